@@ -1,1 +1,267 @@
-//! Globs.
+//! Globs: patterns for paths, matched as the Go library doublestar matches them.
+//!
+//! # Syntax
+//!
+//! | Pattern          | matches                                                                  |
+//! |------------------|--------------------------------------------------------------------------|
+//! | `*`              | any characters but `/`                                                   |
+//! | `?`              | one character but `/`                                                    |
+//! | `**`             | as a whole segment, any directories; as the last, all that is below too  |
+//! | `[ab]`, `[a-z]`  | one character that is listed                                             |
+//! | `[!ab]`, `[^ab]` | one character that is not listed                                         |
+//! | `{a,b}`          | either alternative; braces may nest, be empty, and contain `/`           |
+//! | `\*`             | the character itself                                                     |
+//!
+//! A character is a Unicode scalar value. Paths are relative and their separator is `/`.
+//!
+//! ```
+//! use brief_syntax::glob::{Glob, covers_everything_inside};
+//!
+//! let python = Glob::new("src/**/*.{py,pyi}")?;
+//! assert!(python.matches("src/api/server.py"));
+//! assert!(python.could_match_inside("src/api"));
+//! assert!(!python.could_match_inside("docs"));
+//!
+//! let vendored = Glob::new("**/vendor/**")?;
+//! assert!(covers_everything_inside(&[&python, &vendored], "src/vendor"));
+//! # Ok::<(), brief_syntax::glob::GlobError>(())
+//! ```
+//!
+//! # What is easily forgotten
+//!
+//! The rules are those of doublestar's `Match` in version 4, also where they surprise:
+//!
+//! - `**` that is not a whole segment is a `*`. So is a longer run of stars.
+//! - A class matches whatever it admits, even `/`: `a[!b]c` matches `a/c`.
+//! - `src/**` matches `src` itself, and `*/**` every name.
+//! - When the path is used up, what remains of the pattern has to be nothing, `*`, `**`, `/**`,
+//!   `**/` or `/**/`, or braces one of whose alternatives makes it so together with what follows
+//!   them. That is stricter than "can match nothing": `a***` does not match `a`, nor does `a*/**`,
+//!   nor does `a*{,b}`.
+//!
+//! # Where this differs from doublestar
+//!
+//! - A pattern is right or wrong when it is made; doublestar finds out while matching, and might not.
+//! - Whether `**` is a whole segment is decided on the text with the alternatives put in. doublestar
+//!   takes the start of any alternative for the start of a segment, so that `a{**,b}` matches `a/c`
+//!   there, and does not look into braces for what follows the stars.
+//! - A match is found if there is one. doublestar does not go back once the path is used up, so that
+//!   `*b**/` does not match `bb` there although `*` could take the first `b` and leave `**/`.
+//!
+//! # How it works
+//!
+//! A new [`Glob`] has only been read through for mistakes. Patterns of the common shapes are
+//! matched on their text, from both ends of the path (`segments`). All others, and all questions
+//! about directories, go to an automaton that is built when it is first needed (`program`). It
+//! costs at most the length of the pattern times that of the path, whatever the pattern.
+
+mod alphabet;
+mod cover;
+mod error;
+mod letters;
+mod program;
+mod reach;
+mod scan;
+mod segments;
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+pub use error::{GlobError, GlobProblem};
+pub use letters::Case;
+
+use program::Program;
+use reach::Reach;
+use segments::{SegmentMatcher, Shape};
+
+/// The longest pattern that is accepted. It bounds the time of a match, and nobody writes longer
+/// ones by hand; within it, braces may nest as deep as they like.
+pub const MAX_PATTERN_BYTES: usize = 4096;
+
+/// What separates the alternatives within braces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Alternatives {
+    /// `{a,b}`. This is what doublestar does.
+    #[default]
+    Comma,
+    /// `{a,b}` or `{a|b}`, also mixed.
+    CommaOrBar,
+}
+
+impl Alternatives {
+    fn separated_by(self, character: char) -> bool {
+        match self {
+            Alternatives::Comma => character == ',',
+            Alternatives::CommaOrBar => matches!(character, ',' | '|'),
+        }
+    }
+}
+
+/// How dialects of globs differ. The default is doublestar's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GlobOptions {
+    /// Whether upper and lower case are different.
+    pub case: Case,
+    /// What separates the alternatives within braces.
+    pub alternatives: Alternatives,
+}
+
+/// A pattern for paths. The [module](self) says what it matches.
+///
+/// Two globs are equal if their texts and options are. A clone shares what the original has
+/// compiled.
+#[derive(Clone)]
+pub struct Glob {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    pattern: Box<str>,
+    options: GlobOptions,
+    shape: Shape,
+    program: OnceLock<Program>,
+    reach: OnceLock<Reach>,
+}
+
+impl Glob {
+    /// Makes a glob by the rules of doublestar.
+    pub fn new(pattern: &str) -> Result<Glob, GlobError> {
+        Glob::with_options(pattern, GlobOptions::default())
+    }
+
+    /// Makes a glob by the rules of some dialect.
+    pub fn with_options(pattern: &str, options: GlobOptions) -> Result<Glob, GlobError> {
+        if pattern.len() > MAX_PATTERN_BYTES {
+            let offset = pattern.floor_char_boundary(MAX_PATTERN_BYTES);
+            return Err(GlobError::new(offset, GlobProblem::TooLong));
+        }
+        let shape = Shape::of(pattern, options)?;
+        let (program, reach) = (OnceLock::new(), OnceLock::new());
+        let shared = Shared { pattern: pattern.into(), options, shape, program, reach };
+        Ok(Glob { shared: Arc::new(shared) })
+    }
+
+    /// The text of the pattern.
+    pub fn as_str(&self) -> &str {
+        &self.shared.pattern
+    }
+
+    /// By which rules the text is read.
+    pub fn options(&self) -> GlobOptions {
+        self.shared.options
+    }
+
+    /// Whether the pattern matches the path, which is relative and separated by `/`.
+    pub fn matches(&self, path: &str) -> bool {
+        let Shared { pattern, options, shape, .. } = &*self.shared;
+        match (shape, options.case) {
+            (Shape::Literal, Case::Sensitive) => **pattern == *path,
+            (Shape::Literal, Case::Insensitive) => {
+                let mut characters = path.chars();
+                let mut next_is = |literal| {
+                    characters.next().is_some_and(|character| options.case.same(literal, character))
+                };
+                pattern.chars().all(&mut next_is) && characters.next().is_none()
+            }
+            (Shape::Segments, _) if !path.is_empty() && !path.ends_with('/') => {
+                SegmentMatcher { pattern, options: *options, program: || self.program() }
+                    .matches(path)
+            }
+            (Shape::Segments | Shape::General, _) => self.program().matches(path),
+        }
+    }
+
+    /// Whether some file below the directory could match.
+    ///
+    /// The directory is a relative path without a separator at its end; the empty one is the
+    /// directory that all paths start from. The answer is exact for all files that could exist,
+    /// that is for every way to go on with components none of which is empty, `.` or `..`.
+    pub fn could_match_inside(&self, directory: &str) -> bool {
+        let reach = self.shared.reach.get_or_init(|| Reach::of(self.program()));
+        reach.is_hopeful(&self.marks_inside(directory))
+    }
+
+    /// Whether the pattern has no syntax in it, so that it matches only its own text.
+    pub fn is_literal(&self) -> bool {
+        self.shared.shape == Shape::Literal
+    }
+
+    /// The directory, as far as the text names it, that everything matched is in: `src/api` for
+    /// `src/api/**/*.py`, and `src` for `src/main.rs`.
+    ///
+    /// It is empty if the first directory has any syntax, is not the name of a directory (`/src`,
+    /// `./src`), or could be spelt in a different case.
+    pub fn literal_prefix(&self) -> &str {
+        let pattern = self.as_str();
+        if self.shared.options.case == Case::Insensitive {
+            return "";
+        }
+        let mut start = 0;
+        let mut end = 0;
+        for (separator, _) in pattern.match_indices('/') {
+            let directory = &pattern[start..separator];
+            if matches!(directory, "" | "." | "..") || !scan::is_plain(directory) {
+                break;
+            }
+            end = separator;
+            start = separator + 1;
+        }
+        &pattern[..end]
+    }
+
+    fn program(&self) -> &Program {
+        let Shared { pattern, options, program, .. } = &*self.shared;
+        program.get_or_init(|| {
+            Program::compile(pattern, options.case, options.alternatives)
+                .expect("the pattern was read without problems when the glob was made")
+        })
+    }
+
+    /// The marks of the program where a path goes on below this directory.
+    fn marks_inside(&self, directory: &str) -> Vec<u8> {
+        let program = self.program();
+        let mut marks = program.start();
+        if !directory.is_empty() {
+            program.run(&mut marks, directory.chars().chain(['/']));
+        }
+        marks
+    }
+}
+
+impl fmt::Debug for Glob {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut tuple = formatter.debug_tuple("Glob");
+        tuple.field(&self.as_str());
+        if self.options() != GlobOptions::default() {
+            tuple.field(&self.options());
+        }
+        tuple.finish()
+    }
+}
+
+impl PartialEq for Glob {
+    fn eq(&self, other: &Glob) -> bool {
+        self.as_str() == other.as_str() && self.options() == other.options()
+    }
+}
+
+impl Eq for Glob {}
+
+impl Hash for Glob {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+        self.options().hash(state);
+    }
+}
+
+/// Whether every file that could exist below the directory is matched by one of the globs.
+///
+/// Directories and files are as in [`Glob::could_match_inside`]. The answer `true` can be relied
+/// on. So can `false`, except for lists of globs so intricate that the answer would take too long:
+/// for those it is `false` whatever is true.
+pub fn covers_everything_inside(globs: &[&Glob], directory: &str) -> bool {
+    let programs: Vec<&Program> = globs.iter().map(|glob| glob.program()).collect();
+    let marks: Vec<Vec<u8>> = globs.iter().map(|glob| glob.marks_inside(directory)).collect();
+    cover::covers_everything(&programs, &marks)
+}

@@ -1,0 +1,206 @@
+//! Few characters that stand for all of them.
+//!
+//! A glob tells characters apart only by its literals and classes. To ask a question about every
+//! path, it is enough to try one character for each way in which these can answer.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use super::letters::{Case, CharacterRange, has_case};
+use super::program::{Item, Program};
+
+/// No character from here on has a case.
+const END_OF_CASED: char = '\u{20000}';
+
+/// A character that the item admits and that can stand in any file name: not `.` and not `/`.
+pub(super) fn name_character(program: &Program, item: Item) -> Option<char> {
+    let fits =
+        |character: &char| !matches!(character, '.' | '/') && program.admits(item, *character);
+    match item {
+        Item::Literal(literal) => Some(literal).filter(fits),
+        Item::AnyCharacter => Some('x'),
+        Item::Class { .. } => {
+            let mut candidates = Candidates::new();
+            candidates.add_class(program, item);
+            candidates.characters().find(fits)
+        }
+        _ => None,
+    }
+}
+
+/// Characters that between them make the programs do all that any character could; `.` and `/` are
+/// among them, and stand only for themselves. Nothing if finding them would take more than `limit`
+/// comparisons.
+pub(super) fn representatives(programs: &[&Program], limit: usize) -> Option<Vec<char>> {
+    let mut candidates = Candidates::new();
+    let mut literals = BTreeSet::new();
+    let mut classes = Vec::new();
+    let mut comparisons = 1;
+    for program in programs {
+        for &item in program.items() {
+            match item {
+                Item::Literal(literal) if literals.insert((program.case(), literal)) => {
+                    candidates.add_literal(program, literal);
+                    comparisons += 1;
+                }
+                Item::Class { .. } => {
+                    candidates.add_class(program, item);
+                    classes.push((program, item));
+                    comparisons += program.ranges(item).len();
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut work = 0;
+    let mut seen = BTreeSet::new();
+    let mut representatives = Vec::new();
+    for character in candidates.characters() {
+        work += comparisons;
+        if work > limit {
+            return None;
+        }
+        let by_literals = literals.iter().map(|&(case, literal)| case.same(literal, character));
+        let by_classes = classes.iter().map(|(program, item)| program.admits(*item, character));
+        let by_paths = [character == '/', character == '.'];
+        let answers: Vec<bool> = by_literals.chain(by_classes).chain(by_paths).collect();
+        if seen.insert(answers) {
+            representatives.push(character);
+        }
+    }
+    Some(representatives)
+}
+
+/// Characters of which some are sure to represent all.
+struct Candidates {
+    /// Where a range starts, or the characters after a range start. What the ranges say about a
+    /// character that has no case is the same from each of these up to the next.
+    borders: BTreeSet<char>,
+    distinguish_case: bool,
+    ignore_case: bool,
+    has_classes: bool,
+}
+
+impl Candidates {
+    fn new() -> Candidates {
+        let mut candidates = Candidates {
+            borders: BTreeSet::from([char::MIN]),
+            distinguish_case: false,
+            ignore_case: false,
+            has_classes: false,
+        };
+        candidates.add_borders(CharacterRange::single('.'));
+        candidates.add_borders(CharacterRange::single('/'));
+        candidates
+    }
+
+    fn add_literal(&mut self, program: &Program, literal: char) {
+        self.add_case(program.case());
+        self.add_borders(CharacterRange::single(literal));
+    }
+
+    fn add_class(&mut self, program: &Program, class: Item) {
+        self.add_case(program.case());
+        self.has_classes = true;
+        for &range in program.ranges(class) {
+            self.add_borders(range);
+        }
+    }
+
+    fn add_case(&mut self, case: Case) {
+        match case {
+            Case::Sensitive => self.distinguish_case = true,
+            Case::Insensitive => self.ignore_case = true,
+        }
+    }
+
+    fn add_borders(&mut self, range: CharacterRange) {
+        self.borders.insert(range.first);
+        self.borders.extend((range.last..=char::MAX).nth(1));
+    }
+
+    /// The candidates themselves, the likeliest first; some may come twice.
+    ///
+    /// Where case matters the borders are enough. Where it does not, the character at a border may
+    /// have a case and so not speak for those after it that have none; the first of these does. As
+    /// to those with a case, they are all alike to literals that they are not a form of. But what a
+    /// class says of their forms follows no order, nor does what literals of both kinds say
+    /// together, and then every one of them has to be tried.
+    fn characters(&self) -> impl Iterator<Item = char> {
+        let borders = self.borders.iter().copied();
+        let caseless = self
+            .borders
+            .iter()
+            .filter(|_| self.ignore_case)
+            .filter_map(|&border| (border..=char::MAX).find(|&character| !has_case(character)));
+        let try_cased = self.ignore_case && (self.has_classes || self.distinguish_case);
+        let cased = std::iter::once_with(cased).take(usize::from(try_cased)).flatten().copied();
+        borders.chain(caseless).chain(cased)
+    }
+}
+
+/// All characters that have a case.
+fn cased() -> &'static [char] {
+    static CASED: OnceLock<Vec<char>> = OnceLock::new();
+    CASED.get_or_init(|| {
+        (char::MIN..END_OF_CASED).filter(|&character| has_case(character)).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Alternatives;
+    use super::*;
+
+    fn compile(pattern: &str, case: Case) -> Program {
+        Program::compile(pattern, case, Alternatives::Comma).unwrap()
+    }
+
+    #[test]
+    fn no_cased_character_is_left_out() {
+        assert!((END_OF_CASED..=char::MAX).all(|character| !has_case(character)));
+    }
+
+    #[test]
+    fn every_character_is_represented() {
+        let lists = [
+            [("[a-f]b[!0-9]", Case::Sensitive), ("aK[k-m]", Case::Sensitive)],
+            [("[a-f]b[!0-9]", Case::Insensitive), ("xyz", Case::Insensitive)],
+            [("[À-ſ]K[ǅ-ǈ]", Case::Insensitive), ("aK[k-m]", Case::Sensitive)],
+            [("[!a-zΣ]x\u{2129}", Case::Insensitive), ("σς", Case::Insensitive)],
+            [("[S]", Case::Insensitive), ("sS", Case::Sensitive)],
+            [("k", Case::Insensitive), ("kK", Case::Sensitive)],
+            [("abcdefghijklmnopqrstuvwxyz", Case::Insensitive), ("\u{2129}", Case::Insensitive)],
+        ];
+        for list in lists {
+            let programs = list.map(|(pattern, case)| compile(pattern, case));
+            let programs = [&programs[0], &programs[1]];
+            let answers = |character: char| -> Vec<bool> {
+                let of = |program: &&Program| -> Vec<bool> {
+                    program.items().iter().map(|&item| program.admits(item, character)).collect()
+                };
+                programs.iter().flat_map(of).collect()
+            };
+            let represented: BTreeSet<_> =
+                representatives(&programs, usize::MAX).unwrap().into_iter().map(answers).collect();
+            for character in (char::MIN..END_OF_CASED).chain([char::MAX]) {
+                assert!(represented.contains(&answers(character)), "{character:?} in {list:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_class_that_admits_no_name() {
+        let admitted = |pattern, case| {
+            let program = compile(pattern, case);
+            name_character(&program, program.items()[0])
+        };
+        for case in [Case::Sensitive, Case::Insensitive] {
+            assert_eq!(admitted("[./]", case), None);
+            assert_eq!(admitted("[!\0-\u{10ffff}]", case), None);
+            assert_eq!(admitted("[!\0-/1-\u{10ffff}]", case), Some('0'));
+        }
+        assert_eq!(admitted("[!\0-`b-\u{10ffff}]", Case::Sensitive), Some('a'));
+        assert_eq!(admitted("[!\0-`b-\u{10ffff}]", Case::Insensitive), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! Comparing characters, with or without regard to case.
+
+/// Whether upper-case and lower-case letters are different letters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Case {
+    /// `a` and `A` are different. This is what doublestar does.
+    #[default]
+    Sensitive,
+    /// `a` and `A` are the same. Two characters are the same when their lower-case forms are, as
+    /// far as these are single characters: `É` is `é`, but `ß` is not `SS`. A class or range admits
+    /// a character when it lists it or its lower-case or its upper-case form.
+    Insensitive,
+}
+
+impl Case {
+    pub(super) fn same(self, left: char, right: char) -> bool {
+        left == right || self == Case::Insensitive && lower(left) == lower(right)
+    }
+}
+
+/// The characters from `first` to `last`; none when they are the wrong way round, as in `[z-a]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CharacterRange {
+    pub(super) first: char,
+    pub(super) last: char,
+}
+
+impl CharacterRange {
+    pub(super) fn single(character: char) -> CharacterRange {
+        CharacterRange { first: character, last: character }
+    }
+
+    pub(super) fn admits(self, character: char, case: Case) -> bool {
+        let lists = |character| (self.first..=self.last).contains(&character);
+        lists(character)
+            || case == Case::Insensitive && (lists(lower(character)) || lists(upper(character)))
+    }
+}
+
+/// The lower-case form of a character if that is one character, else the character itself.
+pub(super) fn lower(character: char) -> char {
+    if character.is_ascii() {
+        return character.to_ascii_lowercase();
+    }
+    only(character.to_lowercase()).unwrap_or(character)
+}
+
+/// The upper-case form of a character if that is one character, else the character itself.
+pub(super) fn upper(character: char) -> char {
+    if character.is_ascii() {
+        return character.to_ascii_uppercase();
+    }
+    only(character.to_uppercase()).unwrap_or(character)
+}
+
+/// Whether [`Case::Insensitive`] can tell this character from one of its forms.
+pub(super) fn has_case(character: char) -> bool {
+    lower(character) != character || upper(character) != character
+}
+
+fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
+    characters.next().filter(|_| characters.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_is_ignored_character_by_character() {
+        for (left, right) in [('a', 'A'), ('É', 'é'), ('Σ', 'σ'), ('1', '1')] {
+            assert!(Case::Insensitive.same(left, right), "{left} {right}");
+        }
+        assert!(!Case::Sensitive.same('a', 'A'));
+        assert!(!Case::Insensitive.same('İ', 'i'), "its lower-case form is two characters");
+    }
+
+    #[test]
+    fn ranges_admit_either_case() {
+        let letters = CharacterRange { first: 'A', last: 'F' };
+        assert!(letters.admits('b', Case::Insensitive));
+        assert!(!letters.admits('b', Case::Sensitive));
+        assert!(!letters.admits('g', Case::Insensitive));
+        let backwards = CharacterRange { first: 'z', last: 'a' };
+        assert!(!backwards.admits('m', Case::Insensitive));
+    }
+}

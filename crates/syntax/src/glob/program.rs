@@ -1,0 +1,446 @@
+//! The general matcher: a glob as a nondeterministic automaton, run over a path in one pass.
+//!
+//! # Items and marks
+//!
+//! The tokens of the pattern become a list of [`Item`]s in the same order. A match in progress
+//! stands before one or more of these items, and in one or more ways before each; the ways are the
+//! bits of a byte, the *marks*. So the set of states is one byte per item, and all that a character
+//! of the path does is to turn one such byte string into the next ([`Program::advance`]).
+//!
+//! Braces are forks and jumps around their alternatives, which share whatever follows them: thirty
+//! groups of two are sixty items and not a billion patterns. Every move that consumes no character
+//! leads to a later item, which is why one pass from left to right follows all of them. A path
+//! costs its length times the length of the pattern, at worst, and nothing recurses.
+//!
+//! # Why stars need marks
+//!
+//! Braces are substituted as text, so what a star means can depend on text from elsewhere: in
+//! `{src/,x}**` the stars are a whole segment after `src/` but not after `x`. Marks carry what was
+//! before (the start of a segment or not, how many stars) until the run of stars ends, and what
+//! comes there decides.
+//!
+//! # The end of the path
+//!
+//! doublestar does not ask whether the rest of the pattern matches nothing, but whether it is one of
+//! a few texts ([`Program::rests`]). The rest is what stands after the item that consumed the last
+//! character, so only marks that a character has put there count for acceptance, not those that
+//! further moves without a character would add.
+
+use super::Alternatives;
+use super::error::GlobError;
+use super::letters::{Case, CharacterRange};
+use super::scan::{Scanner, Token};
+
+/// Before the item, at the start of a segment: first of all, or after a `/` of the pattern.
+pub(super) const SEGMENT: u8 = 1;
+/// Before the item, within a segment.
+const MIDDLE: u8 = 1 << 1;
+/// Before the item, after one star that started a segment.
+const STAR: u8 = 1 << 2;
+/// Before the item, after two stars that started a segment.
+const DOUBLE_STAR: u8 = 1 << 3;
+/// Before the item, after a run of stars that cannot be a whole segment.
+const STAR_RUN: u8 = 1 << 4;
+/// Within what is matched by the `*` that stands before the item.
+const WITHIN_STAR: u8 = 1 << 5;
+/// Between two directories that are matched by the `**/` whose `/` is the item.
+const DIRECTORIES: u8 = 1 << 6;
+/// Within a directory that is matched by the `**/` whose `/` is the item; or, at the end of the
+/// pattern, within what is matched by its last `**`.
+const WITHIN_DOUBLE_STAR: u8 = 1 << 7;
+
+/// The marks that wait for the run of stars to end.
+const UNDECIDED: u8 = STAR | DOUBLE_STAR | STAR_RUN;
+
+/// One place in the pattern.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item {
+    Separator,
+    Literal(char),
+    AnyCharacter,
+    /// A class, with its slice of [`Program::ranges`].
+    Class {
+        negated: bool,
+        first_range: usize,
+        end_range: usize,
+    },
+    Star,
+    /// The start of an alternative, which is the next item; `otherwise` is the start of the next
+    /// alternative, or again this one.
+    Fork {
+        otherwise: usize,
+    },
+    /// The end of an alternative that is not the last.
+    Jump {
+        target: usize,
+    },
+    End,
+}
+
+/// What the marks before one item become.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Step {
+    /// Marks before the same item, after the character.
+    pub(super) same: u8,
+    /// Marks before the next item, after the character.
+    pub(super) next: u8,
+    /// Marks before the next item that took no character to get there.
+    pub(super) skip: u8,
+}
+
+/// A glob, compiled. The last item, and no other, is [`Item::End`].
+#[derive(Debug)]
+pub(super) struct Program {
+    items: Vec<Item>,
+    ranges: Vec<CharacterRange>,
+    case: Case,
+    /// For each item the marks that accept, if a path ends there.
+    accepting: Vec<u8>,
+    /// Where a segment starts outside braces: the byte of the text, and the item.
+    segments: Vec<(usize, usize)>,
+}
+
+impl Program {
+    pub(super) fn compile(
+        pattern: &str,
+        case: Case,
+        alternatives: Alternatives,
+    ) -> Result<Program, GlobError> {
+        let mut program = Program {
+            items: Vec::with_capacity(pattern.len() + 1),
+            ranges: Vec::new(),
+            case,
+            accepting: Vec::new(),
+            segments: vec![(0, 0)],
+        };
+        program.read(Scanner::new(pattern, alternatives))?;
+        let rests = program.rests();
+        program.accepting = (0..program.items.len())
+            .map(|item| {
+                let mut marks = 0;
+                if rests[item] {
+                    marks |= SEGMENT | MIDDLE | WITHIN_STAR;
+                }
+                match program.items[item] {
+                    Item::Separator if rests[item + 1] => marks | DIRECTORIES,
+                    Item::End => marks | WITHIN_DOUBLE_STAR,
+                    _ => marks,
+                }
+            })
+            .collect();
+        Ok(program)
+    }
+
+    fn read(&mut self, mut scanner: Scanner<'_>) -> Result<(), GlobError> {
+        struct Braces {
+            /// The latest fork, which does not know yet whether another alternative follows.
+            fork: usize,
+            jumps: Vec<usize>,
+        }
+        let mut open: Vec<Braces> = Vec::new();
+        while let Some(token) = scanner.next() {
+            let here = self.items.len();
+            match token? {
+                Token::Separator => {
+                    self.items.push(Item::Separator);
+                    if open.is_empty() {
+                        self.segments.push((scanner.offset(), here + 1));
+                    }
+                }
+                Token::Literal(character) => self.items.push(Item::Literal(character)),
+                Token::AnyCharacter => self.items.push(Item::AnyCharacter),
+                Token::Star => self.items.push(Item::Star),
+                Token::Class(class) => {
+                    let first_range = self.ranges.len();
+                    self.ranges.extend(class.ranges());
+                    let end_range = self.ranges.len();
+                    let negated = class.negated;
+                    self.items.push(Item::Class { negated, first_range, end_range });
+                }
+                Token::Open => {
+                    open.push(Braces { fork: here, jumps: Vec::new() });
+                    self.items.push(Item::Fork { otherwise: here + 1 });
+                }
+                Token::Next => {
+                    let braces = open.last_mut().expect("alternatives stand within braces");
+                    self.items[braces.fork] = Item::Fork { otherwise: here + 1 };
+                    braces.jumps.push(here);
+                    braces.fork = here + 1;
+                    self.items.push(Item::Jump { target: here });
+                    self.items.push(Item::Fork { otherwise: here + 2 });
+                }
+                Token::Close => {
+                    let braces = open.pop().expect("braces are balanced");
+                    for jump in braces.jumps {
+                        self.items[jump] = Item::Jump { target: here };
+                    }
+                }
+            }
+        }
+        self.items.push(Item::End);
+        Ok(())
+    }
+
+    /// For each item whether the text from there on is allowed to remain when the path has ended:
+    /// nothing, `*`, `**`, `/**`, `**/` or `/**/`; or braces one of whose alternatives, with what
+    /// follows the braces, is such a text. Braces anywhere but in front rule it out.
+    fn rests(&self) -> Vec<bool> {
+        let mut rests = vec![false; self.items.len()];
+        for item in (0..self.items.len()).rev() {
+            rests[item] = match self.items[item] {
+                Item::End => true,
+                Item::Fork { otherwise } => rests[item + 1] || rests[otherwise],
+                Item::Jump { target } => rests[target],
+                Item::Star | Item::Separator => self.is_short_rest(item),
+                Item::Literal(_) | Item::AnyCharacter | Item::Class { .. } => false,
+            };
+        }
+        rests
+    }
+
+    /// Whether the text from this item on is `*`, `**`, `/**`, `**/` or `/**/`.
+    fn is_short_rest(&self, mut item: usize) -> bool {
+        let mut text = [0; 4];
+        let mut length = 0;
+        loop {
+            let byte = match self.items[item] {
+                Item::Jump { target } => {
+                    item = target;
+                    continue;
+                }
+                Item::Star => b'*',
+                Item::Separator => b'/',
+                Item::End => break,
+                _ => return false,
+            };
+            if length == text.len() {
+                return false;
+            }
+            text[length] = byte;
+            length += 1;
+            item += 1;
+        }
+        matches!(&text[..length], b"*" | b"**" | b"/**" | b"**/" | b"/**/")
+    }
+
+    pub(super) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    pub(super) fn case(&self) -> Case {
+        self.case
+    }
+
+    /// The ranges that a class lists; none for any other item.
+    pub(super) fn ranges(&self, item: Item) -> &[CharacterRange] {
+        match item {
+            Item::Class { first_range, end_range, .. } => &self.ranges[first_range..end_range],
+            _ => &[],
+        }
+    }
+
+    /// Whether the item consumes this character.
+    pub(super) fn admits(&self, item: Item, character: char) -> bool {
+        match item {
+            Item::Separator => character == '/',
+            Item::Literal(literal) => self.case.same(literal, character),
+            Item::AnyCharacter => character != '/',
+            Item::Class { negated, .. } => {
+                let listed = |range: &CharacterRange| range.admits(character, self.case);
+                self.ranges(item).iter().any(listed) != negated
+            }
+            Item::Star | Item::Fork { .. } | Item::Jump { .. } | Item::End => false,
+        }
+    }
+
+    /// What a character does to the marks before an item that is not a star, fork or jump.
+    pub(super) fn step(&self, item: Item, mut marks: u8, character: char) -> Step {
+        let mut step = Step::default();
+        if marks & UNDECIDED != 0 {
+            marks |= decide(item, marks);
+        }
+        if marks & WITHIN_STAR != 0 {
+            marks |= MIDDLE;
+            if character != '/' {
+                step.same |= WITHIN_STAR;
+            }
+        }
+        if marks & DIRECTORIES != 0 {
+            step.skip |= SEGMENT;
+        }
+        if marks & (DIRECTORIES | WITHIN_DOUBLE_STAR) != 0 {
+            let between = character == '/' && matches!(item, Item::Separator);
+            step.same |= if between { DIRECTORIES } else { WITHIN_DOUBLE_STAR };
+        }
+        if marks & (SEGMENT | MIDDLE) != 0 && self.admits(item, character) {
+            // A class can consume a separator too, but what follows is not a new segment then.
+            let separator = character == '/' && !matches!(item, Item::Class { .. });
+            step.next |= if separator { SEGMENT } else { MIDDLE };
+        }
+        step
+    }
+
+    /// The marks of a match that has not begun: before the first item, and nowhere else.
+    pub(super) fn start(&self) -> Vec<u8> {
+        self.start_at(0)
+    }
+
+    fn start_at(&self, item: usize) -> Vec<u8> {
+        let mut marks = vec![0; self.items.len()];
+        marks[item] = SEGMENT;
+        marks
+    }
+
+    /// Takes the marks in `here` over one character to `next`, and leaves `here` empty.
+    ///
+    /// `next` must be empty; both have one byte per item.
+    pub(super) fn advance(&self, here: &mut [u8], next: &mut [u8], character: char) {
+        for (index, &item) in self.items.iter().enumerate() {
+            let marks = std::mem::take(&mut here[index]);
+            if marks == 0 {
+                continue;
+            }
+            match item {
+                Item::Fork { otherwise } => {
+                    here[index + 1] |= marks;
+                    here[otherwise] |= marks;
+                }
+                Item::Jump { target } => here[target] |= marks,
+                Item::Star => here[index + 1] |= after_star(marks),
+                _ => {
+                    let step = self.step(item, marks, character);
+                    next[index] |= step.same;
+                    // The end of the pattern leads nowhere else.
+                    if index + 1 < self.items.len() {
+                        next[index + 1] |= step.next;
+                        here[index + 1] |= step.skip;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes `marks` over a whole text.
+    pub(super) fn run(&self, marks: &mut Vec<u8>, text: impl IntoIterator<Item = char>) {
+        let mut next = vec![0; marks.len()];
+        for character in text {
+            self.advance(marks, &mut next, character);
+            std::mem::swap(marks, &mut next);
+        }
+    }
+
+    /// Whether a path that ends with these marks is matched.
+    pub(super) fn accepts(&self, marks: &[u8]) -> bool {
+        marks.iter().zip(&self.accepting).any(|(marks, accepting)| marks & accepting != 0)
+    }
+
+    /// The marks before an item that accept, if a path ends there; none past the last item.
+    pub(super) fn accepting(&self, item: usize) -> u8 {
+        self.accepting.get(item).copied().unwrap_or(0)
+    }
+
+    /// Whether every path that goes on from these marks is matched: a `**` that ends the pattern
+    /// has been entered.
+    pub(super) fn accepts_forever(&self, marks: &[u8]) -> bool {
+        marks[self.items.len() - 1] & WITHIN_DOUBLE_STAR != 0
+    }
+
+    pub(super) fn matches(&self, path: &str) -> bool {
+        let mut marks = self.start();
+        self.run(&mut marks, path.chars());
+        self.accepts(&marks)
+    }
+
+    /// Whether the segment that starts at this byte of the pattern matches a component of a path.
+    ///
+    /// Only for a segment that cannot match a separator. If the component is the last of its path,
+    /// the rest of the pattern has to be one that may remain.
+    pub(super) fn segment_matches(&self, offset: usize, component: &str, is_last: bool) -> bool {
+        let Ok(segment) = self.segments.binary_search_by_key(&offset, |&(offset, _)| offset) else {
+            return false;
+        };
+        let mut marks = self.start_at(self.segments[segment].1);
+        self.run(&mut marks, component.chars());
+        if is_last {
+            return self.accepts(&marks);
+        }
+        self.run(&mut marks, ['/']);
+        self.segments.get(segment + 1).is_some_and(|&(_, item)| marks[item] & SEGMENT != 0)
+    }
+}
+
+/// What one more star makes of the marks before it.
+pub(super) fn after_star(marks: u8) -> u8 {
+    let mut after = 0;
+    if marks & SEGMENT != 0 {
+        after |= STAR;
+    }
+    if marks & STAR != 0 {
+        after |= DOUBLE_STAR;
+    }
+    if marks & (MIDDLE | DOUBLE_STAR | STAR_RUN) != 0 {
+        after |= STAR_RUN;
+    }
+    after
+}
+
+/// What the runs of stars turn out to be that end before this item.
+fn decide(item: Item, marks: u8) -> u8 {
+    let mut decided = 0;
+    if marks & DOUBLE_STAR != 0 {
+        decided |= match item {
+            Item::Separator => DIRECTORIES,
+            Item::End => WITHIN_DOUBLE_STAR,
+            _ => WITHIN_STAR,
+        };
+    }
+    if marks & (STAR | STAR_RUN) != 0 {
+        decided |= WITHIN_STAR;
+    }
+    decided
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compile(pattern: &str) -> Program {
+        Program::compile(pattern, Case::Sensitive, Alternatives::Comma).unwrap()
+    }
+
+    #[test]
+    fn braces_share_what_follows_them() {
+        let pattern = "{a,a}".repeat(30);
+        let program = compile(&pattern);
+        // Two forks, two literals and a jump for each group, and the end.
+        assert_eq!(program.items().len(), 30 * 5 + 1);
+        assert!(program.matches(&"a".repeat(30)));
+        assert!(!program.matches(&"a".repeat(29)));
+    }
+
+    #[test]
+    fn what_stands_before_the_braces_decides_about_stars() {
+        let program = compile("{src/,x}**");
+        assert!(program.matches("src/a/b"));
+        assert!(program.matches("xa"));
+        assert!(!program.matches("xa/b"));
+    }
+
+    #[test]
+    fn what_stands_in_the_braces_joins_the_stars_before_them() {
+        let program = compile("*{*,a}/x");
+        assert!(program.matches("p/q/x"));
+        assert!(program.matches("pa/x"));
+    }
+
+    #[test]
+    fn only_some_texts_may_remain() {
+        assert!(compile("a*").matches("a"));
+        assert!(compile("a**").matches("a"));
+        assert!(!compile("a***").matches("a"));
+        assert!(compile("a/**").matches("a"));
+        assert!(!compile("a*/**").matches("a"));
+        assert!(compile("a{,b}/**").matches("a"));
+        assert!(!compile("a*{,b}").matches("a"));
+    }
+}

@@ -1,0 +1,118 @@
+//! What paths below a directory can be like, and whether a glob can match one of them.
+
+use super::alphabet;
+use super::program::{Item, Program, after_star};
+
+/// How far a component of a path has been read: an automaton that lets only paths of files through.
+///
+/// A file below a directory is a sequence of components, none of them empty, `.` or `..`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Component {
+    /// Nothing of it yet.
+    Start,
+    /// `.`, which has to go on.
+    Dot,
+    /// `..`, which has to go on.
+    DotDot,
+    /// Something that can be the name of a file.
+    Name,
+}
+
+impl Component {
+    const ALL: [Component; 4] =
+        [Component::Start, Component::Dot, Component::DotDot, Component::Name];
+
+    /// What the next character makes of it, if a path can have it there.
+    pub(super) fn after(self, character: char) -> Option<Component> {
+        match (self, character) {
+            (Component::Name, '/') => Some(Component::Start),
+            (_, '/') => None,
+            (Component::Start, '.') => Some(Component::Dot),
+            (Component::Dot, '.') => Some(Component::DotDot),
+            _ => Some(Component::Name),
+        }
+    }
+
+    /// Whether the path of a file can end here.
+    pub(super) fn is_name(self) -> bool {
+        self == Component::Name
+    }
+}
+
+/// Each mark on its own.
+const MARKS: [u8; 8] = [1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7];
+
+/// The marks before an item from which some path is matched, for each [`Component`] that the path
+/// may be in, in the order of [`Component::ALL`].
+type Hopeful = [u8; 4];
+
+/// For each item of a program, the marks from which some file path that goes on with a new
+/// component is matched.
+#[derive(Debug)]
+pub(super) struct Reach {
+    hopeful: Vec<u8>,
+}
+
+impl Reach {
+    pub(super) fn of(program: &Program) -> Reach {
+        // Every move leads to the same item or to a later one, so going backwards each item has to
+        // be settled only once.
+        let items = program.items();
+        let mut hopeful: Vec<Hopeful> = vec![[0; 4]; items.len() + 1];
+        for (index, &item) in items.iter().enumerate().rev() {
+            hopeful[index] = match item {
+                Item::Jump { target } => hopeful[target],
+                Item::Fork { otherwise } => {
+                    let (here, other) = (hopeful[index + 1], hopeful[otherwise]);
+                    std::array::from_fn(|component| here[component] | other[component])
+                }
+                Item::Star => hopeful[index + 1].map(|after| {
+                    MARKS.into_iter().filter(|&mark| after_star(mark) & after != 0).sum()
+                }),
+                _ => settle(program, index, hopeful[index + 1]),
+            };
+        }
+        let start = Component::Start as usize;
+        Reach { hopeful: hopeful.iter().map(|marks| marks[start]).collect() }
+    }
+
+    /// Whether, with these marks at the start of a component, some file path can still match.
+    pub(super) fn is_hopeful(&self, marks: &[u8]) -> bool {
+        marks.iter().zip(&self.hopeful).any(|(marks, hopeful)| marks & hopeful != 0)
+    }
+}
+
+/// The hopeful marks before an item that consumes characters, given those before the next one.
+fn settle(program: &Program, index: usize, next: Hopeful) -> Hopeful {
+    let item = program.items()[index];
+    let accepting = program.accepting(index);
+    let accepting_next = program.accepting(index + 1);
+    // A loop consumes anything, so it needs no characters but the first three; the item itself may.
+    let characters = [Some('/'), Some('.'), Some('x'), alphabet::name_character(program, item)];
+    let moves = characters.map(|character| {
+        let character = character?;
+        Some((character, MARKS.map(|mark| program.step(item, mark, character))))
+    });
+    let mut here = [0; 4];
+    loop {
+        let before = here;
+        for component in Component::ALL {
+            for (character, steps) in moves.iter().flatten() {
+                let Some(after) = component.after(*character) else { continue };
+                let ends = |accepting: u8| if after.is_name() { accepting } else { 0 };
+                let good_same = here[after as usize] | ends(accepting);
+                let good_next = next[after as usize] | ends(accepting_next);
+                let good_skip = next[component as usize];
+                for (mark, step) in MARKS.into_iter().zip(steps) {
+                    let is_good = step.same & good_same != 0
+                        || step.next & good_next != 0
+                        || step.skip & good_skip != 0;
+                    here[component as usize] |= if is_good { mark } else { 0 };
+                }
+            }
+        }
+        if here == before {
+            return here;
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! From the text of a glob to its tokens: the only place that knows the syntax.
+
+use super::Alternatives;
+use super::error::{GlobError, GlobProblem};
+use super::letters::{Case, CharacterRange};
+
+/// One element of a glob's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'p> {
+    /// A `/` as it stands. An escaped one is a [`Token::Literal`]: it matches the same, but does
+    /// not make the `**` before it a whole segment.
+    Separator,
+    Literal(char),
+    /// One `*`. What a run of them means depends on what stands around it.
+    Star,
+    /// `?`
+    AnyCharacter,
+    /// `[...]`
+    Class(Class<'p>),
+    /// `{`
+    Open,
+    /// What stands between two alternatives: `,`.
+    Next,
+    /// `}`
+    Close,
+}
+
+/// A character class, still as text. A scan has found it well-formed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Class<'p> {
+    pub(super) negated: bool,
+    /// What stands after the `[` or `[!`, up to the `]`.
+    body: &'p str,
+}
+
+impl<'p> Class<'p> {
+    /// The ranges that the class lists; a character that is listed alone is a range of one.
+    pub(super) fn ranges(self) -> Ranges<'p> {
+        Ranges { body: self.body }
+    }
+
+    pub(super) fn admits(self, character: char, case: Case) -> bool {
+        self.ranges().any(|range| range.admits(character, case)) != self.negated
+    }
+}
+
+/// The ranges of a [`Class`], in the order of its text.
+pub(super) struct Ranges<'p> {
+    body: &'p str,
+}
+
+impl Ranges<'_> {
+    fn character(&mut self) -> Option<char> {
+        let mut characters = self.body.chars();
+        let mut character = characters.next()?;
+        if character == '\\' {
+            character = characters.next()?;
+        }
+        self.body = characters.as_str();
+        Some(character)
+    }
+}
+
+impl Iterator for Ranges<'_> {
+    type Item = CharacterRange;
+
+    fn next(&mut self) -> Option<CharacterRange> {
+        let first = self.character()?;
+        // A hyphen at the end is a character like any other.
+        let after_hyphen = self.body.strip_prefix('-').filter(|rest| !rest.is_empty());
+        let last = match after_hyphen {
+            Some(rest) => {
+                self.body = rest;
+                self.character()?
+            }
+            None => first,
+        };
+        Some(CharacterRange { first, last })
+    }
+}
+
+/// Reads a glob's text from left to right, up to the first problem.
+///
+/// The braces that it yields are balanced unless it ends with an error. Nothing here recurses, so
+/// braces may nest as deep as the text is long.
+pub(super) struct Scanner<'p> {
+    text: &'p str,
+    offset: usize,
+    /// Where the braces were opened that are still open.
+    open: Vec<usize>,
+    alternatives: Alternatives,
+}
+
+impl<'p> Scanner<'p> {
+    pub(super) fn new(text: &'p str, alternatives: Alternatives) -> Scanner<'p> {
+        Scanner { text, offset: 0, open: Vec::new(), alternatives }
+    }
+
+    /// How many bytes of the text have been read.
+    pub(super) fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Whether the last token that was read stands within braces, or is itself an opening one.
+    pub(super) fn within_braces(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    fn scan(&mut self) -> Result<Option<Token<'p>>, GlobError> {
+        let start = self.offset;
+        let Some(character) = self.character() else {
+            return match self.open.pop() {
+                Some(brace) => Err(GlobError::new(brace, GlobProblem::UnclosedBraces)),
+                None => Ok(None),
+            };
+        };
+        Ok(Some(match character {
+            '/' => Token::Separator,
+            '*' => Token::Star,
+            '?' => Token::AnyCharacter,
+            '[' => Token::Class(self.class(start)?),
+            '{' => {
+                self.open.push(start);
+                Token::Open
+            }
+            '}' => match self.open.pop() {
+                Some(_) => Token::Close,
+                None => return Err(GlobError::new(start, GlobProblem::StrayClosingBrace)),
+            },
+            '\\' => match self.character() {
+                Some(escaped) => Token::Literal(escaped),
+                None => return Err(GlobError::new(start, GlobProblem::TrailingBackslash)),
+            },
+            _ if self.within_braces() && self.alternatives.separated_by(character) => Token::Next,
+            _ => Token::Literal(character),
+        }))
+    }
+
+    /// Reads a class whose bracket, at `start`, has just been read.
+    fn class(&mut self, start: usize) -> Result<Class<'p>, GlobError> {
+        let negated = self.text[self.offset..].starts_with(['!', '^']);
+        self.offset += usize::from(negated);
+        let body = self.offset;
+        loop {
+            let here = self.offset;
+            match self.character() {
+                None => return Err(GlobError::new(start, GlobProblem::UnclosedClass)),
+                Some(']') if here == body => {
+                    return Err(GlobError::new(start, GlobProblem::EmptyClass));
+                }
+                Some(']') => return Ok(Class { negated, body: &self.text[body..here] }),
+                Some('\\') => {
+                    self.character();
+                }
+                Some(character) if self.cuts_alternatives(character) => {
+                    return Err(GlobError::new(here, GlobProblem::ClassCutByBraces(character)));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn cuts_alternatives(&self, character: char) -> bool {
+        self.within_braces()
+            && (matches!(character, '{' | '}') || self.alternatives.separated_by(character))
+    }
+
+    fn character(&mut self) -> Option<char> {
+        let character = self.text[self.offset..].chars().next()?;
+        self.offset += character.len_utf8();
+        Some(character)
+    }
+}
+
+impl<'p> Iterator for Scanner<'p> {
+    type Item = Result<Token<'p>, GlobError>;
+
+    fn next(&mut self) -> Option<Result<Token<'p>, GlobError>> {
+        self.scan().transpose()
+    }
+}
+
+/// Whether the text stands for itself: no character of it belongs to the syntax.
+pub(super) fn is_plain(text: &str) -> bool {
+    !text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'}' | b'\\'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(pattern: &str) -> Vec<(char, char)> {
+        let token = Scanner::new(pattern, Alternatives::Comma).next();
+        let Some(Ok(Token::Class(class))) = token else {
+            panic!("{pattern} starts with {token:?}")
+        };
+        class.ranges().map(|range| (range.first, range.last)).collect()
+    }
+
+    #[test]
+    fn hyphens_and_escapes_in_classes() {
+        assert_eq!(ranges("[ab-d]"), [('a', 'a'), ('b', 'd')]);
+        assert_eq!(ranges("[a-]"), [('a', 'a'), ('-', '-')]);
+        assert_eq!(ranges("[-a]"), [('-', '-'), ('a', 'a')]);
+        assert_eq!(ranges("[--a]"), [('-', 'a')]);
+        assert_eq!(ranges("[a-c-e]"), [('a', 'c'), ('-', '-'), ('e', 'e')]);
+        assert_eq!(ranges(r"[a\-c]"), [('a', 'a'), ('-', '-'), ('c', 'c')]);
+        assert_eq!(ranges(r"[\]-\a]"), [(']', 'a')]);
+        assert_eq!(ranges("[!!^]"), [('!', '!'), ('^', '^')]);
+    }
+
+    #[test]
+    fn commas_separate_only_within_braces() {
+        let tokens: Result<Vec<_>, _> = Scanner::new(r",{a\,,b|}", Alternatives::Comma).collect();
+        let expected = [
+            Token::Literal(','),
+            Token::Open,
+            Token::Literal('a'),
+            Token::Literal(','),
+            Token::Next,
+            Token::Literal('b'),
+            Token::Literal('|'),
+            Token::Close,
+        ];
+        assert_eq!(tokens.as_deref(), Ok(expected.as_slice()));
+    }
+}

@@ -1,0 +1,388 @@
+//! The quick matcher: a path against a pattern that can be taken segment by segment.
+//!
+//! Most globs are segments that each match one component of a path, around at most one `**`. For
+//! those the components at both ends of the path decide, and the middle is never looked at:
+//! `**/*.py` costs the last component of the path, however long that path is. It works on the text
+//! of the pattern, so that a glob which is only matched once is never compiled.
+//!
+//! [`Shape::of`] lets a pattern in only if this gives the same answer as the general matcher. What
+//! it keeps out is either rare or strange: a class that can match a separator, braces around one,
+//! stars that are doubled without being a whole segment.
+
+use super::GlobOptions;
+use super::error::GlobError;
+use super::letters::Case;
+use super::program::Program;
+use super::scan::{Scanner, Token, is_plain};
+
+/// How a pattern can be matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// It has no syntax: it matches itself.
+    Literal,
+    /// Each of its segments matches one component of a path, or is `**`; not two `**` in a row.
+    Segments,
+    /// Anything else, which is for the general matcher.
+    General,
+}
+
+impl Shape {
+    /// Reads a pattern to its end, and so also finds out whether it is one.
+    pub(super) fn of(pattern: &str, options: GlobOptions) -> Result<Shape, GlobError> {
+        if is_plain(pattern) {
+            return Ok(Shape::Literal);
+        }
+        let mut survey = Survey { in_segments: true, ..Survey::default() };
+        let mut scanner = Scanner::new(pattern, options.alternatives);
+        while let Some(token) = scanner.next() {
+            survey.see(token?, scanner.within_braces(), options.case);
+        }
+        survey.end_segment();
+        // What may remain at the end of a path is different for a pattern that ends with a separator:
+        // `src/**/` matches `src`. Those are too rare to be worth a rule here.
+        let in_segments = survey.in_segments && !pattern.ends_with('/');
+        Ok(if in_segments { Shape::Segments } else { Shape::General })
+    }
+}
+
+/// What has been seen of a pattern on the way to its [`Shape`].
+#[derive(Default)]
+struct Survey {
+    in_segments: bool,
+    /// The segment before this one was `**`.
+    after_double_star: bool,
+    segment: SegmentSurvey,
+}
+
+#[derive(Default)]
+struct SegmentSurvey {
+    stars: usize,
+    /// How many stars have just been seen in a row.
+    star_run: usize,
+    longest_star_run: usize,
+    has_braces: bool,
+    /// There is something else outside braces, so that no expansion is only stars.
+    has_text: bool,
+}
+
+impl Survey {
+    fn see(&mut self, token: Token<'_>, within_braces: bool, case: Case) {
+        let segment = &mut self.segment;
+        let star_run = std::mem::take(&mut segment.star_run);
+        match token {
+            Token::Separator if within_braces => self.in_segments = false,
+            Token::Separator => self.end_segment(),
+            Token::Star => {
+                segment.stars += 1;
+                segment.star_run = star_run + 1;
+                segment.longest_star_run = segment.longest_star_run.max(segment.star_run);
+            }
+            Token::Open | Token::Next | Token::Close => segment.has_braces = true,
+            Token::Literal(_) | Token::AnyCharacter | Token::Class(_) => {
+                segment.has_text |= !within_braces;
+                if matches_separator(token, case) {
+                    self.in_segments = false;
+                }
+            }
+        }
+    }
+
+    fn end_segment(&mut self) {
+        let segment = std::mem::take(&mut self.segment);
+        let is_double_star = segment.stars == 2 && !segment.has_text && !segment.has_braces;
+        let fits = if is_double_star {
+            !self.after_double_star
+        } else if segment.has_braces {
+            // The general matcher takes such a segment, if only no expansion of it is `**`.
+            segment.has_text || segment.stars < 2
+        } else {
+            segment.longest_star_run < 2
+        };
+        self.in_segments &= fits;
+        self.after_double_star = is_double_star;
+    }
+}
+
+fn matches_separator(token: Token<'_>, case: Case) -> bool {
+    match token {
+        Token::Literal(character) => character == '/',
+        Token::Class(class) => class.admits('/', case),
+        _ => false,
+    }
+}
+
+/// Matches a path against a pattern of [`Shape::Segments`].
+pub(super) struct SegmentMatcher<'g, P> {
+    pub(super) pattern: &'g str,
+    pub(super) options: GlobOptions,
+    /// Compiles the pattern, which is done only for a segment that has braces.
+    pub(super) program: P,
+}
+
+/// Where the path ends, seen from one of its components. It matters because what may remain of a
+/// pattern at the end of a path is less than what can match nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PathEnd {
+    /// After other components.
+    Later,
+    /// After this one, where the pattern ends too, or else cannot match.
+    Here,
+    /// After this one, where `/**` remains of the pattern. That may remain, but not `*/**`.
+    BeforeDoubleStar,
+}
+
+impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
+    /// Whether the path matches; the path must neither be empty nor end with a separator.
+    pub(super) fn matches(&self, path: &str) -> bool {
+        let mut segments = Pieces::of(self.pattern);
+        let mut components = Pieces::of(path);
+        while let Some(segment) = segments.take_first() {
+            if segment.text == "**" {
+                return self.matches_after_double_star(segments, components);
+            }
+            let Some(component) = components.take_first() else { return false };
+            let end = match (components.rest, segments.rest) {
+                (Some(_), _) => PathEnd::Later,
+                (None, Some("**")) => PathEnd::BeforeDoubleStar,
+                (None, _) => PathEnd::Here,
+            };
+            if !self.segment_matches(segment, component.text, end) {
+                return false;
+            }
+        }
+        components.rest.is_none()
+    }
+
+    /// Whether the rest of the path matches what follows the first `**` of the pattern.
+    fn matches_after_double_star(
+        &self,
+        mut segments: Pieces<'g>,
+        mut components: Pieces<'_>,
+    ) -> bool {
+        let mut end = PathEnd::Here;
+        while let Some(segment) = segments.take_last() {
+            if segment.text == "**" {
+                let at_end_of_path = end == PathEnd::Here;
+                let end = if at_end_of_path { PathEnd::BeforeDoubleStar } else { PathEnd::Later };
+                return self.blocks_match(segments, components, end);
+            }
+            let Some(component) = components.take_last() else { return false };
+            if !self.segment_matches(segment, component.text, end) {
+                return false;
+            }
+            end = PathEnd::Later;
+        }
+        true
+    }
+
+    /// Whether the blocks of segments that stand between two `**` occur among the components, in
+    /// order and without overlap. Each is taken where it first occurs, which leaves the most to
+    /// those after it. `end` is what ends after the last component.
+    fn blocks_match(
+        &self,
+        mut segments: Pieces<'g>,
+        mut components: Pieces<'_>,
+        end: PathEnd,
+    ) -> bool {
+        while segments.rest.is_some() {
+            match self.block_matches(segments, components, end) {
+                Some(after) => (segments, components) = after,
+                None if components.take_first().is_none() => return false,
+                None => {}
+            }
+        }
+        true
+    }
+
+    /// If the first block matches the first components, the blocks and components after those.
+    fn block_matches<'t>(
+        &self,
+        mut segments: Pieces<'g>,
+        mut components: Pieces<'t>,
+        end: PathEnd,
+    ) -> Option<(Pieces<'g>, Pieces<'t>)> {
+        while let Some(segment) = segments.take_first()
+            && segment.text != "**"
+        {
+            let component = components.take_first()?;
+            let end = if components.rest.is_none() { end } else { PathEnd::Later };
+            if !self.segment_matches(segment, component.text, end) {
+                return None;
+            }
+        }
+        Some((segments, components))
+    }
+
+    fn segment_matches(&self, segment: Piece<'_>, component: &str, end: PathEnd) -> bool {
+        if segment.text.contains('{') {
+            let is_last = end != PathEnd::Later;
+            return (self.program)().segment_matches(segment.offset, component, is_last);
+        }
+        let may_remain = if end == PathEnd::BeforeDoubleStar { "" } else { "*" };
+        component_matches(segment.text, component, self.options, may_remain)
+    }
+}
+
+/// Whether a segment without braces and without doubled stars matches a component. When the
+/// component is used up, `may_remain` or nothing may remain of the segment.
+///
+/// A star takes as little as it can, and one character more whenever what follows it fails. Only
+/// the latest star has to be tried again: an earlier one that took more could only leave less.
+fn component_matches(
+    segment: &str,
+    component: &str,
+    options: GlobOptions,
+    may_remain: &str,
+) -> bool {
+    if let Some(suffix) = segment.strip_prefix('*')
+        && !suffix.is_empty()
+        && options.case == Case::Sensitive
+        && is_plain(suffix)
+    {
+        return component.ends_with(suffix);
+    }
+    let mut pattern = segment;
+    let mut text = component;
+    let mut retry: Option<(&str, &str)> = None;
+    loop {
+        let mut characters = text.chars();
+        let Some(character) = characters.next() else {
+            return pattern.is_empty() || pattern == may_remain;
+        };
+        let mut scanner = Scanner::new(pattern, options.alternatives);
+        let token = scanner.next().and_then(Result::ok);
+        let rest = &pattern[scanner.offset()..];
+        if token == Some(Token::Star) {
+            if rest.is_empty() {
+                return true;
+            }
+            pattern = rest;
+            retry = Some((rest, characters.as_str()));
+        } else if token.is_some_and(|token| admits(token, character, options.case)) {
+            pattern = rest;
+            text = characters.as_str();
+        } else if let Some((after_star, shorter)) = retry {
+            pattern = after_star;
+            text = shorter;
+            let mut characters = shorter.chars();
+            retry = characters.next().map(|_| (after_star, characters.as_str()));
+        } else {
+            return false;
+        }
+    }
+}
+
+fn admits(token: Token<'_>, character: char, case: Case) -> bool {
+    match token {
+        Token::Literal(literal) => case.same(literal, character),
+        Token::AnyCharacter => true,
+        Token::Class(class) => class.admits(character, case),
+        Token::Separator | Token::Star | Token::Open | Token::Next | Token::Close => false,
+    }
+}
+
+/// A segment of a pattern or a component of a path.
+#[derive(Clone, Copy)]
+struct Piece<'t> {
+    offset: usize,
+    text: &'t str,
+}
+
+/// The part of a text between separators that has not been taken from either end yet.
+#[derive(Clone, Copy)]
+struct Pieces<'t> {
+    offset: usize,
+    /// Empty text is one empty piece; none are left only once the last has been taken.
+    rest: Option<&'t str>,
+}
+
+impl<'t> Pieces<'t> {
+    fn of(text: &'t str) -> Pieces<'t> {
+        Pieces { offset: 0, rest: Some(text) }
+    }
+
+    fn take_first(&mut self) -> Option<Piece<'t>> {
+        let rest = self.rest?;
+        let offset = self.offset;
+        let (first, others) = match rest.split_once('/') {
+            Some((first, others)) => (first, Some(others)),
+            None => (rest, None),
+        };
+        self.offset += first.len() + 1;
+        self.rest = others;
+        Some(Piece { offset, text: first })
+    }
+
+    fn take_last(&mut self) -> Option<Piece<'t>> {
+        let rest = self.rest?;
+        let (others, last) = match rest.rsplit_once('/') {
+            Some((others, last)) => (Some(others), last),
+            None => (None, rest),
+        };
+        self.rest = others;
+        Some(Piece { offset: self.offset + rest.len() - last.len(), text: last })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(pattern: &str) -> Shape {
+        Shape::of(pattern, GlobOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn common_patterns_are_taken_by_segments() {
+        for pattern in
+            ["**/*.py", "src/**", "a/**/b/**/*.rs", "*.{py,rs}", "{a,b}/**", "[a-c]?/\\*"]
+        {
+            assert_eq!(shape(pattern), Shape::Segments, "{pattern}");
+        }
+        assert_eq!(shape("src/main.rs"), Shape::Literal);
+    }
+
+    #[test]
+    fn patterns_with_surprises_are_not() {
+        let surprising =
+            ["a**", "**/**", "src/**/", r"a\/b", "[!a]", "[+-9]", "{a/,b}c", "{**,a}", "*{*,a}/b"];
+        for pattern in surprising {
+            assert_eq!(shape(pattern), Shape::General, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn the_middle_of_a_path_is_not_looked_at() {
+        let options = GlobOptions::default();
+        let never = || -> &'static Program { panic!("nothing to compile") };
+        let matcher = SegmentMatcher { pattern: "src/**/*.py", options, program: never };
+        assert!(matcher.matches("src/a/b/x.py"));
+        assert!(matcher.matches("src/x.py"));
+        assert!(!matcher.matches("src/x.rs"));
+        assert!(!matcher.matches("x.py"));
+    }
+
+    #[test]
+    fn both_matchers_agree() {
+        const SEGMENTS: [&str; 12] =
+            ["a", "", "*", "**", "**", "a*", "*b", "*a*", "?", "[ab]*", "{a,b}", "*{.a,,b}"];
+        arbtest::arbtest(|u| {
+            let segments: arbtest::arbitrary::Result<Vec<&str>> =
+                (0..u.int_in_range(1..=6)?).map(|_| u.choose(&SEGMENTS).copied()).collect();
+            let pattern = segments?.join("/");
+            let length = u.int_in_range(0..=10)?;
+            let path: arbtest::arbitrary::Result<String> =
+                (0..length).map(|_| u.choose(&['a', 'b', '/', '.'])).collect();
+            let path = path? + "a";
+            if shape(&pattern) == Shape::Segments {
+                let options = GlobOptions::default();
+                let program =
+                    Program::compile(&pattern, options.case, options.alternatives).unwrap();
+                let matcher = SegmentMatcher { pattern: &pattern, options, program: || &program };
+                assert_eq!(matcher.matches(&path), program.matches(&path), "{pattern} on {path}");
+            }
+            Ok(())
+        })
+        .budget_ms(500);
+    }
+}
