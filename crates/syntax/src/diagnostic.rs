@@ -1,0 +1,250 @@
+//! Problems in the user's files, as data.
+//!
+//! A diagnostic is collected, never thrown, so that one bad file does not hide the others. What it
+//! looks like on a terminal, in JSON or in SARIF is decided in [`crate::render`].
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::source::{Position, Source, Span};
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Something is not delivered, or would be delivered wrongly.
+    Error,
+    /// Everything works, but probably not as meant.
+    Warning,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        })
+    }
+}
+
+/// One problem, with its place and a way out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The stable name, `<area>/<problem>`, that a user can look up.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file it is about.
+    pub source: Arc<Source>,
+    /// The text it is about; empty at the start when it is about the whole file.
+    pub span: Span,
+    /// What is wrong, in one line without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// A change to the text that would solve it.
+    pub fix: Option<Fix>,
+}
+
+impl Diagnostic {
+    /// Reports an error at `span`.
+    pub fn error(
+        code: &'static str,
+        source: &Arc<Source>,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::new(code, Severity::Error, source, span, message)
+    }
+
+    /// Reports a warning at `span`.
+    pub fn warning(
+        code: &'static str,
+        source: &Arc<Source>,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::new(code, Severity::Warning, source, span, message)
+    }
+
+    fn new(
+        code: &'static str,
+        severity: Severity,
+        source: &Arc<Source>,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Self {
+        let source = Arc::clone(source);
+        Diagnostic { code, severity, source, span, message: message.into(), help: None, fix: None }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a change that solves it.
+    #[must_use]
+    pub fn with_fix(mut self, fix: Fix) -> Self {
+        self.fix = Some(fix);
+        self
+    }
+
+    /// Returns the file that the problem is in.
+    pub fn path(&self) -> &Path {
+        self.source.path()
+    }
+
+    /// Returns the file's path for people: relative to `root`, which itself is `.`.
+    pub fn shown_path(&self, root: &Path) -> Cow<'_, str> {
+        match self.path().strip_prefix(root) {
+            Ok(path) if path.as_os_str().is_empty() => Cow::Borrowed("."),
+            Ok(path) => path.to_string_lossy(),
+            Err(_) => self.path().to_string_lossy(),
+        }
+    }
+
+    /// Returns the line and column where the problem starts.
+    pub fn position(&self) -> Position {
+        self.source.position(self.span.start)
+    }
+}
+
+/// A change to the source text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// What the change does, as an instruction: "quote the pattern".
+    pub title: String,
+    /// The edits, which do not overlap.
+    pub edits: Vec<Edit>,
+    /// Whether the change may be made without asking.
+    pub applicability: Applicability,
+}
+
+impl Fix {
+    /// A fix that means the same to every reader, made by `lint --fix`.
+    pub fn safe(title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        Fix { title: title.into(), edits, applicability: Applicability::Safe }
+    }
+
+    /// A fix that is probably meant, shown but never made unasked.
+    pub fn suggested(title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        Fix { title: title.into(), edits, applicability: Applicability::Suggested }
+    }
+}
+
+/// Whether a fix may be applied unasked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applicability {
+    /// The repair is sure.
+    Safe,
+    /// A person should look at it.
+    Suggested,
+}
+
+/// One replacement in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// What to replace; empty to insert.
+    pub span: Span,
+    /// What to put there.
+    pub replacement: String,
+}
+
+impl Edit {
+    /// Replaces the text in `span`.
+    pub fn replace(span: Span, replacement: impl Into<String>) -> Self {
+        Edit { span, replacement: replacement.into() }
+    }
+}
+
+/// The outcome of applying fixes to one text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fixed {
+    /// The new text.
+    pub text: String,
+    /// How many fixes were applied.
+    pub applied: usize,
+}
+
+/// Applies every safe fix among `diagnostics` to `text`.
+///
+/// A fix is applied whole or not at all: one that overlaps an earlier fix waits for the next run.
+pub fn apply_safe_fixes<'d>(
+    text: &str,
+    diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+) -> Fixed {
+    let mut edits: Vec<&Edit> = Vec::new();
+    let mut applied = 0;
+    for diagnostic in diagnostics {
+        let Some(fix) = &diagnostic.fix else { continue };
+        let fits = fix.applicability == Applicability::Safe
+            && fix.edits.iter().all(|edit| {
+                text.get(edit.span.range()).is_some()
+                    && edits.iter().all(|taken| !overlap(taken.span, edit.span))
+            });
+        if fits {
+            edits.extend(&fix.edits);
+            applied += 1;
+        }
+    }
+    edits.sort_by_key(|edit| edit.span);
+    let mut fixed = String::with_capacity(text.len());
+    let mut copied = 0;
+    for edit in edits {
+        fixed.push_str(&text[copied..edit.span.start]);
+        fixed.push_str(&edit.replacement);
+        copied = edit.span.end;
+    }
+    fixed.push_str(&text[copied..]);
+    Fixed { text: fixed, applied }
+}
+
+/// Two insertions at one place count as overlapping, because their order would be a guess.
+fn overlap(left: Span, right: Span) -> bool {
+    left == right || (left.start < right.end && right.start < left.end)
+}
+
+/// Sorts diagnostics as people read them: by file, place and code.
+pub fn sort(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by(|left, right| {
+        (left.path(), left.span, left.code, &left.message).cmp(&(
+            right.path(),
+            right.span,
+            right.code,
+            &right.message,
+        ))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixing(span: Span, replacement: &str) -> Diagnostic {
+        let source = Arc::new(Source::new("a", "abc"));
+        Diagnostic::warning("test/code", &source, span, "m")
+            .with_fix(Fix::safe("t", vec![Edit::replace(span, replacement)]))
+    }
+
+    #[test]
+    fn fixes_apply_in_any_order_and_never_overlap() {
+        let later = fixing(Span::new(2, 3), "C");
+        let earlier = fixing(Span::new(0, 1), "A");
+        let clash = fixing(Span::new(0, 2), "X");
+        let fixed = apply_safe_fixes("abc", [&later, &earlier, &clash]);
+        assert_eq!(fixed, Fixed { text: "AbC".into(), applied: 2 });
+    }
+
+    #[test]
+    fn a_suggestion_is_never_applied() {
+        let source = Arc::new(Source::new("a", "abc"));
+        let edit = Edit::replace(Span::new(0, 1), "A");
+        let suggested = Diagnostic::warning("test/code", &source, edit.span, "m")
+            .with_fix(Fix::suggested("t", vec![edit]));
+        assert_eq!(apply_safe_fixes("abc", [&suggested]).applied, 0);
+    }
+}

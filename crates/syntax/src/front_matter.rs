@@ -1,0 +1,542 @@
+//! Front matter, read as people write it.
+//!
+//! One file in five of the real world is not valid YAML between its dashes: `globs: **/*.ts`,
+//! `argument-hint: [a] [b]`, `description: Use when: …`. Every client reads them somehow, so we
+//! do too: the header is parsed strictly first; only if that fails is each top-level block tried
+//! alone, and in the blocks that fail the offending values are quoted, line by line. Each repair is
+//! reported with the edit that would make the file valid. A block that cannot be repaired is
+//! reported and skipped, and the others stand.
+
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::source::{Encoding, Source, Span};
+use crate::yaml::{Node, ProblemKind, Value, Yaml};
+
+/// A file taken apart.
+#[derive(Debug)]
+pub struct FrontMatter {
+    /// The header, if the file has one.
+    pub header: Option<Header>,
+    /// Where the body starts: after the closing line, or at the start of the text.
+    pub body_start: usize,
+    /// What was repaired, or could not be.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The part between the dashes.
+#[derive(Debug)]
+pub struct Header {
+    /// The YAML, with places in the whole file.
+    pub yaml: Yaml,
+    /// The text between the two lines of dashes.
+    pub span: Span,
+    /// Whether blank lines stand before the opening dashes, where most clients see no header.
+    pub leading_blank: bool,
+}
+
+/// Where the parts of a text are, before anything is parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Parts {
+    header: Span,
+    body_start: usize,
+    leading_blank: bool,
+}
+
+/// How the text begins.
+enum Opening {
+    /// No header.
+    None,
+    /// An opening line without a closing one.
+    Unclosed(Span),
+    /// A header.
+    Header(Parts),
+}
+
+impl FrontMatter {
+    /// Reads the front matter of a file. `area` is the first half of the diagnostics' codes.
+    pub fn read(source: &Arc<Source>) -> FrontMatter {
+        let mut diagnostics = Vec::new();
+        if let Encoding::Invalid { offset } = source.encoding() {
+            let span = Span::at(offset);
+            let message = "the file is not UTF-8 from here on";
+            diagnostics.push(
+                Diagnostic::warning("text/not-utf8", source, span, message)
+                    .with_help("save the file as UTF-8"),
+            );
+        }
+        match find(source.text()) {
+            Opening::None => {
+                FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
+            }
+            Opening::Unclosed(span) => {
+                let message =
+                    "the front matter has no closing `---`, so the file is read without it";
+                diagnostics.push(
+                    Diagnostic::warning("frontmatter-unclosed", source, span, message)
+                        .with_help("add a line `---` after the last field"),
+                );
+                FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
+            }
+            Opening::Header(parts) => {
+                let yaml = parse(source, parts.header, &mut diagnostics);
+                report_yaml_problems(source, &yaml, &mut diagnostics);
+                let Parts { header, body_start, leading_blank } = parts;
+                let header = Header { yaml, span: header, leading_blank };
+                FrontMatter { header: Some(header), body_start, diagnostics }
+            }
+        }
+    }
+
+    /// Returns the value of a top-level field.
+    pub fn get(&self, name: &str) -> Option<Node<'_>> {
+        match self.header.as_ref()?.yaml.root()?.value() {
+            Value::Mapping(mapping) => mapping.get(name),
+            _ => None,
+        }
+    }
+}
+
+fn bom(text: &str) -> usize {
+    text.len() - text.trim_start_matches('\u{feff}').len()
+}
+
+/// Finds the header: a line `---`, and the next line that is `---` or `...`. Blanks after the
+/// dashes, CRLF, a byte order mark and a missing last line break are all accepted.
+fn find(text: &str) -> Opening {
+    let start = bom(text);
+    let mut lines = lines_from(text, start);
+    let mut leading_blank = false;
+    let opening = loop {
+        let Some((span, line)) = lines.next() else { return Opening::None };
+        if line.trim().is_empty() {
+            leading_blank = true;
+        } else if line.trim_end() == "---" {
+            break span;
+        } else {
+            return Opening::None;
+        }
+    };
+    let header_start = opening.end;
+    for (span, line) in lines {
+        if matches!(line.trim_end(), "---" | "...") {
+            let header = Span::new(header_start, span.start);
+            return Opening::Header(Parts { header, body_start: span.end, leading_blank });
+        }
+    }
+    // Dashes at the top of a text without a second line of them are a thematic break, unless a
+    // field follows.
+    let next = lines_from(text, header_start).next();
+    match next.and_then(|(_, line)| field_of(line)) {
+        Some(_) => Opening::Unclosed(opening),
+        None => Opening::None,
+    }
+}
+
+/// Iterates over the lines from `start`, each with its span (line break included) and its text.
+fn lines_from(text: &str, start: usize) -> impl Iterator<Item = (Span, &str)> {
+    let mut offset = start;
+    text[start..].split_inclusive('\n').map(move |line| {
+        let span = Span::new(offset, offset + line.len());
+        offset = span.end;
+        (span, line.trim_end_matches(['\n', '\r']))
+    })
+}
+
+fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) -> Yaml {
+    let text = source.slice(header);
+    let strict = Yaml::parse(text);
+    let mut yaml = if needs_no_repair(&strict) {
+        strict
+    } else {
+        let repair = Repair::of(text);
+        for edit in &repair.edits {
+            let span = Span::new(header.start + edit.span.start, header.start + edit.span.end);
+            let edit = Edit::replace(span, edit.replacement.clone());
+            diagnostics.push(
+                Diagnostic::warning(
+                    "frontmatter-repaired",
+                    source,
+                    span,
+                    "this is not valid YAML; it was read as if the value were quoted",
+                )
+                .with_help(format!("write `{}`", edit.replacement.trim()))
+                .with_fix(Fix::safe("quote the value", vec![edit])),
+            );
+        }
+        for (span, problem) in &repair.skipped {
+            let span = Span::new(header.start + span.start, header.start + span.end);
+            diagnostics.push(
+                Diagnostic::error(
+                    "frontmatter-invalid",
+                    source,
+                    span,
+                    format!("this field is not valid YAML and was skipped: {problem}"),
+                )
+                .with_help("quote the value, or write it as a block with `|`"),
+            );
+        }
+        let mut yaml = Yaml::parse(&repair.text);
+        yaml.map_spans(|offset| repair.original(offset));
+        yaml
+    };
+    yaml.map_spans(|offset| header.start + offset);
+    yaml
+}
+
+/// An alias that leads nowhere and a tag that swallowed its value are valid to the parser, but not
+/// what the author wrote.
+fn needs_no_repair(yaml: &Yaml) -> bool {
+    let broken = |kind| matches!(kind, ProblemKind::Syntax | ProblemKind::UnknownAlias);
+    !yaml.problems().iter().any(|problem| broken(problem.kind))
+        && !yaml.root().is_some_and(|root| has_swallowed_value(root, 0))
+        && yaml.root().is_none_or(|root| matches!(root.value(), Value::Mapping(_) | Value::Null))
+}
+
+fn has_swallowed_value(node: Node<'_>, depth: usize) -> bool {
+    if depth > 2 {
+        return false;
+    }
+    match node.value() {
+        Value::Scalar("") => node.is_tagged(),
+        Value::Sequence(list) => list.iter().any(|item| has_swallowed_value(item, depth + 1)),
+        Value::Mapping(mapping) => {
+            mapping.fields().any(|field| has_swallowed_value(field.value, depth + 1))
+        }
+        _ => false,
+    }
+}
+
+fn report_yaml_problems(source: &Arc<Source>, yaml: &Yaml, diagnostics: &mut Vec<Diagnostic>) {
+    for problem in yaml.problems() {
+        let code = match problem.kind {
+            ProblemKind::Syntax => "frontmatter-invalid",
+            ProblemKind::UnknownAlias => "yaml/unknown-alias",
+            ProblemKind::AliasBomb => "yaml/alias-bomb",
+            ProblemKind::DuplicateKey => "yaml/duplicate-key",
+            ProblemKind::ExtraDocument => "yaml/extra-document",
+        };
+        diagnostics.push(Diagnostic::error(code, source, problem.span, problem.message.clone()));
+    }
+}
+
+/// A header made valid.
+struct Repair {
+    text: String,
+    /// The edits that were made, in terms of the original text.
+    edits: Vec<Edit>,
+    /// Blocks that could not be repaired, blanked out in `text`.
+    skipped: Vec<(Span, String)>,
+    /// For each edit, where its replacement ends in `text` and in the original.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Repair {
+    fn of(original: &str) -> Repair {
+        let mut repair = Repair {
+            text: String::new(),
+            edits: Vec::new(),
+            skipped: Vec::new(),
+            ends: Vec::new(),
+        };
+        for block in blocks(original) {
+            let text = &original[block.range()];
+            if needs_no_repair(&Yaml::parse(text)) {
+                repair.text.push_str(text);
+                continue;
+            }
+            let edits = repaired_lines(text);
+            let fixed = with_edits(text, &edits);
+            let yaml = Yaml::parse(&fixed);
+            if needs_no_repair(&yaml) {
+                repair.adopt(original, block, edits);
+            } else {
+                let problem = yaml.problems().first().map_or("not a field", |p| &p.message);
+                repair.skipped.push((
+                    Span::new(block.start, block.start + text.trim_end().len()),
+                    problem.to_owned(),
+                ));
+                // Blanks of the same length, so that the places after it stay true.
+                repair.text.extend(text.chars().flat_map(|character| {
+                    let blank = if character == '\n' { '\n' } else { ' ' };
+                    std::iter::repeat_n(blank, if blank == '\n' { 1 } else { character.len_utf8() })
+                }));
+            }
+        }
+        repair
+    }
+
+    fn adopt(&mut self, original: &str, block: Span, edits: Vec<Edit>) {
+        let mut copied = block.start;
+        for edit in edits {
+            let span = Span::new(block.start + edit.span.start, block.start + edit.span.end);
+            self.text.push_str(&original[copied..span.start]);
+            self.text.push_str(&edit.replacement);
+            copied = span.end;
+            self.ends.push((self.text.len(), span.end));
+            self.edits.push(Edit::replace(span, edit.replacement));
+        }
+        self.text.push_str(&original[copied..block.end]);
+    }
+
+    /// Translates an offset in the repaired text to one in the original.
+    fn original(&self, offset: usize) -> usize {
+        let before = self.ends.partition_point(|&(repaired, _)| repaired <= offset);
+        let base = match before.checked_sub(1) {
+            Some(index) => {
+                let (repaired, original) = self.ends[index];
+                original + (offset - repaired)
+            }
+            None => offset,
+        };
+        // Inside a replacement, nothing past its end in the original is meant.
+        match self.edits.get(before) {
+            Some(next) => base.min(next.span.end),
+            None => base,
+        }
+    }
+}
+
+/// Splits a header into top-level blocks: a line at the left margin and what is indented below it.
+/// List items and closing brackets at the margin belong to the field above them.
+fn blocks(text: &str) -> Vec<Span> {
+    let mut blocks: Vec<Span> = Vec::new();
+    for (span, line) in lines_from(text, 0) {
+        let continues = line.is_empty()
+            || line.starts_with([' ', '\t', ']', '}', '#'])
+            || line.starts_with("- ")
+            || line == "-";
+        match blocks.last_mut() {
+            Some(block) if continues => block.end = span.end,
+            _ => blocks.push(span),
+        }
+    }
+    blocks
+}
+
+fn with_edits(text: &str, edits: &[Edit]) -> String {
+    let mut fixed = String::with_capacity(text.len() + 16);
+    let mut copied = 0;
+    for edit in edits {
+        fixed.push_str(&text[copied..edit.span.start]);
+        fixed.push_str(&edit.replacement);
+        copied = edit.span.end;
+    }
+    fixed.push_str(&text[copied..]);
+    fixed
+}
+
+/// Returns the edits that quote each offending value of a block.
+fn repaired_lines(block: &str) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (span, line) in lines_from(block, 0) {
+        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+        if line[..indent].contains('\t') {
+            let spaces = "  ".repeat(line[..indent].chars().count());
+            edits.push(Edit::replace(Span::new(span.start, span.start + indent), spaces));
+        }
+        let item = line[indent..].strip_prefix("- ").map_or(indent, |rest| line.len() - rest.len());
+        let value_at = match field_of(&line[item..]) {
+            Some(offset) => item + offset,
+            None if item > indent => item,
+            None => {
+                edits.extend(missing_space(&line[item..], span.start + item));
+                continue;
+            }
+        };
+        let value = line[value_at..].trim();
+        let start =
+            span.start + value_at + (line[value_at..].len() - line[value_at..].trim_start().len());
+        if !value.is_empty() && !stands_alone(value) {
+            edits.push(Edit::replace(Span::new(start, start + value.len()), quoted(value)));
+        }
+    }
+    edits
+}
+
+/// Returns where the value begins in a line `key: value`.
+fn field_of(line: &str) -> Option<usize> {
+    let colon = line.find(':')?;
+    let key = &line[..colon];
+    let word = |character: char| character.is_alphanumeric() || "_-. $\"'".contains(character);
+    let is_key = !key.is_empty() && key.chars().all(word);
+    let after = &line[colon + 1..];
+    (is_key && (after.is_empty() || after.starts_with([' ', '\t']))).then_some(colon + 1)
+}
+
+/// `description:text` is a field whose author forgot the space, unless it is a URL or a time.
+fn missing_space(line: &str, start: usize) -> Option<Edit> {
+    let colon = line.find(':')?;
+    let (key, after) = (&line[..colon], &line[colon + 1..]);
+    let is_name = key.starts_with(|first: char| first.is_ascii_alphabetic())
+        && key
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || "_-".contains(character));
+    let is_value = !after.is_empty() && !after.starts_with(['/', ':', '\\']);
+    let rest = after.trim_end();
+    (is_name && is_value).then(|| {
+        let value = if stands_alone(rest) { rest.to_owned() } else { quoted(rest) };
+        Edit::replace(
+            Span::new(start + colon + 1, start + colon + 1 + rest.len()),
+            format!(" {value}"),
+        )
+    })
+}
+
+/// Returns whether a value is valid where it stands, or begins something that goes on below.
+fn stands_alone(value: &str) -> bool {
+    if value.starts_with(['|', '>']) || matches!(value, "[" | "{") {
+        return true;
+    }
+    let yaml = Yaml::parse(&format!("value: {value}\n"));
+    needs_no_repair(&yaml)
+}
+
+fn quoted(value: &str) -> String {
+    if value.contains('\'') || crate::text::first_hidden(value).is_some() {
+        let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("\"{escaped}\"")
+    } else {
+        format!("'{value}'")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> FrontMatter {
+        FrontMatter::read(&Arc::new(Source::new("f.md", text)))
+    }
+
+    fn codes(front: &FrontMatter) -> Vec<&'static str> {
+        front.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    fn field<'f>(front: &'f FrontMatter, name: &str) -> Option<&'f str> {
+        front.get(name).and_then(Node::as_str)
+    }
+
+    #[test]
+    fn valid_headers_are_left_alone() {
+        let text = "---\nname: x\ndescription: one --- two\n---\nbody\n";
+        let front = read(text);
+        assert_eq!(field(&front, "description"), Some("one --- two"));
+        assert_eq!(&text[front.body_start..], "body\n");
+        assert_eq!(codes(&front), [""; 0]);
+    }
+
+    /// Ruling G1: what is accepted around the dashes.
+    #[test]
+    fn all_spellings_of_the_dashes_are_accepted() {
+        for text in [
+            "\u{feff}---\na: 1\n---\nB",
+            "---\r\na: 1\r\n---\r\nB",
+            "--- \t\na: 1\n---  \nB",
+            "---\na: 1\n...\nB",
+            "\n---\na: 1\n---\nB",
+        ] {
+            let front = read(text);
+            assert_eq!(field(&front, "a"), Some("1"), "{text:?}");
+            assert_eq!(&text[front.body_start..], "B", "{text:?}");
+        }
+        let at_end = "---\na: 1\n---";
+        assert_eq!(field(&read(at_end), "a"), Some("1"));
+        assert_eq!(read(at_end).body_start, at_end.len());
+    }
+
+    /// Ruling G1: an offending value is quoted, reported with its fix, and the fix makes it valid.
+    #[test]
+    fn offending_values_are_quoted_and_the_fix_is_what_was_read() {
+        for (line, value) in [
+            ("globs: **/*.ts", "**/*.ts"),
+            ("globs: *.ts,*.tsx", "*.ts,*.tsx"),
+            ("globs: !src/**", "!src/**"),
+            ("globs: *", "*"),
+            ("globs: Use when: asked", "Use when: asked"),
+            ("globs: [a] | [b]", "[a] | [b]"),
+            ("globs: \"quoted\" then more", "\"quoted\" then more"),
+            ("globs: @mention", "@mention"),
+            ("globs: `code` first", "`code` first"),
+            ("globs: %percent", "%percent"),
+            ("globs: \"never closed", "\"never closed"),
+            ("globs: it's: here", "it's: here"),
+            ("globs:no space", "no space"),
+        ] {
+            let text = format!("---\nname: n\n{line}\nlast: 1\n---\nbody");
+            let source = Arc::new(Source::new("f.md", text.clone()));
+            let front = FrontMatter::read(&source);
+            assert_eq!(field(&front, "globs"), Some(value), "{line}");
+            assert_eq!(field(&front, "name"), Some("n"), "{line}");
+            assert_eq!(field(&front, "last"), Some("1"), "{line}");
+            assert_eq!(codes(&front), ["frontmatter-repaired"], "{line}");
+            assert_eq!(front.diagnostics[0].position().line, 3, "{line}");
+            let fixed = crate::diagnostic::apply_safe_fixes(&text, &front.diagnostics).text;
+            let again = read(&fixed);
+            assert_eq!(codes(&again), [""; 0], "{fixed}");
+            assert_eq!(field(&again, "globs"), Some(value), "{fixed}");
+        }
+    }
+
+    #[test]
+    fn places_after_a_repair_are_places_in_the_file() {
+        let text = "---\nglobs: **/*.ts\nname: here\n---\n";
+        let front = read(text);
+        let span = front.get("name").unwrap().span();
+        assert_eq!(&text[span.range()], "here");
+        let globs = front.get("globs").unwrap().span();
+        assert_eq!(&text[globs.range()], "**/*.ts");
+    }
+
+    #[test]
+    fn lists_and_tabs_are_repaired_too() {
+        let front = read("---\nglobs:\n  - **/*.ts\n  - ok\nmetadata:\n\tauthor: me\n---\n");
+        let Some(Value::Sequence(list)) = front.get("globs").map(Node::value) else {
+            panic!("a list")
+        };
+        let items: Vec<_> = list.iter().filter_map(Node::as_str).collect();
+        assert_eq!(items, ["**/*.ts", "ok"]);
+        let Some(Value::Mapping(metadata)) = front.get("metadata").map(Node::value) else {
+            panic!("a mapping")
+        };
+        assert_eq!(metadata.get("author").and_then(Node::as_str), Some("me"));
+    }
+
+    /// Ruling G2: one bad field is reported and skipped; the others stand.
+    #[test]
+    fn a_block_beyond_repair_is_skipped_alone() {
+        let front = read("---\nname: n\nbad: [a,\n  {b\nlast: 1\n---\n");
+        assert_eq!(field(&front, "name"), Some("n"));
+        assert_eq!(field(&front, "last"), Some("1"));
+        assert_eq!(codes(&front), ["frontmatter-invalid"]);
+        assert_eq!(front.diagnostics[0].position().line, 3);
+    }
+
+    #[test]
+    fn what_is_no_header_is_body() {
+        for text in
+            ["", "text", "<!-- x -->\n---\na: 1\n---\n", "---js\nx\n---\n", "---\n\n# Title\n"]
+        {
+            let front = read(text);
+            assert!(front.header.is_none(), "{text:?}");
+            assert_eq!(codes(&front), [""; 0], "{text:?}");
+        }
+        assert_eq!(codes(&read("---\nname: x\n\n# Body\n")), ["frontmatter-unclosed"]);
+    }
+
+    #[test]
+    fn any_text_is_read_and_every_place_is_in_it() {
+        arbtest::arbtest(|bytes| {
+            let header: String = bytes.arbitrary()?;
+            let text = format!("---\n{header}\n---\nbody");
+            let front = read(&text);
+            for diagnostic in &front.diagnostics {
+                assert!(text.get(diagnostic.span.range()).is_some(), "{diagnostic:?}");
+            }
+            if let Some(root) = front.header.as_ref().and_then(|header| header.yaml.root()) {
+                assert!(root.span().end <= text.len());
+            }
+            Ok(())
+        });
+    }
+}

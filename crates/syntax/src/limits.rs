@@ -1,0 +1,51 @@
+//! Every limit in one place, so that the documentation can list them and a test can hold it to
+//! that.
+//!
+//! A limit is never silent: whoever hits one reports a diagnostic that names it.
+
+/// Bytes read from one text file; a larger file is reported and not read.
+pub const FILE_BYTES: u64 = 1024 * 1024;
+
+/// Entries taken from one file; the rest is reported and left out.
+pub const ENTRIES_PER_FILE: usize = 10_000;
+
+/// Directories between the root and a target whose files are read. When a path is deeper, the
+/// ones nearest to the target are kept.
+pub const PATH_DEPTH: usize = 4_096;
+
+/// Directories that a walk over a whole project descends.
+pub const WALK_DEPTH: usize = 64;
+
+/// Directory entries that a walk over a whole project looks at.
+pub const WALK_ENTRIES: usize = 2_000_000;
+
+/// Collections nested in one YAML document.
+pub const YAML_DEPTH: usize = 64;
+
+/// Nodes that one YAML document may stand for once its aliases are followed.
+pub const YAML_EXPANDED_NODES: usize = 100_000;
+
+/// Bytes of JSON that a hook reads from its client.
+pub const HOOK_INPUT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Files read from one hosted context directory; the rest is reported and left out.
+pub const HOSTED_FILES: usize = 1_000;
+
+/// Directories that a hosted context directory is descended; the document asks for 3 at least.
+pub const HOSTED_DEPTH: usize = 10;
+
+/// Names looked at in one hosted context directory and all below it.
+pub const HOSTED_ENTRIES: usize = 20_000;
+
+/// Directories between the mounted and the working directory that are sourced. When a path is
+/// deeper, the ones nearest to the working directory are kept.
+pub const HOSTED_LEVELS: usize = 64;
+
+/// Patterns taken from one list of a hosted configuration.
+pub const HOSTED_PATTERNS: usize = 1_000;
+
+/// Directories that the include patterns of one question descend.
+pub const HOSTED_INCLUDE_DEPTH: usize = 32;
+
+/// Names that the include patterns of one question look at.
+pub const HOSTED_INCLUDE_ENTRIES: usize = 100_000;

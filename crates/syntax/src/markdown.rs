@@ -1,0 +1,163 @@
+//! The outline of a Markdown text: headings and what is not prose, with offsets.
+//!
+//! Dialects look for sections and for places where a `/command` or `${name}` may stand. Both are
+//! questions about the `CommonMark` tree, not about lines: a `#` inside a code fence is no heading.
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use crate::source::Span;
+
+/// A heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    /// The text without markup.
+    pub text: String,
+    /// The whole heading, markers included.
+    pub span: Span,
+}
+
+/// A code block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeBlock {
+    /// The info string after the opening fence; empty for indented code.
+    pub info: String,
+    /// The whole block, fences included.
+    pub span: Span,
+    /// The code between the fences.
+    pub content: Span,
+}
+
+/// What a Markdown text is made of, in order of appearance.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outline {
+    /// The headings.
+    pub headings: Vec<Heading>,
+    /// The code blocks, fenced and indented.
+    pub code_blocks: Vec<CodeBlock>,
+    /// Everything that is not prose: code blocks, inline code, HTML. Sorted, not overlapping.
+    pub opaque: Vec<Span>,
+}
+
+impl Outline {
+    /// Reads the outline of `text`.
+    ///
+    /// `text` is the body alone: whoever has front matter cuts it off first.
+    pub fn of(text: &str) -> Outline {
+        // The extensions that change how ordinary prose reads (wiki links, maths, definition
+        // lists) stay off.
+        let options = Options::ENABLE_TABLES
+            | Options::ENABLE_TASKLISTS
+            | Options::ENABLE_STRIKETHROUGH
+            | Options::ENABLE_FOOTNOTES
+            | Options::ENABLE_GFM;
+        let mut outline = Outline::default();
+        let mut heading: Option<Heading> = None;
+        let mut code: Option<CodeBlock> = None;
+        for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+            let span = Span::new(range.start, range.end);
+            match event {
+                Event::Start(Tag::Heading { level, .. }) => {
+                    heading = Some(Heading { level: number(level), text: String::new(), span });
+                }
+                Event::End(TagEnd::Heading(_)) => outline.headings.extend(heading.take()),
+                Event::Start(Tag::CodeBlock(kind)) => {
+                    let info = match kind {
+                        CodeBlockKind::Fenced(info) => info.into_string(),
+                        CodeBlockKind::Indented => String::new(),
+                    };
+                    code = Some(CodeBlock { info, span, content: Span::at(span.end) });
+                    outline.opaque.push(span);
+                }
+                Event::End(TagEnd::CodeBlock) => outline.code_blocks.extend(code.take()),
+                Event::Text(content) => {
+                    if let Some(block) = &mut code {
+                        block.content.start = block.content.start.min(span.start);
+                        block.content.end = span.end;
+                    } else if let Some(heading) = &mut heading {
+                        heading.text.push_str(&content);
+                    }
+                }
+                Event::Code(content) => {
+                    if let Some(heading) = &mut heading {
+                        heading.text.push_str(&content);
+                    }
+                    outline.opaque.push(span);
+                }
+                Event::SoftBreak | Event::HardBreak => {
+                    if let Some(heading) = &mut heading {
+                        heading.text.push(' ');
+                    }
+                }
+                Event::Html(_) | Event::InlineHtml(_) => outline.opaque.push(span),
+                _ => {}
+            }
+        }
+        outline
+    }
+
+    /// Returns whether the byte at `offset` is code or HTML.
+    pub fn is_opaque(&self, offset: usize) -> bool {
+        let after = self.opaque.partition_point(|span| span.start <= offset);
+        after.checked_sub(1).is_some_and(|index| offset < self.opaque[index].end)
+    }
+}
+
+fn number(level: HeadingLevel) -> u8 {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_have_level_text_and_place() {
+        let text = "# One *two* `three`\n\ntext\n\nSet\n===\n\n```md\n# not a heading\n```\n";
+        let outline = Outline::of(text);
+        let headings: Vec<_> =
+            outline.headings.iter().map(|heading| (heading.level, heading.text.as_str())).collect();
+        assert_eq!(headings, [(1, "One two three"), (1, "Set")]);
+        assert_eq!(&text[outline.headings[0].span.range()], "# One *two* `three`\n");
+    }
+
+    #[test]
+    fn code_blocks_have_info_and_content() {
+        let text = "a\n\n~~~js run\none\n\ntwo\n~~~\n";
+        let outline = Outline::of(text);
+        assert_eq!(outline.code_blocks[0].info, "js run");
+        assert_eq!(&text[outline.code_blocks[0].content.range()], "one\n\ntwo\n");
+    }
+
+    #[test]
+    fn code_and_html_are_opaque() {
+        let text = "prose `code` prose <b>x</b>\n\n<!-- c -->\n\n    indented\n";
+        let outline = Outline::of(text);
+        for (needle, opaque) in
+            [("prose", false), ("code", true), ("<b>", true), ("<!--", true), ("indented", true)]
+        {
+            let offset = text.find(needle).unwrap();
+            assert_eq!(outline.is_opaque(offset), opaque, "{needle}");
+        }
+    }
+
+    #[test]
+    fn offsets_are_valid_for_any_text() {
+        arbtest::arbtest(|bytes| {
+            let text: String = bytes.arbitrary()?;
+            let outline = Outline::of(&text);
+            for span in outline.opaque.iter().chain(outline.headings.iter().map(|h| &h.span)) {
+                assert!(text.get(span.range()).is_some());
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,259 @@
+//! A project's root and paths in it.
+//!
+//! Paths are compared by components after links were followed, so that two spellings of one file
+//! are one file, and a target that only looks as if it were inside the root is outside.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::limits;
+use crate::system::{Dir, FileKind, ReadError, Resolved, System};
+
+/// The directory at or below which everything is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    path: PathBuf,
+}
+
+/// Whether a question is about a file or a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A file, which need not exist yet.
+    File,
+    /// A directory.
+    Directory,
+}
+
+/// A path inside a [`Root`], as the file system knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    names: Vec<OsString>,
+    slashed: String,
+    kind: TargetKind,
+}
+
+impl Root {
+    /// Follows the links in `path`, which must lead to a directory.
+    pub fn open(system: &dyn System, path: &Path) -> io::Result<Root> {
+        Ok(Root { path: system.resolve_dir(path)? })
+    }
+
+    /// Returns the absolute path without links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Finds `path` in this root; `None` when it lies outside.
+    ///
+    /// A relative path starts at `base`. What exists of the path is resolved by the system, the
+    /// rest by its text. A path that does not exist is a directory when it ends in a separator.
+    pub fn locate(&self, system: &dyn System, base: &Path, path: &Path) -> Option<Target> {
+        let absolute = base.join(path);
+        let Resolved { path: resolved, kind } = resolve_existing(system, &absolute);
+        let inside = resolved.strip_prefix(&self.path).ok()?;
+        let names: Vec<OsString> =
+            inside.components().map(|component| component.as_os_str().to_owned()).collect();
+        let kind = match kind {
+            FileKind::Directory => TargetKind::Directory,
+            _ => TargetKind::File,
+        };
+        Some(Target::from_names(names, kind))
+    }
+
+    /// Reads the file called `name` in the directory `dir` of this root.
+    ///
+    /// A link is followed when it leads to a regular file inside the root, and never otherwise.
+    /// `handle` must be the open `dir`.
+    pub fn read_in(
+        &self,
+        system: &dyn System,
+        handle: &dyn Dir,
+        dir: &Path,
+        name: &str,
+    ) -> Result<Vec<u8>, ReadError> {
+        match handle.read(OsStr::new(name), limits::FILE_BYTES) {
+            Err(ReadError::NotAFile(FileKind::Link)) => self.read_linked(system, &dir.join(name)),
+            outcome => outcome,
+        }
+    }
+
+    fn read_linked(&self, system: &dyn System, link: &Path) -> Result<Vec<u8>, ReadError> {
+        let resolved = system.resolve(&self.path.join(link))?;
+        let Ok(inside) = resolved.path.strip_prefix(&self.path) else {
+            return Err(ReadError::Io(io::Error::other(
+                "it is a symbolic link that leaves the project",
+            )));
+        };
+        // The path has no links left, so any link met on the way was put there since: refuse it.
+        let mut handle = system.open_dir(&self.path)?;
+        let mut names = inside.components().map(Component::as_os_str).peekable();
+        while let Some(name) = names.next() {
+            if names.peek().is_none() {
+                return handle.read(name, limits::FILE_BYTES);
+            }
+            handle = handle.open_dir(name)?;
+        }
+        Err(ReadError::NotAFile(FileKind::Directory))
+    }
+}
+
+/// Resolves as much of an absolute path as exists; the rest is appended by its text.
+///
+/// What does not exist counts as a directory when the path ends in a separator, else as a file.
+pub fn resolve_existing(system: &dyn System, absolute: &Path) -> Resolved {
+    let ends_in_separator =
+        absolute.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
+    if let Ok(resolved) = system.resolve(absolute) {
+        return resolved;
+    }
+    let components: Vec<Component<'_>> = absolute.components().collect();
+    let Some((existing, mut path)) = longest_existing(system, &components) else {
+        return Resolved { path: absolute.to_owned(), kind: FileKind::File };
+    };
+    for component in &components[existing..] {
+        match component {
+            Component::Normal(name) => path.push(name),
+            Component::ParentDir => {
+                path.pop();
+            }
+            _ => {}
+        }
+    }
+    let kind = if ends_in_separator { FileKind::Directory } else { FileKind::File };
+    Resolved { path, kind }
+}
+
+/// Returns how many of the components exist, and where they lead. The last one is known not to.
+///
+/// A path exists only if every shorter one does, so a search by halves finds the longest.
+fn longest_existing(system: &dyn System, components: &[Component<'_>]) -> Option<(usize, PathBuf)> {
+    let resolve = |count: usize| {
+        let prefix: PathBuf = components[..count].iter().collect();
+        system.resolve_dir(&prefix).ok().map(|path| (count, path))
+    };
+    // Mostly it is only the file that is new.
+    let mut missing = components.len().checked_sub(1)?;
+    let mut found = resolve(missing);
+    if found.is_some() {
+        return found;
+    }
+    let mut exists = 0;
+    while missing - exists > 1 {
+        let middle = exists + (missing - exists) / 2;
+        match resolve(middle) {
+            Some(resolved) => {
+                found = Some(resolved);
+                exists = middle;
+            }
+            None => missing = middle,
+        }
+    }
+    found
+}
+
+impl Target {
+    /// Makes a target from the names on the way to it.
+    pub fn from_names(names: Vec<OsString>, kind: TargetKind) -> Target {
+        let mut slashed = String::new();
+        for name in &names {
+            if !slashed.is_empty() {
+                slashed.push('/');
+            }
+            slashed.push_str(&name.to_string_lossy());
+        }
+        Target { names, slashed, kind }
+    }
+
+    /// Makes a target from a `/`-separated path that is known to lie inside.
+    pub fn from_slashed(path: &str, kind: TargetKind) -> Target {
+        let names = path.split('/').filter(|name| !name.is_empty()).map(OsString::from).collect();
+        Target::from_names(names, kind)
+    }
+
+    /// Returns the path below the root with `/` between names; empty for the root itself.
+    pub fn slashed(&self) -> &str {
+        &self.slashed
+    }
+
+    /// Returns whether it is a file or a directory.
+    pub fn kind(&self) -> TargetKind {
+        self.kind
+    }
+
+    /// Returns the names of the directories from the root down to where discovery starts: the
+    /// directory of a file, or the directory itself.
+    pub fn directories(&self) -> &[OsString] {
+        match self.kind {
+            TargetKind::Directory => &self.names,
+            TargetKind::File => &self.names[..self.names.len().saturating_sub(1)],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::MemorySystem;
+
+    fn located(system: &MemorySystem, root: &str, path: &str) -> Option<(String, TargetKind)> {
+        let root = Root::open(system, Path::new(root)).unwrap();
+        let target = root.locate(system, Path::new(root.path()), Path::new(path))?;
+        Some((target.slashed().to_owned(), target.kind()))
+    }
+
+    #[test]
+    fn a_path_is_a_file_unless_it_is_or_ends_like_a_directory() {
+        let system = MemorySystem::new("/p").with_dir("src").with_file("a.py", "");
+        assert_eq!(located(&system, "/p", "src"), Some(("src".into(), TargetKind::Directory)));
+        assert_eq!(located(&system, "/p", "a.py"), Some(("a.py".into(), TargetKind::File)));
+        assert_eq!(located(&system, "/p", "new/x"), Some(("new/x".into(), TargetKind::File)));
+        assert_eq!(located(&system, "/p", "new/"), Some(("new".into(), TargetKind::Directory)));
+        assert_eq!(located(&system, "/p", "."), Some((String::new(), TargetKind::Directory)));
+        assert_eq!(located(&system, "/p", "no/such/../x"), Some(("no/x".into(), TargetKind::File)));
+    }
+
+    /// Ruling G4: a target outside the root gets nothing from this root.
+    #[test]
+    fn outside_is_outside_however_it_is_spelled() {
+        let system = MemorySystem::new("/p").with_dir("/other").with_link("/p/out", "/other");
+        for path in ["../other/x", "/other/x", "out/x", "/p2/x", ".."] {
+            assert_eq!(located(&system, "/p", path), None, "{path}");
+        }
+    }
+
+    /// Ruling G4: both spellings of a linked root are one root.
+    #[test]
+    fn a_linked_root_is_the_same_root() {
+        let system = MemorySystem::new("/p").with_file("a", "").with_link("/alias", "/p");
+        assert_eq!(located(&system, "/alias", "/p/a"), Some(("a".into(), TargetKind::File)));
+        assert_eq!(located(&system, "/p", "/alias/new"), Some(("new".into(), TargetKind::File)));
+    }
+
+    #[test]
+    fn names_that_begin_with_two_dots_are_names() {
+        let system = MemorySystem::new("/p").with_file("..data/x", "");
+        assert_eq!(located(&system, "/p", "..data/x"), Some(("..data/x".into(), TargetKind::File)));
+    }
+
+    /// Ruling G6: a link inside the root is followed, one that leaves it never is.
+    #[test]
+    fn links_are_followed_inside_the_root_only() {
+        let system = MemorySystem::new("/p")
+            .with_file("/secret", "s")
+            .with_file("real/a.yaml", "r")
+            .with_link("in.yaml", "real/a.yaml")
+            .with_link("absolute.yaml", "/p/real/a.yaml")
+            .with_link("out.yaml", "/secret")
+            .with_link("up.yaml", "../secret");
+        let root = Root::open(&system, Path::new("/p")).unwrap();
+        let handle = system.open_dir(root.path()).unwrap();
+        let read = |name: &str| root.read_in(&system, handle.as_ref(), Path::new(""), name);
+        assert_eq!(read("in.yaml").unwrap(), b"r");
+        assert_eq!(read("absolute.yaml").unwrap(), b"r");
+        for outside in ["out.yaml", "up.yaml"] {
+            let error = read(outside).unwrap_err().to_string();
+            assert_eq!(error, "it is a symbolic link that leaves the project");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Diagnostics as a SARIF 2.1.0 log, for code scanning services.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// Returns a SARIF log with one run. Paths below `root` are written relative to it, as scanning
+/// services expect; others are absolute.
+pub fn sarif(diagnostics: &[Diagnostic], root: &Path, version: &str) -> Value {
+    let codes: BTreeSet<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    let rules: Vec<Value> = codes.iter().map(|code| json!({ "id": code })).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "brief", "version": version, "rules": rules}},
+            "columnKind": "unicodeCodePoints",
+            "results": diagnostics.iter().map(|diagnostic| result(diagnostic, root)).collect::<Vec<_>>(),
+        }],
+    })
+}
+
+fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
+    let text = match &diagnostic.help {
+        Some(help) => format!("{}\n{help}", diagnostic.message),
+        None => diagnostic.message.clone(),
+    };
+    let location = json!({
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(diagnostic.path(), root)},
+            "region": region(diagnostic, diagnostic.span),
+        },
+    });
+    let mut result = json!({
+        "ruleId": diagnostic.code,
+        "level": match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        },
+        "message": {"text": text},
+        "locations": [location],
+    });
+    if let Some(fix) = &diagnostic.fix {
+        let replacements: Vec<Value> = fix
+            .edits
+            .iter()
+            .map(|edit| {
+                json!({
+                    "deletedRegion": region(diagnostic, edit.span),
+                    "insertedContent": {"text": edit.replacement},
+                })
+            })
+            .collect();
+        result["fixes"] = json!([{
+            "description": {"text": fix.title},
+            "artifactChanges": [{
+                "artifactLocation": {"uri": uri(diagnostic.path(), root)},
+                "replacements": replacements,
+            }],
+        }]);
+    }
+    result
+}
+
+fn region(diagnostic: &Diagnostic, span: crate::source::Span) -> Value {
+    let start = diagnostic.source.position(span.start);
+    let end = diagnostic.source.position(span.end);
+    json!({
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+    })
+}
+
+/// A URI reference: percent-encoded where RFC 3986 wants it, `/` between names.
+fn uri(path: &Path, root: &Path) -> String {
+    let (relative, prefix) = match path.strip_prefix(root) {
+        Ok(relative) => (relative, ""),
+        Err(_) => (path, "file://"),
+    };
+    let mut uri = String::from(prefix);
+    for byte in relative.to_string_lossy().replace('\\', "/").bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::diagnostic::{Edit, Fix};
+    use crate::source::{Source, Span};
+
+    #[test]
+    fn a_result_has_rule_place_and_fix() {
+        let source = Arc::new(Source::new("/p/a b/AGENTS.yaml", "on: edti\n"));
+        let span = Span::new(4, 8);
+        let diagnostic =
+            Diagnostic::error("structured/invalid-on", &source, span, "unknown action")
+                .with_help("did you mean `edit`?")
+                .with_fix(Fix::safe("write `edit`", vec![Edit::replace(span, "edit")]));
+        let log = sarif(&[diagnostic], Path::new("/p"), "1.2.3");
+        let run = &log["runs"][0];
+        assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "structured/invalid-on");
+        let result = &run["results"][0];
+        assert_eq!(result["level"], "error");
+        assert_eq!(result["message"]["text"], "unknown action\ndid you mean `edit`?");
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "a%20b/AGENTS.yaml");
+        assert_eq!(
+            place["region"],
+            json!({"startLine": 1, "startColumn": 5, "endLine": 1, "endColumn": 9})
+        );
+        assert_eq!(
+            result["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"],
+            "edit"
+        );
+    }
+}

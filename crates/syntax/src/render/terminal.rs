@@ -1,0 +1,158 @@
+//! Diagnostics for people: the line, a caret under the place, and the way out.
+
+use std::path::Path;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::source::Span;
+use crate::text::{is_hidden, visible_line};
+
+/// Whether to colour the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// With ANSI styles.
+    Always,
+    /// Plain text.
+    Never,
+}
+
+/// The longest line that is shown as an excerpt; anything longer is data, not text.
+const EXCERPT_BYTES: usize = 2_000;
+
+/// Renders diagnostics for a terminal.
+#[derive(Debug)]
+pub struct Terminal<'r> {
+    renderer: Renderer,
+    root: &'r Path,
+}
+
+impl<'r> Terminal<'r> {
+    /// Shows paths relative to `root`, and fits lines into `width` columns.
+    pub fn new(root: &'r Path, colour: Colour, width: usize) -> Self {
+        let renderer = match colour {
+            Colour::Always => Renderer::styled(),
+            Colour::Never => Renderer::plain(),
+        };
+        Terminal { renderer: renderer.term_width(width), root }
+    }
+
+    /// Returns the diagnostic as a few lines without a final line break.
+    pub fn render(&self, diagnostic: &Diagnostic) -> String {
+        let level = match diagnostic.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let path = diagnostic.shown_path(self.root);
+        let path = visible_line(&path);
+        let message = visible_line(&diagnostic.message);
+        let title = level.primary_title(message).id(diagnostic.code);
+        let excerpt = Excerpt::of(diagnostic);
+        let mut group = if excerpt.text.is_empty() && diagnostic.source.text().is_empty() {
+            title.element(annotate_snippets::Origin::path(path))
+        } else {
+            let annotation = AnnotationKind::Primary.span(excerpt.span.range());
+            let snippet = Snippet::source(excerpt.text)
+                .line_start(excerpt.line)
+                .path(path)
+                .annotation(annotation);
+            title.element(snippet)
+        };
+        if let Some(help) = &diagnostic.help {
+            group = group.element(Level::HELP.message(visible_line(help)));
+        }
+        self.renderer.render(&[group])
+    }
+}
+
+/// The line that a diagnostic points at, safe to print.
+struct Excerpt {
+    text: String,
+    line: usize,
+    span: Span,
+}
+
+impl Excerpt {
+    fn of(diagnostic: &Diagnostic) -> Excerpt {
+        let source = &diagnostic.source;
+        let line = source.line(diagnostic.span.start);
+        let line_span = source.line_span(line);
+        let text = source.slice(line_span);
+        let start = diagnostic.span.start.clamp(line_span.start, line_span.end) - line_span.start;
+        let end = diagnostic.span.end.clamp(line_span.start, line_span.end) - line_span.start;
+        let text = if text.len() > EXCERPT_BYTES { "" } else { text };
+        // Escapes make the line longer, so the caret moves along.
+        let mut shown = String::with_capacity(text.len());
+        let mut span = Span::new(0, 0);
+        for (offset, character) in text.char_indices() {
+            if offset == start {
+                span.start = shown.len();
+            }
+            if offset == end {
+                span.end = shown.len();
+            }
+            if is_hidden(character) {
+                shown.extend(character.escape_unicode());
+            } else {
+                shown.push(character);
+            }
+        }
+        if start >= text.len() {
+            span.start = shown.len();
+        }
+        if end >= text.len() {
+            span.end = shown.len();
+        }
+        Excerpt { text: shown, line, span: Span::new(span.start, span.end) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::source::Source;
+
+    fn render(text: &str, span: Span) -> String {
+        let source = Arc::new(Source::new("/p/sub/AGENTS.yaml", text));
+        let diagnostic = Diagnostic::error("area/problem", &source, span, "unknown field `mach`")
+            .with_help("did you mean `match`?");
+        Terminal::new(Path::new("/p"), Colour::Never, 100).render(&diagnostic)
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_place() {
+        insta::assert_snapshot!(render("context:\n  - mach: x\n", Span::new(13, 17)), @r"
+        error[area/problem]: unknown field `mach`
+         --> sub/AGENTS.yaml:2:5
+          |
+        2 |   - mach: x
+          |     ^^^^
+          |
+          = help: did you mean `match`?
+        ");
+    }
+
+    #[test]
+    fn hidden_characters_are_shown_and_the_caret_follows() {
+        insta::assert_snapshot!(render("a\u{1b}[2J mach: x\n", Span::new(6, 10)), @r"
+        error[area/problem]: unknown field `mach`
+         --> sub/AGENTS.yaml:1:12
+          |
+        1 | a\u{1b}[2J mach: x
+          |            ^^^^
+          |
+          = help: did you mean `match`?
+        ");
+    }
+
+    #[test]
+    fn a_file_without_text_has_a_place_too() {
+        insta::assert_snapshot!(render("", Span::at(0)), @r"
+        error[area/problem]: unknown field `mach`
+        --> sub/AGENTS.yaml
+         = help: did you mean `match`?
+        ");
+    }
+}

@@ -1,0 +1,191 @@
+//! Source text and places in it.
+//!
+//! Offsets are bytes into the decoded text. Lines and columns are computed on demand, because
+//! most files are read without anything to report about them.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// A range of bytes in a [`Source`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// Returns the span from `start` up to, not including, `end`.
+    pub fn new(start: usize, end: usize) -> Self {
+        Span { start, end: end.max(start) }
+    }
+
+    /// Returns the empty span at `offset`.
+    pub fn at(offset: usize) -> Self {
+        Span { start: offset, end: offset }
+    }
+
+    /// Returns the span as a range, for slicing.
+    pub fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+/// A place as people name it. Both numbers start at 1; the column counts characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+}
+
+/// The text of one file and where it came from.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    text: String,
+    encoding: Encoding,
+    line_starts: OnceLock<Vec<usize>>,
+}
+
+/// Whether the bytes of a file were text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// Valid UTF-8.
+    Utf8,
+    /// The byte at this offset was not UTF-8; it and others like it read as U+FFFD.
+    Invalid {
+        /// Where the first bad byte stands.
+        offset: usize,
+    },
+}
+
+impl Source {
+    /// Wraps text that is already decoded, such as an unsaved buffer.
+    pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        Source {
+            path: path.into(),
+            text: text.into(),
+            encoding: Encoding::Utf8,
+            line_starts: OnceLock::new(),
+        }
+    }
+
+    /// Decodes the bytes of a file. Never fails: see [`Source::encoding`].
+    pub fn from_bytes(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Self {
+        let (text, encoding) = match String::from_utf8(bytes) {
+            Ok(text) => (text, Encoding::Utf8),
+            Err(error) => {
+                let offset = error.utf8_error().valid_up_to();
+                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                (text, Encoding::Invalid { offset })
+            }
+        };
+        Source { path: path.into(), text, encoding, line_starts: OnceLock::new() }
+    }
+
+    /// Stands for a file whose text could not be had.
+    pub fn unread(path: impl Into<PathBuf>) -> Self {
+        Source::new(path, "")
+    }
+
+    /// Returns the path that the text was read from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the whole text, byte order mark included.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns whether the bytes were valid UTF-8.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Returns the text in `span`, or nothing when the span is not on character boundaries.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or_default()
+    }
+
+    /// Returns the line and column of a byte offset. Past the end means the end.
+    pub fn position(&self, offset: usize) -> Position {
+        let offset = floor_char_boundary(&self.text, offset);
+        let starts = self.line_starts();
+        let line = starts.partition_point(|&start| start <= offset);
+        let start = starts[line - 1];
+        Position { line, column: self.text[start..offset].chars().count() + 1 }
+    }
+
+    /// Returns the line number of a byte offset, from 1.
+    pub fn line(&self, offset: usize) -> usize {
+        self.line_starts().partition_point(|&start| start <= offset.min(self.text.len()))
+    }
+
+    /// Returns the span of a line (from 1) without its line break.
+    pub fn line_span(&self, line: usize) -> Span {
+        let starts = self.line_starts();
+        let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len());
+        let end = starts.get(line).copied().unwrap_or(self.text.len());
+        let content = self.text[start..end].trim_end_matches(['\n', '\r']);
+        Span::new(start, start + content.len())
+    }
+
+    fn line_starts(&self) -> &[usize] {
+        self.line_starts.get_or_init(|| {
+            let breaks = memchr::memchr_iter(b'\n', self.text.as_bytes());
+            std::iter::once(0).chain(breaks.map(|offset| offset + 1)).collect()
+        })
+    }
+}
+
+/// Two sources are the same when path and text are.
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path && self.text == other.text
+    }
+}
+
+impl Eq for Source {}
+
+fn floor_char_boundary(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn position_counts_characters_from_one() {
+        let source = Source::new("a.md", "é\nab\n");
+        assert_eq!(source.position(0), Position { line: 1, column: 1 });
+        assert_eq!(source.position(2), Position { line: 1, column: 2 });
+        assert_eq!(source.position(4), Position { line: 2, column: 2 });
+        assert_eq!(source.position(99), Position { line: 3, column: 1 });
+    }
+
+    #[test]
+    fn a_line_has_no_line_break() {
+        let source = Source::new("a.md", "one\r\ntwo\nthree");
+        assert_eq!(source.slice(source.line_span(1)), "one");
+        assert_eq!(source.slice(source.line_span(2)), "two");
+        assert_eq!(source.slice(source.line_span(3)), "three");
+        assert_eq!(source.slice(source.line_span(4)), "");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_kept_readable() {
+        let source = Source::from_bytes("a.md", b"caf\xe9!".to_vec());
+        assert_eq!(source.text(), "caf\u{fffd}!");
+        assert_eq!(source.encoding(), Encoding::Invalid { offset: 3 });
+    }
+}

@@ -1,0 +1,296 @@
+//! A system in memory, for tests and for buffers that are not on disk.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use super::{Dir, DirEntry, FileKind, ReadError, Resolved, System};
+
+/// How many links one path may go through, as on Linux.
+const LINKS: usize = 40;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Node {
+    File(Vec<u8>),
+    Directory,
+    Link(PathBuf),
+    Fifo,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    nodes: BTreeMap<PathBuf, Node>,
+    env: BTreeMap<String, OsString>,
+    current_dir: PathBuf,
+    now: Duration,
+}
+
+/// A whole system in memory: absolute `/`-paths, files, links, FIFOs, environment and a clock that
+/// stands still.
+#[derive(Debug, Clone, Default)]
+pub struct MemorySystem {
+    state: Arc<Mutex<State>>,
+}
+
+impl MemorySystem {
+    /// Returns an empty system whose current directory is `current_dir`.
+    pub fn new(current_dir: &str) -> Self {
+        let system = MemorySystem::default();
+        {
+            let mut state = system.state();
+            state.current_dir = PathBuf::from(current_dir);
+            state.make_directories(Path::new(current_dir));
+        }
+        system
+    }
+
+    /// Adds a file, and the directories above it.
+    #[must_use]
+    pub fn with_file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        self.put(path, Node::File(content.as_ref().to_vec()))
+    }
+
+    /// Adds a directory.
+    #[must_use]
+    pub fn with_dir(self, path: &str) -> Self {
+        self.put(path, Node::Directory)
+    }
+
+    /// Adds a symbolic link.
+    #[must_use]
+    pub fn with_link(self, path: &str, target: &str) -> Self {
+        self.put(path, Node::Link(PathBuf::from(target)))
+    }
+
+    /// Adds a FIFO.
+    #[must_use]
+    pub fn with_fifo(self, path: &str) -> Self {
+        self.put(path, Node::Fifo)
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn with_env(self, name: &str, value: &str) -> Self {
+        self.state().env.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Moves the clock forward.
+    pub fn advance(&self, by: Duration) {
+        self.state().now += by;
+    }
+
+    fn put(self, path: &str, node: Node) -> Self {
+        {
+            let mut state = self.state();
+            let path = state.current_dir.join(path);
+            if let Some(parent) = path.parent() {
+                state.make_directories(parent);
+            }
+            state.nodes.insert(path, node);
+        }
+        self
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn make_directories(&mut self, path: &Path) {
+        for directory in path.ancestors() {
+            self.nodes.entry(directory.to_owned()).or_insert(Node::Directory);
+        }
+    }
+
+    fn node(&self, path: &Path) -> io::Result<&Node> {
+        self.nodes.get(path).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        Ok(match self.node(path)? {
+            Node::File(_) => FileKind::File,
+            Node::Directory => FileKind::Directory,
+            Node::Link(_) => FileKind::Link,
+            Node::Fifo => FileKind::Other,
+        })
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        let mut links = 0;
+        let mut pending: Vec<OsString> = components(&self.current_dir.join(path));
+        pending.reverse();
+        let mut resolved = PathBuf::from("/");
+        while let Some(name) = pending.pop() {
+            if name == ".." {
+                resolved.pop();
+                continue;
+            }
+            let next = resolved.join(&name);
+            match self.node(&next)? {
+                Node::Link(target) => {
+                    links += 1;
+                    if links > LINKS {
+                        return Err(io::Error::other("too many links"));
+                    }
+                    if target.is_absolute() {
+                        resolved = PathBuf::from("/");
+                    }
+                    pending.extend(components(target).into_iter().rev());
+                }
+                Node::Directory => resolved = next,
+                _ if pending.is_empty() => resolved = next,
+                _ => return Err(io::ErrorKind::NotADirectory.into()),
+            }
+        }
+        Ok(resolved)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        match self.node(path)? {
+            Node::File(bytes) if bytes.len() as u64 > limit => Err(ReadError::TooLarge { limit }),
+            Node::File(bytes) => Ok(bytes.clone()),
+            _ => Err(ReadError::NotAFile(self.kind(path)?)),
+        }
+    }
+}
+
+fn components(path: &Path) -> Vec<OsString> {
+    path.components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some("..".into()),
+            _ => None,
+        })
+        .collect()
+}
+
+struct Handle {
+    system: MemorySystem,
+    path: PathBuf,
+}
+
+impl Dir for Handle {
+    fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+        let path = self.path.join(name);
+        match self.system.state().kind(&path)? {
+            FileKind::Directory => Ok(Box::new(Handle { system: self.system.clone(), path })),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.system.state().read(&self.path.join(name), limit)
+    }
+
+    fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+        let state = self.system.state();
+        let children = state.nodes.keys().filter(|path| path.parent() == Some(&self.path));
+        children
+            .filter_map(|path| path.file_name().map(|name| (path, name)))
+            .take(limit)
+            .map(|(path, name)| Ok(DirEntry { name: name.to_owned(), kind: state.kind(path)? }))
+            .collect()
+    }
+}
+
+impl System for MemorySystem {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(self.state().current_dir.clone())
+    }
+
+    fn current_exe(&self) -> io::Result<PathBuf> {
+        Ok(PathBuf::from("/usr/bin/brief"))
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.state().env.get(name).cloned().filter(|value| !value.is_empty())
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + self.state().now
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
+        let state = self.state();
+        let path = state.resolve(path)?;
+        let kind = state.kind(&path)?;
+        Ok(Resolved { path, kind })
+    }
+
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        let Resolved { path, kind } = self.resolve(path)?;
+        match kind {
+            FileKind::Directory => Ok(Box::new(Handle { system: self.clone(), path })),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let path = self.resolve(path)?.path;
+        self.state().read(&path, limit)
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        self.resolve(path).map(|_| SystemTime::UNIX_EPOCH)
+    }
+
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        self.create_dir(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let path = state.current_dir.join(path);
+        state.make_directories(&path);
+        Ok(())
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.state();
+        let path = state.current_dir.join(path);
+        match state.nodes.entry(path).or_insert_with(|| Node::File(Vec::new())) {
+            Node::File(content) => {
+                content.extend_from_slice(bytes);
+                Ok(())
+            }
+            _ => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.state();
+        let path = state.current_dir.join(path);
+        if state.nodes.contains_key(&path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        state.nodes.insert(path, Node::File(bytes.to_vec()));
+        Ok(())
+    }
+
+    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.state();
+        let path = state.current_dir.join(path);
+        state.nodes.insert(path, Node::File(bytes.to_vec()));
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let path = state.current_dir.join(path);
+        state.nodes.remove(&path).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let path = state.current_dir.join(path);
+        if state.nodes.keys().any(|other| other.parent() == Some(&path)) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        state.nodes.remove(&path).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}

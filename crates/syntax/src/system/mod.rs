@@ -1,0 +1,190 @@
+//! The only door to files, environment, clock and processes.
+//!
+//! Libraries take `&dyn System`, so that a test needs no directory and an editor can ask about an
+//! unsaved buffer. Reading on behalf of a project goes through a held [`Dir`], which never follows
+//! a link and opens regular files only: a link planted in a project cannot lead a reader out of
+//! it, and a FIFO cannot make it wait.
+
+mod memory;
+mod os;
+mod remembered;
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+pub use memory::MemorySystem;
+pub use os::OsSystem;
+pub use remembered::Remembered;
+
+/// What a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link, where links are not followed.
+    Link,
+    /// A FIFO, socket or device.
+    Other,
+}
+
+impl FileKind {
+    /// Returns the words for it in a message.
+    pub fn noun(self) -> &'static str {
+        match self {
+            FileKind::File => "a file",
+            FileKind::Directory => "a directory",
+            FileKind::Link => "a symbolic link",
+            FileKind::Other => "not a regular file",
+        }
+    }
+}
+
+/// A path after every link in it was followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The absolute path without links, `.` or `..`.
+    pub path: PathBuf,
+    /// What is there.
+    pub kind: FileKind,
+}
+
+/// A name in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DirEntry {
+    /// The name, without any directory.
+    pub name: OsString,
+    /// What it is; links are not followed.
+    pub kind: FileKind,
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// There is no such file.
+    #[error("no such file")]
+    Missing,
+    /// The name is taken by something that is not a regular file.
+    #[error("it is {}", .0.noun())]
+    NotAFile(FileKind),
+    /// The file is larger than the caller allows.
+    #[error("it is larger than {limit} bytes")]
+    TooLarge {
+        /// What the caller allows.
+        limit: u64,
+    },
+    /// The operating system refused.
+    #[error(transparent)]
+    Io(io::Error),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ReadError::Missing,
+            _ => ReadError::Io(error),
+        }
+    }
+}
+
+/// A directory held open.
+pub trait Dir: Send {
+    /// Opens a directory in this one. A link is an error, also one to a directory.
+    fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>>;
+
+    /// Opens a directory some levels below this one; `path` has names only. A link anywhere on
+    /// the way is an error.
+    fn open_dir_below(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        let mut names = path.iter();
+        let first = names.next().ok_or(io::ErrorKind::InvalidInput)?;
+        names.try_fold(self.open_dir(first)?, |handle, name| handle.open_dir(name))
+    }
+
+    /// Reads a regular file in this directory, at most `limit` bytes of it. A link is
+    /// [`ReadError::NotAFile`].
+    fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError>;
+
+    /// Reads a file that a listing of this directory has shown to be regular, which saves asking
+    /// again.
+    fn read_listed(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.read(name, limit)
+    }
+
+    /// Lists the directory, in no particular order.
+    fn entries(&self) -> io::Result<Vec<DirEntry>> {
+        self.first_entries(usize::MAX)
+    }
+
+    /// Lists at most `limit` names of the directory, whichever the system tells first.
+    fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>>;
+}
+
+/// Files, environment, clock.
+pub trait System: Send + Sync {
+    /// Returns the directory that the program was started in.
+    fn current_dir(&self) -> io::Result<PathBuf>;
+
+    /// Returns the path of the running program.
+    fn current_exe(&self) -> io::Result<PathBuf>;
+
+    /// Returns an environment variable; an empty one counts as absent.
+    fn env(&self, name: &str) -> Option<OsString>;
+
+    /// Returns the time.
+    fn now(&self) -> SystemTime;
+
+    /// Follows every link in `path` and says what is there. A relative path starts at
+    /// [`System::current_dir`].
+    fn resolve(&self, path: &Path) -> io::Result<Resolved>;
+
+    /// Follows every link in the path of a directory; anything else is an error. Cheaper than
+    /// [`System::resolve`] where the system can tell.
+    fn resolve_dir(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.resolve(path)? {
+            Resolved { path, kind: FileKind::Directory } => Ok(path),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// Opens a directory by path, following links. For roots that the user named; everything
+    /// below them goes through [`Dir`].
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>>;
+
+    /// Opens the directory `below` of `base`, following links in `base` only.
+    fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
+        self.open_dir(base)?.open_dir_below(below)
+    }
+
+    /// Reads a regular file by path, following links: for the user's own files.
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError>;
+
+    /// Returns when a file or directory was last changed.
+    fn modified(&self, path: &Path) -> io::Result<SystemTime>;
+
+    /// Creates a directory and those above it, readable by the user alone where that exists.
+    fn create_private_dir(&self, path: &Path) -> io::Result<()>;
+
+    /// Creates a directory and those above it.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+
+    /// Adds bytes to the end of a file in one write, creating it if needed. Appends of two
+    /// processes do not mix.
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Creates a file that must not exist yet. A link in the way counts as existing.
+    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Replaces the content of a file in one step: readers see the old bytes or the new ones. The
+    /// file's permissions stay; a link at `path` is replaced, not followed.
+    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Removes a file.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+
+    /// Removes an empty directory.
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()>;
+}

@@ -1,0 +1,468 @@
+//! The real system.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the seam that everything else goes through"
+)]
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::{Dir, DirEntry, FileKind, ReadError, Resolved, System};
+
+/// The operating system that the program runs on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OsSystem;
+
+impl System for OsSystem {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        env::current_dir()
+    }
+
+    fn current_exe(&self) -> io::Result<PathBuf> {
+        env::current_exe()
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        env::var_os(name).filter(|value| !value.is_empty())
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
+        handles::resolve(path)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn resolve_dir(&self, path: &Path) -> io::Result<PathBuf> {
+        handles::resolve_dir(path)
+    }
+
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        handles::open_dir(path)
+    }
+
+    #[cfg(unix)]
+    fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
+        handles::open_dir_below(base, below)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        handles::read(path, limit)
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        fs::metadata(path)?.modified()
+    }
+
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path)?.write_all(bytes)
+    }
+
+    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new("."));
+        let mut staged = tempfile::Builder::new().prefix(".brief-").tempfile_in(directory)?;
+        staged.write_all(bytes)?;
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_file() => {
+                staged.as_file().set_permissions(metadata.permissions())?;
+            }
+            // A staged file is private; a new settings file is not a secret.
+            #[cfg(unix)]
+            Err(_) => staged.as_file().set_permissions(handles::default_permissions())?,
+            _ => {}
+        }
+        staged.as_file().sync_all()?;
+        staged.persist(path).map_err(|error| error.error)?;
+        // The rename is only safe on disk once the directory is. Not every file system can do
+        // it, and the file itself is whole either way.
+        if let Ok(directory) = File::open(directory) {
+            let _ = directory.sync_all();
+        }
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+}
+
+fn kind_of(file_type: fs::FileType) -> FileKind {
+    if file_type.is_file() {
+        FileKind::File
+    } else if file_type.is_dir() {
+        FileKind::Directory
+    } else if file_type.is_symlink() {
+        FileKind::Link
+    } else {
+        FileKind::Other
+    }
+}
+
+/// Reads an open regular file of the given size, and stops at `limit` even if it grows meanwhile.
+fn read_open(file: &mut File, size: u64, limit: u64) -> Result<Vec<u8>, ReadError> {
+    if size > limit {
+        return Err(ReadError::TooLarge { limit });
+    }
+    let size = usize::try_from(size).unwrap_or(0);
+    let mut bytes = vec![0; size];
+    let mut filled = 0;
+    while filled < size {
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    bytes.truncate(filled);
+    // Files of `/proc` and the like have content but no size.
+    if size == 0 {
+        file.take(limit + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit {
+            return Err(ReadError::TooLarge { limit });
+        }
+    }
+    Ok(bytes)
+}
+
+/// Directory handles where the system has them.
+#[cfg(unix)]
+mod handles {
+    use std::cell::Cell;
+    #[cfg(target_os = "linux")]
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
+
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+
+    use super::{
+        Dir, DirEntry, File, FileKind, OsStr, OsString, Path, PathBuf, ReadError, Resolved, fs, io,
+        kind_of, read_open,
+    };
+
+    struct Handle {
+        descriptor: OwnedFd,
+        /// Whether the directory was listed before, so that the next listing must go back.
+        listed: Cell<bool>,
+    }
+
+    impl Handle {
+        fn hold(descriptor: OwnedFd) -> Box<dyn Dir> {
+            Box::new(Handle { descriptor, listed: Cell::new(false) })
+        }
+    }
+
+    /// Non-blocking, so that a FIFO is opened (and then refused) instead of waited for.
+    const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+    const DIRECTORY: OFlags =
+        OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+    /// Most context files are smaller than this.
+    const LISTED_BYTES: usize = 16 * 1024;
+
+    pub(super) fn open_dir(path: &Path) -> io::Result<Box<dyn Dir>> {
+        Ok(Handle::hold(rustix::fs::open(path, DIRECTORY, Mode::empty())?))
+    }
+
+    pub(super) fn open_dir_below(base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
+        // One name needs one call: only the last part of a path is opened without following.
+        if below.components().count() == 1 {
+            let path = base.join(below);
+            let flags = DIRECTORY | OFlags::NOFOLLOW;
+            return Ok(Handle::hold(rustix::fs::open(path, flags, Mode::empty())?));
+        }
+        open_dir(base)?.open_dir_below(below)
+    }
+
+    pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        read_descriptor(
+            rustix::fs::open(path, READ, Mode::empty()).map_err(io::Error::from)?,
+            limit,
+        )
+    }
+
+    fn read_descriptor(descriptor: OwnedFd, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let status = rustix::fs::fstat(&descriptor).map_err(io::Error::from)?;
+        match kind_of_type(FileType::from_raw_mode(status.st_mode)) {
+            FileKind::File => {
+                let size = u64::try_from(status.st_size).unwrap_or(0);
+                read_open(&mut File::from(descriptor), size, limit)
+            }
+            other => Err(ReadError::NotAFile(other)),
+        }
+    }
+
+    impl Dir for Handle {
+        fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+            let flags = DIRECTORY | OFlags::NOFOLLOW;
+            Ok(Handle::hold(rustix::fs::openat(&self.descriptor, name, flags, Mode::empty())?))
+        }
+
+        /// One call whatever the depth, where the kernel can promise what we need.
+        #[cfg(target_os = "linux")]
+        fn open_dir_below(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+            use rustix::fs::ResolveFlags;
+            use rustix::io::Errno;
+
+            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+            match rustix::fs::openat2(&self.descriptor, path, DIRECTORY, Mode::empty(), resolve) {
+                Ok(descriptor) => Ok(Handle::hold(descriptor)),
+                // Older kernels and some sandboxes do not have the call; a rename nearby or a
+                // path longer than one call takes ends it early.
+                Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::NAMETOOLONG) => {
+                    let mut names = path.iter();
+                    let first = names.next().ok_or(io::ErrorKind::InvalidInput)?;
+                    names.try_fold(self.open_dir(first)?, |handle, name| handle.open_dir(name))
+                }
+                Err(error) => Err(error.into()),
+            }
+        }
+
+        fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+            match rustix::fs::openat(&self.descriptor, name, READ | OFlags::NOFOLLOW, Mode::empty())
+            {
+                Ok(descriptor) => read_descriptor(descriptor, limit),
+                Err(rustix::io::Errno::NOENT) => Err(ReadError::Missing),
+                // A link, a socket, and what the user may not open all fail to open.
+                Err(error) => match kind_at(self.descriptor.as_fd(), name) {
+                    Some(kind) if kind != FileKind::File => Err(ReadError::NotAFile(kind)),
+                    _ => Err(io::Error::from(error).into()),
+                },
+            }
+        }
+
+        fn read_listed(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+            let flags = READ | OFlags::NOFOLLOW;
+            let Ok(descriptor) = rustix::fs::openat(&self.descriptor, name, flags, Mode::empty())
+            else {
+                return self.read(name, limit);
+            };
+            // Of a regular file, a read that does not fill its buffer has reached the end. What was
+            // put in its place since the listing ends at once, because nothing here waits.
+            let mut bytes = vec![0; LISTED_BYTES];
+            let count = rustix::io::read(&descriptor, &mut bytes).map_err(io::Error::from)?;
+            if count == LISTED_BYTES || count as u64 > limit {
+                return self.read(name, limit);
+            }
+            bytes.truncate(count);
+            Ok(bytes)
+        }
+
+        fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+            let mut entries = Vec::new();
+            if self.listed.replace(true) {
+                rustix::fs::seek(&self.descriptor, rustix::fs::SeekFrom::Start(0))?;
+            }
+            list(&self.descriptor, |name, file_type| {
+                if name == "." || name == ".." {
+                    return true;
+                }
+                let kind = match file_type {
+                    // Some file systems do not say in the listing.
+                    FileType::Unknown => {
+                        kind_at(self.descriptor.as_fd(), name).unwrap_or(FileKind::Other)
+                    }
+                    known => kind_of_type(known),
+                };
+                entries.push(DirEntry { name: name.to_owned(), kind });
+                entries.len() < limit
+            })?;
+            Ok(entries)
+        }
+    }
+
+    /// Lists through the held handle itself, from where it stands, until the visitor has enough.
+    #[cfg(target_os = "linux")]
+    fn list(
+        directory: &OwnedFd,
+        mut visitor: impl FnMut(&OsStr, FileType) -> bool,
+    ) -> io::Result<()> {
+        let mut buffer = [MaybeUninit::uninit(); 8 * 1024];
+        let mut names = rustix::fs::RawDir::new(directory, &mut buffer);
+        while let Some(entry) = names.next() {
+            let entry = entry?;
+            if !visitor(OsStr::from_bytes(entry.file_name().to_bytes()), entry.file_type()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn list(
+        directory: &OwnedFd,
+        mut visitor: impl FnMut(&OsStr, FileType) -> bool,
+    ) -> io::Result<()> {
+        for entry in rustix::fs::Dir::read_from(directory)? {
+            let entry = entry?;
+            if !visitor(OsStr::from_bytes(entry.file_name().to_bytes()), entry.file_type()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn kind_at(directory: BorrowedFd<'_>, name: &OsStr) -> Option<FileKind> {
+        let status = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(kind_of_type(FileType::from_raw_mode(status.st_mode)))
+    }
+
+    fn kind_of_type(file_type: FileType) -> FileKind {
+        match file_type {
+            FileType::RegularFile => FileKind::File,
+            FileType::Directory => FileKind::Directory,
+            FileType::Symlink => FileKind::Link,
+            _ => FileKind::Other,
+        }
+    }
+
+    pub(super) fn resolve(path: &Path) -> io::Result<Resolved> {
+        #[cfg(target_os = "linux")]
+        if let Some(resolved) = resolve_by_kernel(path)? {
+            return Ok(resolved);
+        }
+        let path = fs::canonicalize(path)?;
+        let kind = kind_of(fs::symlink_metadata(&path)?.file_type());
+        Ok(Resolved { path, kind })
+    }
+
+    /// Asks the kernel where a handle points, which costs three calls whatever the depth;
+    /// `realpath` costs one per component, each as long as the path so far. `None` where `/proc`
+    /// cannot tell.
+    #[cfg(target_os = "linux")]
+    fn resolve_by_kernel(path: &Path) -> io::Result<Option<Resolved>> {
+        let handle = rustix::fs::openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        let Some(path) = path_of(&handle) else { return Ok(None) };
+        let status = rustix::fs::fstat(&handle)?;
+        let kind = kind_of_type(FileType::from_raw_mode(status.st_mode));
+        Ok(Some(Resolved { path, kind }))
+    }
+
+    /// As [`resolve`], where only a directory will do: opening it as one tells its kind.
+    #[cfg(target_os = "linux")]
+    pub(super) fn resolve_dir(path: &Path) -> io::Result<PathBuf> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
+        match path_of(&handle) {
+            Some(path) => Ok(path),
+            None => fs::canonicalize(path),
+        }
+    }
+
+    /// Returns where a handle points; `None` where `/proc` cannot tell.
+    #[cfg(target_os = "linux")]
+    fn path_of(handle: &OwnedFd) -> Option<PathBuf> {
+        use std::os::fd::AsRawFd;
+
+        let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        let target = rustix::fs::readlinkat(CWD, link, Vec::with_capacity(512)).ok()?.into_bytes();
+        // A directory that was removed meanwhile is reported under a name that it does not have.
+        if !target.starts_with(b"/") || target.ends_with(b" (deleted)") {
+            return None;
+        }
+        Some(PathBuf::from(OsString::from(OsStr::from_bytes(&target))))
+    }
+
+    pub(super) fn default_permissions() -> fs::Permissions {
+        // The umask can only be read by setting it for the whole process, so a new file gets the
+        // usual mode instead.
+        fs::Permissions::from_mode(0o644)
+    }
+}
+
+/// Without directory handles: by path, checking for links first.
+#[cfg(not(unix))]
+mod handles {
+    use super::{
+        Dir, DirEntry, File, FileKind, OsStr, Path, PathBuf, ReadError, Resolved, fs, io, kind_of,
+        read_open,
+    };
+
+    struct Handle(PathBuf);
+
+    pub(super) fn open_dir(path: &Path) -> io::Result<Box<dyn Dir>> {
+        if fs::metadata(path)?.is_dir() {
+            Ok(Box::new(Handle(path.to_owned())))
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
+    }
+
+    pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let metadata = fs::metadata(path)?;
+        if !metadata.is_file() {
+            return Err(ReadError::NotAFile(kind_of(metadata.file_type())));
+        }
+        read_open(&mut File::open(path)?, metadata.len(), limit)
+    }
+
+    impl Dir for Handle {
+        fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+            let path = self.0.join(name);
+            if fs::symlink_metadata(&path)?.is_dir() {
+                Ok(Box::new(Handle(path)))
+            } else {
+                Err(io::ErrorKind::NotADirectory.into())
+            }
+        }
+
+        fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+            let path = self.0.join(name);
+            match kind_of(fs::symlink_metadata(&path)?.file_type()) {
+                FileKind::File => read(&path, limit),
+                other => Err(ReadError::NotAFile(other)),
+            }
+        }
+
+        fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+            fs::read_dir(&self.0)?
+                .take(limit)
+                .map(|entry| {
+                    let entry = entry?;
+                    Ok(DirEntry { name: entry.file_name(), kind: kind_of(entry.file_type()?) })
+                })
+                .collect()
+        }
+    }
+
+    pub(super) fn resolve(path: &Path) -> io::Result<Resolved> {
+        let path = fs::canonicalize(path)?;
+        let kind = kind_of(fs::metadata(&path)?.file_type());
+        Ok(Resolved { path, kind })
+    }
+}

@@ -1,0 +1,128 @@
+//! A system that follows the links of one path only once.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use super::{Dir, FileKind, ReadError, Resolved, System};
+
+/// Remembers what paths resolve to, for the length of one question: several dialects ask about the
+/// same few. Everything else goes through.
+pub struct Remembered {
+    system: Arc<dyn System>,
+    known: Mutex<BTreeMap<PathBuf, Result<Resolved, io::ErrorKind>>>,
+}
+
+impl Remembered {
+    /// Starts with nothing remembered.
+    pub fn new(system: Arc<dyn System>) -> Self {
+        Remembered { system, known: Mutex::new(BTreeMap::new()) }
+    }
+}
+
+impl System for Remembered {
+    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(resolved) = known.get(path) {
+            return resolved.clone().map_err(io::Error::from);
+        }
+        let resolved = self.system.resolve(path);
+        let remembered = resolved.as_ref().map(Clone::clone).map_err(io::Error::kind);
+        known.insert(path.to_owned(), remembered);
+        resolved
+    }
+
+    fn resolve_dir(&self, path: &Path) -> io::Result<PathBuf> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.get(path) {
+            Some(Ok(Resolved { path, kind: FileKind::Directory })) => Ok(path.clone()),
+            Some(Ok(_)) => Err(io::ErrorKind::NotADirectory.into()),
+            Some(&Err(kind)) => Err(kind.into()),
+            None => {
+                let resolved = self.system.resolve_dir(path)?;
+                let remembered = Resolved { path: resolved.clone(), kind: FileKind::Directory };
+                known.insert(path.to_owned(), Ok(remembered));
+                Ok(resolved)
+            }
+        }
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        self.system.current_dir()
+    }
+
+    fn current_exe(&self) -> io::Result<PathBuf> {
+        self.system.current_exe()
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.system.env(name)
+    }
+
+    fn now(&self) -> SystemTime {
+        self.system.now()
+    }
+
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        self.system.open_dir(path)
+    }
+
+    fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
+        self.system.open_dir_below(base, below)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.system.read(path, limit)
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        self.system.modified(path)
+    }
+
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        self.system.create_private_dir(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.system.create_dir(path)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.system.append(path, bytes)
+    }
+
+    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.system.create_file(path, bytes)
+    }
+
+    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.system.replace_file(path, bytes)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.system.remove_file(path)
+    }
+
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        self.system.remove_empty_dir(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::MemorySystem;
+
+    #[test]
+    fn a_path_is_followed_once() {
+        let system = MemorySystem::new("/p").with_file("a", "");
+        let remembered = Remembered::new(Arc::new(system.clone()));
+        let before = remembered.resolve(Path::new("/p/a")).unwrap();
+        system.remove_file(Path::new("/p/a")).unwrap();
+        assert_eq!(remembered.resolve(Path::new("/p/./a")).unwrap(), before);
+        assert!(remembered.resolve(Path::new("/p/b")).is_err());
+    }
+}

@@ -1,0 +1,388 @@
+//! Walks over the directories of a project: along one path, or all of them.
+//!
+//! Both go from handle to handle and never follow a link, so that a directory is the one that was
+//! listed, and a path may be longer than the system allows in one call. What cannot be read is
+//! reported and passed by.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::limits;
+use crate::project::{Root, Target};
+use crate::system::{Dir, DirEntry, FileKind, ReadError, System};
+
+/// A directory during a walk.
+pub struct Visit<'v> {
+    system: &'v dyn System,
+    root: &'v Root,
+    handle: &'v dyn Dir,
+    path: &'v Path,
+    slashed: &'v str,
+    entries: Option<&'v [DirEntry]>,
+}
+
+impl Visit<'_> {
+    /// Returns the path below the root with `/` between names; empty for the root itself.
+    pub fn slashed(&self) -> &str {
+        self.slashed
+    }
+
+    /// Returns the system that is walked.
+    pub fn system(&self) -> &dyn System {
+        self.system
+    }
+
+    /// Returns the absolute path of this directory.
+    pub fn path(&self) -> PathBuf {
+        self.root.path().join(self.path)
+    }
+
+    /// Returns the absolute path of a name in this directory.
+    pub fn path_of(&self, name: &str) -> PathBuf {
+        let mut path = self.root.path().to_owned();
+        path.push(self.path);
+        path.push(name);
+        path
+    }
+
+    /// Returns what is in the directory, sorted by name; `None` when it was not listed, because
+    /// only one path is walked.
+    pub fn entries(&self) -> Option<&[DirEntry]> {
+        self.entries
+    }
+
+    /// Reads a file in this directory; [`ReadError::Missing`] costs nothing after a listing.
+    pub fn read(&self, name: &str) -> Result<Vec<u8>, ReadError> {
+        let listed = |entries: &[DirEntry]| {
+            entries.binary_search_by(|entry| entry.name.as_os_str().cmp(OsStr::new(name))).is_ok()
+        };
+        if self.entries.is_some_and(|entries| !listed(entries)) {
+            return Err(ReadError::Missing);
+        }
+        self.root.read_in(self.system, self.handle, self.path, name)
+    }
+}
+
+/// A part of the walk that was left out, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The absolute path of the directory.
+    pub path: PathBuf,
+    /// What kept us out.
+    pub reason: GapReason,
+}
+
+/// Why a directory was not visited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GapReason {
+    /// The system refused; its message.
+    Unreadable(String),
+    /// It lies deeper than the walk goes.
+    TooDeep {
+        /// The limit.
+        limit: usize,
+    },
+    /// The walk has seen enough entries.
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+/// Visits the directories from the root to `target`, the root first.
+///
+/// Costs one call per directory, whatever the size of the project. Directories that do not exist
+/// yet end the walk.
+pub fn along(
+    system: &dyn System,
+    root: &Root,
+    target: &Target,
+    visitor: &mut dyn FnMut(&Visit<'_>),
+) -> Vec<Gap> {
+    let mut handle = match system.open_dir(root.path()) {
+        Ok(handle) => handle,
+        Err(error) => return vec![unreadable(root.path(), &error)],
+    };
+    let names = target.directories();
+    // Of an endless path, the directories nearest to the target say most about it.
+    let skipped = (names.len() + 1).saturating_sub(limits::PATH_DEPTH);
+    let mut gaps = Vec::new();
+    if skipped > 0 {
+        let reason = GapReason::TooDeep { limit: limits::PATH_DEPTH };
+        gaps.push(Gap { path: root.path().to_owned(), reason });
+    }
+    let mut path = PathBuf::new();
+    let mut slashed = String::new();
+    for depth in 0..=names.len() {
+        if depth >= skipped {
+            let handle = handle.as_ref();
+            let (path, slashed) = (path.as_path(), slashed.as_str());
+            visitor(&Visit { system, root, handle, path, slashed, entries: None });
+        }
+        let Some(name) = names.get(depth) else { break };
+        match handle.open_dir(name) {
+            Ok(next) => handle = next,
+            Err(error) => {
+                let absent = [std::io::ErrorKind::NotFound, std::io::ErrorKind::NotADirectory];
+                if !absent.contains(&error.kind()) {
+                    gaps.push(unreadable(&root.path().join(path.join(name)), &error));
+                }
+                break;
+            }
+        }
+        descend(&mut path, &mut slashed, name);
+    }
+    gaps
+}
+
+/// Whether a walk goes where version control does not look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ignored {
+    /// Leaves out `.git` and the like, and what `.gitignore` files name.
+    Skip,
+    /// Visits everything.
+    Visit,
+}
+
+/// Visits the directory `start` of the root and all below it: parents first, names in order.
+pub fn whole(
+    system: &dyn System,
+    root: &Root,
+    start: &Target,
+    ignored: Ignored,
+    visitor: &mut dyn FnMut(&Visit<'_>),
+) -> Vec<Gap> {
+    let mut walk =
+        Whole { system, root, ignored, visitor, rules: Vec::new(), seen: 0, gaps: Vec::new() };
+    let mut handle = match system.open_dir(root.path()) {
+        Ok(handle) => handle,
+        Err(error) => return vec![unreadable(root.path(), &error)],
+    };
+    if ignored == Ignored::Skip {
+        walk.add_rules_above();
+    }
+    let mut path = PathBuf::new();
+    let mut slashed = String::new();
+    for name in start.directories() {
+        walk.add_rules(handle.as_ref(), &path);
+        descend(&mut path, &mut slashed, name);
+        handle = match handle.open_dir(name) {
+            Ok(next) => next,
+            Err(error) => return vec![unreadable(&root.path().join(path), &error)],
+        };
+    }
+    walk.visit(handle.as_ref(), &path, &slashed, 0);
+    walk.gaps
+}
+
+struct Whole<'w> {
+    system: &'w dyn System,
+    root: &'w Root,
+    ignored: Ignored,
+    visitor: &'w mut dyn FnMut(&Visit<'_>),
+    /// The `.gitignore` files that hold here, outermost first.
+    rules: Vec<Gitignore>,
+    seen: usize,
+    gaps: Vec<Gap>,
+}
+
+impl Whole<'_> {
+    fn visit(&mut self, handle: &dyn Dir, path: &Path, slashed: &str, depth: usize) {
+        let mut entries = match handle.entries() {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.gaps.push(unreadable(&self.root.path().join(path), &error));
+                return;
+            }
+        };
+        self.seen += entries.len();
+        if self.seen > limits::WALK_ENTRIES {
+            let reason = GapReason::TooMany { limit: limits::WALK_ENTRIES };
+            self.gaps.push(Gap { path: self.root.path().join(path), reason });
+            return;
+        }
+        entries.sort_unstable();
+        let rules = self.rules.len();
+        if self.ignored == Ignored::Skip {
+            if entries.iter().any(|entry| entry.name == ".gitignore") {
+                self.add_rules(handle, path);
+            }
+            entries.retain(|entry| !self.is_ignored(path, entry));
+        }
+        let (system, root) = (self.system, self.root);
+        (self.visitor)(&Visit { system, root, handle, path, slashed, entries: Some(&entries) });
+        for entry in entries.iter().filter(|entry| entry.kind == FileKind::Directory) {
+            self.visit_child(handle, path, slashed, &entry.name, depth);
+        }
+        self.rules.truncate(rules);
+    }
+
+    fn visit_child(
+        &mut self,
+        handle: &dyn Dir,
+        path: &Path,
+        slashed: &str,
+        name: &OsStr,
+        depth: usize,
+    ) {
+        let (mut path, mut slashed) = (path.to_owned(), slashed.to_owned());
+        descend(&mut path, &mut slashed, name);
+        if depth >= limits::WALK_DEPTH {
+            let reason = GapReason::TooDeep { limit: limits::WALK_DEPTH };
+            self.gaps.push(Gap { path: self.root.path().join(path), reason });
+            return;
+        }
+        match handle.open_dir(name) {
+            Ok(child) => self.visit(child.as_ref(), &path, &slashed, depth + 1),
+            Err(error) => self.gaps.push(unreadable(&self.root.path().join(path), &error)),
+        }
+    }
+
+    fn add_rules(&mut self, handle: &dyn Dir, path: &Path) {
+        if let Ok(bytes) = handle.read(OsStr::new(".gitignore"), limits::FILE_BYTES) {
+            self.rules.extend(parse_rules(&self.root.path().join(path), &bytes));
+        }
+    }
+
+    /// A root inside a repository obeys the repository's rules too.
+    fn add_rules_above(&mut self) {
+        let is_top = |directory: &Path| self.system.resolve(&directory.join(".git")).is_ok();
+        let root = self.root.path();
+        let Some(top) = root.ancestors().find(|&directory| is_top(directory)) else { return };
+        let mut above: Vec<&Path> =
+            root.ancestors().skip(1).take_while(|directory| directory.starts_with(top)).collect();
+        above.reverse();
+        for directory in above {
+            let rules = self.system.read(&directory.join(".gitignore"), limits::FILE_BYTES);
+            if let Ok(bytes) = rules {
+                self.rules.extend(parse_rules(directory, &bytes));
+            }
+        }
+    }
+
+    fn is_ignored(&self, path: &Path, entry: &DirEntry) -> bool {
+        let is_directory = entry.kind == FileKind::Directory;
+        if matches!(entry.name.to_str(), Some(".git" | ".hg" | ".svn" | ".jj")) {
+            return true;
+        }
+        if self.rules.is_empty() {
+            return false;
+        }
+        let absolute = self.root.path().join(path).join(&entry.name);
+        // The innermost file that says anything decides.
+        for rules in self.rules.iter().rev() {
+            match rules.matched(&absolute, is_directory) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => {}
+            }
+        }
+        false
+    }
+}
+
+fn parse_rules(directory: &Path, bytes: &[u8]) -> Option<Gitignore> {
+    let mut builder = GitignoreBuilder::new(directory);
+    for line in String::from_utf8_lossy(bytes).lines() {
+        // A line that git would not understand either is passed by, as git does.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().ok()
+}
+
+fn descend(path: &mut PathBuf, slashed: &mut String, name: &OsStr) {
+    path.push(name);
+    if !slashed.is_empty() {
+        slashed.push('/');
+    }
+    slashed.push_str(&OsString::from(name).to_string_lossy());
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Gap {
+    Gap { path: path.to_owned(), reason: GapReason::Unreadable(error.to_string()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::TargetKind;
+    use crate::system::MemorySystem;
+
+    fn root(system: &MemorySystem) -> Root {
+        Root::open(system, Path::new("/p")).unwrap()
+    }
+
+    fn visited(system: &MemorySystem, ignored: Ignored) -> Vec<String> {
+        let mut seen = Vec::new();
+        let top = Target::from_slashed("", TargetKind::Directory);
+        let gaps = whole(system, &root(system), &top, ignored, &mut |visit| {
+            seen.push(visit.slashed().to_owned());
+        });
+        assert_eq!(gaps, []);
+        seen
+    }
+
+    #[test]
+    fn one_path_is_walked_from_the_top_and_may_end_early() {
+        let system = MemorySystem::new("/p").with_file("a/b/f", "").with_file("a/other/f", "");
+        let target = Target::from_slashed("a/b/new/deep/f", TargetKind::File);
+        let mut seen = Vec::new();
+        let gaps = along(&system, &root(&system), &target, &mut |visit| {
+            seen.push(visit.slashed().to_owned());
+        });
+        assert_eq!((seen, gaps), (vec![String::new(), "a".into(), "a/b".into()], vec![]));
+    }
+
+    #[test]
+    fn a_linked_directory_is_not_entered() {
+        let system = MemorySystem::new("/p").with_file("/out/f", "").with_link("in", "/out");
+        assert_eq!(visited(&system, Ignored::Visit), [""]);
+    }
+
+    #[test]
+    fn version_control_and_ignored_directories_are_left_out_unless_asked() {
+        let system = MemorySystem::new("/p")
+            .with_file(".git/config", "")
+            .with_file(".gitignore", "node_modules\n/build/\n*.tmp\n")
+            .with_file("node_modules/x/f", "")
+            .with_file("build/f", "")
+            .with_file("src/.gitignore", "!keep.tmp\n")
+            .with_file("src/build/f", "");
+        assert_eq!(visited(&system, Ignored::Skip), ["", "src", "src/build"]);
+        assert_eq!(
+            visited(&system, Ignored::Visit),
+            ["", ".git", "build", "node_modules", "node_modules/x", "src", "src/build"]
+        );
+    }
+
+    #[test]
+    fn a_root_inside_a_repository_obeys_its_rules() {
+        let system = MemorySystem::new("/p")
+            .with_dir("/.git")
+            .with_file("/.gitignore", "vendor/\n")
+            .with_file("vendor/f", "")
+            .with_file("src/f", "");
+        assert_eq!(visited(&system, Ignored::Skip), ["", "src"]);
+    }
+
+    #[test]
+    fn a_very_deep_path_keeps_the_directories_nearest_to_the_target() {
+        let depth = limits::PATH_DEPTH + 10;
+        let mut system = MemorySystem::new("/p");
+        let deep = vec!["d"; depth].join("/");
+        system = system.with_dir(&deep);
+        let target = Target::from_slashed(&deep, TargetKind::Directory);
+        let mut first = None;
+        let mut count = 0;
+        let gaps = along(&system, &root(&system), &target, &mut |visit| {
+            first.get_or_insert_with(|| visit.slashed().len());
+            count += 1;
+        });
+        assert_eq!(count, limits::PATH_DEPTH);
+        assert!(first > Some(0));
+        assert_eq!(gaps[0].reason, GapReason::TooDeep { limit: limits::PATH_DEPTH });
+    }
+}

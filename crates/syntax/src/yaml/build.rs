@@ -1,0 +1,290 @@
+//! From the parser's events to nodes.
+
+use std::ops::Range;
+
+use granit_parser::{Event, Parser, ScalarStyle};
+
+use crate::limits;
+use crate::source::Span;
+
+use super::{NodeData, Problem, ProblemKind, Shape, Text, Yaml};
+
+/// A collection whose end has not been seen.
+struct Open {
+    node: u32,
+    anchor: usize,
+    is_mapping: bool,
+    /// Where its children begin in [`Builder::pending`].
+    first: usize,
+    weight: usize,
+}
+
+/// Takes the events of one document and makes its tree.
+pub(super) struct Builder {
+    yaml: Yaml,
+    open: Vec<Open>,
+    /// Children of the open collections, innermost last.
+    pending: Vec<u32>,
+    /// Node by anchor number.
+    anchors: Vec<Option<u32>>,
+    shift: usize,
+    /// Weight of the whole document so far.
+    total: usize,
+}
+
+impl Builder {
+    /// Starts a document whose text begins `shift` bytes into its file.
+    pub(super) fn new(input: &str, shift: usize) -> Self {
+        Builder {
+            yaml: Yaml {
+                input: input.into(),
+                nodes: Vec::new(),
+                children: Vec::new(),
+                root: None,
+                problems: Vec::new(),
+            },
+            open: Vec::new(),
+            pending: Vec::new(),
+            anchors: Vec::new(),
+            shift,
+            total: 0,
+        }
+    }
+
+    /// Takes the events that the parser makes of `input`.
+    pub(super) fn parse(mut self, input: &str) -> Yaml {
+        let options = granit_parser::options! {
+            emit_comments: false,
+            emit_unresolved_aliases: true,
+            flow_nesting_limit: limits::YAML_DEPTH,
+            block_nesting_limit: limits::YAML_DEPTH,
+        };
+        let mut documents = 0;
+        for event in Parser::new_from_str_with_options(input, options) {
+            let (event, span) = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    let offset = self.shift + error.marker().byte_offset().unwrap_or(input.len());
+                    self.yaml.nodes.clear();
+                    self.yaml.children.clear();
+                    self.yaml.root = None;
+                    let message = error.info();
+                    self.problem(ProblemKind::Syntax, Span::at(offset), message);
+                    break;
+                }
+            };
+            let span = self.place(span, input);
+            match event {
+                Event::DocumentStart(..) => {
+                    documents += 1;
+                    if documents > 1 {
+                        let message = "only the first document of a file is read".to_owned();
+                        self.problem(ProblemKind::ExtraDocument, span, message);
+                        break;
+                    }
+                }
+                Event::Scalar(text, style, anchor, tag) => {
+                    let (plain, tagged) = (style == ScalarStyle::Plain, tag.is_some());
+                    let span = match style {
+                        // The parser's span reaches to the next token.
+                        ScalarStyle::Literal | ScalarStyle::Folded => self.trimmed(span, input),
+                        _ => span,
+                    };
+                    let shape =
+                        Shape::Scalar { text: Text::Decoded(text.as_ref().into()), plain, tagged };
+                    let node = self.add(shape, span, 1);
+                    self.set_anchor(anchor, node);
+                }
+                Event::SequenceStart(_, anchor, _) => self.start(anchor, span, false),
+                Event::MappingStart(_, anchor, _) => self.start(anchor, span, true),
+                Event::SequenceEnd | Event::MappingEnd => self.end(span),
+                Event::Alias(anchor) => self.alias(anchor, span),
+                Event::UnresolvedAlias(name) => {
+                    let message = format!("`*{name}` refers to an anchor that does not exist");
+                    self.broken(ProblemKind::UnknownAlias, span, message);
+                }
+                _ => {}
+            }
+        }
+        self.finish()
+    }
+
+    /// Returns the tree.
+    pub(super) fn finish(self) -> Yaml {
+        self.yaml
+    }
+
+    /// Returns how many collections are open.
+    pub(super) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    fn place(&self, span: granit_parser::Span, text: &str) -> Span {
+        let offset = |marker: granit_parser::Marker| marker.byte_offset().unwrap_or(text.len());
+        Span::new(self.shift + offset(span.start), self.shift + offset(span.end))
+    }
+
+    fn trimmed(&self, span: Span, input: &str) -> Span {
+        let text = input.get(span.start - self.shift..span.end - self.shift).unwrap_or_default();
+        Span::new(span.start, span.start + text.trim_end().len())
+    }
+
+    fn problem(&mut self, kind: ProblemKind, span: Span, message: String) {
+        self.yaml.problems.push(Problem { kind, span, message });
+    }
+
+    /// Adds a scalar that stands in the input as it is, without anchor or tag.
+    pub(super) fn scalar(&mut self, text: Range<usize>, plain: bool, span: Span) {
+        let text = Text::Input { start: index_of(text.start), end: index_of(text.end) };
+        self.add(Shape::Scalar { text, plain, tagged: false }, span, 1);
+    }
+
+    /// Adds a scalar that was decoded, without anchor or tag.
+    pub(super) fn decoded(&mut self, text: String, span: Span) {
+        let text = Text::Decoded(text.into_boxed_str());
+        self.add(Shape::Scalar { text, plain: false, tagged: false }, span, 1);
+    }
+
+    /// Opens a collection.
+    pub(super) fn start(&mut self, anchor: usize, span: Span, is_mapping: bool) {
+        // Until it is closed, an alias to it would be an alias to its own container.
+        let node = self.push_node(Shape::Broken(ProblemKind::UnknownAlias), span, 1);
+        self.open.push(Open { node, anchor, is_mapping, first: self.pending.len(), weight: 1 });
+    }
+
+    /// Closes the innermost collection. `span` is its closing bracket; block collections have
+    /// none, and reach from their first child to their last.
+    pub(super) fn end(&mut self, span: Span) {
+        let Some(open) = self.open.pop() else { return };
+        if open.is_mapping {
+            self.report_duplicates(open.first);
+        }
+        let first = index_of(self.yaml.children.len());
+        let count = index_of(self.pending.len() - open.first);
+        let start = self.yaml.data(open.node).span.start;
+        let children = &self.pending[open.first..];
+        let place = match (children.first(), children.last()) {
+            (Some(&first), Some(&last)) if span.start == span.end => {
+                Span::new(self.yaml.data(first).span.start, self.yaml.data(last).span.end)
+            }
+            _ => Span::new(start, span.end),
+        };
+        self.yaml.children.extend(self.pending.drain(open.first..));
+        let node = &mut self.yaml.nodes[open.node as usize];
+        node.span = place;
+        node.weight = open.weight;
+        node.shape = if open.is_mapping {
+            Shape::Mapping { first, count }
+        } else {
+            Shape::Sequence { first, count }
+        };
+        self.set_anchor(open.anchor, open.node);
+        self.adopt(open.node, open.weight);
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) {
+        match self.anchors.get(anchor).copied().flatten() {
+            Some(target) => {
+                let weight = self.yaml.data(target).weight;
+                if self.total.saturating_add(weight) > limits::YAML_EXPANDED_NODES {
+                    let limit = limits::YAML_EXPANDED_NODES;
+                    let message =
+                        format!("aliases expand this document to more than {limit} nodes");
+                    self.broken(ProblemKind::AliasBomb, span, message);
+                } else {
+                    self.add(Shape::Alias(target), span, weight);
+                }
+            }
+            // The anchor's own collection is still open: an alias to what contains it.
+            None => {
+                let message = "an alias cannot refer to the node that contains it".to_owned();
+                self.broken(ProblemKind::UnknownAlias, span, message);
+            }
+        }
+    }
+
+    /// Adds a reference that cannot be followed. One bomb is one problem, however often it is
+    /// referred to.
+    fn broken(&mut self, kind: ProblemKind, span: Span, message: String) {
+        let is_known = |problem: &Problem| problem.kind == ProblemKind::AliasBomb;
+        if kind != ProblemKind::AliasBomb || !self.yaml.problems.iter().any(is_known) {
+            self.problem(kind, span, message);
+        }
+        self.add(Shape::Broken(kind), span, 1);
+    }
+
+    fn set_anchor(&mut self, anchor: usize, node: u32) {
+        if anchor == 0 {
+            return;
+        }
+        if self.anchors.len() <= anchor {
+            self.anchors.resize(anchor + 1, None);
+        }
+        self.anchors[anchor] = Some(node);
+    }
+
+    fn add(&mut self, shape: Shape, span: Span, weight: usize) -> u32 {
+        let node = self.push_node(shape, span, weight);
+        self.total = self.total.saturating_add(weight);
+        self.adopt(node, weight);
+        node
+    }
+
+    fn push_node(&mut self, shape: Shape, span: Span, weight: usize) -> u32 {
+        let index = index_of(self.yaml.nodes.len());
+        self.yaml.nodes.push(NodeData { span, weight, shape });
+        index
+    }
+
+    /// Hands a finished node to the innermost open collection, or makes it the root.
+    fn adopt(&mut self, node: u32, weight: usize) {
+        match self.open.last_mut() {
+            Some(parent) => {
+                parent.weight = parent.weight.saturating_add(weight);
+                self.pending.push(node);
+            }
+            None => {
+                self.yaml.root.get_or_insert(node);
+            }
+        }
+    }
+
+    /// Reports the keys that stand twice among the pending children from `first` on.
+    fn report_duplicates(&mut self, first: usize) {
+        let items = &self.pending[first..];
+        let mut names: Vec<(&str, Span)> = Vec::with_capacity(items.len() / 2);
+        for pair in items.chunks_exact(2) {
+            let key = self.yaml.data(pair[0]);
+            if let Shape::Scalar { text, .. } = &key.shape {
+                let name = text.of(&self.yaml.input);
+                if name != "<<" {
+                    names.push((name, key.span));
+                }
+            }
+        }
+        let mut duplicates = Vec::new();
+        if names.len() <= 16 {
+            for (index, &(name, span)) in names.iter().enumerate() {
+                if names[..index].iter().any(|&(earlier, _)| earlier == name) {
+                    duplicates.push((name.to_owned(), span));
+                }
+            }
+        } else {
+            names.sort_unstable();
+            for pair in names.windows(2) {
+                if pair[0].0 == pair[1].0 {
+                    duplicates.push((pair[1].0.to_owned(), pair[1].1));
+                }
+            }
+        }
+        for (name, span) in duplicates {
+            let message = format!("`{name}` stands twice here; the first one counts");
+            self.problem(ProblemKind::DuplicateKey, span, message);
+        }
+    }
+}
+
+/// Node numbers fit 32 bits because files are limited to [`limits::FILE_BYTES`].
+fn index_of(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
