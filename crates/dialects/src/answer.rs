@@ -1,0 +1,234 @@
+//! The answer: what applies and what does not, each with its reason.
+//!
+//! Everything is borrowed from the shelf that it stands on, because a question on a hook's path
+//! looks at thousands of entries to deliver three.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::moment::{Actions, Timing};
+
+/// What one or more dialects have to say about a moment.
+#[derive(Debug, Default)]
+pub struct Answer<'s> {
+    /// What applies: general first, most specific last.
+    pub items: Vec<Applied<'s>>,
+    /// The decisions that bind the target, in the same order.
+    pub decisions: Vec<Decision<'s>>,
+    /// What does not apply, in the same order.
+    pub left_out: Vec<LeftOut<'s>>,
+    /// What only client-hosted context has: its configuration and MCP servers.
+    pub hosted: Option<&'s crate::hosted::Resolution>,
+}
+
+/// One piece of guidance.
+#[derive(Debug, Clone)]
+pub struct Item<'s> {
+    /// The dialect that it is written in.
+    pub dialect: &'static str,
+    /// What it is, such as `context`.
+    pub kind: &'static str,
+    /// Its name, or its place in its file when it has none.
+    pub name: Name<'s>,
+    /// The file it stands in, absolute.
+    pub path: &'s Path,
+    /// The line it begins on, from 1.
+    pub line: usize,
+    /// Where it is valid: `project` or `user`, or what the dialect calls it.
+    pub scope: &'static str,
+    /// When its dialect uses it, such as `always`; `None` where a dialect has no such thing.
+    pub trigger: Option<&'static str>,
+    /// Whether it is in the briefing.
+    pub state: State,
+    /// The text to deliver.
+    pub content: &'s str,
+    /// What it is about, where the dialect has such a field.
+    pub description: &'s str,
+    /// The file patterns that scope it.
+    pub patterns: &'s [crate::structured::Pattern],
+}
+
+/// What a piece of guidance is called. A name is put into words only when somebody reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Name<'s> {
+    /// Its place in a list of its file.
+    Entry {
+        /// The list, such as `context`.
+        list: &'static str,
+        /// The position, from 0.
+        index: usize,
+    },
+    /// A name of its own.
+    Text(&'s str),
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::Entry { list, index } => write!(formatter, "{list}[{index}]"),
+            Name::Text(name) => formatter.write_str(name),
+        }
+    }
+}
+
+/// Whether an item is in the briefing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// It is.
+    Active,
+    /// The agent may ask for it by its description.
+    Offered,
+    /// Only when somebody mentions it.
+    Manual,
+}
+
+impl State {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Active => "active",
+            State::Offered => "offered",
+            State::Manual => "manual",
+        }
+    }
+}
+
+/// An item that applies, or would when asked for.
+#[derive(Debug, Clone)]
+pub struct Applied<'s> {
+    /// The item.
+    pub item: Item<'s>,
+    /// Why it applies.
+    pub reason: Reason<'s>,
+}
+
+/// A candidate that does not apply.
+#[derive(Debug, Clone)]
+pub struct LeftOut<'s> {
+    /// The dialect that it is written in.
+    pub dialect: &'static str,
+    /// What it is, such as `context` or `decision`.
+    pub kind: &'static str,
+    /// Its name, or its place in its file.
+    pub name: Name<'s>,
+    /// The file it stands in, absolute.
+    pub path: &'s Path,
+    /// The line it begins on, from 1.
+    pub line: usize,
+    /// Its text, for people who look for it.
+    pub content: &'s str,
+    /// Why it does not apply.
+    pub reason: Reason<'s>,
+}
+
+/// A decision that binds the target.
+#[derive(Debug, Clone)]
+pub struct Decision<'s> {
+    /// The decision itself.
+    pub decision: &'s crate::structured::Decision,
+    /// The file it stands in, absolute.
+    pub path: &'s Path,
+    /// Why it binds.
+    pub reason: Reason<'s>,
+}
+
+/// Why something applies, or does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason<'s> {
+    /// No path was asked about.
+    Listed,
+    /// Its dialect says so in these words.
+    Stated(&'s str),
+    /// A pattern matches the file or directory.
+    Covers {
+        /// The field and the pattern in it.
+        pattern: &'s str,
+    },
+    /// A pattern could match a file inside the directory.
+    CoversInside {
+        /// The pattern.
+        pattern: &'s str,
+    },
+    /// No pattern matches.
+    NotCovered {
+        /// The patterns, joined.
+        patterns: &'s [crate::structured::Pattern],
+    },
+    /// An `exclude` pattern matches.
+    Excluded {
+        /// The pattern.
+        pattern: &'s str,
+    },
+    /// The `exclude` patterns match everything inside the directory.
+    ExcludedInside {
+        /// The patterns.
+        patterns: &'s [crate::structured::Pattern],
+    },
+    /// It is for other actions.
+    OtherAction {
+        /// The actions that it is for.
+        on: Actions,
+    },
+    /// It is for the other timing.
+    OtherTiming {
+        /// The timing that it is for.
+        when: Timing,
+    },
+    /// It is broken, and the diagnostics say where.
+    Invalid {
+        /// What is wrong.
+        problem: &'s str,
+    },
+}
+
+impl<'s> Reason<'s> {
+    /// Returns the reason in words, about `path`.
+    pub fn about<'r>(&'r self, path: &'r str) -> impl fmt::Display + use<'r, 's> {
+        About { reason: self, path }
+    }
+}
+
+struct About<'r, 's> {
+    reason: &'r Reason<'s>,
+    path: &'r str,
+}
+
+impl fmt::Display for About<'_, '_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() { "." } else { self.path };
+        match self.reason {
+            Reason::Listed => write!(formatter, "listed without a path"),
+            Reason::Stated(words) => formatter.write_str(words),
+            Reason::Covers { pattern } => write!(formatter, "match `{pattern}` covers {path}"),
+            Reason::CoversInside { pattern } => {
+                write!(formatter, "match `{pattern}` can cover files in {path}")
+            }
+            Reason::NotCovered { patterns } => {
+                let verb = if patterns.len() == 1 { "does" } else { "do" };
+                write!(formatter, "match {} {verb} not cover {path}", Quoted(patterns))
+            }
+            Reason::Excluded { pattern } => write!(formatter, "exclude `{pattern}` covers {path}"),
+            Reason::ExcludedInside { patterns } => {
+                let verb = if patterns.len() == 1 { "covers" } else { "cover" };
+                write!(formatter, "exclude {} {verb} everything in {path}", Quoted(patterns))
+            }
+            Reason::OtherAction { on } => write!(formatter, "it is for: on {on}"),
+            Reason::OtherTiming { when } => write!(formatter, "it is for: when {}", when.as_str()),
+            Reason::Invalid { problem } => write!(formatter, "it is not valid: {problem}"),
+        }
+    }
+}
+
+struct Quoted<'s>(&'s [crate::structured::Pattern]);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, pattern) in self.0.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(formatter, "{comma}`{}`", pattern.as_str())?;
+        }
+        Ok(())
+    }
+}

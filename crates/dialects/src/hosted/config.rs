@@ -1,0 +1,386 @@
+//! `context-config.json`: read field by field, and merged layer by layer.
+//!
+//! A bad field is dropped alone, because dropping the file would drop its `excludeFiles` too. Where
+//! a value is wrong, the side that denies is kept: a single text is one exclude pattern, but no
+//! include pattern.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_syntax::limits;
+use brief_syntax::near_miss::nearest;
+use brief_syntax::source::Encoding;
+use brief_syntax::{Diagnostic, Source, Span};
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
+use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+use super::mcp::{self, Entry};
+use super::model::{CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Origin, Scope};
+
+/// One configuration file, as far as it is right.
+#[derive(Debug, Clone)]
+pub struct ConfigFile {
+    /// The text and where it came from.
+    pub source: Arc<Source>,
+    /// `clientContext.includeFiles`.
+    pub include_files: Vec<(String, Span)>,
+    /// `clientContext.excludeFiles`.
+    pub exclude_files: Vec<(String, Span)>,
+    /// `clientContext.ignoreGlobalContext`.
+    pub ignore_global_context: Option<(bool, Span)>,
+    /// `clientContext.ignoreAncestorContext`.
+    pub ignore_ancestor_context: Option<(bool, Span)>,
+    /// `mcpServers`, by name.
+    pub servers: Vec<(String, Entry, Span)>,
+}
+
+/// Reads a configuration file. Nothing in it is ever fatal.
+pub fn parse(source: &Arc<Source>) -> (ConfigFile, Vec<Diagnostic>) {
+    let file = ConfigFile {
+        source: Arc::clone(source),
+        include_files: Vec::new(),
+        exclude_files: Vec::new(),
+        ignore_global_context: None,
+        ignore_ancestor_context: None,
+        servers: Vec::new(),
+    };
+    let bom = source.text().len() - source.text().trim_start_matches('\u{feff}').len();
+    let text = &source.text()[bom..];
+    let mut reader =
+        Reader { file, report: Report { source, shift: bom, diagnostics: Vec::new() } };
+    if !text.trim().is_empty() {
+        reader.read(text);
+    }
+    (reader.file, reader.report.diagnostics)
+}
+
+fn strict() -> ParseOptions {
+    ParseOptions {
+        allow_comments: false,
+        allow_trailing_commas: false,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+/// Where problems of one file go.
+pub(super) struct Report<'r> {
+    source: &'r Arc<Source>,
+    /// Bytes before the text that was parsed.
+    shift: usize,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Report<'_> {
+    pub(super) fn span(&self, range: Range) -> Span {
+        Span::new(self.shift + range.start, self.shift + range.end)
+    }
+
+    pub(super) fn warn(
+        &mut self,
+        code: &'static str,
+        range: Range,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let span = self.span(range);
+        let diagnostic = Diagnostic::warning(code, self.source, span, message);
+        self.diagnostics.push(diagnostic.with_help(help));
+    }
+
+    pub(super) fn invalid(&mut self, range: Range, message: impl Into<String>, help: &str) {
+        self.warn("hosted/config-invalid-field", range, message, help);
+    }
+
+    pub(super) fn unknown_key(&mut self, property: &ObjectProp<'_>, known: &[&str], help: &str) {
+        let name = property.name.as_str();
+        let help = match nearest(name, known) {
+            Some(near) if help.is_empty() => format!("did you mean `{near}`?"),
+            _ if help.is_empty() => format!("known keys are `{}`", known.join("`, `")),
+            _ => help.to_owned(),
+        };
+        let range = property.name.range();
+        let message = format!("unknown key `{name}` is ignored");
+        self.warn("hosted/config-unknown-key", range, message, help);
+    }
+
+    /// Reports keys that stand more than once in an object.
+    pub(super) fn duplicates(&mut self, object: &Object<'_>) {
+        let mut names: Vec<(&str, Range)> = Vec::with_capacity(object.properties.len());
+        names.extend(object.properties.iter().map(|p| (p.name.as_str(), p.name.range())));
+        names.sort_by_key(|&(name, range)| (name, range.start));
+        for pair in names.windows(2) {
+            if let [(first, _), (name, range)] = pair
+                && first == name
+            {
+                let message = format!("`{name}` stands here twice");
+                self.invalid(*range, message, "keep one of them");
+            }
+        }
+    }
+}
+
+/// Returns the words for a JSON value in a message.
+pub(super) fn noun(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::StringLit(_) => "text",
+        Value::NumberLit(_) => "a number",
+        Value::BooleanLit(_) => "a boolean",
+        Value::Object(_) => "an object",
+        Value::Array(_) => "a list",
+        Value::NullKeyword(_) => "null",
+    }
+}
+
+struct Reader<'r> {
+    file: ConfigFile,
+    report: Report<'r>,
+}
+
+const TOP: [&str; 2] = ["clientContext", "mcpServers"];
+const FIELDS: [&str; 4] =
+    ["includeFiles", "excludeFiles", "ignoreGlobalContext", "ignoreAncestorContext"];
+
+impl Reader<'_> {
+    fn read(&mut self, text: &str) {
+        if let Encoding::Invalid { offset } = self.report.source.encoding() {
+            let range = Range::from_byte_index(offset.saturating_sub(self.report.shift));
+            let message = "the configuration is not UTF-8, so it is ignored";
+            let help = "save the file as UTF-8";
+            self.report.warn("hosted/config-invalid-json", range, message, help);
+            return;
+        }
+        let value = match parse_to_ast(text, &CollectOptions::default(), &strict()) {
+            Ok(result) => result.value,
+            Err(error) => {
+                let message =
+                    format!("the configuration is not JSON and is ignored: {}", error.kind());
+                let help = "JSON has no comments, no trailing commas, and quotes round every key";
+                self.report.warn("hosted/config-invalid-json", error.range(), message, help);
+                return;
+            }
+        };
+        match value {
+            Some(Value::Object(top)) => self.read_top(&top),
+            Some(other) => {
+                let message = format!("the configuration is {}, not an object", noun(&other));
+                self.report.invalid(other.range(), message, "write `{}` with the keys in it");
+            }
+            None => {}
+        }
+    }
+
+    fn read_top(&mut self, top: &Object<'_>) {
+        self.report.duplicates(top);
+        for property in &top.properties {
+            match property.name.as_str() {
+                "clientContext" => match &property.value {
+                    Value::Object(object) => self.read_client_context(object),
+                    other => self.wrong(other, "clientContext", "an object"),
+                },
+                "mcpServers" => match &property.value {
+                    Value::Object(object) => {
+                        self.report.duplicates(object);
+                        for server in &object.properties {
+                            self.read_server(server);
+                        }
+                    }
+                    other => self.wrong(other, "mcpServers", "an object of servers by name"),
+                },
+                "$schema" => {}
+                name => {
+                    let help = match name {
+                        "include" | "includeFiles" => "write it as `clientContext.includeFiles`",
+                        "exclude" | "excludeFiles" => "write it as `clientContext.excludeFiles`",
+                        "ignoreGlobalContext" => "write it as `clientContext.ignoreGlobalContext`",
+                        "ignoreAncestorContext" => {
+                            "write it as `clientContext.ignoreAncestorContext`"
+                        }
+                        _ => "",
+                    };
+                    self.report.unknown_key(property, &TOP, help);
+                }
+            }
+        }
+    }
+
+    fn read_client_context(&mut self, object: &Object<'_>) {
+        self.report.duplicates(object);
+        for property in &object.properties {
+            match property.name.as_str() {
+                "includeFiles" => {
+                    if let Some(patterns) = self.patterns(property, None) {
+                        self.file.include_files.extend(patterns);
+                    }
+                }
+                "excludeFiles" => {
+                    let alone = property.value.as_string_lit().map(|text| text.value.to_string());
+                    if let Some(patterns) = self.patterns(property, alone) {
+                        self.file.exclude_files.extend(patterns);
+                    }
+                }
+                "ignoreGlobalContext" => {
+                    let flag = self.flag(property);
+                    self.file.ignore_global_context = flag.or(self.file.ignore_global_context);
+                }
+                "ignoreAncestorContext" => {
+                    let flag = self.flag(property);
+                    self.file.ignore_ancestor_context = flag.or(self.file.ignore_ancestor_context);
+                }
+                name => {
+                    let help = match name {
+                        "include" => "did you mean `includeFiles`?",
+                        "exclude" => "did you mean `excludeFiles`?",
+                        _ => "",
+                    };
+                    self.report.unknown_key(property, &FIELDS, help);
+                }
+            }
+        }
+    }
+
+    fn wrong(&mut self, value: &Value<'_>, name: &str, expected: &str) {
+        let message = format!("`{name}` is {}, not {expected}, and is ignored", noun(value));
+        self.report.invalid(value.range(), message, &format!("write {expected}"));
+    }
+
+    fn flag(&mut self, property: &ObjectProp<'_>) -> Option<(bool, Span)> {
+        match &property.value {
+            Value::BooleanLit(flag) => Some((flag.value, self.report.span(flag.range))),
+            other => {
+                self.wrong(other, property.name.as_str(), "`true` or `false`");
+                None
+            }
+        }
+    }
+
+    /// Reads a list of patterns; `alone` is what a single text stands for.
+    fn patterns(
+        &mut self,
+        property: &ObjectProp<'_>,
+        alone: Option<String>,
+    ) -> Option<Vec<(String, Span)>> {
+        let name = property.name.as_str();
+        match (&property.value, alone) {
+            (Value::Array(list), _) => Some(self.pattern_list(name, list)),
+            (other, Some(pattern)) => {
+                let message = format!("`{name}` is text, not a list; it is taken for one pattern");
+                self.report.invalid(other.range(), message, "write a list: `[\"…\"]`");
+                Some(vec![(pattern, self.report.span(other.range()))])
+            }
+            (other, None) => {
+                self.wrong(other, name, "a list of patterns");
+                None
+            }
+        }
+    }
+
+    fn pattern_list(&mut self, name: &str, list: &Array<'_>) -> Vec<(String, Span)> {
+        let mut patterns = Vec::with_capacity(list.elements.len().min(limits::HOSTED_PATTERNS));
+        for element in &list.elements {
+            if patterns.len() == limits::HOSTED_PATTERNS {
+                let message = format!(
+                    "`{name}` has more than {} patterns; the rest is not read",
+                    limits::HOSTED_PATTERNS
+                );
+                let help = "join patterns with `{a,b}` or `**`";
+                self.report.warn("hosted/limit-patterns", element.range(), message, help);
+                break;
+            }
+            match element {
+                Value::StringLit(text) if !text.value.trim().is_empty() => {
+                    patterns.push((text.value.to_string(), self.report.span(text.range)));
+                }
+                Value::StringLit(text) => {
+                    let message = format!("an empty pattern in `{name}` is ignored");
+                    self.report.invalid(text.range, message, "remove it");
+                }
+                other => {
+                    let message =
+                        format!("a pattern in `{name}` is {}, and is ignored", noun(other));
+                    self.report.invalid(other.range(), message, "a pattern is text");
+                }
+            }
+        }
+        patterns
+    }
+
+    fn read_server(&mut self, property: &ObjectProp<'_>) {
+        if let Some(entry) = mcp::read(property, &mut self.report) {
+            let span = self.report.span(property.range);
+            self.file.servers.push((property.name.as_str().to_owned(), entry, span));
+        }
+    }
+}
+
+/// A configuration file and whose it is.
+#[derive(Debug)]
+pub struct Layer {
+    /// What it says.
+    pub file: ConfigFile,
+    /// Its scope.
+    pub scope: Scope,
+    /// The directory that holds its context directory.
+    pub owner: Arc<Path>,
+}
+
+/// What all layers say together.
+#[derive(Debug, Default)]
+pub struct Merged {
+    /// The patterns and flags.
+    pub config: Config,
+    /// The servers: first seen first, the entry closest to the working directory in force.
+    pub servers: Vec<ConfiguredServer>,
+    /// Entries that hide others.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Where each server stands in `servers`.
+    pub(super) places: BTreeMap<String, usize>,
+}
+
+/// Merges layers over the defaults, the least important first.
+pub fn merge(layers: &[Layer]) -> Merged {
+    let mut merged = Merged::default();
+    let [mut included, mut excluded] = [BTreeSet::from(["*"]), BTreeSet::from([CONFIG_NAME])];
+    for layer in layers {
+        let Layer { file, scope, owner } = layer;
+        let origin = |span| Origin {
+            source: Arc::clone(&file.source),
+            span,
+            scope: *scope,
+            owner: Arc::clone(owner),
+        };
+        append(&mut merged.config.include_files, &mut included, &file.include_files, origin);
+        append(&mut merged.config.exclude_files, &mut excluded, &file.exclude_files, origin);
+        if let Some((value, span)) = file.ignore_global_context {
+            merged.config.ignore_global_context = Flag { value, origin: Some(origin(span)) };
+        }
+        if let Some((value, span)) = file.ignore_ancestor_context {
+            merged.config.ignore_ancestor_context = Flag { value, origin: Some(origin(span)) };
+        }
+        for (name, entry, span) in &file.servers {
+            mcp::merge(&mut merged, name, entry, origin(*span));
+        }
+    }
+    merged
+}
+
+fn append<'l>(
+    list: &mut Vec<ConfigPattern>,
+    known: &mut BTreeSet<&'l str>,
+    patterns: &'l [(String, Span)],
+    origin: impl Fn(Span) -> Origin,
+) {
+    for (pattern, span) in patterns {
+        if known.insert(pattern) {
+            list.push(ConfigPattern { pattern: pattern.clone(), origin: Some(origin(*span)) });
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! One context directory: opened without following links, listed once, walked in order.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError};
+use brief_syntax::{Diagnostic, Source, System, limits};
+
+use super::config::{self, ConfigFile};
+use super::model::{CONFIG_NAME, Scope};
+use super::place::about;
+use super::sensitive::{self, Leaf};
+
+/// A context directory that exists.
+pub(super) struct ContextDir {
+    pub(super) scope: Scope,
+    /// The directory that it belongs to.
+    pub(super) owner: Arc<Path>,
+    /// Its own absolute path.
+    pub(super) path: PathBuf,
+    handle: Box<dyn Dir>,
+    entries: Vec<DirEntry>,
+}
+
+/// A name in a context directory that may be a context file.
+pub(super) struct Candidate<'c> {
+    pub(super) handle: &'c dyn Dir,
+    pub(super) entry: &'c DirEntry,
+    /// The absolute path.
+    pub(super) path: PathBuf,
+    /// The path below the context directory, with `/` between names.
+    pub(super) inside: String,
+}
+
+/// Why a walk passes something by.
+pub(super) enum Passed {
+    /// Its name is on the list.
+    Sensitive(sensitive::Sensitive),
+    /// Its name begins with a dot.
+    Hidden,
+    /// It lies too deep.
+    TooDeep,
+    /// The system refused.
+    Unreadable(io::Error),
+}
+
+/// What a walk does with what it finds.
+pub(super) trait Visitor {
+    /// Looks at a file, link or other thing. Returns whether a file was read.
+    fn visit(&mut self, context: &ContextDir, candidate: &Candidate<'_>) -> bool;
+
+    /// Takes note of a directory that was not entered.
+    fn pass(&mut self, context: &ContextDir, path: &Path, why: Passed);
+
+    /// Takes note of a limit.
+    fn limit(&mut self, diagnostic: Diagnostic);
+}
+
+/// Names listed of one directory: one more than are looked at, to know that there are more.
+const LISTED: usize = limits::HOSTED_ENTRIES + 1;
+
+impl ContextDir {
+    /// Opens and lists `base`/`below`. `root` is the open mounted directory with its path.
+    pub(super) fn open(
+        system: &dyn System,
+        root: Option<(&dyn Dir, &Path)>,
+        (base, below): (&Path, &Path),
+        (owner, scope): (Arc<Path>, Scope),
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<ContextDir> {
+        let path = base.join(below);
+        let opened = match root.and_then(|(root, top)| Some((root, path.strip_prefix(top).ok()?))) {
+            Some((root, way)) if !way.as_os_str().is_empty() => root.open_dir_below(way),
+            _ if below.as_os_str().is_empty() => system.open_dir(base),
+            _ => system.open_dir_below(base, below),
+        };
+        let listed = opened.and_then(|handle| Ok((handle.first_entries(LISTED)?, handle)));
+        match listed {
+            Ok((mut entries, handle)) => {
+                sort(&mut entries);
+                Some(ContextDir { scope, owner, path, handle, entries })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                diagnostics.extend(explain(system, base, below, &error));
+                None
+            }
+        }
+    }
+
+    /// Reads the configuration, if there is one.
+    pub(super) fn config(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<ConfigFile> {
+        let path = self.path.join(CONFIG_NAME);
+        let bytes = match self.entries.iter().find(|entry| entry.name == CONFIG_NAME) {
+            Some(entry) => read(self.handle.as_ref(), entry),
+            // A listing that was cut short may have missed it, and what it excludes must stay out.
+            None if self.entries.len() >= LISTED => {
+                match self.handle.read(OsStr::new(CONFIG_NAME), limits::FILE_BYTES) {
+                    Err(ReadError::Missing) => return None,
+                    outcome => outcome,
+                }
+            }
+            None => return None,
+        };
+        match bytes {
+            Ok(bytes) => {
+                let source = Arc::new(Source::from_bytes(path, bytes));
+                let (file, problems) = config::parse(&source);
+                diagnostics.extend(problems);
+                Some(file)
+            }
+            Err(error) => {
+                diagnostics.push(unread(&path, &error));
+                None
+            }
+        }
+    }
+
+    /// Visits everything inside, by path. `roots` are the other context directories, which are not
+    /// entered from here.
+    pub(super) fn walk(&self, roots: &[PathBuf], visitor: &mut dyn Visitor) {
+        let mut walk = Walk {
+            context: self,
+            roots,
+            visitor,
+            above: self.path.to_string_lossy().into_owned(),
+            files: 0,
+            seen: 0,
+            is_full: false,
+            is_cut: false,
+        };
+        walk.level(self.handle.as_ref(), &self.entries, &self.path, "", 0);
+    }
+}
+
+/// Reads a file that was listed.
+pub(super) fn read(handle: &dyn Dir, entry: &DirEntry) -> Result<Vec<u8>, ReadError> {
+    match entry.kind {
+        FileKind::File => handle.read_listed(&entry.name, limits::FILE_BYTES),
+        _ => handle.read(&entry.name, limits::FILE_BYTES),
+    }
+}
+
+/// Sorts entries so that a walk goes by the bytes of whole paths: `a.md` before `a/b.md`.
+pub(super) fn sort(entries: &mut [DirEntry]) {
+    let key = |entry: &DirEntry| {
+        let mut name = entry.name.as_encoded_bytes().to_vec();
+        if entry.kind == FileKind::Directory {
+            name.push(b'/');
+        }
+        name
+    };
+    entries.sort_by_cached_key(key);
+}
+
+/// Says why a file was not read.
+pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
+    match error {
+        ReadError::NotAFile(FileKind::Link) => linked(path),
+        ReadError::TooLarge { limit } => about(
+            path,
+            "hosted/limit-file-size",
+            format!("the file is larger than {limit} bytes and is not read"),
+        ),
+        error => about(path, "hosted/unreadable", format!("this cannot be read: {error}")),
+    }
+}
+
+/// Says that a link is not followed.
+pub(super) fn linked(path: &Path) -> Diagnostic {
+    about(path, "hosted/symlink-skipped", "this is a symbolic link, which is not followed")
+        .with_help("put the file itself here, or name it in `includeFiles`")
+}
+
+/// Finds out, step by step, what is in the way to a context directory.
+fn explain(
+    system: &dyn System,
+    base: &Path,
+    below: &Path,
+    error: &io::Error,
+) -> Option<Diagnostic> {
+    let mut path = base.to_owned();
+    let mut handle = match system.open_dir(base) {
+        Ok(handle) => handle,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        // A working directory that is still to be made may have a file in its place.
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return None,
+        Err(_) => return Some(unreadable(&path, error)),
+    };
+    for name in below {
+        path.push(name);
+        match handle.open_dir(name) {
+            Ok(next) => handle = next,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => {
+                return Some(match handle.read(name, 0) {
+                    Err(ReadError::NotAFile(FileKind::Link)) => linked(&path),
+                    Err(ReadError::NotAFile(FileKind::Directory)) => unreadable(&path, &error),
+                    Err(ReadError::NotAFile(kind)) => {
+                        let message = format!("this is {}, not a directory", kind.noun());
+                        about(&path, "hosted/unreadable", message)
+                    }
+                    Ok(_) | Err(ReadError::TooLarge { .. }) => {
+                        about(&path, "hosted/unreadable", "this is a file, not a directory")
+                    }
+                    Err(_) => unreadable(&path, &error),
+                });
+            }
+        }
+    }
+    Some(unreadable(&path, error))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
+    about(path, "hosted/unreadable", format!("this cannot be read: {error}"))
+}
+
+struct Walk<'w> {
+    context: &'w ContextDir,
+    roots: &'w [PathBuf],
+    visitor: &'w mut dyn Visitor,
+    /// The path of the context directory, for the list of names.
+    above: String,
+    /// Files read, and names seen.
+    files: usize,
+    seen: usize,
+    /// Whether a limit ended the walk, and whether a limit left something out.
+    is_full: bool,
+    is_cut: bool,
+}
+
+impl Walk<'_> {
+    fn level(
+        &mut self,
+        handle: &dyn Dir,
+        entries: &[DirEntry],
+        path: &Path,
+        inside: &str,
+        depth: usize,
+    ) {
+        for entry in entries {
+            if self.is_full {
+                return;
+            }
+            self.seen += 1;
+            if self.seen > limits::HOSTED_ENTRIES {
+                let limit = limits::HOSTED_ENTRIES;
+                let message = format!("more than {limit} names; from here on they are left out");
+                return self.stop(path, "hosted/limit-entries", message);
+            }
+            let name = entry.name.to_string_lossy();
+            let inside =
+                if inside.is_empty() { name.into_owned() } else { format!("{inside}/{name}") };
+            let path = path.join(&entry.name);
+            if entry.kind == FileKind::Directory {
+                self.enter(handle, &entry.name, &path, &inside, depth + 1);
+                continue;
+            }
+            if self.files == limits::HOSTED_FILES {
+                let limit = limits::HOSTED_FILES;
+                let message =
+                    format!("more than {limit} context files; from here on they are left out");
+                self.stop(&path, "hosted/limit-files", message);
+                return;
+            }
+            let candidate = Candidate { handle, entry, path, inside };
+            if self.visitor.visit(self.context, &candidate) {
+                self.files += 1;
+            }
+        }
+    }
+
+    fn enter(&mut self, handle: &dyn Dir, name: &OsStr, path: &Path, inside: &str, depth: usize) {
+        if self.roots.iter().any(|root| root == path) {
+            return;
+        }
+        if let Some(found) = sensitive::find_below(&self.above, inside, Leaf::Directory) {
+            return self.visitor.pass(self.context, path, Passed::Sensitive(found));
+        }
+        if name.as_encoded_bytes().starts_with(b".") {
+            return self.visitor.pass(self.context, path, Passed::Hidden);
+        }
+        if depth > limits::HOSTED_DEPTH {
+            self.visitor.pass(self.context, path, Passed::TooDeep);
+            if !self.is_cut {
+                self.is_cut = true;
+                let limit = limits::HOSTED_DEPTH;
+                let message =
+                    format!("more than {limit} directories below the context directory; not read");
+                self.visitor.limit(about(path, "hosted/limit-depth", message));
+            }
+            return;
+        }
+        let listed =
+            handle.open_dir(name).and_then(|child| Ok((child.first_entries(LISTED)?, child)));
+        match listed {
+            Ok((mut entries, child)) => {
+                sort(&mut entries);
+                self.level(child.as_ref(), &entries, path, inside, depth);
+            }
+            Err(error) => self.visitor.pass(self.context, path, Passed::Unreadable(error)),
+        }
+    }
+
+    fn stop(&mut self, path: &Path, code: &'static str, message: String) {
+        self.is_full = true;
+        self.visitor.limit(about(path, code, message));
+    }
+}

@@ -1,0 +1,326 @@
+//! `includeFiles`: files outside the context directories.
+//!
+//! A pattern belongs to the working directory, whoever wrote it. What a project's configuration
+//! names is read inside the mounted directory only, and nothing is reached through a link. The walk
+//! starts at the pattern's own directory and enters only where it could still match, with a budget
+//! for names and depth; patterns that start at one directory share one walk.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::glob::Glob;
+use brief_syntax::system::{Dir, DirEntry, FileKind};
+use brief_syntax::{Diagnostic, System, limits};
+
+use super::context_dir::sort;
+use super::model::{ConfigPattern, Scope};
+use super::pattern::{OPTIONS, escaped, is_plain, with_slashes};
+use super::place::{Environment, Place, about, expand_home};
+use super::sensitive::{self, Leaf};
+use super::{Anchor, Options, Outside};
+
+/// A pattern that is ready to walk.
+#[derive(Debug)]
+pub(super) struct Include<'c> {
+    pub(super) pattern: &'c ConfigPattern,
+    /// Where the walk starts.
+    base: PathBuf,
+    /// The rest, relative to there.
+    glob: Glob,
+    /// Whether it names one file.
+    pub(super) is_literal: bool,
+    /// The parts that ask for names with a leading dot.
+    dotted: Vec<Glob>,
+}
+
+/// A file that a pattern matches.
+pub(super) struct Match<'m, 'c> {
+    pub(super) include: &'m Include<'c>,
+    pub(super) handle: &'m dyn Dir,
+    pub(super) entry: &'m DirEntry,
+    pub(super) path: PathBuf,
+    /// The pattern of the list of sensitive names that is against it.
+    pub(super) sensitive: Option<sensitive::Sensitive>,
+}
+
+/// Makes a pattern ready; `Ok(None)` for the one that means the context directories.
+pub(super) fn prepare<'c>(
+    pattern: &'c ConfigPattern,
+    place: &Place,
+    environment: &Environment,
+    options: Options,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Include<'c>> {
+    let origin = pattern.origin.as_ref()?;
+    if pattern.pattern.trim() == "*" {
+        return None;
+    }
+    let anchor = match options.anchor {
+        Anchor::WorkingDirectory => place.working.as_path(),
+        Anchor::ConfigDirectory => &origin.owner,
+    };
+    let is_users = origin.scope == Scope::Global || options.outside == Outside::Allow;
+    let mut report = |code, message: String, help: &str| {
+        let diagnostic = Diagnostic::warning(code, &origin.source, origin.span, message);
+        diagnostics.push(diagnostic.with_help(help));
+    };
+    let written = pattern.pattern.as_str();
+    let located = locate(written, anchor, environment.home.as_deref());
+    if located.is_absolute {
+        let message = format!("`{written}` is read as relative to the working directory");
+        report("hosted/include-absolute", message, "remove the leading `/`");
+    }
+    let Some((base, text)) = confine(located, &place.mounted, is_users) else {
+        let message = format!("`{written}` leads out of the mounted directory and is not followed");
+        let help = "name files inside it, or put the pattern into the global configuration";
+        report("hosted/outside-mount", message, help);
+        return None;
+    };
+    match Glob::with_options(&text, OPTIONS) {
+        Ok(glob) => {
+            let is_literal = is_plain(&text);
+            Some(Include { pattern, base, glob, is_literal, dotted: dotted_parts(&text) })
+        }
+        Err(error) => {
+            let message = format!("`{written}` is not a glob and is ignored: {}", error.problem());
+            report("hosted/config-invalid-field", message, "see the syntax of globs");
+            None
+        }
+    }
+}
+
+/// A pattern taken apart: a directory, plain names below it, and the rest.
+struct Located {
+    base: PathBuf,
+    names: Vec<String>,
+    rest: Vec<String>,
+    is_absolute: bool,
+}
+
+fn locate(written: &str, anchor: &Path, home: Option<&Path>) -> Located {
+    let mut text = with_slashes(written.trim());
+    let mut base = anchor.to_owned();
+    if let Some(path) = expand_home("~", home).filter(|_| text == "~" || text.starts_with("~/")) {
+        base = path;
+        text.replace_range(..1, "");
+        text = text.trim_start_matches('/').to_owned();
+    }
+    let is_absolute = text.starts_with('/');
+    if text.ends_with('/') {
+        text.push_str("**");
+    }
+    let mut names: Vec<String> = Vec::new();
+    let mut rest: Vec<String> = Vec::new();
+    for part in text.split('/') {
+        match part {
+            _ if !rest.is_empty() => rest.push(part.to_owned()),
+            "" | "." => {}
+            ".." => {
+                if names.pop().is_none() {
+                    base.pop();
+                }
+            }
+            _ if is_plain(part) => names.push(part.to_owned()),
+            _ => rest.push(part.to_owned()),
+        }
+    }
+    rest.retain(|part| !part.is_empty() && part != ".");
+    Located { base, names, rest, is_absolute }
+}
+
+/// Returns where to start and the pattern from there; `None` when it may not be followed.
+fn confine(located: Located, mounted: &Path, is_users: bool) -> Option<(PathBuf, String)> {
+    let Located { mut base, mut names, rest, .. } = located;
+    let is_climbing = |part: &String| part.split(['{', '}', ',', '|']).any(|part| part == "..");
+    if rest.iter().any(is_climbing) {
+        return None;
+    }
+    if !base.starts_with(mounted) {
+        // The way may lead back in: `../project/docs` is `docs`.
+        let full = names.iter().fold(base.clone(), |path, name| path.join(name));
+        match full.strip_prefix(mounted) {
+            Ok(inside) => {
+                names = inside.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+                mounted.clone_into(&mut base);
+            }
+            Err(_) if is_users => {}
+            Err(_) => return None,
+        }
+    }
+    // A prefix such as `C:` would replace the base when it is joined.
+    if cfg!(windows) && names.iter().any(|name| name.contains(':')) && !is_users {
+        return None;
+    }
+    let parts: Vec<String> = names.iter().map(|name| escaped(name)).chain(rest).collect();
+    Some((base, parts.join("/")))
+}
+
+/// Returns the parts of a pattern that begin with a dot: a star does not stand for one.
+fn dotted_parts(text: &str) -> Vec<Glob> {
+    let mut parts = Vec::new();
+    let (mut start, mut depth) = (0, 0_usize);
+    for (offset, character) in text.char_indices().chain([(text.len(), '/')]) {
+        match character {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            '/' if depth == 0 => {
+                parts.push(&text[start..offset]);
+                start = offset + 1;
+            }
+            _ => {}
+        }
+    }
+    let dotted = parts.into_iter().filter(|part| {
+        part.starts_with(['.', '['])
+            || part.starts_with('{') && part.contains("{.")
+            || part.starts_with('{') && part.contains(",.")
+            || part.starts_with('{') && part.contains("|.")
+    });
+    dotted.filter_map(|part| Glob::with_options(part, OPTIONS).ok()).collect()
+}
+
+impl Include<'_> {
+    fn admits(&self, name: &str) -> bool {
+        !name.starts_with('.') || self.dotted.iter().any(|part| part.matches(name))
+    }
+}
+
+/// Finds the files that the patterns match, by path within each start.
+pub(super) struct Search<'s> {
+    pub(super) system: &'s dyn System,
+    pub(super) root: Option<&'s dyn Dir>,
+    pub(super) mounted: &'s Path,
+    /// How many more names may be looked at.
+    pub(super) budget: usize,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Search<'_> {
+    /// Calls `found` for each match, until it answers `false`.
+    pub(super) fn run<'c>(
+        &mut self,
+        includes: &[Include<'c>],
+        found: &mut dyn FnMut(&Match<'_, 'c>) -> bool,
+    ) {
+        let mut starts: BTreeMap<&Path, Vec<&Include<'c>>> = BTreeMap::new();
+        for include in includes {
+            starts.entry(&include.base).or_default().push(include);
+        }
+        for (base, includes) in starts {
+            let opened = match (self.root, base.strip_prefix(self.mounted)) {
+                (Some(root), Ok(way)) if !way.as_os_str().is_empty() => root.open_dir_below(way),
+                _ => self.system.open_dir(base),
+            };
+            // A directory that does not exist yet has no files.
+            let Ok(handle) = opened else { continue };
+            let above = base.to_string_lossy().into_owned();
+            let level =
+                Level { handle: handle.as_ref(), path: base, above: &above, way: "", depth: 0 };
+            if !self.level(&level, &includes, found) {
+                return;
+            }
+        }
+    }
+
+    fn level<'c>(
+        &mut self,
+        level: &Level<'_>,
+        includes: &[&Include<'c>],
+        found: &mut dyn FnMut(&Match<'_, 'c>) -> bool,
+    ) -> bool {
+        let mut entries = match level.handle.first_entries(self.budget + 1) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let message = format!("this cannot be read: {error}");
+                self.diagnostics.push(about(level.path, "hosted/unreadable", message));
+                return true;
+            }
+        };
+        if entries.len() > self.budget {
+            let limit = limits::HOSTED_INCLUDE_ENTRIES;
+            let message =
+                format!("`includeFiles` looks at more than {limit} names; it ends before these");
+            self.diagnostics.push(about(level.path, "hosted/limit-entries", message));
+            return false;
+        }
+        self.budget -= entries.len();
+        sort(&mut entries);
+        for entry in &entries {
+            let name = entry.name.to_string_lossy();
+            let way = match level.way {
+                "" => name.to_string(),
+                way => format!("{way}/{name}"),
+            };
+            let admitting = includes.iter().copied().filter(|include| include.admits(&name));
+            let path = level.path.join(&entry.name);
+            if entry.kind == FileKind::Directory {
+                let alive: Vec<&Include<'c>> =
+                    admitting.filter(|include| include.glob.could_match_inside(&way)).collect();
+                if !alive.is_empty() && !self.enter(level, entry, &path, &way, &alive, found) {
+                    return false;
+                }
+                continue;
+            }
+            let mut matching = admitting.filter(|include| include.glob.matches(&way));
+            let Some(first) = matching.next() else { continue };
+            // A pattern that names the file says more than one that happens to match it.
+            let include = if first.is_literal {
+                first
+            } else {
+                matching.find(|include| include.is_literal).unwrap_or(first)
+            };
+            let sensitive = sensitive::find_below(level.above, &way, Leaf::File);
+            let handle = level.handle;
+            if !found(&Match { include, handle, entry, path, sensitive }) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn enter<'c>(
+        &mut self,
+        level: &Level<'_>,
+        entry: &DirEntry,
+        path: &Path,
+        way: &str,
+        alive: &[&Include<'c>],
+        found: &mut dyn FnMut(&Match<'_, 'c>) -> bool,
+    ) -> bool {
+        let sensitive = sensitive::find_below(level.above, way, Leaf::Directory);
+        if sensitive.is_some() {
+            let path = path.to_owned();
+            let (include, handle) = (alive[0], level.handle);
+            return found(&Match { include, handle, entry, path, sensitive });
+        }
+        let depth = level.depth + 1;
+        if depth > limits::HOSTED_INCLUDE_DEPTH {
+            let limit = limits::HOSTED_INCLUDE_DEPTH;
+            let message =
+                format!("more than {limit} directories deep for `includeFiles`; not read");
+            self.diagnostics.push(about(path, "hosted/limit-depth", message));
+            return true;
+        }
+        match level.handle.open_dir(&entry.name) {
+            Ok(handle) => {
+                let handle = handle.as_ref();
+                self.level(&Level { handle, path, above: level.above, way, depth }, alive, found)
+            }
+            Err(error) => {
+                let message = format!("this cannot be read: {error}");
+                self.diagnostics.push(about(path, "hosted/unreadable", message));
+                true
+            }
+        }
+    }
+}
+
+struct Level<'l> {
+    handle: &'l dyn Dir,
+    path: &'l Path,
+    /// The path of the start.
+    above: &'l str,
+    /// The way from the start to here.
+    way: &'l str,
+    depth: usize,
+}

@@ -1,0 +1,199 @@
+//! The `mcpServers` of a configuration: read, checked, merged, and never started.
+
+use std::collections::BTreeMap;
+
+use brief_syntax::Diagnostic;
+use jsonc_parser::ast::{Object, ObjectProp, Value};
+use jsonc_parser::common::Ranged;
+
+use super::config::{Merged, Report, noun};
+use super::model::{ConfiguredServer, Connection, McpServer, Origin, Scope, ServerKind};
+
+/// A server entry of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// A whole server.
+    Server(McpServer),
+    /// `{"disabled": true}` alone: turns the inherited entry off.
+    Disable,
+}
+
+const COMMAND_KEYS: [&str; 5] = ["command", "type", "args", "env", "disabled"];
+const URL_KEYS: [&str; 4] = ["url", "type", "headers", "disabled"];
+
+/// Reads one entry; `None` when it is invalid, with the reason reported.
+pub(super) fn read(property: &ObjectProp<'_>, report: &mut Report<'_>) -> Option<Entry> {
+    let name = property.name.as_str();
+    let outcome = match &property.value {
+        Value::Object(object) => read_entry(object),
+        other => Err(format!("it is {}, not an object", noun(other))),
+    };
+    let entry = match outcome {
+        Ok(entry) => entry,
+        Err(problem) => {
+            let message = format!("server `{name}` is ignored: {problem}");
+            let help =
+                "a server has either `command` (with `args`, `env`) or `url` (with `headers`)";
+            report.warn("hosted/mcp-invalid-server", property.name.range(), message, help);
+            return None;
+        }
+    };
+    if let Value::Object(object) = &property.value {
+        report.duplicates(object);
+        let known: &[&str] = match &entry {
+            Entry::Server(McpServer { connection: Connection::Url { .. }, .. }) => &URL_KEYS,
+            _ => &COMMAND_KEYS,
+        };
+        for field in &object.properties {
+            if !known.contains(&field.name.as_str()) {
+                report.unknown_key(field, known, "");
+            }
+        }
+    }
+    if let Entry::Server(McpServer { connection, kind: Some(kind), .. }) = &entry {
+        let fits = match connection {
+            Connection::Command { .. } => *kind == ServerKind::Stdio,
+            Connection::Url { .. } => *kind != ServerKind::Stdio,
+        };
+        if !fits {
+            let form = match connection {
+                Connection::Command { .. } => "a `command`",
+                Connection::Url { .. } => "a `url`",
+            };
+            let message = format!("server `{name}` has {form}, but type `{}`", kind.as_str());
+            let help = "`stdio` goes with `command`, `sse` and `http` with `url`";
+            report.warn("hosted/mcp-type-mismatch", property.name.range(), message, help);
+        }
+    }
+    Some(entry)
+}
+
+fn read_entry(object: &Object<'_>) -> Result<Entry, String> {
+    let disabled = match last(object, "disabled") {
+        None => false,
+        Some(Value::BooleanLit(flag)) => flag.value,
+        Some(other) => return Err(format!("`disabled` is {}, not a boolean", noun(other))),
+    };
+    let kind = match text(object, "type")? {
+        None => None,
+        Some(name) => match ServerKind::from_name(&name) {
+            Some(kind) => Some(kind),
+            None => return Err(format!("`type` is `{name}`, not `stdio`, `sse` or `http`")),
+        },
+    };
+    let connection = match (text(object, "command")?, text(object, "url")?) {
+        (Some(_), Some(_)) => return Err("it has both `command` and `url`".to_owned()),
+        (Some(command), None) => Connection::Command {
+            command: filled("command", command)?,
+            args: texts(object, "args")?,
+            env: map(object, "env")?,
+        },
+        (None, Some(url)) => {
+            Connection::Url { url: filled("url", url)?, headers: map(object, "headers")? }
+        }
+        (None, None) if disabled && object.properties.len() == 1 => return Ok(Entry::Disable),
+        (None, None) => return Err("it has neither `command` nor `url`".to_owned()),
+    };
+    Ok(Entry::Server(McpServer { connection, kind, disabled }))
+}
+
+/// The last of equal keys counts, as in every JSON reader.
+fn last<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
+    let found = object.properties.iter().rev().find(|property| property.name.as_str() == name);
+    found.map(|property| &property.value)
+}
+
+fn filled(name: &str, value: String) -> Result<String, String> {
+    if value.trim().is_empty() { Err(format!("`{name}` is empty")) } else { Ok(value) }
+}
+
+fn text(object: &Object<'_>, name: &str) -> Result<Option<String>, String> {
+    match last(object, name) {
+        None => Ok(None),
+        Some(Value::StringLit(text)) => Ok(Some(text.value.to_string())),
+        Some(other) => Err(format!("`{name}` is {}, not text", noun(other))),
+    }
+}
+
+fn texts(object: &Object<'_>, name: &str) -> Result<Vec<String>, String> {
+    match last(object, name) {
+        None => Ok(Vec::new()),
+        Some(Value::Array(list)) => list
+            .elements
+            .iter()
+            .map(|element| match element {
+                Value::StringLit(text) => Ok(text.value.to_string()),
+                other => Err(format!("an element of `{name}` is {}, not text", noun(other))),
+            })
+            .collect(),
+        Some(other) => Err(format!("`{name}` is {}, not a list", noun(other))),
+    }
+}
+
+fn map(object: &Object<'_>, name: &str) -> Result<Vec<(String, String)>, String> {
+    match last(object, name) {
+        None => Ok(Vec::new()),
+        Some(Value::Object(fields)) => {
+            let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+            let mut pairs: Vec<(String, String)> = Vec::with_capacity(fields.properties.len());
+            for field in &fields.properties {
+                let key = field.name.as_str();
+                let Value::StringLit(text) = &field.value else {
+                    return Err(format!("`{name}.{key}` is {}, not text", noun(&field.value)));
+                };
+                let value = text.value.to_string();
+                match places.get(key) {
+                    Some(&place) => pairs[place].1 = value,
+                    None => {
+                        places.insert(key, pairs.len());
+                        pairs.push((key.to_owned(), value));
+                    }
+                }
+            }
+            Ok(pairs)
+        }
+        Some(other) => Err(format!("`{name}` is {}, not an object", noun(other))),
+    }
+}
+
+/// Puts an entry over what was inherited: whole, never field by field, so that a project's command
+/// never runs with the user's secrets (X21).
+pub(super) fn merge(merged: &mut Merged, name: &str, entry: &Entry, origin: Origin) {
+    let place = merged.places.get(name).copied();
+    let known = place.and_then(|place| merged.servers.get_mut(place));
+    match (entry, known) {
+        (Entry::Server(server), None) => {
+            merged.places.insert(name.to_owned(), merged.servers.len());
+            merged.servers.push(ConfiguredServer {
+                name: name.to_owned(),
+                server: server.clone(),
+                origin,
+                disabled_by: None,
+            });
+        }
+        (Entry::Server(server), Some(known)) => {
+            if known.origin.scope == Scope::Global && origin.scope != Scope::Global {
+                let message = format!(
+                    "server `{name}` replaces the one in {}",
+                    known.origin.path().display()
+                );
+                let diagnostic = Diagnostic::warning(
+                    "hosted/mcp-shadowed",
+                    &origin.source,
+                    origin.span,
+                    message,
+                );
+                let help = "give it a name of its own unless that is meant";
+                merged.diagnostics.push(diagnostic.with_help(help));
+            }
+            known.server = server.clone();
+            known.origin = origin;
+            known.disabled_by = None;
+        }
+        (Entry::Disable, Some(known)) => {
+            known.server.disabled = true;
+            known.disabled_by = Some(origin.path().to_owned());
+        }
+        (Entry::Disable, None) => {}
+    }
+}

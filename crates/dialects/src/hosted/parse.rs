@@ -1,0 +1,335 @@
+//! A context file: its front matter as properties, and the rest as text.
+//!
+//! The header is read as people write it (`brief_syntax::front_matter`). Where a field has a wrong
+//! value, the reading that delivers less wins, so that a slip never puts text in front of an agent.
+
+use std::sync::Arc;
+
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::source::Encoding;
+use brief_syntax::yaml::{Node, Value};
+use brief_syntax::{Diagnostic, Source, Span};
+
+use super::model::{ContextFile, Globs, Trigger};
+use super::pattern::Pattern;
+
+/// What kind of text a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Text as it is.
+    Text,
+    /// Markdown, maybe with front matter.
+    Markdown,
+}
+
+impl Format {
+    /// Finds the format by the extension of a name, in any case; `None` for all that is not
+    /// supported.
+    pub fn of(name: &str) -> Option<Format> {
+        let (stem, extension) = name.rsplit_once('.')?;
+        if stem.is_empty() {
+            return None;
+        }
+        match extension.to_ascii_lowercase().as_str() {
+            "txt" => Some(Format::Text),
+            "md" | "mdc" => Some(Format::Markdown),
+            _ => None,
+        }
+    }
+}
+
+/// A file and what is wrong with it.
+#[derive(Debug)]
+pub struct Parsed {
+    /// What the file says.
+    pub file: ContextFile,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a context file. Any text is one.
+pub fn parse(source: &Arc<Source>, format: Format) -> Parsed {
+    match format {
+        Format::Text => parse_text(source),
+        Format::Markdown => parse_markdown(source),
+    }
+}
+
+fn bare(source: &Arc<Source>, body_start: usize) -> ContextFile {
+    ContextFile {
+        source: Arc::clone(source),
+        body_start,
+        description: String::new(),
+        globs: Globs::Everything,
+        disabled: false,
+        trigger: Trigger::Manual,
+    }
+}
+
+fn parse_text(source: &Arc<Source>) -> Parsed {
+    let text = source.text();
+    let body_start = text.len() - text.trim_start_matches('\u{feff}').len();
+    let mut diagnostics = Vec::new();
+    if let Encoding::Invalid { offset } = source.encoding() {
+        let message = "the file is not UTF-8 from here on";
+        diagnostics.push(
+            Diagnostic::warning("hosted/not-utf8", source, Span::at(offset), message)
+                .with_help("save the file as UTF-8"),
+        );
+    }
+    Parsed { file: bare(source, body_start), diagnostics }
+}
+
+fn parse_markdown(source: &Arc<Source>) -> Parsed {
+    let mut front = FrontMatter::read(source);
+    let mut diagnostics = std::mem::take(&mut front.diagnostics);
+    // X8: what is left of a header with a part beyond repair is not what its author meant.
+    let is_broken = diagnostics.iter().any(|diagnostic| diagnostic.code == "frontmatter-invalid");
+    for diagnostic in &mut diagnostics {
+        diagnostic.code = match diagnostic.code {
+            "frontmatter-repaired" => "hosted/frontmatter-repaired",
+            "text/not-utf8" => "hosted/not-utf8",
+            _ => "hosted/frontmatter-invalid",
+        };
+    }
+    let mut file = bare(source, front.body_start);
+    let mut fields = Fields { source, front: &front, diagnostics };
+    file.disabled = fields.disabled();
+    if !is_broken {
+        file.description = fields.description();
+        file.globs = fields.globs();
+        file.trigger = fields.trigger();
+    }
+    let mut diagnostics = fields.diagnostics;
+    if file.trigger == Trigger::Agent && file.description.trim().is_empty() {
+        let place = front.get("trigger").map_or(Span::at(0), Node::span);
+        diagnostics.push(
+            Diagnostic::warning(
+                "hosted/agent-without-description",
+                source,
+                place,
+                "trigger is `agent`, but there is no `description`, so the file is not offered",
+            )
+            .with_help("add a `description` that says when to use the file"),
+        );
+    }
+    Parsed { file, diagnostics }
+}
+
+struct Fields<'f> {
+    source: &'f Arc<Source>,
+    front: &'f FrontMatter,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Fields<'_> {
+    fn report(&mut self, span: Span, message: String, help: &str) {
+        let code = "hosted/frontmatter-invalid";
+        self.diagnostics
+            .push(Diagnostic::warning(code, self.source, span, message).with_help(help));
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        let node = self.front.get(name)?;
+        match node.value() {
+            Value::Scalar(text) => Some(text.to_owned()),
+            Value::Null => None,
+            other => {
+                let message = format!("`{name}` is {}, not text, and is ignored", other.noun());
+                self.report(node.span(), message, "write it as text");
+                None
+            }
+        }
+    }
+
+    /// `instructions` is the later name for what a model is told.
+    fn description(&mut self) -> String {
+        let description = self.text("description").unwrap_or_default();
+        match self.text("instructions") {
+            Some(instructions) if !instructions.trim().is_empty() => instructions,
+            _ => description,
+        }
+    }
+
+    fn disabled(&mut self) -> bool {
+        let Some(node) = self.front.get("disabled") else { return false };
+        let (value, is_boolean) = match node.value() {
+            Value::Null => (false, true),
+            Value::Scalar(text) => match text.trim().to_ascii_lowercase().as_str() {
+                "true" => (true, node.is_plain()),
+                "false" => (false, node.is_plain()),
+                "" | "no" | "off" | "n" | "0" => (false, false),
+                _ => (true, false),
+            },
+            _ => (true, false),
+        };
+        if !is_boolean {
+            let outcome = if value { "the file counts as disabled" } else { "it is ignored" };
+            let message = format!("`disabled` is not `true` or `false`; {outcome}");
+            self.report(node.span(), message, "write `disabled: true` or `disabled: false`");
+        }
+        value
+    }
+
+    fn trigger(&mut self) -> Trigger {
+        let Some(node) = self.front.get("trigger") else {
+            // X35: what other clients wrote before there was `trigger`.
+            let always = self.front.get("alwaysApply").is_some_and(|node| {
+                node.is_plain()
+                    && node.as_str().is_some_and(|text| text.eq_ignore_ascii_case("true"))
+            });
+            return if always { Trigger::Always } else { Trigger::Manual };
+        };
+        let found = match node.value() {
+            Value::Null => Some(Trigger::Manual),
+            Value::Scalar(text) => Trigger::from_name(text),
+            _ => None,
+        };
+        found.unwrap_or_else(|| {
+            let written = node.as_str().unwrap_or_default();
+            let message = match node.value() {
+                Value::Scalar(_) => {
+                    format!("unknown trigger `{written}`; the file counts as `manual`")
+                }
+                other => format!("`trigger` is {}; the file counts as `manual`", other.noun()),
+            };
+            let names = Trigger::ALL.map(Trigger::as_str);
+            let help = match brief_syntax::near_miss::nearest(written, &names) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("it is one of `{}`", names.join("`, `")),
+            };
+            self.report(node.span(), message, &help);
+            Trigger::Manual
+        })
+    }
+
+    /// `appliesTo` is the later name of `globs`, and wins.
+    fn globs(&mut self) -> Globs {
+        let set = |name| {
+            self.front.get(name).filter(|node| match node.value() {
+                Value::Null => false,
+                Value::Scalar(text) => !text.trim().is_empty(),
+                _ => true,
+            })
+        };
+        let Some(node) = set("appliesTo").or_else(|| set("globs")) else {
+            return Globs::Everything;
+        };
+        let mut written: Vec<(String, Span)> = Vec::new();
+        match node.value() {
+            Value::Scalar(text) => {
+                written.extend(split_list(text).map(|text| (text.to_owned(), node.span())));
+            }
+            Value::Sequence(list) => {
+                for item in list.iter() {
+                    match item.as_str() {
+                        Some(text) => written.push((text.trim().to_owned(), item.span())),
+                        None => {
+                            let message =
+                                format!("a glob is text; this is {}", item.value().noun());
+                            self.report(item.span(), message, "quote the glob");
+                        }
+                    }
+                }
+            }
+            other => {
+                let message = format!("`globs` is {}, so it matches nothing", other.noun());
+                self.report(node.span(), message, "write a list of globs");
+            }
+        }
+        let mut globs = Vec::with_capacity(written.len());
+        for (text, span) in written {
+            match Pattern::new(&text) {
+                Ok(pattern) => globs.push((pattern, span)),
+                Err(error) => {
+                    let message =
+                        format!("`{text}` is not a glob and matches nothing: {}", error.problem());
+                    self.report(span, message, "see the syntax of globs");
+                }
+            }
+        }
+        Globs::Listed(globs)
+    }
+}
+
+/// Splits a line of globs at the commas that are not inside braces. Brackets round the whole line
+/// are a list whose stars were not quoted.
+fn split_list(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.trim();
+    let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let text = inner.filter(|inner| !inner.contains(['[', ']'])).unwrap_or(text);
+    let mut depth = 0_usize;
+    text.split(move |character| {
+        match character {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == ',' && depth == 0
+    })
+    .map(|part| unquoted(part.trim()))
+    .filter(|part| !part.is_empty())
+}
+
+fn unquoted(text: &str) -> &str {
+    for quote in ['"', '\''] {
+        if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
+            return inner;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Parsed {
+        parse(&Arc::new(Source::new("/p/.context/a.md", text)), Format::Markdown)
+    }
+
+    fn globs(text: &str) -> Vec<String> {
+        match read(text).file.globs {
+            Globs::Everything => vec!["everything".to_owned()],
+            Globs::Listed(list) => list.iter().map(|(glob, _)| glob.as_str().to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_line_of_globs_is_split_outside_braces() {
+        assert_eq!(globs("---\nglobs: '**/*.{js,ts}, b.js'\n---\n"), ["**/*.{js,ts}", "b.js"]);
+        assert_eq!(globs("---\nglobs: [*]\n---\n"), ["*"]);
+        assert_eq!(globs("---\nglobs: [*.ts, \"*.js\"]\n---\n"), ["*.ts", "*.js"]);
+        assert_eq!(globs("---\nglobs: [a, b]\n---\n"), ["a", "b"]);
+        assert_eq!(globs("---\nglobs:\n---\n"), ["everything"]);
+        assert_eq!(globs("---\nglobs: []\n---\n"), [""; 0]);
+        assert_eq!(globs("---\nglobs: a\nappliesTo: b\n---\n"), ["b"]);
+    }
+
+    /// X36: what is not a boolean is read on the safe side.
+    #[test]
+    fn a_switch_that_is_no_boolean_disables() {
+        for (value, disabled, problems) in [
+            ("true", true, 0),
+            ("false", false, 0),
+            ("\"true\"", true, 1),
+            ("yes", true, 1),
+            ("no", false, 1),
+            ("[a]", true, 1),
+            ("", false, 0),
+        ] {
+            let parsed = read(&format!("---\ndisabled: {value}\n---\n"));
+            assert_eq!(parsed.file.disabled, disabled, "{value}");
+            assert_eq!(parsed.diagnostics.len(), problems, "{value}");
+        }
+    }
+
+    /// X8: a header beyond repair has no properties, but `disabled` still counts.
+    #[test]
+    fn a_broken_header_fails_closed() {
+        let parsed = read("---\ntrigger: always\ndisabled: true\nbad: [a,\n  {b\n---\nbody");
+        assert_eq!(parsed.file.trigger, Trigger::Manual);
+        assert!(parsed.file.disabled);
+        assert_eq!(parsed.diagnostics[0].code, "hosted/frontmatter-invalid");
+    }
+}

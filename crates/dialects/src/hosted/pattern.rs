@@ -1,0 +1,152 @@
+//! The globs of this format: case-insensitive, `{a|b}` as well as `{a,b}`, and a pattern without a
+//! slash is about names at any depth.
+
+use brief_syntax::glob::{Alternatives, Case, Glob, GlobError, GlobOptions};
+
+/// How globs are read here.
+pub(super) const OPTIONS: GlobOptions =
+    GlobOptions { case: Case::Insensitive, alternatives: Alternatives::CommaOrBar };
+
+/// A pattern for files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    written: Box<str>,
+    glob: Glob,
+    subject: Subject,
+}
+
+/// What a pattern is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    /// `*`: nothing, because it matches every file.
+    Everything,
+    /// The last name of the path.
+    Name,
+    /// The whole path.
+    Path,
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    pub fn new(written: &str) -> Result<Pattern, GlobError> {
+        Pattern::from_text(written, &normalised(written))
+    }
+
+    /// Takes a text for itself, whatever syntax it seems to have.
+    pub(super) fn literal(written: &str) -> Result<Pattern, GlobError> {
+        Pattern::from_text(written, &escaped(written.trim_start_matches('/')))
+    }
+
+    /// Makes a pattern that shows as `written` and matches as `text`.
+    pub(super) fn from_text(written: &str, text: &str) -> Result<Pattern, GlobError> {
+        let glob = Glob::with_options(text, OPTIONS)?;
+        let subject = match text {
+            "*" => Subject::Everything,
+            _ if text.contains('/') => Subject::Path,
+            _ => Subject::Name,
+        };
+        Ok(Pattern { written: written.into(), glob, subject })
+    }
+
+    /// Returns the pattern as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.written
+    }
+
+    /// Returns whether directories count: without them, the name of a file decides.
+    pub fn is_about_paths(&self) -> bool {
+        self.subject == Subject::Path
+    }
+
+    /// Returns whether it matches the file at `path`, relative and separated by `/`.
+    pub fn matches(&self, path: &str) -> bool {
+        match self.subject {
+            Subject::Everything => true,
+            Subject::Name => self.glob.matches(path.rsplit('/').next().unwrap_or(path)),
+            Subject::Path => self.glob.matches(path),
+        }
+    }
+}
+
+/// Returns the pattern with `/` between names, without `./` or `/` before it, and with all that is
+/// inside for a directory (`src/`).
+pub(super) fn normalised(written: &str) -> String {
+    let mut text = with_slashes(written);
+    loop {
+        let rest = text.trim_start_matches('/');
+        let rest = rest.strip_prefix("./").unwrap_or(rest);
+        if rest.len() == text.len() {
+            break;
+        }
+        text = rest.to_owned();
+    }
+    if text.ends_with('/') {
+        text.push_str("**");
+    }
+    text
+}
+
+/// Turns each backslash into a slash, unless it takes the meaning from the character after it.
+pub(super) fn with_slashes(written: &str) -> String {
+    if !written.contains('\\') {
+        return written.to_owned();
+    }
+    let mut text = String::with_capacity(written.len());
+    let mut characters = written.chars().peekable();
+    while let Some(character) = characters.next() {
+        match (character, characters.peek()) {
+            ('\\', Some('*' | '?' | '[' | ']' | '{' | '}' | '\\' | ',' | '|')) => {
+                text.push('\\');
+                text.extend(characters.next());
+            }
+            ('\\', _) => text.push('/'),
+            _ => text.push(character),
+        }
+    }
+    text
+}
+
+/// Returns a pattern that matches only `text`.
+pub(super) fn escaped(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern
+}
+
+/// Whether the text has no syntax in it.
+pub(super) fn is_plain(text: &str) -> bool {
+    !text.contains(['*', '?', '[', '{', '}', '\\'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        Pattern::new(pattern).unwrap().matches(path)
+    }
+
+    #[test]
+    fn a_name_matches_at_any_depth_and_a_path_from_its_anchor() {
+        assert!(matches("*.TS", "src/deep/a.ts"));
+        assert!(matches("*", "src/deep/a.ts"));
+        assert!(matches("./src/*.ts", "src/a.ts"));
+        assert!(matches("/src/*.ts", "src/a.ts"));
+        assert!(!matches("src/*.ts", "lib/src/a.ts"));
+        assert!(matches("src/", "src/deep/a.ts"));
+        assert!(matches("**/*.{scss|less}", "a/b.less"));
+    }
+
+    /// X38: a backslash is a separator, or an escape before syntax.
+    #[test]
+    fn a_backslash_separates_unless_it_escapes() {
+        assert!(matches(r"src\lib\a.ts", "src/lib/a.ts"));
+        assert!(matches(r"src/\*.ts", "src/*.ts"));
+        assert!(!matches(r"src/\*.ts", "src/a.ts"));
+    }
+}

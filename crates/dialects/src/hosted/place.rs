@@ -1,0 +1,298 @@
+//! Where to look: the mounted and the working directory, the client context path, the global
+//! directory.
+//!
+//! The two directories are made free of links once, because the user named them. Everything below
+//! is reached without following any.
+
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::project::resolve_existing;
+use brief_syntax::system::{FileKind, Resolved};
+use brief_syntax::{Diagnostic, Source, Span, System, limits};
+
+use super::model::Scope;
+use super::{CLIENT_PATH_VARIABLE, DEFAULT_CLIENT_PATH, GLOBAL_PATH_VARIABLE, Query};
+
+/// The directories of a question.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Nothing above it is read for a project.
+    pub(super) mounted: PathBuf,
+    pub(super) working: PathBuf,
+    /// The file that is asked about, if it is a file.
+    pub(super) target: Option<PathBuf>,
+}
+
+impl Place {
+    pub(super) fn of(
+        system: &dyn System,
+        query: &Query<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Place {
+        let mounted = match resolve_existing(system, &absolute(system, query.mounted)) {
+            Resolved { path, kind: FileKind::Directory } => path,
+            Resolved { path, .. } => {
+                diagnostics.push(about(
+                    &path,
+                    "hosted/unreadable",
+                    "the mounted directory is not a directory",
+                ));
+                path
+            }
+        };
+        let path = absolute(system, query.path);
+        let Resolved { path: resolved, kind } = resolve_existing(system, &path);
+        let (working, target) = match (kind, path.file_name()) {
+            (FileKind::Directory, _) => (resolved, None),
+            // A link to a file elsewhere is still the file that stands here.
+            (_, Some(name)) if resolved != path => {
+                let parent = path.parent().unwrap_or(&path);
+                let working = resolve_existing(system, parent).path;
+                let target = working.join(name);
+                (working, Some(target))
+            }
+            _ => (parent_of(&resolved), Some(resolved)),
+        };
+        if working.starts_with(&mounted) {
+            return Place { mounted, working, target };
+        }
+        let message = format!(
+            "this lies outside the mounted directory {}, so it counts as its own",
+            mounted.display()
+        );
+        diagnostics.push(about(&working, "hosted/workdir-outside-mounted", message));
+        Place { mounted: working.clone(), working, target }
+    }
+
+    /// Returns the directories from the mounted to the working one, each with its scope. Of an
+    /// endless path, those nearest to the work are kept.
+    pub(super) fn levels(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<(Arc<Path>, Scope)> {
+        let above = self.working.ancestors().take_while(|path| path.starts_with(&self.mounted));
+        let mut levels: Vec<(Arc<Path>, Scope)> = above
+            .take(limits::HOSTED_LEVELS)
+            .map(|path| (Arc::from(path), self.scope_of(path)))
+            .collect();
+        levels.reverse();
+        if levels.first().is_some_and(|(path, _)| **path != *self.mounted) {
+            let limit = limits::HOSTED_LEVELS;
+            let message = format!(
+                "more than {limit} directories deep; only the nearest {limit} are looked at"
+            );
+            diagnostics.push(about(&self.working, "hosted/limit-depth", message));
+        }
+        levels
+    }
+
+    fn scope_of(&self, path: &Path) -> Scope {
+        if path == self.working {
+            Scope::Working
+        } else if path == self.mounted {
+            Scope::Mounted
+        } else {
+            Scope::Ancestor
+        }
+    }
+}
+
+fn parent_of(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(path).to_owned()
+}
+
+fn absolute(system: &dyn System, path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return path.to_owned();
+    }
+    system.current_dir().map_or_else(|_| path.to_owned(), |current| current.join(path))
+}
+
+/// Reports something about a whole file or directory.
+pub(super) fn about(path: &Path, code: &'static str, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::warning(code, &Arc::new(Source::unread(path)), Span::at(0), message)
+}
+
+/// What the environment says.
+#[derive(Debug)]
+pub(super) struct Environment {
+    /// The names of the client context path, `..` first where it climbs.
+    pub(super) client: Vec<String>,
+    /// The context directory of the user, and the directory that owns it.
+    pub(super) global: Option<Global>,
+    pub(super) home: Option<PathBuf>,
+}
+
+/// The place of the global context.
+#[derive(Debug)]
+pub(super) struct Global {
+    /// The directory that the user named, links and all.
+    pub(super) base: PathBuf,
+    /// The way from there to the context directory; empty when it is the directory itself.
+    pub(super) below: PathBuf,
+    /// Whether the user named the place.
+    pub(super) named: bool,
+}
+
+impl Environment {
+    pub(super) fn of(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> Environment {
+        let client = client_path(system, diagnostics);
+        let names = if cfg!(windows) { ["USERPROFILE", "HOME"] } else { ["HOME", "USERPROFILE"] };
+        let home = names
+            .into_iter()
+            .filter_map(|name| system.env(name).map(PathBuf::from))
+            .find(|path| path.is_absolute());
+        let global = global_path(system, &client, home.as_deref(), diagnostics);
+        Environment { client, global, home }
+    }
+
+    /// Returns the context directory of `owner`: a directory without links to start from, and the
+    /// names below it.
+    pub(super) fn context_of(&self, owner: &Path) -> (PathBuf, PathBuf) {
+        climb(owner, &self.client)
+    }
+}
+
+/// Goes up for each leading `..`; the rest are names.
+fn climb(owner: &Path, client: &[String]) -> (PathBuf, PathBuf) {
+    let climbing = client.iter().take_while(|name| *name == "..").count();
+    let mut base = owner.to_owned();
+    for _ in 0..climbing {
+        base.pop();
+    }
+    (base, client[climbing..].iter().collect())
+}
+
+/// Reports something about an environment variable.
+fn about_variable(
+    name: &str,
+    value: &OsStr,
+    code: &'static str,
+    message: String,
+    help: &str,
+) -> Diagnostic {
+    let text = value.to_string_lossy().into_owned();
+    let span = Span::new(0, text.len());
+    Diagnostic::warning(code, &Arc::new(Source::new(name, text)), span, message).with_help(help)
+}
+
+fn client_path(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> Vec<String> {
+    let default = || vec![DEFAULT_CLIENT_PATH.to_owned()];
+    let Some(value) = system.env(CLIENT_PATH_VARIABLE) else { return default() };
+    let text = value.to_string_lossy().replace('\\', "/");
+    let has_drive =
+        text.as_bytes().get(1) == Some(&b':') && text.as_bytes()[0].is_ascii_alphabetic();
+    if text.starts_with(['/', '~']) || has_drive || Path::new(&value).is_absolute() {
+        diagnostics.push(about_variable(
+            CLIENT_PATH_VARIABLE,
+            &value,
+            "hosted/env-client-context-path-absolute",
+            format!("`{CLIENT_PATH_VARIABLE}` is not a relative path, so `.context` is used"),
+            "write a path relative to each directory, such as `.context`",
+        ));
+        return default();
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in text.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if names.last().is_some_and(|last| last != "..") => {
+                names.pop();
+            }
+            name => names.push(name.to_owned()),
+        }
+    }
+    names
+}
+
+fn global_path(
+    system: &dyn System,
+    client: &[String],
+    home: Option<&Path>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Global> {
+    let at = |owner: &Path, named| {
+        let (base, below) = climb(owner, client);
+        Global { base, below, named }
+    };
+    let default = || home.map(|home| at(home, false));
+    let Some(value) = system.env(GLOBAL_PATH_VARIABLE) else { return default() };
+    let path = expand_home(&value.to_string_lossy(), home).unwrap_or_else(|| PathBuf::from(&value));
+    if !path.is_absolute() {
+        diagnostics.push(about_variable(
+            GLOBAL_PATH_VARIABLE,
+            &value,
+            "hosted/env-global-relative",
+            format!("`{GLOBAL_PATH_VARIABLE}` is not an absolute path, so it is ignored"),
+            "write an absolute path, or one that begins with `~/`",
+        ));
+        return default();
+    }
+    let path = lexical(&path);
+    let names: Vec<_> = path.iter().collect();
+    let ends_in_client = !client.is_empty()
+        && client.iter().all(|name| name != "..")
+        && names.len() > client.len()
+        && names[names.len() - client.len()..]
+            .iter()
+            .zip(client)
+            .all(|(name, client)| *name == client.as_str());
+    if !ends_in_client {
+        return Some(at(&path, true));
+    }
+    diagnostics.push(about_variable(
+        GLOBAL_PATH_VARIABLE,
+        &value,
+        "hosted/env-global-includes-client-path",
+        format!(
+            "`{GLOBAL_PATH_VARIABLE}` ends in `{}`, so it is taken for the context directory itself",
+            client.join("/")
+        ),
+        "name the directory that contains it",
+    ));
+    let owner = path.ancestors().nth(client.len()).unwrap_or(&path);
+    Some(at(owner, true))
+}
+
+/// Returns the path for a text that begins with `~`.
+pub(super) fn expand_home(text: &str, home: Option<&Path>) -> Option<PathBuf> {
+    let rest = text.strip_prefix('~')?;
+    if rest.is_empty() {
+        return home.map(Path::to_owned);
+    }
+    let rest = rest.strip_prefix(['/', '\\'])?;
+    home.map(|home| home.join(rest.trim_start_matches('/')))
+}
+
+/// Takes `.` and `..` out of a path by its text.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// Returns the way from `base` to `path` with `/` between names, going up by `..` where needed.
+pub(super) fn relative(path: &Path, base: &Path) -> String {
+    let mut names = path.components().peekable();
+    let mut above = base.components().peekable();
+    while names.peek().is_some() && names.peek() == above.peek() {
+        names.next();
+        above.next();
+    }
+    let mut way = String::new();
+    let climbs = above.map(|_| OsStr::new(".."));
+    for name in climbs.chain(names.map(Component::as_os_str)) {
+        if !way.is_empty() {
+            way.push('/');
+        }
+        way.push_str(&name.to_string_lossy());
+    }
+    way
+}

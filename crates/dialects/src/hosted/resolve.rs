@@ -1,0 +1,544 @@
+//! The answer: the merge of the document, in its order.
+//!
+//! First every context directory is opened, listed and its configuration read; then the
+//! configuration is merged; only then are files judged, by their names before they are opened. A
+//! file that is left out by its name is never read.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::source::Encoding;
+use brief_syntax::system::{Dir, DirEntry, FileKind};
+use brief_syntax::{Diagnostic, Source, System, diagnostic, limits};
+
+use super::config::{self, Layer};
+use super::context_dir::{Candidate, ContextDir, Passed, Visitor, linked, unread};
+use super::exclude::Excludes;
+use super::include::{self, Include, Match, Search};
+use super::model::{
+    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Globs, Item, LeftOut, Scope, State,
+    Trigger,
+};
+use super::parse::{self, Format, Parsed};
+use super::pattern::Pattern;
+use super::place::{Environment, Place, about, expand_home, relative};
+use super::sensitive::{self, Leaf, Sensitive, Tier};
+use super::sources::open_contexts;
+use super::{Anchor, ExtraNames, Options, Query, Resolution};
+
+/// Reports about unsupported types that one directory or wildcard may cause.
+const MATCHES_LISTED: usize = 100;
+
+/// Reads everything in reach of a question and answers it.
+pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) -> Resolution {
+    let mut diagnostics = Vec::new();
+    let environment = Environment::of(system, &mut diagnostics);
+    let place = Place::of(system, query, &mut diagnostics);
+    let root = system.open_dir(&place.mounted).ok();
+    let mut contexts =
+        open_contexts(system, root.as_deref(), &place, &environment, &mut diagnostics);
+    let layers: Vec<Layer> = contexts
+        .iter()
+        .filter_map(|context| {
+            let file = context.config(&mut diagnostics)?;
+            Some(Layer { file, scope: context.scope, owner: Arc::clone(&context.owner) })
+        })
+        .collect();
+    let merged = config::merge(&layers);
+    diagnostics.extend(merged.diagnostics);
+    let config = merged.config;
+    warn_of_own_files(&config, &place, &contexts, &mut diagnostics);
+    let excludes = Excludes::of(&config, &environment, &mut diagnostics);
+    let mut judge = Judge {
+        options,
+        query,
+        place: &place,
+        environment: &environment,
+        config: &config,
+        excludes,
+        seen: BTreeSet::new(),
+        items: Vec::new(),
+        left_out: Vec::new(),
+        diagnostics,
+        unsupported: 0,
+    };
+    let roots: Vec<PathBuf> = contexts.iter().map(|context| context.path.clone()).collect();
+    for context in contexts.drain(..) {
+        context.walk(&roots, &mut judge);
+        judge.sum_up(&context.path);
+    }
+    judge.include(system, root.as_deref());
+    let Judge { items, left_out, mut diagnostics, .. } = judge;
+    diagnostic::sort(&mut diagnostics);
+    diagnostics.dedup();
+    let Place { mounted, working, .. } = place;
+    let mcp_servers: Vec<ConfiguredServer> = merged.servers;
+    Resolution { mounted, working, items, left_out, config, mcp_servers, diagnostics }
+}
+
+/// X16c: a switch that a directory sets for those below it drops its own files too.
+fn warn_of_own_files(
+    config: &Config,
+    place: &Place,
+    contexts: &[ContextDir],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let Flag { value: true, origin: Some(origin) } = &config.ignore_ancestor_context else {
+        return;
+    };
+    let is_above = origin.scope != Scope::Global && *origin.owner != *place.working;
+    if is_above && contexts.iter().any(|context| context.owner == origin.owner) {
+        let message = "from below, this leaves out the files of its own directory too";
+        let code = "hosted/ignore-ancestor-own";
+        diagnostics.push(
+            Diagnostic::warning(code, &origin.source, origin.span, message)
+                .with_help("set it in the directory where the work is done"),
+        );
+    }
+}
+
+/// Decides about each file.
+struct Judge<'j> {
+    options: Options,
+    query: &'j Query<'j>,
+    place: &'j Place,
+    environment: &'j Environment,
+    config: &'j Config,
+    excludes: Excludes<'j>,
+    /// Files that were read.
+    seen: BTreeSet<PathBuf>,
+    items: Vec<Item>,
+    left_out: Vec<LeftOut>,
+    diagnostics: Vec<Diagnostic>,
+    /// Files of unsupported types in the directory that is walked.
+    unsupported: usize,
+}
+
+/// A file that no name keeps out.
+struct Admitted<'a> {
+    handle: &'a dyn Dir,
+    entry: &'a DirEntry,
+    path: &'a Path,
+    /// The path below its context directory; empty for included files.
+    inside: &'a str,
+    scope: Scope,
+    /// The directory that its globs are relative to.
+    anchor: &'a Path,
+    format: Format,
+    /// Whether it has to prove that it is text.
+    is_guess: bool,
+}
+
+impl Judge<'_> {
+    fn leave_out(&mut self, path: &Path, scope: Scope, reason: impl Into<String>) {
+        self.left_out.push(LeftOut { path: path.to_owned(), scope, reason: reason.into() });
+    }
+
+    /// Returns why a scope as a whole is left out.
+    fn ignored(&self, scope: Scope) -> Option<String> {
+        let (what, flag) = match scope {
+            Scope::Global => ("global", &self.config.ignore_global_context),
+            Scope::Mounted | Scope::Ancestor => ("ancestor", &self.config.ignore_ancestor_context),
+            Scope::Working | Scope::Include => return None,
+        };
+        let origin = flag.origin.as_ref().filter(|_| flag.value)?;
+        Some(format!("{what} context is ignored by {}", origin.path().display()))
+    }
+
+    fn is_in_force(&self, sensitive: Sensitive) -> bool {
+        sensitive.tier == Tier::Required || self.options.extra_names == ExtraNames::Exclude
+    }
+
+    fn leave_out_sensitive(&mut self, path: &Path, scope: Scope, found: Sensitive) {
+        let pattern = found.pattern;
+        self.leave_out(path, scope, format!("its name matches `{pattern}`, which is never read"));
+        let message = format!("the name matches `{pattern}`, so this is never read");
+        self.diagnostics.push(
+            about(path, "hosted/sensitive-excluded", message)
+                .with_help("if there is no secret in it, give it another name"),
+        );
+    }
+
+    fn leave_out_unsupported(&mut self, path: &Path, scope: Scope) {
+        self.leave_out(path, scope, "its type is not supported: it is not .md, .mdc or .txt");
+        self.unsupported += 1;
+        if self.unsupported > MATCHES_LISTED {
+            return;
+        }
+        let message = "files of this type are not read as context";
+        self.diagnostics.push(
+            about(path, "hosted/unsupported-type", message)
+                .with_help("supported are `.md`, `.mdc` and `.txt`"),
+        );
+    }
+
+    /// Ends the reports about one directory: past the first ones, one says how many.
+    fn sum_up(&mut self, context: &Path) {
+        let more = std::mem::take(&mut self.unsupported).saturating_sub(MATCHES_LISTED);
+        if more > 0 {
+            let message = format!("{more} more files here are of unsupported types");
+            self.diagnostics.push(about(context, "hosted/unsupported-type", message));
+        }
+    }
+
+    /// Leaves out what is not a regular file.
+    fn is_regular(&mut self, path: &Path, scope: Scope, kind: FileKind) -> bool {
+        match kind {
+            FileKind::File => return true,
+            FileKind::Link => {
+                self.leave_out(path, scope, "it is a symbolic link, which is not followed");
+                self.diagnostics.push(linked(path));
+            }
+            other => {
+                self.leave_out(path, scope, format!("it is {}", other.noun()));
+                let message = format!("this cannot be read: it is {}", other.noun());
+                self.diagnostics.push(about(path, "hosted/unreadable", message));
+            }
+        }
+        false
+    }
+
+    /// Reads a file and decides what to do with it. Returns whether it was read.
+    fn read(&mut self, file: &Admitted<'_>) -> bool {
+        let bytes = match super::context_dir::read(file.handle, file.entry) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.leave_out(file.path, file.scope, format!("it cannot be read: {error}"));
+                self.diagnostics.push(unread(file.path, &error));
+                return false;
+            }
+        };
+        self.seen.insert(file.path.to_owned());
+        let source = Arc::new(Source::from_bytes(file.path, bytes));
+        if file.is_guess && (source.encoding() != Encoding::Utf8 || source.text().contains('\0')) {
+            self.leave_out_unsupported(file.path, file.scope);
+            return true;
+        }
+        let Parsed { file: parsed, diagnostics } = parse::parse(&source, file.format);
+        self.diagnostics.extend(diagnostics);
+        if parsed.disabled {
+            self.leave_out(file.path, file.scope, "it is disabled in its front matter");
+            return true;
+        }
+        let (state, reason) = match self.mentioned(file) {
+            Some(mention) => (State::Active, format!("mentioned as `{mention}`")),
+            None => self.judge(&parsed.globs, parsed.trigger, &parsed.description, file.anchor),
+        };
+        let name = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let line = source.line(parsed.body_start);
+        let scope = file.scope;
+        self.items.push(Item { file: parsed, name, scope, state, reason, line });
+        true
+    }
+
+    fn judge(
+        &self,
+        globs: &Globs,
+        trigger: Trigger,
+        description: &str,
+        anchor: &Path,
+    ) -> (State, String) {
+        match trigger {
+            Trigger::Always => (State::Active, "trigger is always".to_owned()),
+            Trigger::Agent if description.trim().is_empty() => {
+                let reason = "trigger is agent, but without a description it is not offered";
+                (State::Manual, reason.to_owned())
+            }
+            Trigger::Agent => {
+                (State::Offered, "trigger is agent: offered by its description".to_owned())
+            }
+            Trigger::Manual => (State::Manual, "only when mentioned".to_owned()),
+            Trigger::Auto => {
+                let Some(target) = &self.place.target else {
+                    let reason = "trigger is auto, and no file is asked about";
+                    return (State::Manual, reason.to_owned());
+                };
+                let path = relative(target, anchor);
+                match globs {
+                    Globs::Everything => (State::Active, format!("glob `*` matches {path}")),
+                    Globs::Listed(list) => {
+                        match list.iter().find(|(glob, _)| glob.matches(&path)) {
+                            Some((glob, _)) => {
+                                let glob = glob.as_str();
+                                (State::Active, format!("glob `{glob}` matches {path}"))
+                            }
+                            None => (State::Manual, not_matched(list, &path)),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the mention that means this file: its stem, its name, or a path to it.
+    fn mentioned(&self, file: &Admitted<'_>) -> Option<String> {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
+        let inside_stem = file.inside.rsplit_once('.').map(|(stem, _)| stem);
+        let home = self.environment.home.as_deref();
+        let is_this = |mention: &str| {
+            let way = mention.strip_prefix("./").unwrap_or(mention);
+            !mention.is_empty()
+                && (mention == stem
+                    || mention == name
+                    || way == file.inside
+                    || Some(way) == inside_stem
+                    || expand_home(mention, home).as_deref() == Some(file.path)
+                    || Path::new(mention) == file.path
+                    || way.contains('/')
+                        && (way == relative(file.path, &self.place.working)
+                            || way == relative(file.path, &self.place.mounted)))
+        };
+        let mentions = self.query.mentions.iter();
+        mentions
+            .map(|mention| mention.strip_prefix('@').unwrap_or(mention))
+            .find(|mention| is_this(mention))
+            .map(str::to_owned)
+    }
+
+    /// Adds what the include patterns name.
+    fn include(&mut self, system: &dyn System, root: Option<&dyn Dir>) {
+        let config = self.config;
+        let includes: Vec<Include<'_>> = config
+            .include_files
+            .iter()
+            .filter_map(|pattern| {
+                let Judge { place, environment, options, diagnostics, .. } = self;
+                include::prepare(pattern, place, environment, *options, diagnostics)
+            })
+            .collect();
+        if includes.is_empty() {
+            return;
+        }
+        let budget = limits::HOSTED_INCLUDE_ENTRIES;
+        let mounted = self.place.mounted.as_path();
+        let mut search = Search { system, root, mounted, budget, diagnostics: Vec::new() };
+        let mut used: BTreeSet<&str> = BTreeSet::new();
+        let mut wildcards = Wildcards::default();
+        let first = self.items.len();
+        let mut files = 0;
+        search.run(&includes, &mut |found| {
+            used.insert(&found.include.pattern.pattern);
+            if files == limits::HOSTED_FILES {
+                let limit = limits::HOSTED_FILES;
+                let message = format!("more than {limit} included files; the rest is left out");
+                self.diagnostics.push(about(&found.path, "hosted/limit-files", message));
+                return false;
+            }
+            files += usize::from(self.visit_match(found, &mut wildcards));
+            true
+        });
+        self.items[first..].sort_by(|left, right| left.path().cmp(right.path()));
+        self.diagnostics.append(&mut search.diagnostics);
+        self.diagnostics.extend(wildcards.into_diagnostics());
+        if self.options.anchor == Anchor::WorkingDirectory {
+            for include in includes {
+                if !used.contains(include.pattern.pattern.as_str()) {
+                    self.look_beside_config(&mut search, include.pattern);
+                }
+            }
+        }
+    }
+
+    fn visit_match<'c>(&mut self, found: &Match<'_, 'c>, wildcards: &mut Wildcards<'c>) -> bool {
+        let Match { include, handle, entry, path, sensitive } = found;
+        let scope = Scope::Include;
+        let is_directory = entry.kind == FileKind::Directory;
+        if self.seen.contains(path) {
+            return false;
+        }
+        if !is_directory && let Some(reason) = self.excludes.reason(path, self.place, None) {
+            self.leave_out(path, scope, reason);
+            return false;
+        }
+        if let Some(found) = sensitive.filter(|&found| self.is_in_force(found)) {
+            self.leave_out_sensitive(path, scope, found);
+            return false;
+        }
+        if is_directory || !self.is_regular(path, scope, entry.kind) {
+            return false;
+        }
+        let format = Format::of(&entry.name.to_string_lossy());
+        if format.is_none() && !include.is_literal {
+            if wildcards.add(include.pattern, path) {
+                let reason = "its type is not supported: it is not .md, .mdc or .txt";
+                self.leave_out(path, scope, reason);
+            }
+            return false;
+        }
+        let place = self.place;
+        self.read(&Admitted {
+            handle: *handle,
+            entry,
+            path,
+            inside: "",
+            scope,
+            anchor: &place.mounted,
+            format: format.unwrap_or(Format::Text),
+            is_guess: format.is_none(),
+        })
+    }
+
+    /// X6: says when a pattern was meant for the directory of its configuration.
+    fn look_beside_config(&mut self, search: &mut Search<'_>, pattern: &ConfigPattern) {
+        let Some(origin) = &pattern.origin else { return };
+        if origin.scope == Scope::Global || *origin.owner == *self.place.working {
+            return;
+        }
+        let options = Options { anchor: Anchor::ConfigDirectory, ..Options::default() };
+        let mut ignored = Vec::new();
+        let place = self.place;
+        let Some(include) =
+            include::prepare(pattern, place, self.environment, options, &mut ignored)
+        else {
+            return;
+        };
+        let mut beside = None;
+        search.run(&[include], &mut |found| {
+            beside = Some(relative(&found.path, &place.mounted));
+            false
+        });
+        search.diagnostics.clear();
+        if let Some(beside) = beside {
+            let message = format!(
+                "`{}` matches nothing from {}, but {beside} next to this configuration",
+                pattern.pattern,
+                place.working.display(),
+            );
+            let code = "hosted/include-not-here";
+            let warning = Diagnostic::warning(code, &origin.source, origin.span, message);
+            self.diagnostics
+                .push(warning.with_help("patterns are relative to the working directory"));
+        }
+    }
+}
+
+impl Visitor for Judge<'_> {
+    fn visit(&mut self, context: &ContextDir, candidate: &Candidate<'_>) -> bool {
+        let Candidate { handle, entry, path, inside } = candidate;
+        let scope = context.scope;
+        if inside == CONFIG_NAME {
+            return false;
+        }
+        if let Some(reason) = self.excludes.reason(path, self.place, Some((&context.owner, inside)))
+        {
+            self.leave_out(path, scope, reason);
+            return false;
+        }
+        if let Some(reason) = self.ignored(scope) {
+            self.leave_out(path, scope, reason);
+            return false;
+        }
+        let above = context.path.to_string_lossy();
+        let found = sensitive::find_below(&above, inside, Leaf::File);
+        if let Some(found) = found.filter(|&found| self.is_in_force(found)) {
+            self.leave_out_sensitive(path, scope, found);
+            return false;
+        }
+        if is_reserved(inside) {
+            self.leave_out(path, scope, "its name is reserved for configuration");
+            let message = format!("`{inside}` is not read: the name is reserved");
+            self.diagnostics.push(
+                about(path, "hosted/reserved-config-name", message)
+                    .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
+            );
+            return false;
+        }
+        if entry.name.as_encoded_bytes().starts_with(b".") {
+            self.leave_out(path, scope, "its name begins with a dot");
+            return false;
+        }
+        if !self.is_regular(path, scope, entry.kind) {
+            return false;
+        }
+        let Some(format) = Format::of(&entry.name.to_string_lossy()) else {
+            self.leave_out_unsupported(path, scope);
+            return false;
+        };
+        let anchor =
+            if scope == Scope::Global { self.place.mounted.as_path() } else { &context.owner };
+        self.read(&Admitted {
+            handle: *handle,
+            entry,
+            path,
+            inside,
+            scope,
+            anchor,
+            format,
+            is_guess: false,
+        })
+    }
+
+    fn pass(&mut self, context: &ContextDir, path: &Path, why: Passed) {
+        let scope = context.scope;
+        if let Some(reason) = self.ignored(scope) {
+            return self.leave_out(path, scope, reason);
+        }
+        match why {
+            Passed::Sensitive(found) => self.leave_out_sensitive(path, scope, found),
+            Passed::Hidden => self.leave_out(path, scope, "its name begins with a dot"),
+            Passed::TooDeep => self.leave_out(path, scope, "it lies too deep"),
+            Passed::Unreadable(error) => {
+                self.leave_out(path, scope, format!("it cannot be read: {error}"));
+                let message = format!("this cannot be read: {error}");
+                self.diagnostics.push(about(path, "hosted/unreadable", message));
+            }
+        }
+    }
+
+    fn limit(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+}
+
+fn is_reserved(inside: &str) -> bool {
+    ["config.json", "config.yaml"].iter().any(|name| inside.eq_ignore_ascii_case(name))
+}
+
+fn not_matched(list: &[(Pattern, brief_syntax::Span)], path: &str) -> String {
+    let globs: Vec<_> = list.iter().map(|(glob, _)| format!("`{}`", glob.as_str())).collect();
+    match globs.as_slice() {
+        [] => format!("no glob matches {path}"),
+        [glob] => format!("glob {glob} does not match {path}"),
+        _ => format!("globs {} do not match {path}", globs.join(", ")),
+    }
+}
+
+/// Files of unsupported types that wildcards match: one report for each pattern.
+#[derive(Default)]
+struct Wildcards<'c> {
+    patterns: Vec<(&'c ConfigPattern, PathBuf, usize)>,
+}
+
+impl<'c> Wildcards<'c> {
+    /// Counts a file. Returns whether it is one of the first.
+    fn add(&mut self, pattern: &'c ConfigPattern, path: &Path) -> bool {
+        let known = self.patterns.iter_mut().find(|(known, ..)| std::ptr::eq(*known, pattern));
+        match known {
+            Some((_, _, count)) => {
+                *count += 1;
+                *count <= MATCHES_LISTED
+            }
+            None => {
+                self.patterns.push((pattern, path.to_owned(), 1));
+                true
+            }
+        }
+    }
+
+    fn into_diagnostics(self) -> impl Iterator<Item = Diagnostic> {
+        self.patterns.into_iter().filter_map(|(pattern, example, count)| {
+            let origin = pattern.origin.as_ref()?;
+            let name = example.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let files = if count == 1 { "file" } else { "files" };
+            let message = format!(
+                "`{}` also matches {count} {files} of unsupported types, such as {name}",
+                pattern.pattern
+            );
+            let code = "hosted/unsupported-type";
+            let warning = Diagnostic::warning(code, &origin.source, origin.span, message);
+            Some(warning.with_help("write a pattern for `.md`, `.mdc` or `.txt`"))
+        })
+    }
+}

@@ -1,0 +1,287 @@
+//! Names that keep a file out, whatever any configuration says.
+//!
+//! The document lists 30 patterns. They are read as they are evidently meant: `.key` is the name
+//! `.key` and every name that ends so (`server.key`), in any case, and a directory of such a name
+//! takes all below it out. A second list of ours names files that hold secrets just as surely.
+//! Spellings that some file systems take for the same name (`.env.`, `.e\u{200c}nv`, `.env::$DATA`)
+//! are the same name here.
+//!
+//! Every channel that reads on behalf of a project asks here, so nothing in this room may depend
+//! on the hosted format.
+
+use std::borrow::Cow;
+
+/// The document's list.
+pub const PATTERNS: [&str; 30] = [
+    ".env",
+    ".env.*",
+    ".key",
+    ".key.*",
+    ".pem",
+    ".pem.*",
+    ".crt",
+    ".crt.*",
+    ".p12",
+    ".p12.*",
+    ".pfx",
+    ".pfx.*",
+    ".jks",
+    ".jks.*",
+    ".keystore",
+    ".keystore.*",
+    ".ppk",
+    ".ppk.*",
+    ".ssh/id_*",
+    ".kdbx",
+    ".kdbx.*",
+    ".asc",
+    ".asc.*",
+    ".gpg",
+    ".gpg.*",
+    "credentials*",
+    "*_key",
+    "*_key.*",
+    ".ovpn",
+    ".ovpn.*",
+];
+
+/// Our additional list: file names, some with the directory they lie in. A `*` stands at the start
+/// only.
+pub const EXTRA: [&str; 41] = [
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ecdsa_sk",
+    "id_ed25519",
+    "id_ed25519_sk",
+    "service-account.json",
+    "service_account.json",
+    ".pypirc",
+    ".npmrc",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".git-credentials",
+    ".docker/config.json",
+    ".dockercfg",
+    ".dockerconfigjson",
+    ".kube/config",
+    "kubeconfig",
+    "*.tfstate",
+    "*.tfstate.backup",
+    "*.tfvars",
+    "*.tfvars.json",
+    ".terraformrc",
+    ".vault-token",
+    "secrets.yaml",
+    "secrets.yml",
+    "secrets.json",
+    "secrets.toml",
+    ".htpasswd",
+    "wallet.dat",
+    ".bash_history",
+    ".zsh_history",
+    ".s3cfg",
+    ".boto",
+    ".aws/config",
+    ".azure/accesstokens.json",
+    ".config/gh/hosts.yml",
+    "application_default_credentials.json",
+    ".config/rclone/rclone.conf",
+];
+
+/// Which list a name is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// The document's: always in force.
+    Required,
+    /// Ours: in force unless the user says otherwise.
+    Extra,
+}
+
+/// The pattern that keeps a path out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sensitive {
+    /// The pattern, as listed.
+    pub pattern: &'static str,
+    /// Its list.
+    pub tier: Tier,
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaf {
+    /// A file: both lists are asked.
+    File,
+    /// A directory: only [`PATTERNS`] are about directories.
+    Directory,
+}
+
+/// Returns the pattern that keeps the file at `path` out.
+///
+/// The path is relative to a directory above which names do not count: a project may live in
+/// `credentials-api/`. Both `/` and `\` separate names.
+///
+/// ```
+/// use brief_dialects::hosted::sensitive;
+///
+/// assert_eq!(sensitive::find("deploy/Server.KEY").unwrap().pattern, ".key");
+/// assert_eq!(sensitive::find("docs/keyboard.md"), None);
+/// ```
+pub fn find(path: &str) -> Option<Sensitive> {
+    find_below("", path, Leaf::File)
+}
+
+/// As [`find`], for a path below the directory `above`, whose own names count only as the
+/// directory part of patterns that have one: `id_x` below `.ssh` is `.ssh/id_*`.
+pub fn find_below(above: &str, path: &str, leaf: Leaf) -> Option<Sensitive> {
+    let mut names: Vec<Cow<'_, str>> = Vec::with_capacity(8);
+    // No pattern names more than two directories.
+    let nearest = above.rsplit(['/', '\\']).filter(|name| !name.is_empty()).take(2);
+    names.extend(nearest.map(plain));
+    names.reverse();
+    let start = names.len();
+    push_names(&mut names, path, start);
+    let required = (start..names.len()).find_map(|index| {
+        let pair = index.checked_sub(1).and_then(|above| find_in_ssh(&names[above], &names[index]));
+        pair.or_else(|| find_name(&names[index]))
+    });
+    if let Some(pattern) = required {
+        return Some(Sensitive { pattern, tier: Tier::Required });
+    }
+    if leaf == Leaf::Directory || names.len() == start {
+        return None;
+    }
+    let listed = EXTRA.into_iter().find(|pattern| ends_with(&names, pattern));
+    listed.map(|pattern| Sensitive { pattern, tier: Tier::Extra })
+}
+
+/// Adds the names of a path in their plainest spelling. `..` takes the name before it away, but
+/// none of the first `floor`.
+fn push_names<'p>(names: &mut Vec<Cow<'p, str>>, path: &'p str, floor: usize) {
+    for name in path.split(['/', '\\']) {
+        match name {
+            ".." if names.len() > floor => {
+                names.pop();
+            }
+            "" | "." | ".." => {}
+            name => names.push(plain(name)),
+        }
+    }
+}
+
+/// Returns the name without case, invisible characters, trailing dots and blanks, and the name of
+/// a stream within the file.
+fn plain(name: &str) -> Cow<'_, str> {
+    let usual =
+        |byte: u8| matches!(byte, b'!'..=b'~') && byte != b':' && !byte.is_ascii_uppercase();
+    if name.bytes().all(|byte| usual(byte) || byte == b' ') && !name.ends_with(['.', ' ']) {
+        return Cow::Borrowed(name);
+    }
+    let visible = name.chars().filter(|&character| !is_ignorable(character));
+    // Upper case first: `ſ` and `K` are letters of `s` and `k` to a file system without case.
+    let folded: String =
+        visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    let stem = match folded.find(':') {
+        Some(colon) if colon > 0 => &folded[..colon],
+        _ => &folded,
+    };
+    let trimmed = stem.trim_end_matches(['.', ' ']);
+    Cow::Owned(if trimmed.is_empty() { folded } else { trimmed.to_owned() })
+}
+
+fn is_ignorable(character: char) -> bool {
+    matches!(character, '\u{200c}' | '\u{200d}' | '\u{fe0f}')
+        || brief_syntax::text::is_hidden(character)
+}
+
+/// The patterns that begin with a dot, by the word after it.
+fn find_extension(word: &str) -> Option<usize> {
+    const WORDS: [(&str, usize); 13] = [
+        ("env", 0),
+        ("key", 2),
+        ("pem", 4),
+        ("crt", 6),
+        ("p12", 8),
+        ("pfx", 10),
+        ("jks", 12),
+        ("keystore", 14),
+        ("ppk", 16),
+        ("kdbx", 19),
+        ("asc", 21),
+        ("gpg", 23),
+        ("ovpn", 28),
+    ];
+    WORDS.iter().find(|(known, _)| *known == word).map(|&(_, index)| index)
+}
+
+fn find_name(name: &str) -> Option<&'static str> {
+    let mut words = name.split('.').skip(1).peekable();
+    while let Some(word) = words.next() {
+        if let Some(index) = find_extension(word) {
+            return Some(PATTERNS[index + usize::from(words.peek().is_some())]);
+        }
+    }
+    if name.starts_with("credentials") {
+        return Some("credentials*");
+    }
+    if name.ends_with("_key") {
+        return Some("*_key");
+    }
+    name.contains("_key.").then_some("*_key.*")
+}
+
+fn find_in_ssh(directory: &str, name: &str) -> Option<&'static str> {
+    (directory == ".ssh" && name.starts_with("id_")).then_some(".ssh/id_*")
+}
+
+fn ends_with(names: &[Cow<'_, str>], pattern: &str) -> bool {
+    // Nearly every name differs in its last letter already.
+    let last = |text: &str| text.as_bytes().last().copied();
+    if names.last().and_then(|name| last(name)) != last(pattern) {
+        return false;
+    }
+    let mut names = names.iter().rev();
+    pattern.rsplit('/').all(|part| {
+        names.next().is_some_and(|name| match part.strip_prefix('*') {
+            Some(end) => name.ends_with(end),
+            None => name == part,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_leads_to_its_own_patterns() {
+        for pattern in PATTERNS {
+            let name = pattern.replace('*', "x");
+            assert_eq!(find(&name).map(|found| found.pattern), Some(pattern));
+        }
+        for pattern in EXTRA {
+            assert!(find(&pattern.replace('*', "x")).is_some(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn names_above_do_not_count_except_as_the_directory_of_a_pattern() {
+        assert_eq!(find_below("credentials", "a.md", Leaf::File), None);
+        let found = find_below("home/.ssh", "id_notes.md", Leaf::File);
+        assert_eq!(found.map(|found| found.pattern), Some(".ssh/id_*"));
+    }
+
+    #[test]
+    fn spellings_of_one_name_are_one_name() {
+        for name in
+            [".ENV", ".env. ", ".e\u{200c}nv", ".env::$DATA", "x\\.env", ".\u{212a}ey", "a.aſc"]
+        {
+            assert!(find(name).is_some(), "{name:?}");
+        }
+        for name in ["environment.md", "keys.md", ".envoy", "ssh/id_cards.md", "..", "...", ""] {
+            assert_eq!(find(name), None, "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The dialect as the engine sees it.
+
+use std::ffi::OsString;
+
+use brief_syntax::system::DirEntry;
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, System, Target, TargetKind};
+
+use crate::answer::{Answer, Applied, Item, LeftOut, Name, Reason, State};
+use crate::moment::Moment;
+use crate::{Dialect, PathQuestion, ProjectFiles, Reader, Shelf};
+
+use super::place::Environment;
+use super::{NAME, Query, Resolution, Scope, check, resolve};
+
+/// The dialect of `.context` directories.
+#[derive(Debug, Clone, Copy)]
+pub struct Hosted;
+
+impl Dialect for Hosted {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn whole_reader(&self) -> Option<Box<dyn Reader>> {
+        Some(Box::new(Directories::default()))
+    }
+
+    fn ask(&self, system: &dyn System, question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
+        let &PathQuestion { path, mounted, mentions } = question;
+        Some(Box::new(Answered(resolve(system, &Query { mounted, path, mentions }))))
+    }
+}
+
+/// What the dialect has to say about one path.
+struct Answered(Resolution);
+
+impl Shelf for Answered {
+    /// The question was asked when the files were read; action and timing make no difference to
+    /// this dialect.
+    fn resolve<'s>(&'s self, _: &Moment, answer: &mut Answer<'s>) {
+        let Answered(resolution) = self;
+        answer.items.extend(resolution.items.iter().map(applied));
+        answer.left_out.extend(resolution.left_out.iter().map(left_out));
+        answer.hosted = Some(resolution);
+    }
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &self.0.diagnostics
+    }
+
+    fn check_against(&self, _: &ProjectFiles) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    fn file_count(&self) -> usize {
+        self.0.items.len() + self.0.left_out.len()
+    }
+}
+
+fn applied(item: &super::Item) -> Applied<'_> {
+    Applied {
+        item: Item {
+            dialect: NAME,
+            kind: "context",
+            name: Name::Text(&item.name),
+            path: item.path(),
+            line: item.line,
+            scope: item.scope.as_str(),
+            trigger: Some(item.trigger().as_str()),
+            state: match item.state {
+                super::State::Active => State::Active,
+                super::State::Offered => State::Offered,
+                super::State::Manual => State::Manual,
+            },
+            content: item.content(),
+            description: item.description(),
+            patterns: &[],
+        },
+        reason: Reason::Stated(&item.reason),
+    }
+}
+
+fn left_out(left_out: &super::LeftOut) -> LeftOut<'_> {
+    let name = left_out.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    LeftOut {
+        dialect: NAME,
+        kind: "context",
+        name: Name::Text(name),
+        path: &left_out.path,
+        line: 1,
+        content: "",
+        reason: Reason::Stated(&left_out.reason),
+    }
+}
+
+/// Returns the directory that a context directory belongs to, when `directory` is one or lies in
+/// one.
+pub fn owner_of(system: &dyn System, directory: &Target) -> Option<Target> {
+    let client_path = Environment::of(system, &mut Vec::new()).client;
+    let names = directory.directories();
+    let is_here = |names: &[OsString]| {
+        names.iter().zip(&client_path).all(|(name, part)| name == part.as_str())
+    };
+    let depth = (0..names.len())
+        .find(|&depth| names.len() - depth >= client_path.len() && is_here(&names[depth..]))?;
+    Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
+}
+
+/// Every context directory of a project, each by itself.
+#[derive(Default)]
+struct Directories {
+    /// Each owner below the root, with what its own directory says.
+    found: Vec<(String, Resolution)>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader for Directories {
+    fn visit(&mut self, visit: &Visit<'_>) {
+        let client_path = Environment::of(visit.system(), &mut Vec::new()).client;
+        // A path that climbs out of its directory is not found by looking into it.
+        let Some(first) = client_path.first() else { return };
+        let is_there =
+            |entries: &[DirEntry]| entries.iter().any(|entry| entry.name == first.as_str());
+        if !visit.entries().is_some_and(is_there) {
+            return;
+        }
+        let owner = visit.path();
+        let query = Query { mounted: &owner, path: &owner, mentions: &[] };
+        let mut resolution = resolve(visit.system(), &query);
+        // What the user has at home is not the project's.
+        resolution.items.retain(|item| item.scope != Scope::Global);
+        resolution.diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&owner));
+        self.diagnostics.append(&mut resolution.diagnostics);
+        self.found.push((visit.slashed().to_owned(), resolution));
+    }
+
+    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+        self
+    }
+}
+
+impl Shelf for Directories {
+    fn resolve<'s>(&'s self, _: &Moment, answer: &mut Answer<'s>) {
+        for (_, resolution) in &self.found {
+            answer.items.extend(resolution.items.iter().map(applied));
+            answer.left_out.extend(resolution.left_out.iter().map(left_out));
+        }
+    }
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {
+        let own = |(owner, resolution): &(String, Resolution)| {
+            let below: Vec<&str> = files.files_below(owner).collect();
+            let items = resolution.items.iter().filter(|item| item.scope == Scope::Working);
+            items.flat_map(|item| check::dead_globs(item, &below)).collect::<Vec<_>>()
+        };
+        self.found.iter().flat_map(own).collect()
+    }
+
+    fn file_count(&self) -> usize {
+        self.found.iter().map(|(_, found)| found.items.len() + found.left_out.len()).sum()
+    }
+}

@@ -1,0 +1,112 @@
+//! The published formats, one folder each, all with the same rooms: `model` (the types), `parse`
+//! (text to types), `check` (what lint says), `resolve` (what applies when).
+//!
+//! A dialect reads during a walk that the engine makes once for all of them ([`Dialect::reader`]),
+//! and then answers questions ([`Shelf::resolve`]) without touching anything. The words that all
+//! dialects share stand in [`moment`] and [`answer`].
+
+pub mod answer;
+pub mod hosted;
+pub mod moment;
+pub mod structured;
+
+use std::path::Path;
+
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, System};
+
+pub use answer::{Answer, Applied, Decision, Item, LeftOut, Name, Reason, State};
+pub use moment::{Action, Actions, Moment, Timing};
+
+/// A format that guidance is written in.
+pub trait Dialect: Sync {
+    /// Returns the name that users type and read, such as `structured`.
+    fn name(&self) -> &'static str;
+
+    /// Starts reading the directories on the way to a path; `None` for a dialect that finds its
+    /// files itself ([`Dialect::ask`]).
+    fn reader(&self) -> Option<Box<dyn Reader>> {
+        None
+    }
+
+    /// Starts reading a whole project, directory by directory.
+    fn whole_reader(&self) -> Option<Box<dyn Reader>> {
+        self.reader()
+    }
+
+    /// Reads what it takes to answer a question about one path; `None` for a dialect whose files
+    /// were read on the way to it.
+    fn ask(&self, _system: &dyn System, _question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
+        None
+    }
+}
+
+/// A question about one path, for dialects that find their files themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct PathQuestion<'q> {
+    /// The file or directory, absolute; it need not exist.
+    pub path: &'q Path,
+    /// The directory that the client has open.
+    pub mounted: &'q Path,
+    /// What the user mentioned by name.
+    pub mentions: &'q [String],
+}
+
+/// Collects one dialect's files during a walk.
+pub trait Reader {
+    /// Looks at one directory. Directories come parents first.
+    fn visit(&mut self, visit: &Visit<'_>);
+
+    /// Ends the walk.
+    fn finish(self: Box<Self>) -> Box<dyn Shelf>;
+}
+
+/// Everything that one dialect has to say in a project.
+pub trait Shelf {
+    /// Adds to `answer` what applies at `moment`, and what does not, each with its reason.
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>);
+
+    /// Returns what is wrong with the files, as far as it shows without looking at others.
+    fn diagnostics(&self) -> &[Diagnostic];
+
+    /// Returns what only shows against the whole project: `files` are all paths in it, sorted.
+    fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic>;
+
+    /// Returns how many files of its own the dialect found, readable or not.
+    fn file_count(&self) -> usize;
+}
+
+/// The paths of a project, for questions such as "does this pattern match anything?".
+#[derive(Debug, Default)]
+pub struct ProjectFiles {
+    /// Files, `/`-separated below the root, sorted.
+    pub files: Vec<String>,
+    /// Directories likewise, without the root.
+    pub directories: Vec<String>,
+}
+
+impl ProjectFiles {
+    /// Returns the files below a directory, relative to it.
+    pub fn files_below<'f>(&'f self, directory: &str) -> impl Iterator<Item = &'f str> {
+        below(&self.files, directory)
+    }
+
+    /// Returns the directories below a directory, relative to it.
+    pub fn directories_below<'f>(&'f self, directory: &str) -> impl Iterator<Item = &'f str> {
+        below(&self.directories, directory)
+    }
+}
+
+fn below<'f>(paths: &'f [String], directory: &str) -> impl Iterator<Item = &'f str> {
+    let (paths, prefix) = if directory.is_empty() {
+        (paths, 0)
+    } else {
+        let first = format!("{directory}/");
+        // `0` is the character after `/`.
+        let last = format!("{directory}0");
+        let start = paths.partition_point(|path| path.as_str() < first.as_str());
+        let end = paths.partition_point(|path| path.as_str() < last.as_str());
+        (&paths[start..end], first.len())
+    };
+    paths.iter().map(move |path| &path[prefix..])
+}

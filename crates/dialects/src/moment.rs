@@ -1,0 +1,105 @@
+//! The question: what is being done, to what, before or after.
+
+use std::fmt;
+
+use brief_syntax::Target;
+
+/// One moment of work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    /// The file or directory; `None` asks about the whole project, whatever the patterns say.
+    pub target: Option<Target>,
+    /// What is being done; `None` asks for all actions.
+    pub action: Option<Action>,
+    /// Before or after it; `None` asks for both.
+    pub timing: Option<Timing>,
+    /// The client that asks, by name.
+    pub client: Option<String>,
+}
+
+/// What is being done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Action {
+    /// It is read.
+    Read,
+    /// It exists and is changed.
+    Edit,
+    /// It is made.
+    Create,
+}
+
+impl Action {
+    /// All actions, in the order in which the document lists them.
+    pub const ALL: [Action; 3] = [Action::Read, Action::Edit, Action::Create];
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Action::Read => "read",
+            Action::Edit => "edit",
+            Action::Create => "create",
+        }
+    }
+
+    /// Finds the action of that name. Case counts.
+    pub fn from_name(name: &str) -> Option<Action> {
+        Action::ALL.into_iter().find(|action| action.as_str() == name)
+    }
+}
+
+/// A set of actions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Actions(u8);
+
+impl Actions {
+    /// Every action.
+    pub const ALL: Actions = Actions(0b111);
+
+    /// No action.
+    pub const NONE: Actions = Actions(0);
+
+    /// Adds an action.
+    #[must_use]
+    pub fn with(self, action: Action) -> Actions {
+        Actions(self.0 | 1 << action as u8)
+    }
+
+    /// Returns whether an action is in the set.
+    pub fn contains(self, action: Action) -> bool {
+        self.0 & 1 << action as u8 != 0
+    }
+}
+
+impl fmt::Display for Actions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Action::ALL.into_iter().filter(|&action| self.contains(action));
+        formatter.write_str(&names.map(Action::as_str).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Before or after the action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Timing {
+    /// Before it.
+    Before,
+    /// After it.
+    After,
+}
+
+impl Timing {
+    /// Both timings.
+    pub const ALL: [Timing; 2] = [Timing::Before, Timing::After];
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Timing::Before => "before",
+            Timing::After => "after",
+        }
+    }
+
+    /// Finds the timing of that name. Case counts.
+    pub fn from_name(name: &str) -> Option<Timing> {
+        Timing::ALL.into_iter().find(|timing| timing.as_str() == name)
+    }
+}

@@ -1,0 +1,65 @@
+//! What only shows against the whole project.
+
+use brief_syntax::{Diagnostic, Span};
+
+use crate::ProjectFiles;
+use crate::answer::Name;
+
+use super::model::ContextFile;
+use super::pattern::Pattern;
+
+/// Reports each `match` pattern that matches nothing in the project: usually a file that moved, or
+/// a pattern written for another directory.
+pub(super) fn dead_patterns(file: &ContextFile, project: &ProjectFiles) -> Vec<Diagnostic> {
+    let below = Below::of(&file.directory, project);
+    let context = file.context.iter().map(|entry| {
+        let name = Name::Entry { list: "context", index: entry.index };
+        (name, &entry.patterns, &entry.pattern_spans)
+    });
+    let decisions = file.decisions.iter().map(|decision| {
+        let name = Name::Entry { list: "decisions", index: decision.index };
+        (name, &decision.patterns, &decision.pattern_spans)
+    });
+    let mut diagnostics = Vec::new();
+    for (name, patterns, spans) in context.chain(decisions) {
+        for (pattern, &span) in patterns.iter().zip(spans) {
+            // What can never match is reported without looking at the project.
+            if pattern.can_match() && !below.has_match(pattern) {
+                diagnostics.push(dead(file, span, name, pattern));
+            }
+        }
+    }
+    diagnostics
+}
+
+fn dead(file: &ContextFile, span: Span, name: Name<'_>, pattern: &Pattern) -> Diagnostic {
+    let what = if pattern.is_directory() { "directory" } else { "file" };
+    let place = if file.directory.is_empty() { "the project" } else { &file.directory };
+    let problem = format!("{name}: \"{}\" matches no {what} in {place}", pattern.as_str());
+    Diagnostic::warning("structured/dead-glob", &file.source, span, problem).with_help(
+        "patterns are relative to the directory of this file; ignored files do not count",
+    )
+}
+
+/// The part of a project below one directory.
+struct Below<'p> {
+    files: Vec<&'p str>,
+    directories: Vec<&'p str>,
+}
+
+impl<'p> Below<'p> {
+    fn of(directory: &str, project: &'p ProjectFiles) -> Self {
+        Below {
+            files: project.files_below(directory).collect(),
+            directories: project.directories_below(directory).collect(),
+        }
+    }
+
+    fn has_match(&self, pattern: &Pattern) -> bool {
+        if pattern.is_directory() {
+            return pattern.matches_directory("")
+                || self.directories.iter().any(|path| pattern.matches_directory(path));
+        }
+        self.files.iter().any(|path| pattern.matches_file(path))
+    }
+}

@@ -1,0 +1,23 @@
+//! Structured context: `AGENTS.yaml` files in any directory.
+//!
+//! Each holds context entries and decisions, scoped by patterns relative to the file's directory.
+//! For a file, every context file from the root down to its directory counts; the nearest one
+//! comes last and so stands nearest to the agent's attention.
+
+mod check;
+mod model;
+mod parse;
+mod pattern;
+mod resolve;
+mod shelf;
+
+pub use model::{Alternative, ContextEntry, ContextFile, Decision, InvalidEntry, When};
+pub use parse::{Parsed, parse};
+pub use pattern::{Pattern, PatternCache};
+pub use shelf::Structured;
+
+/// The name of the dialect.
+pub const NAME: &str = "structured";
+
+/// The names of context files, in the order in which they are merged.
+pub const FILE_NAMES: [&str; 2] = ["AGENTS.yaml", "AGENTS.yml"];

@@ -1,0 +1,398 @@
+//! The fields of an entry: texts, patterns, actions, timings, alternatives, dates.
+
+use std::fmt::Display;
+
+use brief_syntax::diagnostic::{Edit, Fix};
+use brief_syntax::near_miss::nearest;
+use brief_syntax::text::first_hidden;
+use brief_syntax::yaml::{Node, ProblemKind, Value};
+use brief_syntax::{Diagnostic, Span, limits};
+
+use crate::moment::{Action, Actions, Timing};
+
+use super::super::model::{Alternative, When};
+use super::super::pattern::Pattern;
+use super::Reading;
+
+const ALTERNATIVE_FIELDS: [&str; 2] = ["option", "reason_rejected"];
+const ON_VALUES: [&str; 4] = ["read", "edit", "create", "all"];
+const WHEN_VALUES: [&str; 3] = ["before", "after", "all"];
+
+impl Reading<'_> {
+    /// A required text; `None` with a diagnostic when it is blank or no text.
+    pub(super) fn text(
+        &mut self,
+        node: Node<'_>,
+        name: impl Display + Copy,
+        field: &str,
+    ) -> Option<String> {
+        let text = match node.value() {
+            Value::Scalar(text) if !text.trim().is_empty() => text,
+            Value::Scalar(_) | Value::Null => {
+                self.missing(node, name, field);
+                return None;
+            }
+            other => {
+                let problem = format!("{name}: {field} is text, not {}", other.noun());
+                let help = "quote it, or write it as a block after `|`";
+                let diagnostic =
+                    self.fail("structured/wrong-type", node.span(), problem).with_help(help);
+                self.diagnostics.push(diagnostic);
+                return None;
+            }
+        };
+        self.warn_of_hidden(node, text, name, field);
+        Some(text.to_owned())
+    }
+
+    pub(super) fn optional_text(
+        &mut self,
+        node: Node<'_>,
+        name: impl Display + Copy,
+        field: &str,
+    ) -> Option<String> {
+        match node.value() {
+            Value::Null => None,
+            Value::Scalar(text) => {
+                self.warn_of_hidden(node, text, name, field);
+                Some(text.to_owned()).filter(|text| !text.is_empty())
+            }
+            other => {
+                let problem = format!("{name}: {field} is text, not {}", other.noun());
+                self.warn("structured/wrong-type", node.span(), problem, "the field is ignored");
+                None
+            }
+        }
+    }
+
+    fn warn_of_hidden(
+        &mut self,
+        node: Node<'_>,
+        text: &str,
+        name: impl Display + Copy,
+        field: &str,
+    ) {
+        if let Some((_, character)) = first_hidden(text) {
+            let code = u32::from(character);
+            let problem = format!("{name}: {field} holds the invisible character U+{code:04X}");
+            let help = "an agent reads what a person does not see; remove it";
+            self.warn("structured/hidden-character", node.span(), problem, help);
+        }
+    }
+
+    /// Reads patterns and where each is written.
+    pub(super) fn pattern_list(
+        &mut self,
+        node: Node<'_>,
+        name: impl Display + Copy,
+        field: &str,
+    ) -> (Vec<Pattern>, Vec<Span>) {
+        match node.value() {
+            Value::Null => (Vec::new(), Vec::new()),
+            Value::Sequence(list) => list
+                .iter()
+                .filter_map(|item| Some((self.pattern(item, name, field)?, item.span())))
+                .unzip(),
+            Value::Scalar(_) | Value::Broken(_) => {
+                let pattern = self.pattern(node, name, field);
+                if pattern.is_some() {
+                    self.single_pattern(node, name, field);
+                }
+                pattern.into_iter().map(|pattern| (pattern, node.span())).unzip()
+            }
+            Value::Mapping(_) => {
+                let problem = format!("{name}: {field} is a list of patterns, not a mapping");
+                let help = format!("write `{field}: [\"**/*.ext\"]`");
+                let diagnostic =
+                    self.fail("structured/wrong-type", node.span(), problem).with_help(help);
+                self.diagnostics.push(diagnostic);
+                (Vec::new(), Vec::new())
+            }
+        }
+    }
+
+    /// `match: "*.py"` can only mean a list of one.
+    fn single_pattern(&mut self, node: Node<'_>, name: impl Display + Copy, field: &str) {
+        let span = node.span();
+        let written = self.file.source.slice(span).to_owned();
+        let problem =
+            format!("{name}: {field} is a list of patterns; one text counts as a list of one");
+        let help = format!("write `{field}: [{written}]`");
+        let source = &self.file.source;
+        let diagnostic = Diagnostic::warning("structured/single-pattern", source, span, problem);
+        let edit = Edit::replace(span, format!("[{written}]"));
+        let is_one_line = !written.is_empty() && !written.contains('\n');
+        let diagnostic = diagnostic.with_help(help);
+        self.diagnostics.push(if is_one_line && !self.is_shared(span) {
+            diagnostic.with_fix(Fix::safe("make it a list", vec![edit]))
+        } else {
+            diagnostic
+        });
+    }
+
+    /// A value that an anchor or an alias names: a list here would be a list within a list there.
+    /// A value with a tag is not to become another kind of value either.
+    fn is_shared(&self, span: Span) -> bool {
+        let before = self.file.source.slice(Span::new(0, span.start));
+        let anchor = before.split_whitespace().next_back().unwrap_or_default();
+        anchor.starts_with(['&', '!']) || self.file.source.slice(span).starts_with(['*', '&'])
+    }
+
+    fn pattern(
+        &mut self,
+        node: Node<'_>,
+        name: impl Display + Copy,
+        field: &str,
+    ) -> Option<Pattern> {
+        let span = node.span();
+        let written = match node.value() {
+            Value::Scalar(text) => text,
+            Value::Broken(ProblemKind::UnknownAlias) => {
+                self.unquoted_pattern(span, name, field);
+                return None;
+            }
+            other => {
+                let problem = format!("{name}: a {field} pattern is text, not {}", other.noun());
+                let diagnostic = self.fail("structured/wrong-type", span, problem);
+                self.diagnostics.push(diagnostic.with_help("quote it"));
+                return None;
+            }
+        };
+        match self.patterns.get(written) {
+            Ok(pattern) => {
+                self.warn_of_endless_miss(&pattern, span, name, field);
+                Some(pattern)
+            }
+            Err(error) => {
+                let problem =
+                    format!("{name}: invalid {field} glob \"{written}\": {}", error.problem());
+                // In a scalar without escapes, the place in the pattern is a place in the file.
+                let text = self.file.source.slice(span);
+                let at = text.find(written).map(|start| span.start + start + error.offset());
+                let span = at.map_or(span, |at| Span::new(at, at + 1));
+                let diagnostic = self.fail("structured/invalid-glob", span, problem);
+                self.diagnostics.push(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// `match: [*.py]`: to YAML, `*.py` refers to an anchor.
+    fn unquoted_pattern(&mut self, span: Span, name: impl Display + Copy, field: &str) {
+        let written = self.file.source.slice(span).to_owned();
+        let problem = format!(
+            "{name}: {field} pattern {written} must be quoted: YAML reads `*` as a reference"
+        );
+        let diagnostic = self
+            .fail("structured/unquoted-glob", span, problem)
+            .with_help(format!("write `\"{written}\"`"))
+            .with_fix(Fix::safe("quote it", vec![Edit::replace(span, format!("\"{written}\""))]));
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Patterns that are valid and can never match anything below their file.
+    fn warn_of_endless_miss(
+        &mut self,
+        pattern: &Pattern,
+        span: Span,
+        name: impl Display + Copy,
+        field: &str,
+    ) {
+        let written = pattern.as_str();
+        let help = if written.is_empty() {
+            "an empty pattern matches nothing; remove it, or write `**`"
+        } else if written.starts_with('/') {
+            "patterns are relative to the directory of this file; remove the leading `/`"
+        } else if written.starts_with("../") || written == ".." {
+            "a context file reaches only what lies below it; move the entry up"
+        } else {
+            return;
+        };
+        let problem = format!("{name}: {field} pattern \"{written}\" can never match");
+        self.warn("structured/never-matches", span, problem, help);
+    }
+
+    pub(super) fn actions(&mut self, node: Node<'_>, name: impl Display + Copy) -> Actions {
+        match node.value() {
+            Value::Null => Actions::ALL,
+            Value::Sequence(list) if list.is_empty() => Actions::ALL,
+            Value::Sequence(list) => {
+                let mut actions = Actions::NONE;
+                for item in list.iter() {
+                    let item = self.action(item, name);
+                    for action in Action::ALL.into_iter().filter(|&action| item.contains(action)) {
+                        actions = actions.with(action);
+                    }
+                }
+                actions
+            }
+            _ => self.action(node, name),
+        }
+    }
+
+    fn action(&mut self, node: Node<'_>, name: impl Display + Copy) -> Actions {
+        match node.value() {
+            Value::Scalar("all") => Actions::ALL,
+            Value::Scalar(word) => match Action::from_name(word) {
+                Some(action) => Actions::NONE.with(action),
+                None => {
+                    let problem = format!(
+                        "{name}: invalid action \"{word}\" (must be read, edit, create, or all)"
+                    );
+                    self.invalid_word("structured/invalid-on", node, word, problem, &ON_VALUES);
+                    Actions::NONE
+                }
+            },
+            other => {
+                let problem =
+                    format!("{name}: on is a word or a list of words, not {}", other.noun());
+                let diagnostic = self.fail("structured/invalid-on", node.span(), problem);
+                self.diagnostics
+                    .push(diagnostic.with_help("write `on: edit` or `on: [read, edit]`"));
+                Actions::NONE
+            }
+        }
+    }
+
+    pub(super) fn timing(&mut self, node: Node<'_>, name: impl Display + Copy) -> When {
+        let default = When::Only(Timing::Before);
+        match node.value() {
+            Value::Null => default,
+            Value::Scalar("all") => When::Always,
+            Value::Scalar(word) => match Timing::from_name(word) {
+                Some(timing) => When::Only(timing),
+                None => {
+                    let problem =
+                        format!("{name}: invalid when \"{word}\" (must be before, after, or all)");
+                    self.invalid_word("structured/invalid-when", node, word, problem, &WHEN_VALUES);
+                    default
+                }
+            },
+            other => {
+                let problem = format!("{name}: when is one word, not {}", other.noun());
+                let diagnostic = self.fail("structured/invalid-when", node.span(), problem);
+                self.diagnostics.push(diagnostic.with_help("write `when: all` for both"));
+                default
+            }
+        }
+    }
+
+    fn invalid_word(
+        &mut self,
+        code: &'static str,
+        node: Node<'_>,
+        word: &str,
+        problem: String,
+        words: &[&str],
+    ) {
+        let span = node.span();
+        let mut diagnostic = self.fail(code, span, problem);
+        if let Some(meant) = nearest(word, words) {
+            // Only a difference in case is sure.
+            let edits = vec![Edit::replace(span, meant)];
+            let title = format!("write `{meant}`");
+            let fix = if meant.eq_ignore_ascii_case(word) {
+                Fix::safe(title, edits)
+            } else {
+                Fix::suggested(title, edits)
+            };
+            diagnostic = diagnostic.with_help(format!("did you mean `{meant}`?")).with_fix(fix);
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    pub(super) fn alternatives(
+        &mut self,
+        node: Node<'_>,
+        name: impl Display + Copy,
+    ) -> Vec<Alternative> {
+        let list = match node.value() {
+            Value::Null => return Vec::new(),
+            Value::Sequence(list) => list,
+            other => {
+                let problem = format!("{name}: alternatives is a list, not {}", other.noun());
+                self.warn("structured/wrong-type", node.span(), problem, "the field is ignored");
+                return Vec::new();
+            }
+        };
+        let items = list.iter().take(limits::ENTRIES_PER_FILE).enumerate();
+        items
+            .filter_map(|(index, item)| {
+                self.alternative(item, &format!("{name}.alternatives[{index}]"))
+            })
+            .collect()
+    }
+
+    fn alternative(&mut self, node: Node<'_>, name: impl Display + Copy) -> Option<Alternative> {
+        let mut alternative = Alternative { option: String::new(), reason_rejected: String::new() };
+        match node.value() {
+            Value::Mapping(fields) => {
+                for field in fields.effective_fields() {
+                    let target = match field.name() {
+                        "option" => &mut alternative.option,
+                        "reason_rejected" => &mut alternative.reason_rejected,
+                        _ => {
+                            self.unknown_field(field.key, &ALTERNATIVE_FIELDS, name);
+                            continue;
+                        }
+                    };
+                    if let Some(text) = self.optional_text(field.value, name, field.name()) {
+                        *target = text;
+                    }
+                }
+            }
+            Value::Scalar(text) => text.clone_into(&mut alternative.option),
+            _ => {}
+        }
+        for (value, field) in
+            [(&alternative.option, "option"), (&alternative.reason_rejected, "reason_rejected")]
+        {
+            if value.trim().is_empty() {
+                let problem = format!("{name}: {field} is missing");
+                let help = "say what was considered and why it was rejected";
+                let span = self.first_line(node.span());
+                self.warn("structured/incomplete-alternative", span, problem, help);
+            }
+        }
+        (!alternative.option.is_empty()).then_some(alternative)
+    }
+
+    /// A date that is not one is reported and left out; the decision stands.
+    pub(super) fn date(&mut self, node: Node<'_>, name: impl Display + Copy) -> Option<String> {
+        match node.value() {
+            Value::Null => None,
+            Value::Scalar(text) if is_date(text) => Some(text.to_owned()),
+            value => {
+                let written = match value {
+                    Value::Scalar(text) => text,
+                    _ => self.file.source.slice(node.span()),
+                };
+                let problem = format!("{name}: invalid date \"{written}\" (must be YYYY-MM-DD)");
+                let help = "the decision is delivered without its date";
+                self.error("structured/invalid-date", node.span(), problem, help);
+                None
+            }
+        }
+    }
+}
+
+/// Returns whether `text` is `YYYY-MM-DD` and a day of the calendar.
+fn is_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let digits = |range: std::ops::Range<usize>| -> Option<u32> {
+        let part = text.get(range)?;
+        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?
+    };
+    let (Some(year), Some(month), Some(day)) = (digits(0..4), digits(5..7), digits(8..10)) else {
+        return false;
+    };
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap => 29,
+        2 => 28,
+        _ => 0,
+    };
+    bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-' && (1..=days).contains(&day)
+}

@@ -1,0 +1,122 @@
+//! What applies when: the filters of the document, in its order.
+//!
+//! The first filter that fails is the reason; a person who asks "why not?" gets one answer.
+
+use brief_syntax::TargetKind;
+use brief_syntax::glob::covers_everything_inside;
+
+use crate::answer::Reason;
+use crate::moment::{Action, Timing};
+
+use super::model::{ContextEntry, ContextFile, Decision, When};
+use super::pattern::Pattern;
+
+/// Whether something applies, and why.
+pub(super) enum Verdict<'s> {
+    In(Reason<'s>),
+    Out(Reason<'s>),
+}
+
+/// The target as one context file sees it.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'p> {
+    /// The path relative to the context file's directory.
+    pub(super) path: &'p str,
+    pub(super) kind: TargetKind,
+}
+
+impl<'p> Place<'p> {
+    /// Returns how `file` sees the target; `None` when the target is not below the file.
+    pub(super) fn below(
+        file: &ContextFile,
+        target: &'p str,
+        kind: TargetKind,
+    ) -> Option<Place<'p>> {
+        let path = if file.directory.is_empty() {
+            target
+        } else {
+            let rest = target.strip_prefix(file.directory.as_str())?;
+            match rest.strip_prefix('/') {
+                Some(path) => path,
+                None if rest.is_empty() && kind == TargetKind::Directory => rest,
+                None => return None,
+            }
+        };
+        Some(Place { path, kind })
+    }
+}
+
+/// Judges a context entry for a place, an action and a timing.
+pub(super) fn judge_entry<'s>(
+    entry: &'s ContextEntry,
+    place: Option<Place<'_>>,
+    action: Option<Action>,
+    timing: Option<Timing>,
+) -> Verdict<'s> {
+    let reason = match place {
+        Some(place) => match judge_place(&entry.patterns, &entry.exclude, place) {
+            Verdict::In(reason) => reason,
+            out @ Verdict::Out(_) => return out,
+        },
+        None => Reason::Listed,
+    };
+    if action.is_some_and(|action| !entry.on.contains(action)) {
+        return Verdict::Out(Reason::OtherAction { on: entry.on });
+    }
+    match (timing, entry.when) {
+        (Some(asked), When::Only(when)) if asked != when => {
+            Verdict::Out(Reason::OtherTiming { when })
+        }
+        _ => Verdict::In(reason),
+    }
+}
+
+/// Judges a decision, which has no action, timing or `exclude`.
+pub(super) fn judge_decision<'s>(decision: &'s Decision, place: Option<Place<'_>>) -> Verdict<'s> {
+    match place {
+        Some(place) => judge_place(&decision.patterns, &[], place),
+        None => Verdict::In(Reason::Listed),
+    }
+}
+
+fn judge_place<'s>(
+    patterns: &'s [Pattern],
+    exclude: &'s [Pattern],
+    place: Place<'_>,
+) -> Verdict<'s> {
+    match place.kind {
+        TargetKind::File => judge_file(patterns, exclude, place.path),
+        TargetKind::Directory => judge_directory(patterns, exclude, place.path),
+    }
+}
+
+fn judge_file<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -> Verdict<'s> {
+    let Some(hit) = patterns.iter().find(|pattern| pattern.matches_file(path)) else {
+        return Verdict::Out(Reason::NotCovered { patterns });
+    };
+    match exclude.iter().find(|pattern| pattern.matches_file(path)) {
+        Some(excluded) => Verdict::Out(Reason::Excluded { pattern: excluded.as_str() }),
+        None => Verdict::In(Reason::Covers { pattern: hit.as_str() }),
+    }
+}
+
+fn judge_directory<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -> Verdict<'s> {
+    let exact = patterns.iter().find(|pattern| pattern.matches_directory(path));
+    let reason = match exact {
+        Some(hit) => Reason::Covers { pattern: hit.as_str() },
+        None => match patterns.iter().find(|pattern| pattern.could_match_inside(path)) {
+            Some(hit) => Reason::CoversInside { pattern: hit.as_str() },
+            None => return Verdict::Out(Reason::NotCovered { patterns }),
+        },
+    };
+    if let Some(excluded) = exclude.iter().find(|pattern| pattern.matches_directory(path)) {
+        return Verdict::Out(Reason::Excluded { pattern: excluded.as_str() });
+    }
+    // Ruling S2: file patterns hide an entry from a directory only if together they leave nothing.
+    let globs: Vec<_> =
+        exclude.iter().filter(|pattern| !pattern.is_directory()).map(Pattern::glob).collect();
+    if !globs.is_empty() && covers_everything_inside(&globs, path) {
+        return Verdict::Out(Reason::ExcludedInside { patterns: exclude });
+    }
+    Verdict::In(reason)
+}

@@ -1,0 +1,164 @@
+//! The dialect as the engine sees it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_syntax::system::{FileKind, ReadError};
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, Source, Span};
+
+use crate::answer::{Answer, Applied, Decision, Item, LeftOut, Name, Reason, State};
+use crate::moment::Moment;
+use crate::{Dialect, ProjectFiles, Reader, Shelf};
+
+use super::check;
+use super::model::{ContextEntry, ContextFile};
+use super::parse::{Parsed, parse};
+use super::pattern::PatternCache;
+use super::resolve::{Place, Verdict, judge_decision, judge_entry};
+use super::{FILE_NAMES, NAME};
+
+/// The dialect of `AGENTS.yaml`.
+#[derive(Debug, Clone, Copy)]
+pub struct Structured;
+
+impl Dialect for Structured {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn reader(&self) -> Option<Box<dyn Reader>> {
+        Some(Box::new(ContextFiles::default()))
+    }
+}
+
+#[derive(Default)]
+struct ContextFiles {
+    files: Vec<ContextFile>,
+    diagnostics: Vec<Diagnostic>,
+    patterns: PatternCache,
+    /// Files by one of the names, readable or not.
+    found: usize,
+}
+
+impl Reader for ContextFiles {
+    fn visit(&mut self, visit: &Visit<'_>) {
+        for name in FILE_NAMES {
+            match visit.read(name) {
+                Ok(bytes) => {
+                    let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
+                    let Parsed { file, diagnostics } =
+                        parse(&source, visit.slashed(), &mut self.patterns);
+                    self.files.push(file);
+                    self.diagnostics.extend(diagnostics);
+                    self.found += 1;
+                }
+                Err(ReadError::Missing) => {}
+                // A directory of that name is nobody's context file.
+                Err(ReadError::NotAFile(FileKind::Directory)) => {
+                    self.diagnostics.push(unreadable(&visit.path_of(name), "it is a directory"));
+                }
+                Err(error) => {
+                    self.found += 1;
+                    self.diagnostics.push(unreadable(&visit.path_of(name), &error.to_string()));
+                }
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+        self
+    }
+}
+
+fn unreadable(path: &Path, reason: &str) -> Diagnostic {
+    let source = Arc::new(Source::unread(path));
+    let message = format!("the file cannot be read: {reason}");
+    Diagnostic::error("structured/unreadable", &source, Span::at(0), message)
+        .with_help("a context file is a regular file of at most 1 MiB inside the project")
+}
+
+impl Shelf for ContextFiles {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+        let target = moment.target.as_ref().map(|target| (target.slashed(), target.kind()));
+        for file in &self.files {
+            let place = match target {
+                None => None,
+                Some((path, kind)) => match Place::below(file, path, kind) {
+                    Some(place) => Some(place),
+                    None => continue,
+                },
+            };
+            let path = file.source.path();
+            for entry in &file.context {
+                match judge_entry(entry, place, moment.action, moment.timing) {
+                    Verdict::In(reason) => {
+                        answer.items.push(Applied { item: item(entry, path), reason });
+                    }
+                    Verdict::Out(reason) => answer.left_out.push(LeftOut {
+                        dialect: NAME,
+                        kind: "context",
+                        name: Name::Entry { list: "context", index: entry.index },
+                        path,
+                        line: entry.line,
+                        content: &entry.content,
+                        reason,
+                    }),
+                }
+            }
+            for decision in &file.decisions {
+                match judge_decision(decision, place) {
+                    Verdict::In(reason) => {
+                        answer.decisions.push(Decision { decision, path, reason });
+                    }
+                    Verdict::Out(reason) => answer.left_out.push(LeftOut {
+                        dialect: NAME,
+                        kind: "decision",
+                        name: Name::Entry { list: "decisions", index: decision.index },
+                        path,
+                        line: decision.line,
+                        content: &decision.decision,
+                        reason,
+                    }),
+                }
+            }
+            answer.left_out.extend(file.invalid.iter().map(|invalid| LeftOut {
+                dialect: NAME,
+                kind: invalid.kind,
+                name: invalid.name,
+                path,
+                line: invalid.line,
+                content: "",
+                reason: Reason::Invalid { problem: &invalid.problem },
+            }));
+        }
+    }
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {
+        self.files.iter().flat_map(|file| check::dead_patterns(file, files)).collect()
+    }
+
+    fn file_count(&self) -> usize {
+        self.found
+    }
+}
+
+fn item<'s>(entry: &'s ContextEntry, path: &'s Path) -> Item<'s> {
+    Item {
+        dialect: NAME,
+        kind: "context",
+        name: Name::Entry { list: "context", index: entry.index },
+        path,
+        line: entry.line,
+        scope: "project",
+        trigger: None,
+        state: State::Active,
+        content: &entry.content,
+        description: "",
+        patterns: &entry.patterns,
+    }
+}
