@@ -1,0 +1,38 @@
+//! One answer from all dialects, with the reason for each part.
+//!
+//! A [`Catalog`] is what was read; a [`Moment`] is the question; a [`Resolution`] is the answer.
+//! Reading touches the [`System`] that it is given and nothing else; resolving touches nothing.
+//!
+//! ```
+//! use brief_engine::{Catalog, Moment, Root, Action};
+//! use brief_syntax::system::MemorySystem;
+//! use std::path::Path;
+//!
+//! let system = MemorySystem::new("/shop").with_file(
+//!     "AGENTS.yaml",
+//!     "context:\n  - content: Prices are integers in cents.\n    match: ['**/*.py']\n    on: edit\n",
+//! );
+//! let root = Root::open(&system, Path::new("/shop"))?;
+//! let target = root.locate(&system, root.path(), Path::new("cart.py")).expect("it is inside");
+//! let catalog = Catalog::along(&system, &root, &target);
+//!
+//! let moment = Moment { target: Some(target), action: Some(Action::Edit), timing: None, client: None };
+//! let resolution = catalog.resolve(&moment);
+//! assert_eq!(resolution.items[0].item.content, "Prices are integers in cents.");
+//! assert_eq!(resolution.items[0].reason.about("cart.py").to_string(), "match `**/*.py` covers cart.py");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod catalog;
+mod report;
+mod tokens;
+
+pub use brief_dialects::{
+    Action, Answer as Resolution, Applied, Decision, Item, LeftOut, Moment, Name, Reason, State,
+    Timing,
+};
+pub use brief_dialects::{hosted, structured};
+pub use brief_syntax::{Root, System, Target, TargetKind};
+pub use catalog::{Catalog, Dialects, Question, Scope};
+pub use report::{McpServers, Report};
+pub use tokens::estimate_tokens;
