@@ -1,0 +1,203 @@
+//! The fields that we read from a hook's JSON.
+//!
+//! A payload can be large (`Write` carries the whole file), so what we do not need is skipped
+//! without being kept, and what a client sends in another shape than expected counts as absent.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Payload<'p> {
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) session_id: Option<Cow<'p, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) agent_id: Option<Cow<'p, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) hook_event_name: Option<Cow<'p, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) tool_name: Option<Cow<'p, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) cwd: Option<Cow<'p, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) permission_mode: Option<Cow<'p, str>>,
+    #[serde(borrow)]
+    pub(super) tool_input: Fields<'p>,
+    #[serde(borrow)]
+    pub(super) tool_response: Fields<'p>,
+    /// `pi` sends this, and the fields below.
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) source: Option<Cow<'p, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) event: Option<Cow<'p, str>>,
+    #[serde(borrow)]
+    pub(super) input: Fields<'p>,
+    pub(super) include_decisions: Flag,
+}
+
+/// The texts in an object that tools use to name what they touch.
+#[derive(Debug, Default)]
+pub(super) struct Fields<'p> {
+    pub(super) file_path: Option<Cow<'p, str>>,
+    pub(super) notebook_path: Option<Cow<'p, str>>,
+    pub(super) path: Option<Cow<'p, str>>,
+    pub(super) command: Option<Cow<'p, str>>,
+    pub(super) input: Option<Cow<'p, str>>,
+    pub(super) kind: Option<Cow<'p, str>>,
+}
+
+/// `true`, and nothing else.
+#[derive(Debug, Default)]
+pub(super) struct Flag(pub(super) bool);
+
+fn text<'de: 'p, 'p, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Cow<'p, str>>, D::Error> {
+    Ok(match deserializer.deserialize_any(Any)? {
+        Scalar::Text(text) => Some(text),
+        Scalar::Flag(_) | Scalar::Other => None,
+    })
+}
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Flag(matches!(deserializer.deserialize_any(Any)?, Scalar::Flag(true))))
+    }
+}
+
+/// A value of which only texts and flags matter.
+enum Scalar<'p> {
+    Text(Cow<'p, str>),
+    Flag(bool),
+    Other,
+}
+
+impl<'de: 'p, 'p> Deserialize<'de> for Scalar<'p> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Any)
+    }
+}
+
+struct Any;
+
+impl<'de> Visitor<'de> for Any {
+    type Value = Scalar<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Text(Cow::Owned(text)))
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Flag(flag))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Scalar<'de>, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Scalar<'de>, A::Error> {
+        while sequence.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar<'de>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+}
+
+impl<'de: 'p, 'p> Deserialize<'de> for Fields<'p> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+        let mut fields = Fields::default();
+        while let Some(Scalar::Text(key)) = map.next_key::<Scalar<'de>>()? {
+            let slot = match &*key {
+                "file_path" => &mut fields.file_path,
+                "notebook_path" => &mut fields.notebook_path,
+                "path" => &mut fields.path,
+                "command" => &mut fields.command,
+                "input" => &mut fields.input,
+                "type" => &mut fields.kind,
+                // The content of a file, mostly: skipped, never kept.
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            *slot = match map.next_value::<Scalar<'de>>()? {
+                Scalar::Text(text) => Some(text),
+                Scalar::Flag(_) | Scalar::Other => None,
+            };
+        }
+        Ok(fields)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Fields<'de>, E> {
+        Ok(Fields::default())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Fields<'de>, E> {
+        Ok(Fields::default())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Fields<'de>, E> {
+        Ok(Fields::default())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Fields<'de>, E> {
+        Ok(Fields::default())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Fields<'de>, E> {
+        Ok(Fields::default())
+    }
+
+    fn visit_unit<E>(self) -> Result<Fields<'de>, E> {
+        Ok(Fields::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Fields<'de>, A::Error> {
+        while sequence.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Fields::default())
+    }
+}

@@ -1,0 +1,39 @@
+//! The pi coding agent.
+
+use std::path::PathBuf;
+
+use brief_dialects::{Action, Timing};
+
+use super::payload::Payload;
+use super::{Client, HookEvent, How, ToolCall, Touch, shell};
+
+pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
+    let timing = match payload.event.as_deref() {
+        Some("tool_call") => Timing::Before,
+        Some("tool_result") => Timing::After,
+        _ => return HookEvent::Other,
+    };
+    let path = payload.input.path.as_deref().filter(|path| !path.is_empty());
+    let one = |how| path.into_iter().map(|path| Touch::new(path, how)).collect();
+    let touches: Vec<Touch> = match payload.tool_name.as_deref().unwrap_or_default() {
+        "read" => one(How::Does(Action::Read)),
+        "edit" => one(How::Does(Action::Edit)),
+        "write" => one(How::Writes),
+        "bash" => shell::files_shown(payload.input.command.as_deref().unwrap_or_default())
+            .into_iter()
+            .map(|path| Touch::new(path, How::Does(Action::Read)))
+            .collect(),
+        _ => one(How::Unknown),
+    };
+    if touches.is_empty() {
+        return HookEvent::Other;
+    }
+    HookEvent::Tool(ToolCall {
+        client: Client::Pi,
+        cwd: payload.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
+        session: None,
+        timing,
+        touches,
+        wants_decisions: payload.include_decisions.0,
+    })
+}

@@ -1,0 +1,8 @@
+//! What each AI client says and reads.
+//!
+//! Knowledge about clients is kept apart from what we do with it: this crate turns a client's words
+//! into ours and ours into the client's, and touches no file.
+
+pub mod hook;
+pub mod mcp;
+pub mod settings;

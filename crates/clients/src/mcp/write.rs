@@ -1,0 +1,275 @@
+//! From servers to a client's text.
+
+use std::fmt::Write as _;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::profile::{Disabled, Field, Format, Profile};
+use super::{Protocol, Server, Transport};
+
+/// A client's text, and what could not be said in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The content of the client's file.
+    pub text: String,
+    /// Servers that the client cannot have, with the reason.
+    pub left_out: Vec<(String, &'static str)>,
+}
+
+/// Writes servers as the client wants them, in the order given.
+pub fn write(profile: &Profile, servers: &[Server]) -> Written {
+    let mut entries = Vec::new();
+    let mut left_out = Vec::new();
+    for server in servers {
+        match entry(profile, server) {
+            Ok(entry) => entries.push((server.name.clone(), entry)),
+            Err(reason) => left_out.push((server.name.clone(), reason)),
+        }
+    }
+    let text = match profile.format {
+        Format::Json => json(profile.key, entries),
+        Format::Toml => toml(profile.key, &entries),
+    };
+    Written { text, left_out }
+}
+
+/// A value in a settings file. Maps keep their order, because people read these files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Setting {
+    Flag(bool),
+    Text(String),
+    List(Vec<String>),
+    Map(Vec<(String, Setting)>),
+}
+
+impl Serialize for Setting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Setting::Flag(flag) => serializer.serialize_bool(*flag),
+            Setting::Text(text) => serializer.serialize_str(text),
+            Setting::List(list) => list.serialize(serializer),
+            Setting::Map(fields) => {
+                let mut map = serializer.serialize_map(Some(fields.len()))?;
+                for (key, value) in fields {
+                    map.serialize_entry(key, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+fn entry(profile: &Profile, server: &Server) -> Result<Setting, &'static str> {
+    let fields = match &server.transport {
+        Transport::Stdio { .. } => profile.stdio,
+        Transport::Remote { protocol: Protocol::Http, .. } => profile.http,
+        Transport::Remote { protocol: Protocol::Sse, .. } => {
+            profile.sse.ok_or("the client has no server-sent events")?
+        }
+    };
+    let mut settings: Vec<(String, Setting)> = fields
+        .iter()
+        .filter_map(|&(key, field)| Some((key.to_owned(), setting(field, &server.transport)?)))
+        .collect();
+    if server.disabled {
+        match profile.disabled {
+            Disabled::FalseKey(key) => settings.push((key.to_owned(), Setting::Flag(false))),
+            Disabled::LeftOut => return Err("it is disabled, which the client cannot say"),
+        }
+    }
+    Ok(Setting::Map(settings))
+}
+
+fn setting(field: Field, transport: &Transport) -> Option<Setting> {
+    let map = |pairs: &[(String, String)]| {
+        let fields = pairs.iter().map(|(key, value)| (key.clone(), Setting::Text(value.clone())));
+        (!pairs.is_empty()).then(|| Setting::Map(fields.collect()))
+    };
+    match (field, transport) {
+        (Field::Constant(text), _) => Some(Setting::Text(text.to_owned())),
+        (Field::ConstantList(text), _) => Some(Setting::List(vec![text.to_owned()])),
+        (Field::Command, Transport::Stdio { command, .. }) => Some(Setting::Text(command.clone())),
+        (Field::CommandLine, Transport::Stdio { command, args, .. }) => {
+            Some(Setting::List(std::iter::once(command).chain(args).cloned().collect()))
+        }
+        (Field::Args, Transport::Stdio { args, .. }) => Some(Setting::List(args.clone())),
+        (Field::Env, Transport::Stdio { env, .. }) => map(env),
+        (Field::Url, Transport::Remote { url, .. }) => Some(Setting::Text(url.clone())),
+        (Field::Headers, Transport::Remote { headers, .. }) => map(headers),
+        _ => None,
+    }
+}
+
+fn json(key: &str, entries: Vec<(String, Setting)>) -> String {
+    let file = Setting::Map(vec![(key.to_owned(), Setting::Map(entries))]);
+    let mut text = serde_json::to_string_pretty(&file).expect("texts, lists and maps are JSON");
+    text.push('\n');
+    text
+}
+
+fn toml(key: &str, entries: &[(String, Setting)]) -> String {
+    let mut text = String::new();
+    for (index, (name, entry)) in entries.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        let _ = writeln!(text, "[{key}.{}]", toml_key(name));
+        if let Setting::Map(fields) = entry {
+            for (key, value) in fields {
+                let _ = writeln!(text, "{} = {}", toml_key(key), toml_value(value));
+            }
+        }
+    }
+    text
+}
+
+fn toml_key(key: &str) -> String {
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if !key.is_empty() && key.bytes().all(is_bare) { key.to_owned() } else { toml_text(key) }
+}
+
+/// JSON's escapes are TOML's, except that TOML wants the delete character escaped too.
+fn toml_text(text: &str) -> String {
+    let json = serde_json::to_string(text).expect("text is JSON");
+    json.replace('\u{7f}', "\\u007f")
+}
+
+fn toml_value(value: &Setting) -> String {
+    match value {
+        Setting::Flag(flag) => flag.to_string(),
+        Setting::Text(text) => toml_text(text),
+        Setting::List(list) => {
+            let items: Vec<String> = list.iter().map(|item| toml_text(item)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Setting::Map(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(key, value)| format!("{} = {}", toml_key(key), toml_value(value)))
+                .collect();
+            format!("{{ {} }}", fields.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::profile;
+    use super::*;
+
+    fn servers() -> Vec<Server> {
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        vec![
+            Server {
+                name: "files".to_owned(),
+                transport: Transport::Stdio {
+                    command: "mcp-files".to_owned(),
+                    args: vec!["--root".to_owned(), "a \"b\"".to_owned()],
+                    env: vec![pair("TOKEN", "${TOKEN}")],
+                },
+                disabled: false,
+            },
+            Server {
+                name: "web.site".to_owned(),
+                transport: Transport::Remote {
+                    protocol: Protocol::Http,
+                    url: "https://x.test/mcp".to_owned(),
+                    headers: vec![pair("X-Key", "k")],
+                },
+                disabled: true,
+            },
+            Server {
+                name: "events".to_owned(),
+                transport: Transport::Remote {
+                    protocol: Protocol::Sse,
+                    url: "https://x.test/sse".to_owned(),
+                    headers: Vec::new(),
+                },
+                disabled: false,
+            },
+        ]
+    }
+
+    fn written(client: &str) -> Written {
+        write(profile(client).unwrap(), &servers())
+    }
+
+    #[test]
+    fn claude_needs_a_type_for_remote_servers() {
+        let json: serde_json::Value = serde_json::from_str(&written("claude").text).unwrap();
+        assert_eq!(
+            json,
+            serde_json::json!({"mcpServers": {
+                "files": {"command": "mcp-files", "args": ["--root", "a \"b\""], "env": {"TOKEN": "${TOKEN}"}},
+                "events": {"type": "sse", "url": "https://x.test/sse"},
+            }})
+        );
+        assert_eq!(
+            written("claude").left_out,
+            [("web.site".to_owned(), "it is disabled, which the client cannot say")]
+        );
+    }
+
+    #[test]
+    fn copilot_wants_args_and_tools() {
+        let json: serde_json::Value = serde_json::from_str(&written("copilot").text).unwrap();
+        assert_eq!(json["mcpServers"]["files"]["type"], "local");
+        assert_eq!(json["mcpServers"]["files"]["tools"], serde_json::json!(["*"]));
+        assert_eq!(json["mcpServers"]["events"]["tools"], serde_json::json!(["*"]));
+    }
+
+    #[test]
+    fn opencode_has_one_command_list_and_can_switch_off() {
+        let json: serde_json::Value = serde_json::from_str(&written("opencode").text).unwrap();
+        assert_eq!(
+            json["mcp"]["files"],
+            serde_json::json!({
+                "type": "local",
+                "command": ["mcp-files", "--root", "a \"b\""],
+                "environment": {"TOKEN": "${TOKEN}"},
+            })
+        );
+        assert_eq!(json["mcp"]["web.site"]["enabled"], false);
+        assert_eq!(json["mcp"]["events"]["type"], "remote");
+    }
+
+    #[test]
+    fn codex_is_toml_without_server_sent_events() {
+        let codex = written("codex");
+        insta::assert_snapshot!(codex.text, @r#"
+        [mcp_servers.files]
+        command = "mcp-files"
+        args = ["--root", "a \"b\""]
+        env = { TOKEN = "${TOKEN}" }
+
+        [mcp_servers."web.site"]
+        url = "https://x.test/mcp"
+        http_headers = { X-Key = "k" }
+        enabled = false
+        "#);
+        assert_eq!(codex.left_out, [("events".to_owned(), "the client has no server-sent events")]);
+    }
+
+    #[test]
+    fn gemini_tells_the_protocols_apart_by_key() {
+        let json: serde_json::Value = serde_json::from_str(&written("gemini").text).unwrap();
+        assert_eq!(json["mcpServers"]["events"]["url"], "https://x.test/sse");
+        let enabled: Vec<Server> =
+            servers().into_iter().map(|server| Server { disabled: false, ..server }).collect();
+        let gemini = write(profile("gemini").unwrap(), &enabled);
+        let json: serde_json::Value = serde_json::from_str(&gemini.text).unwrap();
+        assert_eq!(json["mcpServers"]["web.site"]["httpUrl"], "https://x.test/mcp");
+    }
+
+    #[test]
+    fn cursor_has_plain_commands_and_urls() {
+        let json: serde_json::Value = serde_json::from_str(&written("cursor").text).unwrap();
+        assert_eq!(json["mcpServers"]["files"]["command"], "mcp-files");
+        assert_eq!(json["mcpServers"]["events"], serde_json::json!({"url": "https://x.test/sse"}));
+    }
+
+    #[test]
+    fn profiles_are_sorted_by_name() {
+        assert!(super::super::PROFILES.windows(2).all(|pair| pair[0].client < pair[1].client));
+    }
+}
