@@ -1,0 +1,3 @@
+//! Front ends that a client talks to, rather than a person.
+
+pub mod hook;
