@@ -1,0 +1,114 @@
+//! `brief context`
+
+use std::process::ExitCode;
+
+use brief_engine::structured::Pattern;
+use brief_engine::{Applied, State};
+use brief_syntax::text::visible_line;
+use clap::Args;
+
+use super::question::{Asked, PathOrAll, Question, Reach, When};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show everything that applies to a file or directory
+///
+/// General guidance comes first, the most specific last. Nothing is executed and nothing is
+/// written.
+#[derive(Debug, Args)]
+pub(crate) struct ContextArgs {
+    #[command(flatten)]
+    scope: PathOrAll,
+
+    #[command(flatten)]
+    when: When,
+
+    #[command(flatten)]
+    reach: Reach,
+
+    /// Print JSON: what applies, what does not, and why
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ContextArgs,
+) -> Result<ExitCode, CommandError> {
+    let question = Question {
+        path: args.scope.path.as_deref(),
+        action: args.when.on.action(),
+        timing: args.when.when.timing(),
+        reach: &args.reach,
+    };
+    let asked = question.ask(ui, session)?;
+    let diagnostics = asked.catalog.diagnostics();
+    let resolution = asked.catalog.resolve(&asked.moment);
+    if args.json {
+        asked.print_json(ui, &resolution, &diagnostics)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    ui.mention(&diagnostics, asked.root.path())?;
+    let in_state = |state: State| {
+        let items = resolution.items.iter().filter(move |applied| applied.item.state == state);
+        items.collect::<Vec<_>>()
+    };
+    let (active, offered) = (in_state(State::Active), in_state(State::Offered));
+    if active.is_empty() && offered.is_empty() {
+        asked.explain_nothing(ui, "context")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print_items(ui, asked, &active)?;
+    print_offers(ui, asked, &offered, !active.is_empty())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the agent may ask for, one line each.
+fn print_offers(
+    ui: &mut Ui,
+    asked: &Asked,
+    offered: &[&Applied<'_>],
+    is_second: bool,
+) -> Result<(), CommandError> {
+    if offered.is_empty() {
+        return Ok(());
+    }
+    if is_second {
+        ui.print_line("")?;
+    }
+    ui.print_heading("offered, if the agent asks for it")?;
+    for Applied { item, .. } in offered {
+        let path = item.path.strip_prefix(asked.root.path()).unwrap_or(item.path).display();
+        let description = item.description.trim();
+        ui.print_line(visible_line(&format!("  {}: {description} ({path})", item.name)))?;
+    }
+    Ok(())
+}
+
+/// One heading per entry, its text below it.
+fn print_items(ui: &mut Ui, asked: &Asked, items: &[&Applied<'_>]) -> Result<(), CommandError> {
+    // Entries of one file stand together, and its path can be long.
+    let of_one_file =
+        items.chunk_by(|left, right| left.item.path.as_os_str() == right.item.path.as_os_str());
+    for (index, items) in of_one_file.enumerate() {
+        let path = items[0].item.path;
+        let path = path.strip_prefix(asked.root.path()).unwrap_or(path).to_string_lossy();
+        for (position, Applied { item, .. }) in items.iter().enumerate() {
+            if index + position > 0 {
+                ui.print_line("")?;
+            }
+            let mut heading = format!("{path}:{}", item.line);
+            if asked.moment.target.is_none() {
+                let patterns: Vec<_> = item.patterns.iter().map(Pattern::as_str).collect();
+                heading.push_str(&format!("  match {}", patterns.join(", ")));
+            }
+            ui.print_heading(&heading)?;
+            for line in item.content.trim_end().lines() {
+                ui.print_line(if line.is_empty() { String::new() } else { format!("  {line}") })?;
+            }
+        }
+    }
+    Ok(())
+}

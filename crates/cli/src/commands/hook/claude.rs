@@ -1,0 +1,47 @@
+//! `brief hook claude`
+
+use std::process::ExitCode;
+
+use brief_serve::hook::{DEADLINE, HookOptions, Repeat, answer_within};
+use clap::Args;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Answer Claude Code's hook: JSON on standard input, JSON on standard output
+///
+/// Exits with 0, or with 1 when the input makes no sense. It never blocks a tool call and never
+/// approves one.
+#[derive(Debug, Args)]
+pub(crate) struct ClaudeArgs {
+    /// Deliver an entry each time it applies, not once per conversation
+    #[arg(long)]
+    repeat: bool,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ClaudeArgs,
+) -> Result<ExitCode, CommandError> {
+    let repeat = if args.repeat { Repeat::Always } else { Repeat::Once };
+    let options = HookOptions { program: "brief", repeat };
+    match answer_within(DEADLINE, session.shared_system(), ui.take_stdin(), options) {
+        Ok(outcome) => {
+            // Nobody reads this unless they look for it; the answer is what counts.
+            ui.mention(&outcome.diagnostics, session.directory())?;
+            if outcome.found_nothing {
+                ui.warning("no AGENTS.yaml files found on the way to the file")?;
+            }
+            if let Some(answer) = outcome.answer {
+                ui.print_data(&answer)?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            ui.error(&error.to_string())?;
+            Ok(ErrorKind::Refused.exit_code())
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `brief hook install`
+
+use std::process::ExitCode;
+
+use brief_clients::settings::{self, brief_hooks};
+use clap::Args;
+
+use super::ClientArg;
+use super::settings_file::{SettingsFile, SettingsFileError};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Set up a client's hook in this project, for you alone
+///
+/// For Claude Code: adds to `.claude/settings.local.json`, and touches nothing else in it.
+#[derive(Debug, Args)]
+pub(super) struct InstallArgs {
+    /// The client
+    client: ClientArg,
+
+    /// The command that the client runs, if `brief` is not on its PATH
+    #[arg(long, value_name = "COMMAND", default_value = "brief hook claude")]
+    command: String,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &InstallArgs,
+) -> Result<ExitCode, CommandError> {
+    let ClientArg::Claude = args.client;
+    let root = session.root()?;
+    let failed = |error: SettingsFileError| {
+        CommandError::refused(format!("`{}` {error}", SettingsFile::NAME))
+            .with_hint("the file was left as it is")
+    };
+    let file = SettingsFile::open(session.system(), root.path()).map_err(failed)?;
+    let installed = settings::install(file.text(), &brief_hooks(&args.command));
+    match installed.map_err(SettingsFileError::Settings).map_err(failed)? {
+        Some(text) => {
+            file.write(session.system(), &text).map_err(failed)?;
+            ui.status(&format!("installed the hook in {}", file.name))?;
+            ui.hint("it takes effect in the next session of Claude Code")?;
+        }
+        None => ui.status(&format!("the hook is already installed in {}", file.name))?,
+    }
+    if args.command.starts_with("brief ") && !is_on_path(session) {
+        ui.warning("`brief` is not on PATH, so Claude Code will not find it")?;
+        ui.hint(
+            "copy it to a directory on PATH, or pass --command \"/path/to/brief hook claude\"",
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_on_path(session: &Session) -> bool {
+    let Some(path) = session.system().env("PATH") else { return false };
+    let program = format!("brief{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(&path)
+        .any(|directory| session.system().resolve(&directory.join(&program)).is_ok())
+}

@@ -1,0 +1,84 @@
+//! A client's settings file on disk: read, changed in memory, replaced in one step.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use brief_clients::settings::SettingsError;
+use brief_engine::System;
+use brief_syntax::limits;
+use brief_syntax::system::ReadError;
+
+/// `.claude/settings.local.json` of a project.
+pub(crate) struct SettingsFile {
+    /// What to call it in messages.
+    pub(crate) name: &'static str,
+    /// Where to write: the file itself, or what a link inside the project leads to.
+    path: PathBuf,
+    text: Option<String>,
+}
+
+/// Why a settings file was left alone.
+pub(crate) enum SettingsFileError {
+    /// It leads out of the project.
+    Outside,
+    /// It cannot be read.
+    Read(ReadError),
+    /// It is not UTF-8.
+    NotText,
+    /// It cannot be written.
+    Write(io::Error),
+    /// It is not what it should be.
+    Settings(SettingsError),
+}
+
+impl std::fmt::Display for SettingsFileError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SettingsFileError::Outside => formatter.write_str("leads out of the project"),
+            SettingsFileError::Read(error) => write!(formatter, "cannot be read: {error}"),
+            SettingsFileError::NotText => formatter.write_str("is not UTF-8"),
+            SettingsFileError::Write(error) => write!(formatter, "cannot be written: {error}"),
+            SettingsFileError::Settings(error) => write!(formatter, "{error}"),
+        }
+    }
+}
+
+impl SettingsFile {
+    pub(crate) const DIRECTORY: &'static str = ".claude";
+    pub(crate) const NAME: &'static str = ".claude/settings.local.json";
+
+    /// Reads the settings of the project at `root`.
+    pub(crate) fn open(
+        system: &dyn System,
+        root: &Path,
+    ) -> Result<SettingsFile, SettingsFileError> {
+        let directory = root.join(Self::DIRECTORY);
+        // A link may lead elsewhere in the project, but not out of it.
+        for path in [&directory, &root.join(Self::NAME)] {
+            if system.resolve(path).is_ok_and(|resolved| !resolved.path.starts_with(root)) {
+                return Err(SettingsFileError::Outside);
+            }
+        }
+        let path = root.join(Self::NAME);
+        let path = system.resolve(&path).map_or(path, |resolved| resolved.path);
+        let text = match system.read(&path, limits::FILE_BYTES) {
+            Ok(bytes) => Some(String::from_utf8(bytes).map_err(|_| SettingsFileError::NotText)?),
+            Err(ReadError::Missing) => None,
+            Err(error) => return Err(SettingsFileError::Read(error)),
+        };
+        Ok(SettingsFile { name: Self::NAME, path, text })
+    }
+
+    /// Returns the text, if the file exists.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// Replaces the file; the directory is made if needed.
+    pub(crate) fn write(&self, system: &dyn System, text: &str) -> Result<(), SettingsFileError> {
+        if let Some(directory) = self.path.parent() {
+            system.create_dir(directory).map_err(SettingsFileError::Write)?;
+        }
+        system.replace_file(&self.path, text.as_bytes()).map_err(SettingsFileError::Write)
+    }
+}

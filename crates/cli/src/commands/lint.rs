@@ -1,0 +1,225 @@
+//! `brief lint`
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use brief_engine::structured::FILE_NAMES;
+use brief_engine::{Catalog, Dialects, Root, Scope, Target, TargetKind, hosted};
+use brief_syntax::diagnostic::{Applicability, apply_safe_fixes};
+use brief_syntax::render::{JsonDiagnostic, sarif};
+use brief_syntax::source::{Encoding, Source};
+use brief_syntax::walk::Ignored;
+use brief_syntax::{Diagnostic, Severity};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Check guidance files, every format at once
+///
+/// Exits with 1 when there is an error, or with --strict any finding. Directories that version
+/// control ignores are left out.
+#[derive(Debug, Args)]
+pub(crate) struct LintArgs {
+    /// The directory or file to check
+    #[arg(default_value = ".")]
+    path: PathBuf,
+
+    /// Repair what has only one sensible repair
+    #[arg(long)]
+    fix: bool,
+
+    /// How to print the findings
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    /// Count warnings as errors
+    #[arg(long)]
+    strict: bool,
+
+    /// Look into directories that version control ignores, too
+    #[arg(long)]
+    no_ignore: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Sarif,
+}
+
+#[derive(Debug, Serialize)]
+struct LintReport<'r> {
+    diagnostics: Vec<JsonDiagnostic<'r>>,
+    files: usize,
+    errors: usize,
+    warnings: usize,
+    fixed: usize,
+}
+
+/// A repair can make the next one possible; more rounds than this would be a circle.
+const FIX_ROUNDS: usize = 8;
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &LintArgs,
+) -> Result<ExitCode, CommandError> {
+    let root = session.root()?;
+    let place = Place::find(session, &root, &args.path)?;
+    let ignored = if args.no_ignore { Ignored::Visit } else { Ignored::Skip };
+    let mut check = check(session, &root, &place, ignored);
+    let mut fixed = 0;
+    if args.fix {
+        for _ in 0..FIX_ROUNDS {
+            let repaired = repair(session, &root, &check.diagnostics)?;
+            if repaired == 0 {
+                break;
+            }
+            fixed += repaired;
+            check = self::check(session, &root, &place, ignored);
+        }
+    }
+    let count =
+        |severity| check.diagnostics.iter().filter(|found| found.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    match args.format {
+        Format::Text => {
+            ui.print_diagnostics(&check.diagnostics, root.path())?;
+            ui.status(&summary(&check, errors, warnings, fixed))?;
+        }
+        Format::Json => ui.print_json(&LintReport {
+            diagnostics: check.diagnostics.iter().map(JsonDiagnostic::from).collect(),
+            files: check.files,
+            errors,
+            warnings,
+            fixed,
+        })?,
+        Format::Sarif => {
+            ui.print_json(&sarif(&check.diagnostics, root.path(), env!("CARGO_PKG_VERSION")))?;
+        }
+    }
+    if check.files == 0 {
+        ui.warning("no AGENTS.yaml files found")?;
+    }
+    let failed = errors > 0 || args.strict && warnings > 0;
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+struct Check {
+    diagnostics: Vec<Diagnostic>,
+    files: usize,
+}
+
+/// What to check: a directory and all below it, or one file in it.
+struct Place {
+    directory: Target,
+    file: Option<OsString>,
+}
+
+impl Place {
+    fn find(session: &Session, root: &Root, path: &Path) -> Result<Place, CommandError> {
+        let outside = || {
+            let message = format!("`{}` is outside `{}`", path.display(), root.path().display());
+            CommandError::refused(message).with_hint("`-C DIR` sets the root")
+        };
+        let target = session.locate(root, path).ok_or_else(outside)?;
+        if session.system().resolve(&session.directory().join(path)).is_err() {
+            return Err(CommandError::refused(format!("`{}` does not exist", path.display())));
+        }
+        if target.kind() == TargetKind::Directory {
+            return Ok(Place { directory: target, file: None });
+        }
+        // By the name that was typed: findings are reported under it, also when it is a link.
+        let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+        let directory =
+            session.locate(root, above.unwrap_or(Path::new("."))).ok_or_else(outside)?;
+        Ok(Place { directory, file: path.file_name().map(OsString::from) })
+    }
+}
+
+fn check(session: &Session, root: &Root, place: &Place, ignored: Ignored) -> Check {
+    // A context directory is checked from the directory that it belongs to.
+    let owner = hosted::owner_of(session.system(), &place.directory);
+    let start = owner.as_ref().unwrap_or(&place.directory);
+    let scope = Scope { start, ignored, dialects: Dialects::All };
+    let catalog = Catalog::whole(session.system(), root, scope);
+    let mut diagnostics = catalog.check();
+    let mut files = catalog.file_count();
+    if let Some(name) = &place.file {
+        let path = root.path().join(place.directory.slashed()).join(name);
+        diagnostics.retain(|diagnostic| diagnostic.path() == path);
+        let is_known = owner.is_some() || FILE_NAMES.iter().any(|known| name == known);
+        files = usize::from(is_known);
+    } else if owner.is_some() {
+        let directory = root.path().join(place.directory.slashed());
+        diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&directory));
+    }
+    Check { diagnostics, files }
+}
+
+/// Applies the safe fixes, file by file, and returns how many there were.
+fn repair(
+    session: &Session,
+    root: &Root,
+    diagnostics: &[Diagnostic],
+) -> Result<usize, CommandError> {
+    let mut by_file: BTreeMap<&Path, (&Arc<Source>, Vec<&Diagnostic>)> = BTreeMap::new();
+    for diagnostic in diagnostics {
+        let is_safe =
+            diagnostic.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe);
+        // What was not UTF-8 would not survive being written back.
+        if is_safe && diagnostic.source.encoding() == Encoding::Utf8 {
+            let entry = by_file.entry(diagnostic.path());
+            entry.or_insert((&diagnostic.source, Vec::new())).1.push(diagnostic);
+        }
+    }
+    let mut applied = 0;
+    for (path, (source, diagnostics)) in by_file {
+        let fixed = apply_safe_fixes(source.text(), diagnostics);
+        // A link was followed because it stays inside the root; the file behind it is what changes.
+        let resolved = session.system().resolve(path).map(|resolved| resolved.path);
+        let target = resolved.unwrap_or_else(|_| path.to_owned());
+        if !target.starts_with(root.path()) {
+            continue;
+        }
+        session.system().replace_file(&target, fixed.text.as_bytes()).map_err(|error| {
+            CommandError::refused(format!("`{}` cannot be written: {error}", path.display()))
+        })?;
+        applied += fixed.applied;
+    }
+    Ok(applied)
+}
+
+fn summary(check: &Check, errors: usize, warnings: usize, fixed: usize) -> String {
+    let files = counted(check.files, "file");
+    let mut text = match (errors, warnings) {
+        (0, 0) => format!("no problems in {files}"),
+        (errors, 0) => format!("{} in {files}", counted(errors, "error")),
+        (0, warnings) => format!("{} in {files}", counted(warnings, "warning")),
+        (errors, warnings) => {
+            format!("{} and {} in {files}", counted(errors, "error"), counted(warnings, "warning"))
+        }
+    };
+    if fixed > 0 {
+        text.push_str(&format!(", {} repaired", counted(fixed, "problem")));
+    }
+    let fixable = check.diagnostics.iter().filter(|diagnostic| {
+        diagnostic.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe)
+    });
+    let fixable = fixable.count();
+    if fixable > 0 {
+        text.push_str(&format!(" ({fixable} can be repaired with --fix)"));
+    }
+    text
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,101 @@
+//! `brief mcp-servers`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_clients::mcp::{self, Protocol, Server, Transport};
+use brief_engine::McpServers;
+use brief_engine::hosted::{CONFIG_NAME, ConfiguredServer, Connection, ServerKind};
+use brief_syntax::text::visible_line;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use super::question::{DialectArg, Question, Reach};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show the MCP servers that are configured for a file or directory
+///
+/// Nothing is started. With --for, prints the content of that client's own file.
+#[derive(Debug, Args)]
+pub(crate) struct McpServersArgs {
+    /// The file or directory to ask about; it need not exist yet
+    #[arg(default_value = ".")]
+    path: PathBuf,
+
+    /// The directory that the client has open [default: the repository, or the current directory]
+    #[arg(long, value_name = "DIR")]
+    mounted: Option<PathBuf>,
+
+    /// Print JSON: servers by name
+    #[arg(long, conflicts_with = "client")]
+    json: bool,
+
+    /// Write them as this client wants them
+    #[arg(long = "for", value_name = "CLIENT", value_parser = clients())]
+    client: Option<String>,
+}
+
+fn clients() -> PossibleValuesParser {
+    PossibleValuesParser::new(mcp::PROFILES.iter().map(|profile| profile.client))
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &McpServersArgs,
+) -> Result<ExitCode, CommandError> {
+    let reach = Reach::only(DialectArg::Hosted).mounted_at(args.mounted.clone());
+    let question = Question { path: Some(&args.path), action: None, timing: None, reach: &reach };
+    let asked = question.ask(ui, session)?;
+    let resolution = asked.catalog.resolve(&asked.moment);
+    let servers = resolution.hosted.map(|hosted| hosted.mcp_servers.as_slice()).unwrap_or_default();
+    let mut diagnostics = asked.catalog.diagnostics();
+    diagnostics.retain(|diagnostic| diagnostic.path().ends_with(CONFIG_NAME));
+    ui.mention(&diagnostics, asked.root.path())?;
+    if args.json {
+        ui.print_json(&McpServers(servers))?;
+    } else if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
+        let servers: Vec<Server> = servers.iter().map(server).collect();
+        let written = mcp::write(profile, &servers);
+        for (name, reason) in &written.left_out {
+            ui.warning(&format!("`{name}` is left out: {reason}"))?;
+        }
+        ui.print_raw(&written.text)?;
+        ui.status(&format!("this is the content of {}", profile.file))?;
+    } else {
+        for configured in servers {
+            let place = configured.origin.path();
+            let place = place.strip_prefix(asked.root.path()).unwrap_or(place).display();
+            let line = configured.origin.line();
+            let disabled = if configured.server.disabled { ", disabled" } else { "" };
+            ui.print_heading(&format!("{}  {place}:{line}{disabled}", configured.name))?;
+            let words = match &configured.server.connection {
+                Connection::Command { command, args, .. } => {
+                    std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
+                }
+                Connection::Url { url, .. } => url.clone(),
+            };
+            ui.print_line(format!("  {}", visible_line(&words)))?;
+        }
+        if servers.is_empty() {
+            ui.status("no MCP servers are configured here")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn server(configured: &ConfiguredServer) -> Server {
+    let transport = match configured.server.connection.clone() {
+        Connection::Command { command, args, env } => Transport::Stdio { command, args, env },
+        Connection::Url { url, headers } => {
+            let protocol = match configured.server.kind {
+                Some(ServerKind::Sse) => Protocol::Sse,
+                Some(ServerKind::Http | ServerKind::Stdio) | None => Protocol::Http,
+            };
+            Transport::Remote { protocol, url, headers }
+        }
+    };
+    Server { name: configured.name.clone(), transport, disabled: configured.server.disabled }
+}

@@ -1,0 +1,55 @@
+//! The commands, one file each.
+
+mod completions;
+mod context;
+mod decisions;
+pub(crate) mod hook;
+mod init;
+mod lint;
+mod mcp_servers;
+mod question;
+mod schema;
+mod why;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+pub(crate) use init::{StarterError, write_starter};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Context(context::ContextArgs),
+    Decisions(decisions::DecisionsArgs),
+    Why(why::WhyArgs),
+    McpServers(mcp_servers::McpServersArgs),
+    Lint(lint::LintArgs),
+    Init(init::InitArgs),
+    Hook(hook::HookArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    command: &Command,
+) -> Result<ExitCode, CommandError> {
+    let code = match command {
+        Command::Context(args) => context::run(ui, session, args),
+        Command::Decisions(args) => decisions::run(ui, session, args),
+        Command::Why(args) => why::run(ui, session, args),
+        Command::McpServers(args) => mcp_servers::run(ui, session, args),
+        Command::Lint(args) => lint::run(ui, session, args),
+        Command::Init(args) => init::run(ui, session, args),
+        Command::Hook(args) => hook::run(ui, session, args),
+        Command::Schema(args) => schema::run(ui, args),
+        Command::Completions(args) => completions::run(ui, args),
+    }?;
+    ui.flush()?;
+    Ok(code)
+}

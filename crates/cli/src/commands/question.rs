@@ -1,0 +1,273 @@
+//! What `context`, `decisions` and `why` ask, and what they say when there is nothing.
+
+use std::path::{Path, PathBuf};
+
+use brief_engine::{
+    Action, Catalog, Dialects, Moment, Report, Resolution, Root, Scope, Target, TargetKind, Timing,
+    hosted, structured,
+};
+use brief_syntax::Diagnostic;
+use brief_syntax::walk::Ignored;
+use clap::{Args, ValueEnum};
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+#[derive(Debug, Args)]
+pub(crate) struct When {
+    /// Only what is for this action
+    #[arg(long, value_name = "ACTION", default_value = "all")]
+    pub(crate) on: OnArg,
+
+    /// Only what is for this timing
+    #[arg(long, value_name = "TIMING", default_value = "all")]
+    pub(crate) when: WhenArg,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum OnArg {
+    Read,
+    Edit,
+    Create,
+    All,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum WhenArg {
+    Before,
+    After,
+    All,
+}
+
+impl OnArg {
+    pub(crate) fn action(self) -> Option<Action> {
+        match self {
+            OnArg::Read => Some(Action::Read),
+            OnArg::Edit => Some(Action::Edit),
+            OnArg::Create => Some(Action::Create),
+            OnArg::All => None,
+        }
+    }
+}
+
+impl WhenArg {
+    pub(crate) fn timing(self) -> Option<Timing> {
+        match self {
+            WhenArg::Before => Some(Timing::Before),
+            WhenArg::After => Some(Timing::After),
+            WhenArg::All => None,
+        }
+    }
+}
+
+/// Which guidance to look at, and from where.
+#[derive(Debug, Args)]
+pub(crate) struct Reach {
+    /// Only this dialect; may be given several times
+    #[arg(long, value_name = "DIALECT")]
+    only: Vec<DialectArg>,
+
+    /// The directory that the client has open [default: the repository, or the current directory]
+    #[arg(long, value_name = "DIR")]
+    mounted: Option<PathBuf>,
+
+    /// What the user mentions by name; may be given several times
+    #[arg(long = "mention", value_name = "NAME")]
+    mentions: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DialectArg {
+    /// `AGENTS.yaml` files
+    Structured,
+    /// `.context` directories
+    Hosted,
+}
+
+impl DialectArg {
+    fn name(self) -> &'static str {
+        match self {
+            DialectArg::Structured => structured::NAME,
+            DialectArg::Hosted => hosted::NAME,
+        }
+    }
+}
+
+impl Reach {
+    /// Every dialect, nothing mentioned.
+    pub(crate) const EVERYTHING: Reach =
+        Reach { only: Vec::new(), mounted: None, mentions: Vec::new() };
+
+    /// Only one dialect, nothing mentioned.
+    pub(crate) fn only(dialect: DialectArg) -> Reach {
+        Reach { only: vec![dialect], ..Reach::EVERYTHING }
+    }
+
+    /// Sets the directory that the client has open.
+    pub(crate) fn mounted_at(self, mounted: Option<PathBuf>) -> Reach {
+        Reach { mounted, ..self }
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        self.only.iter().map(|dialect| dialect.name()).collect()
+    }
+
+    fn has(&self, dialect: DialectArg) -> bool {
+        self.only.is_empty() || self.only.contains(&dialect)
+    }
+
+    /// The mounted directory: what was said, the nearest repository, or where we started.
+    fn mounted(&self, session: &Session, root: &Root) -> PathBuf {
+        if let Some(mounted) = &self.mounted {
+            return session.directory().join(mounted);
+        }
+        let is_repository =
+            |directory: &&Path| session.system().resolve(&directory.join(".git")).is_ok();
+        root.path().ancestors().find(is_repository).unwrap_or(root.path()).to_owned()
+    }
+}
+
+/// None named means all.
+fn dialects<'d>(only: &'d [&'d str]) -> Dialects<'d> {
+    if only.is_empty() { Dialects::All } else { Dialects::Only(only) }
+}
+
+/// What was typed, before it is looked up.
+pub(crate) struct Question<'q> {
+    /// The path; `None` for the whole project.
+    pub(crate) path: Option<&'q Path>,
+    pub(crate) action: Option<Action>,
+    pub(crate) timing: Option<Timing>,
+    pub(crate) reach: &'q Reach,
+}
+
+/// A question that can be answered.
+pub(crate) struct Asked {
+    pub(crate) root: Root,
+    pub(crate) moment: Moment,
+    pub(crate) catalog: Catalog,
+    /// Whether the path lies outside the root, which was said already.
+    is_outside: bool,
+    /// What was looked for, for when there is none.
+    sought: &'static str,
+}
+
+impl Question<'_> {
+    /// Reads what the answer needs. A path outside the root gets nothing from it.
+    pub(crate) fn ask(
+        self,
+        ui: &mut Ui,
+        session: &Session,
+    ) -> Result<&'static Asked, CommandError> {
+        let session = &session.remembering();
+        let root = session.root()?;
+        let mut is_outside = false;
+        let (target, catalog) = match self.path {
+            Some(path) => {
+                let target = session.locate(&root, path);
+                if target.is_none() && self.reach.has(DialectArg::Structured) {
+                    is_outside = true;
+                    let (path, place) = (path.display(), root.path().display());
+                    ui.warning(&format!("`{path}` is outside `{place}`; no AGENTS.yaml applies"))?;
+                }
+                let catalog = self.read(session, &root, target.as_ref(), path);
+                let typed = || Target::from_slashed(&path.to_string_lossy(), TargetKind::File);
+                (Some(target.unwrap_or_else(typed)), catalog)
+            }
+            None => {
+                let top = Session::top();
+                let only = self.reach.names();
+                let dialects = dialects(&only);
+                let scope = Scope { start: &top, ignored: Ignored::Skip, dialects };
+                (None, Catalog::whole(session.system(), &root, scope))
+            }
+        };
+        let moment = Moment { target, action: self.action, timing: self.timing, client: None };
+        let sought =
+            match (self.reach.has(DialectArg::Structured), self.reach.has(DialectArg::Hosted)) {
+                (true, false) => "AGENTS.yaml files",
+                (false, true) => ".context files",
+                _ => "AGENTS.yaml or .context files",
+            };
+        // The program answers one question and ends; giving a large catalog back piece by piece
+        // would only take time.
+        Ok(Box::leak(Box::new(Asked { root, moment, catalog, is_outside, sought })))
+    }
+
+    fn read(
+        &self,
+        session: &Session,
+        root: &Root,
+        target: Option<&Target>,
+        path: &Path,
+    ) -> Catalog {
+        let path = session.directory().join(path);
+        let mounted = self.reach.mounted(session, root);
+        let mentions = &self.reach.mentions;
+        let question =
+            brief_engine::Question { root, target, path: &path, mounted: &mounted, mentions };
+        Catalog::about(session.system(), &question, dialects(&self.reach.names()))
+    }
+}
+
+impl Asked {
+    /// Prints the answer as JSON. That there is no context file is said on the side.
+    pub(crate) fn print_json(
+        &self,
+        ui: &mut Ui,
+        resolution: &Resolution<'_>,
+        diagnostics: &[Diagnostic],
+    ) -> Result<(), CommandError> {
+        if self.catalog.is_empty() && !self.is_outside {
+            self.warn_of_no_file(ui)?;
+        }
+        let report = Report::new(self.root.path(), &self.moment, resolution, diagnostics);
+        ui.print_json(&report)?;
+        Ok(())
+    }
+
+    fn path(&self) -> Option<&str> {
+        let path = self.moment.target.as_ref().map(brief_engine::Target::slashed);
+        path.map(|path| if path.is_empty() { "." } else { path })
+    }
+
+    fn warn_of_no_file(&self, ui: &mut Ui) -> Result<(), CommandError> {
+        let place = self
+            .path()
+            .map_or("in this project".to_owned(), |path| format!("on the way to {path}"));
+        ui.warning(&format!("no {} found {place}", self.sought))?;
+        ui.hint("`brief init` writes one to start from")?;
+        Ok(())
+    }
+
+    /// Says why there is nothing to print.
+    pub(crate) fn explain_nothing(&self, ui: &mut Ui, what: &str) -> Result<(), CommandError> {
+        if self.is_outside {
+            return Ok(());
+        }
+        if self.catalog.is_empty() {
+            return self.warn_of_no_file(ui);
+        }
+        match self.path() {
+            Some(path) => {
+                ui.status(&format!("no {what} for {path}"))?;
+                ui.hint(&format!("`brief why {path}` shows each entry and why it does not apply"))?;
+            }
+            None => ui.status(&format!("no {what} in this project"))?,
+        }
+        Ok(())
+    }
+}
+
+/// The path of a command that can also list everything.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct PathOrAll {
+    /// The file or directory to ask about; it need not exist yet, and a trailing `/` means a directory
+    pub(crate) path: Option<PathBuf>,
+
+    /// List what the whole project says, whatever the patterns
+    #[arg(long)]
+    pub(crate) all: bool,
+}

@@ -1,0 +1,144 @@
+//! `brief why`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brief_engine::{Moment, Reason, Resolution, State, Target, TargetKind};
+use brief_syntax::text::visible_line;
+use clap::Args;
+
+use super::question::{Question, Reach, When};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show each candidate for a file or directory, in or out, and the reason
+#[derive(Debug, Args)]
+pub(crate) struct WhyArgs {
+    /// The file or directory to ask about; it need not exist yet, and a trailing `/` means a directory
+    path: PathBuf,
+
+    #[command(flatten)]
+    when: When,
+
+    #[command(flatten)]
+    reach: Reach,
+
+    /// Print JSON, in the shape of `brief context --json`
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &WhyArgs,
+) -> Result<ExitCode, CommandError> {
+    let question = Question {
+        path: Some(&args.path),
+        action: args.when.on.action(),
+        timing: args.when.when.timing(),
+        reach: &args.reach,
+    };
+    let asked = question.ask(ui, session)?;
+    let diagnostics = asked.catalog.diagnostics();
+    let resolution = asked.catalog.resolve(&asked.moment);
+    if args.json {
+        asked.print_json(ui, &resolution, &diagnostics)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    ui.mention(&diagnostics, asked.root.path())?;
+    let candidates = candidates(&resolution);
+    if candidates.is_empty() {
+        asked.explain_nothing(ui, "context")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    ui.print_line(visible_line(&asked_about(&asked.moment)))?;
+    let about = asked.moment.target.as_ref().map(Target::slashed).unwrap_or_default();
+    for candidate in candidates {
+        ui.print_line("")?;
+        let path = candidate.path.strip_prefix(asked.root.path()).unwrap_or(candidate.path);
+        let kind = if candidate.kind == "decision" { "decision, " } else { "" };
+        let mut heading = format!("{:<3}  {}:{}", candidate.label, path.display(), candidate.line);
+        if let Some((scope, trigger)) = candidate.setting {
+            heading.push_str(&format!("  {scope}, {trigger}"));
+        }
+        ui.print_heading(&heading)?;
+        let reason = candidate.reason.about(about).to_string();
+        ui.print_line(format!("     {kind}{}", visible_line(&reason)))?;
+        if let Some(line) = candidate.content.lines().find(|line| !line.trim().is_empty()) {
+            ui.print_line(format!("     > {}", line.trim()))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Something that might apply, in or out.
+struct Candidate<'r> {
+    /// `in`, `out`, or how else it is there.
+    label: &'static str,
+    kind: &'static str,
+    /// Its scope and trigger, in a dialect that has them.
+    setting: Option<(&'static str, &'static str)>,
+    path: &'r Path,
+    line: usize,
+    content: &'r str,
+    reason: &'r Reason<'r>,
+}
+
+/// Returns everything in the order of the files: from the root down, top to bottom.
+fn candidates<'r>(resolution: &'r Resolution<'r>) -> Vec<Candidate<'r>> {
+    let items = resolution.items.iter().map(|applied| Candidate {
+        label: match applied.item.state {
+            State::Active => "in",
+            State::Offered | State::Manual => applied.item.state.as_str(),
+        },
+        kind: applied.item.kind,
+        setting: applied.item.trigger.map(|trigger| (applied.item.scope, trigger)),
+        path: applied.item.path,
+        line: applied.item.line,
+        content: applied.item.content,
+        reason: &applied.reason,
+    });
+    let decisions = resolution.decisions.iter().map(|bound| Candidate {
+        label: "in",
+        kind: "decision",
+        setting: None,
+        path: bound.path,
+        line: bound.decision.line,
+        content: &bound.decision.decision,
+        reason: &bound.reason,
+    });
+    let left_out = resolution.left_out.iter().map(|left_out| Candidate {
+        label: "out",
+        kind: left_out.kind,
+        setting: None,
+        path: left_out.path,
+        line: left_out.line,
+        content: left_out.content,
+        reason: &left_out.reason,
+    });
+    let mut candidates: Vec<_> = items.chain(decisions).chain(left_out).collect();
+    candidates.sort_by_key(|candidate| {
+        (candidate.path.components().count(), candidate.path, candidate.line)
+    });
+    candidates
+}
+
+fn asked_about(moment: &Moment) -> String {
+    let mut text = match &moment.target {
+        Some(target) if target.slashed().is_empty() => ".".to_owned(),
+        Some(target) => target.slashed().to_owned(),
+        None => String::new(),
+    };
+    if moment.target.as_ref().map(Target::kind) == Some(TargetKind::Directory) {
+        text.push_str(" (directory)");
+    }
+    if let Some(action) = moment.action {
+        text.push_str(&format!(", on {}", action.as_str()));
+    }
+    if let Some(timing) = moment.timing {
+        text.push_str(&format!(", when {}", timing.as_str()));
+    }
+    text
+}

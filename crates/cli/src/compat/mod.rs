@@ -1,0 +1,6 @@
+//! Other tools' command lines, for users who move over by making a link.
+//!
+//! The outputs and exit codes are those tools' own; `docs/compat.md` lists every deliberate
+//! difference.
+
+pub(crate) mod sctx;

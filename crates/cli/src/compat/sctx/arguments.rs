@@ -1,0 +1,106 @@
+//! What may stand after `context` and `decisions`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use brief_engine::{Action, Catalog, Moment, Root, Scope, Timing};
+use brief_syntax::walk::Ignored;
+
+use super::{Failure, STRUCTURED, warn, warn_if_nothing_found};
+use crate::session::Session;
+use crate::ui::Ui;
+
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    path: Option<PathBuf>,
+    pub(super) all: bool,
+    action: Option<Action>,
+    timing: Option<Timing>,
+    pub(super) json: bool,
+}
+
+/// Whether a command has `--on` and `--when`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filters {
+    Accepted,
+    Unknown,
+}
+
+impl Arguments {
+    pub(super) fn parse(args: &[OsString], filters: Filters) -> Result<Arguments, Failure> {
+        let mut parsed = Arguments::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.to_string_lossy().as_ref() {
+                "--all" => parsed.all = true,
+                "--json" => parsed.json = true,
+                "--on" if filters == Filters::Accepted => {
+                    let value = args.next().ok_or_else(|| Failure::new("--on requires a value"))?;
+                    parsed.action = action(&value.to_string_lossy())?;
+                }
+                "--when" if filters == Filters::Accepted => {
+                    let value =
+                        args.next().ok_or_else(|| Failure::new("--when requires a value"))?;
+                    parsed.timing = timing(&value.to_string_lossy())?;
+                }
+                flag if flag.starts_with("--") => {
+                    return Err(Failure::new(format!("unknown flag: {flag}")));
+                }
+                "" => {}
+                _ if parsed.path.is_some() => {
+                    return Err(Failure::new("only one <path> is allowed"));
+                }
+                _ => parsed.path = Some(PathBuf::from(arg)),
+            }
+        }
+        match (&parsed.path, parsed.all) {
+            (Some(_), true) => Err(Failure::new("--all and <path> are mutually exclusive")),
+            (None, false) => Err(Failure::new("missing required <path> argument")),
+            _ => Ok(parsed),
+        }
+    }
+
+    /// Reads what the answer needs and says what is wrong with it. `None` when the path lies
+    /// outside the root.
+    pub(super) fn ask(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+    ) -> Result<Option<(Root, Catalog, Moment)>, Failure> {
+        let root =
+            session.root().map_err(|_| Failure::new("the current directory cannot be read"))?;
+        let (catalog, target) = match &self.path {
+            Some(path) => {
+                let Some(target) = session.locate(&root, path) else { return Ok(None) };
+                (Catalog::along(session.system(), &root, &target), Some(target))
+            }
+            None => {
+                let top = Session::top();
+                let scope = Scope { start: &top, ignored: Ignored::Visit, dialects: STRUCTURED };
+                (Catalog::whole(session.system(), &root, scope), None)
+            }
+        };
+        warn(ui, &catalog.diagnostics())?;
+        warn_if_nothing_found(ui, catalog.is_empty())?;
+        let moment = Moment { target, action: self.action, timing: self.timing, client: None };
+        Ok(Some((root, catalog, moment)))
+    }
+}
+
+fn action(value: &str) -> Result<Option<Action>, Failure> {
+    match Action::from_name(value) {
+        None if value != "all" => Err(Failure::new(format!(
+            "invalid --on value \"{value}\" (must be read, edit, create, or all)"
+        ))),
+        action => Ok(action),
+    }
+}
+
+fn timing(value: &str) -> Result<Option<Timing>, Failure> {
+    match Timing::from_name(value) {
+        None if value != "all" => Err(Failure::new(format!(
+            "invalid --when value \"{value}\" (must be before, after, or all)"
+        ))),
+        timing => Ok(timing),
+    }
+}

@@ -1,0 +1,122 @@
+//! `sctx decisions`
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use brief_engine::structured;
+use serde::Serialize;
+
+use super::arguments::{Arguments, Filters};
+use super::{Outcome, slashed};
+use crate::session::Session;
+use crate::ui::Ui;
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Bound<'d> {
+    decision: &'d str,
+    rationale: &'d str,
+    alternatives: Option<Vec<Alternative<'d>>>,
+    revisit_when: &'d str,
+    date: &'d str,
+    r#match: Vec<&'d str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Listed<'d> {
+    decision: &'d str,
+    rationale: &'d str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alternatives: Option<Vec<Alternative<'d>>>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    revisit_when: &'d str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    date: &'d str,
+    r#match: Vec<&'d str>,
+    source_file: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Alternative<'d> {
+    option: &'d str,
+    reason_rejected: &'d str,
+}
+
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
+    let arguments = Arguments::parse(args, Filters::Unknown)?;
+    let asked = arguments.ask(ui, session)?;
+    let resolution = asked.as_ref().map(|(_, catalog, moment)| catalog.resolve(moment));
+    let bound = resolution.as_ref().map(|resolution| resolution.decisions.as_slice());
+    let bound = bound.unwrap_or_default();
+    let root = asked.as_ref().map_or(session.directory(), |(root, ..)| root.path());
+    match (arguments.json, arguments.all) {
+        (true, false) => {
+            ui.print_json(&bound.iter().map(|bound| to_bound(bound.decision)).collect::<Vec<_>>())?;
+        }
+        (true, true) => {
+            let listed = bound.iter().map(|bound| {
+                let Bound { decision, rationale, alternatives, revisit_when, date, r#match } =
+                    to_bound(bound.decision);
+                let source_file = slashed(bound.path, root);
+                Listed {
+                    decision,
+                    rationale,
+                    alternatives,
+                    revisit_when,
+                    date,
+                    r#match,
+                    source_file,
+                }
+            });
+            ui.print_json(&listed.collect::<Vec<_>>())?;
+        }
+        (false, all) => {
+            for bound in bound {
+                print(ui, bound.decision)?;
+                if all {
+                    let patterns = patterns(bound.decision);
+                    ui.print_line(format!("    Match: {}", patterns.join(", ")))?;
+                    ui.print_line(format!("    (from {})", slashed(bound.path, root)))?;
+                }
+            }
+            if bound.is_empty() {
+                ui.print_line("No matching decisions found.")?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(ui: &mut Ui, decision: &structured::Decision) -> std::io::Result<()> {
+    ui.print_line(format!("  - {}", decision.decision))?;
+    ui.print_line(format!("    Rationale: {}", decision.rationale))?;
+    for alternative in &decision.alternatives {
+        let structured::Alternative { option, reason_rejected } = alternative;
+        ui.print_line(format!("    Considered {option}, rejected: {reason_rejected}"))?;
+    }
+    if let Some(revisit_when) = &decision.revisit_when {
+        ui.print_line(format!("    Revisit when: {revisit_when}"))?;
+    }
+    Ok(())
+}
+
+fn patterns(decision: &structured::Decision) -> Vec<&str> {
+    decision.patterns.iter().map(structured::Pattern::as_str).collect()
+}
+
+fn to_bound(decision: &structured::Decision) -> Bound<'_> {
+    let alternatives = decision.alternatives.iter().map(|alternative| Alternative {
+        option: &alternative.option,
+        reason_rejected: &alternative.reason_rejected,
+    });
+    Bound {
+        decision: &decision.decision,
+        rationale: &decision.rationale,
+        alternatives: (!decision.alternatives.is_empty()).then(|| alternatives.collect()),
+        revisit_when: decision.revisit_when.as_deref().unwrap_or_default(),
+        date: decision.date.as_deref().unwrap_or_default(),
+        r#match: patterns(decision),
+    }
+}

@@ -1,0 +1,23 @@
+//! `sctx hook`
+
+use std::process::ExitCode;
+
+use brief_serve::hook::{DEADLINE, HookOptions, Repeat, answer_within};
+
+use super::{Failure, Outcome, warn, warn_if_nothing_found};
+use crate::session::Session;
+use crate::ui::Ui;
+
+pub(super) fn run(ui: &mut Ui, session: &Session) -> Outcome {
+    // The hooks that `sctx claude enable` sets up do not tell when a conversation was compacted,
+    // so nothing may be left out as already known.
+    let options = HookOptions { program: "sctx", repeat: Repeat::Always };
+    let outcome = answer_within(DEADLINE, session.shared_system(), ui.take_stdin(), options)
+        .map_err(|error| Failure::new(error.to_string()))?;
+    warn(ui, &outcome.diagnostics)?;
+    warn_if_nothing_found(ui, outcome.found_nothing)?;
+    if let Some(answer) = outcome.answer {
+        ui.print_data(&answer)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,153 @@
+//! The command line of `sctx`.
+
+mod arguments;
+mod claude;
+mod context;
+mod decisions;
+mod hook;
+mod init;
+mod pi;
+mod validate;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use brief_engine::{Dialects, System, structured};
+use brief_syntax::{Diagnostic, Severity};
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// The one dialect that `sctx` knows.
+const STRUCTURED: Dialects<'_> = Dialects::Only(&[structured::NAME]);
+
+const USAGE: &str = "\
+Usage: sctx <command>
+
+Commands:
+  hook                                  Answer an agent's hook: JSON on stdin, JSON on stdout
+  context <path> [--on A] [--when T] [--json]
+                                        Show the context entries for a file or directory
+  context --all [--on A] [--when T] [--json]
+                                        Show the context entries of the whole tree
+  decisions <path> [--json]             Show the decisions for a file or directory
+  decisions --all [--json]              Show the decisions of the whole tree
+  validate [<dir>]                      Check the context files below a directory
+  init                                  Write an AGENTS.yaml to start from
+  claude enable|disable                 Set up or remove the hook in Claude Code
+  pi enable|disable                     Set up or remove the extension in pi
+  version                               Show the version
+  help                                  Show this help
+";
+
+/// What a command failed with: the text after `error: `.
+enum Failure {
+    Message(String),
+    Output(io::Error),
+}
+
+impl Failure {
+    fn new(message: impl Into<String>) -> Failure {
+        Failure::Message(message.into())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+type Outcome = Result<ExitCode, Failure>;
+
+/// Runs `sctx` with the arguments after its name.
+pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
+    let outcome = dispatch(args, ui, system).and_then(|code| {
+        ui.flush()?;
+        Ok(code)
+    });
+    match outcome {
+        Ok(code) => code,
+        Err(Failure::Message(message)) => {
+            // When even standard error is gone, only the exit code is left.
+            let _ = ui.error(&message);
+            ExitCode::FAILURE
+        }
+        Err(Failure::Output(error)) => CommandError::from(error).report(ui),
+    }
+}
+
+fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Outcome {
+    let Some(command) = args.first() else {
+        ui.warn_raw(USAGE)?;
+        return Ok(ExitCode::FAILURE);
+    };
+    let rest = &args[1..];
+    match command.to_string_lossy().as_ref() {
+        "help" | "--help" | "-h" => {
+            ui.print_raw(USAGE)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        "version" => {
+            ui.print_line(format!("sctx {}", env!("CARGO_PKG_VERSION")))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
+    }
+    let session = Session::start(system, None)
+        .map_err(|_| Failure::new("the current directory cannot be read"))?;
+    match command.to_string_lossy().as_ref() {
+        "hook" => hook::run(ui, &session),
+        "context" => context::run(ui, &session, rest),
+        "decisions" => decisions::run(ui, &session, rest),
+        "validate" => validate::run(ui, &session, rest),
+        "init" => init::run(ui, &session),
+        "claude" => claude::run(ui, &session, rest),
+        "pi" => pi::run(ui, &session, rest),
+        other => {
+            ui.warn_raw(&format!(
+                "unknown command: {}\n\n",
+                brief_syntax::text::visible_line(other)
+            ))?;
+            ui.warn_raw(USAGE)?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Warns of files and entries that are not delivered, as `sctx` words it.
+fn warn(ui: &mut Ui, diagnostics: &[Diagnostic]) -> io::Result<()> {
+    for diagnostic in diagnostics.iter().filter(|found| found.severity == Severity::Error) {
+        let path = diagnostic.path().display();
+        let line = diagnostic.position().line;
+        if diagnostic.code == "structured/invalid-yaml" {
+            ui.warning(&format!(
+                "failed to parse {path}: line {line}: {}",
+                yaml_error(diagnostic)
+            ))?;
+        } else {
+            ui.warning(&format!("{path}:{line}: {}", diagnostic.message))?;
+        }
+    }
+    Ok(())
+}
+
+fn warn_if_nothing_found(ui: &mut Ui, found_nothing: bool) -> io::Result<()> {
+    if found_nothing { ui.warning("no AGENTS.yaml files found") } else { Ok(()) }
+}
+
+/// The parser's own words.
+fn yaml_error(diagnostic: &Diagnostic) -> &str {
+    diagnostic.message.split_once(": ").map_or(diagnostic.message.as_str(), |(_, error)| error)
+}
+
+/// A path below the root with `/` between names.
+fn slashed(path: &Path, root: &Path) -> String {
+    let relative = path.strip_prefix(root).unwrap_or(path);
+    let names: Vec<_> = relative.iter().map(|name| name.to_string_lossy()).collect();
+    names.join("/")
+}

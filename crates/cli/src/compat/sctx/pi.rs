@@ -1,0 +1,60 @@
+//! `sctx pi`
+
+use std::ffi::OsString;
+use std::io;
+use std::process::ExitCode;
+
+use super::{Failure, Outcome};
+use crate::session::Session;
+use crate::ui::Ui;
+
+const EXTENSION: &str = include_str!("pi/sctx.ts");
+const DIRECTORY: &str = ".pi";
+const EXTENSIONS: &str = ".pi/extensions";
+const NAME: &str = ".pi/extensions/sctx.ts";
+
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
+    let action = args.first().map(|action| action.to_string_lossy());
+    let is_enable = match action.as_deref() {
+        Some("enable") => true,
+        Some("disable") => false,
+        _ => return Err(Failure::new("usage: sctx pi <enable|disable>")),
+    };
+    let root = session.root().map_err(|_| Failure::new("the current directory cannot be read"))?;
+    let system = session.system();
+    if system.resolve(&root.path().join(DIRECTORY)).is_err() {
+        return Err(Failure::new(".pi/ directory not found — run this from a pi project"));
+    }
+    // A link may lead elsewhere in the project, but not out of it.
+    for name in [DIRECTORY, EXTENSIONS, NAME] {
+        let resolved = system.resolve(&root.path().join(name));
+        if resolved.is_ok_and(|resolved| !resolved.path.starts_with(root.path())) {
+            return Err(Failure::new(format!("{name} leads out of the project")));
+        }
+    }
+    let cannot = |error: io::Error| Failure::new(format!("{NAME}: {error}"));
+    let path = root.path().join(NAME);
+    if is_enable {
+        system.create_dir(&root.path().join(EXTENSIONS)).map_err(cannot)?;
+        match system.create_file(&path, EXTENSION.as_bytes()) {
+            Ok(()) => ui.print_line(format!("sctx extension enabled at {NAME}"))?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                ui.print_line(format!("sctx extension is already enabled at {NAME}"))?;
+            }
+            Err(error) => return Err(cannot(error)),
+        }
+    } else {
+        match system.remove_file(&path) {
+            Ok(()) => {
+                // It stays when something else is in it.
+                let _ = system.remove_empty_dir(&root.path().join(EXTENSIONS));
+                ui.print_line(format!("sctx extension disabled at {NAME}"))?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                ui.print_line(format!("sctx extension is not enabled at {NAME}"))?;
+            }
+            Err(error) => return Err(cannot(error)),
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

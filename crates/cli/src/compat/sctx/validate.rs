@@ -1,0 +1,52 @@
+//! `sctx validate`
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use brief_engine::{Catalog, Root, Scope};
+use brief_syntax::Severity;
+use brief_syntax::walk::Ignored;
+
+use super::{Failure, Outcome, STRUCTURED, yaml_error};
+use crate::session::Session;
+use crate::ui::Ui;
+
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
+    let named = args.first().map_or(Path::new("."), Path::new);
+    let path = session.directory().join(named);
+    let cannot = |error: std::io::Error| Failure::new(format!("{}: {error}", named.display()));
+    let resolved = session.system().resolve(&path).map_err(cannot)?.path;
+    // A context file may be named itself; its directory is then the root.
+    let (root, only) = match Root::open(session.system(), &resolved) {
+        Ok(root) => (root, None),
+        Err(_) => {
+            let directory = path.parent().unwrap_or(&path);
+            let root = Root::open(session.system(), directory).map_err(cannot)?;
+            let only = path.file_name().map(|name| root.path().join(name));
+            (root, only)
+        }
+    };
+    let top = Session::top();
+    let scope = Scope { start: &top, ignored: Ignored::Visit, dialects: STRUCTURED };
+    let mut diagnostics = Catalog::whole(session.system(), &root, scope).diagnostics();
+    if let Some(only) = only {
+        diagnostics.retain(|diagnostic| diagnostic.path() == only);
+    }
+    for diagnostic in &diagnostics {
+        let place = format!("{}:{}", diagnostic.path().display(), diagnostic.position().line);
+        let message = match diagnostic.code {
+            "structured/invalid-yaml" => format!("invalid YAML: {}", yaml_error(diagnostic)),
+            "structured/unreadable" => format!("cannot read file: {}", yaml_error(diagnostic)),
+            _ => diagnostic.message.clone(),
+        };
+        ui.print_line(format!("{}: {place}: {message}", diagnostic.severity))?;
+    }
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        return Err(Failure::new("validation failed"));
+    }
+    if diagnostics.is_empty() {
+        ui.print_line("All context files are valid.")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,83 @@
+//! The one place where an error becomes a message and an exit code.
+//!
+//! | code | meaning |
+//! | --- | --- |
+//! | 0 | done; also when the reader of our output went away |
+//! | 1 | findings, not found, refused |
+//! | 2 | usage or configuration |
+//! | 3 | a defect of ours |
+
+use std::io;
+use std::process::ExitCode;
+
+use crate::ui::Ui;
+
+/// Whose fault it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// What was asked for cannot be done.
+    Refused,
+    /// The call or the configuration is wrong.
+    Usage,
+    /// The reader of our output went away.
+    BrokenPipe,
+    /// Something that should not happen.
+    Internal,
+}
+
+impl ErrorKind {
+    pub(crate) fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            ErrorKind::BrokenPipe => 0,
+            ErrorKind::Refused => 1,
+            ErrorKind::Usage => 2,
+            ErrorKind::Internal => 3,
+        })
+    }
+}
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    kind: ErrorKind,
+    message: String,
+    hint: Option<String>,
+}
+
+impl CommandError {
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        CommandError { kind: ErrorKind::Refused, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        CommandError { kind: ErrorKind::Usage, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Prints the error and returns its exit code.
+    pub(crate) fn report(self, ui: &mut Ui) -> ExitCode {
+        if self.kind != ErrorKind::BrokenPipe {
+            // When even standard error is gone, only the exit code is left.
+            let _ = ui.error(&self.message);
+            if let Some(hint) = &self.hint {
+                let _ = ui.hint(hint);
+            }
+        }
+        self.kind.exit_code()
+    }
+}
+
+/// An error while printing.
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::BrokenPipe => ErrorKind::BrokenPipe,
+            _ => ErrorKind::Internal,
+        };
+        CommandError { kind, message: format!("failed to write the output: {error}"), hint: None }
+    }
+}

@@ -1,0 +1,67 @@
+//! What every command starts from: the system, the directory, the root.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_engine::{Root, System, Target, TargetKind};
+use brief_syntax::system::Remembered;
+
+use crate::error::CommandError;
+
+/// One run of the program.
+pub(crate) struct Session {
+    system: Arc<dyn System>,
+    directory: PathBuf,
+}
+
+impl Session {
+    /// Starts in the current directory, or in `directory` relative to it.
+    pub(crate) fn start(
+        system: Arc<dyn System>,
+        directory: Option<&Path>,
+    ) -> Result<Session, CommandError> {
+        let current = system.current_dir().map_err(|error| {
+            CommandError::usage(format!("the current directory cannot be read: {error}"))
+        })?;
+        let directory = directory.map_or(current.clone(), |directory| current.join(directory));
+        Ok(Session { system, directory })
+    }
+
+    pub(crate) fn system(&self) -> &dyn System {
+        self.system.as_ref()
+    }
+
+    /// The same session, for one question: what a path resolves to is asked once.
+    pub(crate) fn remembering(&self) -> Session {
+        let system = Arc::new(Remembered::new(self.shared_system()));
+        Session { system, directory: self.directory.clone() }
+    }
+
+    pub(crate) fn shared_system(&self) -> Arc<dyn System> {
+        Arc::clone(&self.system)
+    }
+
+    /// The directory that relative paths start at.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The root: the directory that the program was started in. It is not searched for, because
+    /// in a repository of many projects every marker is the wrong one for someone.
+    pub(crate) fn root(&self) -> Result<Root, CommandError> {
+        Root::open(self.system(), &self.directory).map_err(|error| {
+            let directory = self.directory.display();
+            CommandError::usage(format!("the directory `{directory}` cannot be opened: {error}"))
+        })
+    }
+
+    /// Finds a path that the user typed; `None` when it lies outside the root.
+    pub(crate) fn locate(&self, root: &Root, path: &Path) -> Option<Target> {
+        root.locate(self.system(), &self.directory, path)
+    }
+
+    /// The root itself, as a place to start a walk at.
+    pub(crate) fn top() -> Target {
+        Target::from_slashed("", TargetKind::Directory)
+    }
+}

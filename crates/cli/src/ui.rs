@@ -1,0 +1,204 @@
+//! Everything that is printed goes through here.
+//!
+//! Standard output is data, standard error is for people. What comes from a file is escaped before
+//! a person sees it ([`brief_syntax::text`]); only JSON and help texts are printed as they are.
+
+use std::fmt;
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use brief_syntax::render::{Colour, Terminal};
+use brief_syntax::text::{visible, visible_line};
+use brief_syntax::{Diagnostic, Severity};
+use serde::Serialize;
+
+/// The terminal, or what stands in for it.
+pub struct Ui {
+    stdin: Option<Box<dyn Read + Send>>,
+    stdout: Box<dyn Write>,
+    stderr: Box<dyn Write>,
+    colour: Colour,
+    width: usize,
+}
+
+/// The width that diagnostics are laid out for when nothing better is known.
+const WIDTH: usize = 100;
+
+/// Bytes of output held back; a whole answer, mostly.
+const BUFFER: usize = 64 * 1024;
+
+/// Diagnostics shown with their source lines; nobody reads more of them, and the rest is listed.
+const EXCERPTS: usize = 100;
+
+impl Ui {
+    /// Talks to the process's own streams. Colours appear on a terminal, unless `NO_COLOR` is set.
+    pub fn of_process() -> Ui {
+        let choice = anstream::AutoStream::choice(&io::stderr());
+        let has_colour = choice != anstream::ColorChoice::Never && io::stdout().is_terminal();
+        Ui {
+            stdin: Some(Box::new(io::stdin())),
+            stdout: Box::new(BufWriter::with_capacity(BUFFER, io::stdout())),
+            stderr: Box::new(io::stderr()),
+            colour: if has_colour { Colour::Always } else { Colour::Never },
+            width: WIDTH,
+        }
+    }
+
+    /// Talks to the given streams, without colours.
+    pub fn new(stdin: Box<dyn Read + Send>, stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Ui {
+        Ui { stdin: Some(stdin), stdout, stderr, colour: Colour::Never, width: WIDTH }
+    }
+
+    pub(crate) fn has_colour(&self) -> bool {
+        self.colour == Colour::Always
+    }
+
+    /// Hands over standard input; empty the second time.
+    pub(crate) fn take_stdin(&mut self) -> Box<dyn Read + Send> {
+        self.stdin.take().unwrap_or_else(|| Box::new(io::empty()))
+    }
+
+    /// Prints text for people or pipes, escaped, with a line break.
+    pub(crate) fn print_line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        writeln!(self.stdout, "{}", visible(&text.to_string()))
+    }
+
+    /// Prints a heading, escaped, with a line break.
+    pub(crate) fn print_heading(&mut self, text: &str) -> io::Result<()> {
+        let style = self.style(Style::new().bold());
+        writeln!(self.stdout, "{style}{}{style:#}", visible_line(text))
+    }
+
+    /// Prints data as it is, with a line break.
+    pub(crate) fn print_data(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.stdout, "{text}")
+    }
+
+    /// Prints text that we made ourselves, as it is.
+    pub(crate) fn print_raw(&mut self, text: &str) -> io::Result<()> {
+        self.stdout.write_all(text.as_bytes())
+    }
+
+    /// Prints a value as JSON.
+    pub(crate) fn print_json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let mut json = Pieces { held: Vec::with_capacity(BUFFER), output: &mut *self.stdout };
+        serde_json::to_writer_pretty(&mut json, value)?;
+        json.write_all(b"\n")?;
+        json.flush()
+    }
+
+    /// Prints text that we made ourselves to standard error, as it is.
+    pub(crate) fn warn_raw(&mut self, text: &str) -> io::Result<()> {
+        self.stderr.write_all(text.as_bytes())
+    }
+
+    pub(crate) fn error(&mut self, message: &str) -> io::Result<()> {
+        self.labelled("error", AnsiColor::Red, message)
+    }
+
+    pub(crate) fn warning(&mut self, message: &str) -> io::Result<()> {
+        self.labelled("warning", AnsiColor::Yellow, message)
+    }
+
+    pub(crate) fn hint(&mut self, message: &str) -> io::Result<()> {
+        self.labelled("hint", AnsiColor::Cyan, message)
+    }
+
+    /// Says something about the work done, for people only.
+    pub(crate) fn status(&mut self, message: &str) -> io::Result<()> {
+        writeln!(self.stderr, "{}", visible_line(message))
+    }
+
+    fn labelled(&mut self, label: &str, colour: AnsiColor, message: &str) -> io::Result<()> {
+        let style = self.style(colour.on_default().bold());
+        writeln!(self.stderr, "{style}{label}{style:#}: {}", visible_line(message))
+    }
+
+    fn style(&self, style: Style) -> Style {
+        if self.has_colour() { style } else { Style::new() }
+    }
+
+    /// Says in one line each what is wrong with the files that were read.
+    pub(crate) fn mention(&mut self, diagnostics: &[Diagnostic], root: &Path) -> io::Result<()> {
+        for diagnostic in diagnostics {
+            // One line each, also when a file name holds a line break.
+            let message = format!("{}: {}", place(diagnostic, root), diagnostic.message);
+            let message = visible_line(&message);
+            match diagnostic.severity {
+                Severity::Error => self.error(&message)?,
+                Severity::Warning => self.warning(&message)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints diagnostics to standard output: the first ones with their source lines, the rest in
+    /// one line each.
+    pub(crate) fn print_diagnostics(
+        &mut self,
+        diagnostics: &[Diagnostic],
+        root: &Path,
+    ) -> io::Result<()> {
+        let terminal = Terminal::new(root, self.colour, self.width);
+        let (shown, listed) = diagnostics.split_at(diagnostics.len().min(EXCERPTS));
+        for diagnostic in shown {
+            writeln!(self.stdout, "{}\n", terminal.render(diagnostic))?;
+        }
+        for diagnostic in listed {
+            let Diagnostic { severity, code, message, .. } = diagnostic;
+            let place = place(diagnostic, root);
+            let (place, message) = (visible_line(&place), visible_line(message));
+            writeln!(self.stdout, "{place}: {severity}[{code}]: {message}")?;
+        }
+        Ok(())
+    }
+
+    /// Writes out what is still held back.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.stdout.flush()
+    }
+}
+
+/// Puts many small pieces together before they go through a `dyn Write`, which JSON's are.
+struct Pieces<'o> {
+    held: Vec<u8>,
+    output: &'o mut dyn Write,
+}
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.write_all(piece).map(|()| piece.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, piece: &[u8]) -> io::Result<()> {
+        if self.held.len() + piece.len() > BUFFER {
+            self.flush()?;
+        }
+        self.held.extend_from_slice(piece);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.write_all(&self.held)?;
+        self.held.clear();
+        Ok(())
+    }
+}
+
+/// Output that cannot be flushed was reported already, or has no reader.
+impl Drop for Ui {
+    fn drop(&mut self) {
+        let _ = self.stdout.flush();
+    }
+}
+
+fn place(diagnostic: &Diagnostic, root: &Path) -> String {
+    let path = diagnostic.shown_path(root);
+    if diagnostic.source.text().is_empty() {
+        return path.into_owned();
+    }
+    let position = diagnostic.position();
+    format!("{path}:{}:{}", position.line, position.column)
+}

@@ -1,0 +1,52 @@
+//! Directories nested deeper than any path can say.
+
+use std::path::Path;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Directories called `d`, one in the other, removed again at the end.
+///
+/// Made and removed from handle to handle, because no path to the innermost is short enough, and
+/// a temporary directory's own clean-up would hold a handle for each level.
+pub struct Chain {
+    innermost: Option<OwnedFd>,
+    depth: usize,
+    file: &'static str,
+}
+
+impl Chain {
+    /// Nests `depth` directories in `directory`, and puts a file into the innermost.
+    pub fn new(directory: &Path, depth: usize, file: &'static str, content: &str) -> Chain {
+        let start = open(directory, DIRECTORY, Mode::empty()).expect("the directory exists");
+        let innermost = (0..depth).fold(start, |handle, _| {
+            mkdirat(&handle, "d", Mode::RWXU).expect("a directory can be made");
+            openat(&handle, "d", DIRECTORY, Mode::empty()).expect("the directory exists")
+        });
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+        let written = openat(&innermost, file, flags, Mode::RUSR | Mode::WUSR);
+        let written = written.expect("a file can be made");
+        rustix::io::write(written, content.as_bytes()).expect("the file can be written");
+        Chain { innermost: Some(innermost), depth, file }
+    }
+
+    /// Returns the path of the innermost directory, below the one that the chain begins in.
+    pub fn path(&self) -> String {
+        vec!["d"; self.depth].join("/")
+    }
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        let Some(mut handle) = self.innermost.take() else { return };
+        let mut removed = unlinkat(&handle, self.file, AtFlags::empty());
+        for _ in 0..self.depth {
+            let Ok(above) = openat(&handle, "..", DIRECTORY, Mode::empty()) else { return };
+            removed = removed.and(unlinkat(&above, "d", AtFlags::REMOVEDIR));
+            handle = above;
+        }
+        assert!(removed.is_ok() || std::thread::panicking(), "the chain can be removed");
+    }
+}

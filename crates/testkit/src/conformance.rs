@@ -1,0 +1,198 @@
+//! Runs conformance cases: files, a command line, and what must come out of it.
+//!
+//! The cases are data, so that another implementation can be held to them; `conformance/README.md`
+//! describes the format. `{{ROOT}}` stands for the directory that a case is laid out in.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::{Output, Sandbox};
+
+/// One case.
+#[derive(Debug, Clone)]
+pub struct Case {
+    value: Value,
+}
+
+impl Case {
+    /// Reads a file of cases.
+    pub fn read_all(json: &str) -> Vec<Case> {
+        let cases: Vec<Value> = serde_json::from_str(json).expect("the cases are a JSON list");
+        cases.into_iter().map(|value| Case { value }).collect()
+    }
+
+    /// Returns the case's name.
+    pub fn id(&self) -> &str {
+        self.value["id"].as_str().expect("a case has an id")
+    }
+
+    /// Lays the case out, runs it, and returns what is not as expected.
+    pub fn run(&self, program: &Path, name: &str) -> Vec<String> {
+        let sandbox = Sandbox::new(program).linked_as(name);
+        let root = sandbox.path();
+        let case = with_root(&self.value, &root.to_string_lossy());
+        lay_out(&sandbox, &case);
+        let args = texts(&case["args"]);
+        let stdin = case["stdin"].as_str().unwrap_or_default();
+        let directory = case["cwd"].as_str().expect("a case has a working directory");
+        let output = sandbox.run_in(directory, &args, stdin).with_project(&root);
+        let mut differences = Vec::new();
+        let expected = case["expect"].as_object().expect("a case expects something");
+        for (key, value) in expected {
+            check_output(key, value, &output, &mut differences);
+            check_files(key, value, &root, &mut differences);
+        }
+        differences
+    }
+}
+
+/// Puts the place of the project for `{{ROOT}}` into every text.
+fn with_root(value: &Value, root: &str) -> Value {
+    match value {
+        Value::String(text) => text.replace("{{ROOT}}", root).into(),
+        Value::Array(list) => list.iter().map(|item| with_root(item, root)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, item)| (name.clone(), with_root(item, root))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+fn lay_out(sandbox: &Sandbox, case: &Value) {
+    for (path, content) in case["files"].as_object().expect("a case has files") {
+        if path.ends_with('/') {
+            fs::create_dir_all(sandbox.path().join(path)).expect("directories can be made");
+        } else {
+            sandbox.write(path, content.as_str().expect("a file has a text"));
+        }
+    }
+    for (path, target) in case["symlinks"].as_object().into_iter().flatten() {
+        crate::make_link(
+            Path::new(target.as_str().expect("a link has a target")),
+            &sandbox.path().join(path),
+        );
+    }
+}
+
+fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut Vec<String>) {
+    let (stdout, stderr) = (&output.stdout, &output.stderr);
+    let mut require = |holds: bool, problem: String| {
+        if !holds {
+            differences.push(problem);
+        }
+    };
+    match key {
+        "exit" => {
+            let code = output.code.map(i64::from);
+            require(code == expected.as_i64(), format!("exit {code:?}, not {expected}: {stderr}"));
+        }
+        "stdout_contains" => {
+            for text in texts(expected) {
+                require(stdout.contains(text), format!("stdout lacks {text:?}: {stdout:?}"));
+            }
+        }
+        "stdout_not_contains" => {
+            for text in texts(expected) {
+                require(!stdout.contains(text), format!("stdout has {text:?}: {stdout:?}"));
+            }
+        }
+        "stdout_order" => {
+            let mut rest = stdout.as_str();
+            for text in texts(expected) {
+                let found = rest.find(text);
+                require(found.is_some(), format!("stdout lacks {text:?} in order: {stdout:?}"));
+                rest = found.map_or("", |at| &rest[at + 1..]);
+            }
+        }
+        "stdout_equals" => {
+            require(expected == stdout, format!("stdout {stdout:?}, not {expected}"));
+        }
+        "stdout_lines" => {
+            let lines = stdout.lines().count();
+            require(expected == lines, format!("{lines} lines, not {expected}"));
+        }
+        "stdout_max_bytes" => {
+            let limit = expected.as_u64().expect("a limit is a number");
+            let length = stdout.len();
+            require(length as u64 <= limit, format!("{length} bytes, more than {limit}"));
+        }
+        "stderr_contains" => {
+            for text in texts(expected) {
+                require(stderr.contains(text), format!("stderr lacks {text:?}: {stderr:?}"));
+            }
+        }
+        "stderr_not_contains" => {
+            for text in texts(expected) {
+                require(!stderr.contains(text), format!("stderr has {text:?}: {stderr:?}"));
+            }
+        }
+        "json_equals" => match serde_json::from_str::<Value>(stdout) {
+            Ok(json) => require(&json == expected, format!("JSON {json}, not {expected}")),
+            Err(error) => require(false, format!("not JSON: {error}: {stdout:?}")),
+        },
+        "json_path_equals" => match serde_json::from_str::<Value>(stdout) {
+            Ok(json) => {
+                for (path, value) in expected.as_object().into_iter().flatten() {
+                    let found = at(&json, path);
+                    require(found == value, format!("{path} is {found}, not {value}"));
+                }
+            }
+            Err(error) => require(false, format!("not JSON: {error}: {stdout:?}")),
+        },
+        "files_contain" | "files_equal" | "files_json_equal" | "files_absent" => {}
+        other => require(false, format!("the runner does not know `{other}`")),
+    }
+}
+
+fn check_files(key: &str, expected: &Value, root: &Path, differences: &mut Vec<String>) {
+    let read = |path: &str| fs::read_to_string(root.join(path));
+    let files = expected.as_object().into_iter().flatten();
+    match key {
+        "files_contain" => {
+            for (path, wanted) in files {
+                let text = read(path).unwrap_or_default();
+                for part in texts(wanted).into_iter().filter(|&part| !text.contains(part)) {
+                    differences.push(format!("{path} lacks {part:?}"));
+                }
+            }
+        }
+        "files_equal" => {
+            for (path, wanted) in files {
+                if read(path).ok().as_deref() != wanted.as_str() {
+                    differences.push(format!("{path} changed"));
+                }
+            }
+        }
+        "files_json_equal" => {
+            for (path, wanted) in files {
+                let json = read(path).map(|text| serde_json::from_str::<Value>(&text).ok());
+                if json.ok().flatten().as_ref() != Some(wanted) {
+                    differences.push(format!("{path} does not hold {wanted}"));
+                }
+            }
+        }
+        "files_absent" => {
+            for path in texts(expected) {
+                if fs::symlink_metadata(root.join(path)).is_ok() {
+                    differences.push(format!("{path} exists"));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Follows a dotted path; `null` when it leads nowhere.
+fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
+    path.split('.').fold(value, |value, name| match name.parse::<usize>() {
+        Ok(index) if value.is_array() => &value[index],
+        _ => &value[name],
+    })
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    let list = value.as_array().expect("a list of texts");
+    list.iter().map(|text| text.as_str().expect("a text")).collect()
+}

@@ -1,0 +1,229 @@
+//! For tests only: a project in a temporary directory, the program run in it with nothing from the
+//! outside, and everything it printed in one text.
+#![expect(clippy::disallowed_methods, reason = "tests make real files and start the real program")]
+
+#[cfg(unix)]
+mod chain;
+pub mod conformance;
+
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+#[cfg(unix)]
+pub use chain::Chain;
+
+/// A program that is still running after this long will not end by itself.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A project, a home directory, and a program to run in them.
+pub struct Sandbox {
+    directory: tempfile::TempDir,
+    program: PathBuf,
+    env: Vec<(String, String)>,
+}
+
+impl Sandbox {
+    /// Makes an empty project for the program at `program`.
+    pub fn new(program: impl Into<PathBuf>) -> Sandbox {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let sandbox = Sandbox { directory, program: program.into(), env: Vec::new() };
+        fs::create_dir(sandbox.path()).expect("the directory is empty");
+        fs::create_dir(sandbox.home()).expect("the directory is empty");
+        sandbox
+    }
+
+    /// Runs the program under another name, as a link to it would.
+    #[must_use]
+    pub fn linked_as(mut self, name: &str) -> Sandbox {
+        let link = self.directory.path().join(name);
+        make_link(&self.program, &link);
+        self.program = link;
+        self
+    }
+
+    /// Sets an environment variable for all runs.
+    #[must_use]
+    pub fn with_env(mut self, name: &str, value: &str) -> Sandbox {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Writes a file of the project, and the directories above it.
+    #[must_use]
+    pub fn with_file(self, path: &str, content: impl AsRef<[u8]>) -> Sandbox {
+        self.write(path, content);
+        self
+    }
+
+    /// Writes a file of the project.
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.path().join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).expect("directories can be made");
+        }
+        fs::write(path, content).expect("files can be written");
+    }
+
+    /// Reads a file of the project.
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path().join(path)).expect("the file exists and is text")
+    }
+
+    /// Returns the project's directory, without links in it.
+    pub fn path(&self) -> PathBuf {
+        let directory = fs::canonicalize(self.directory.path());
+        directory.expect("the directory exists").join("project")
+    }
+
+    /// Returns the home directory.
+    pub fn home(&self) -> PathBuf {
+        self.directory.path().join("home")
+    }
+
+    /// Runs the program in the project, with nothing on standard input.
+    #[must_use = "snapshot the output, or assert what it says"]
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.run_with_input(args, "")
+    }
+
+    /// Runs the program in the project with text on standard input.
+    #[must_use = "snapshot the output, or assert what it says"]
+    pub fn run_with_input(&self, args: &[&str], input: impl AsRef<[u8]>) -> Output {
+        self.run_in("", args, input)
+    }
+
+    /// Runs the program in a directory of the project.
+    #[must_use = "snapshot the output, or assert what it says"]
+    pub fn run_in(&self, directory: &str, args: &[&str], input: impl AsRef<[u8]>) -> Output {
+        let mut child = self.command(directory, args).spawn().expect("the program can be started");
+        let mut stdin = child.stdin.take().expect("standard input is piped");
+        let input = input.as_ref().to_vec();
+        // A program that does not read its input must not stop the test.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let id = child.id();
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || sender.send(child.wait_with_output()));
+        let Ok(output) = receiver.recv_timeout(PATIENCE) else {
+            let _ = Command::new("kill").arg(id.to_string()).status();
+            panic!("{args:?} is still running after {} s", PATIENCE.as_secs());
+        };
+        let output = output.expect("the program ends");
+        writer.join().expect("the writer ends");
+        let clean = |bytes: &[u8]| {
+            String::from_utf8_lossy(bytes).replace(&*self.path().to_string_lossy(), "$PROJECT")
+        };
+        Output {
+            stdout: clean(&output.stdout),
+            stderr: clean(&output.stderr),
+            code: output.status.code(),
+        }
+    }
+}
+
+impl Sandbox {
+    /// Returns a run that is ready to be started, for tests that need the process itself.
+    pub fn command(&self, directory: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(args)
+            .current_dir(self.path().join(directory))
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", "/usr/bin:/bin")
+            .env("COLUMNS", "100")
+            .env("LC_ALL", "C.UTF-8")
+            .env("TZ", "UTC")
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Makes a symbolic link in the project.
+    #[must_use]
+    pub fn with_link(self, path: &str, target: impl AsRef<Path>) -> Sandbox {
+        let path = self.path().join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).expect("directories can be made");
+        }
+        make_link(target.as_ref(), &path);
+        self
+    }
+
+    /// Makes a directory of the project.
+    #[must_use]
+    pub fn with_dir(self, path: &str) -> Sandbox {
+        fs::create_dir_all(self.path().join(path)).expect("directories can be made");
+        self
+    }
+
+    /// Returns a directory beside the project, where nothing of the project may come from.
+    pub fn outside(&self) -> PathBuf {
+        let outside = self.path().with_file_name("outside");
+        fs::create_dir_all(&outside).expect("directories can be made");
+        outside
+    }
+}
+
+/// What a run printed and how it ended. Its text form shows all of it, for snapshots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// The exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+}
+
+impl Output {
+    /// Puts the real place of the project back for `$PROJECT`.
+    #[must_use]
+    pub(crate) fn with_project(mut self, path: &Path) -> Output {
+        for text in [&mut self.stdout, &mut self.stderr] {
+            *text = text.replace("$PROJECT", &path.to_string_lossy());
+        }
+        self
+    }
+
+    /// Parses standard output as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("not JSON: {error}\n{self}"))
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.stdout)?;
+        if !self.stderr.is_empty() {
+            write!(formatter, "------- stderr -------\n{}", self.stderr)?;
+        }
+        match self.code {
+            Some(0) => {}
+            Some(code) => writeln!(formatter, "[exit status: {code}]")?,
+            None => writeln!(formatter, "[ended by a signal]")?,
+        }
+        write!(formatter, "[EOF]")
+    }
+}
+
+/// Makes a file that is no file: reading it would wait for ever.
+pub fn make_fifo(path: &Path) {
+    let status = Command::new("mkfifo").arg(path).status().expect("mkfifo can be started");
+    assert!(status.success());
+}
+
+/// Makes a symbolic link at `path`; where the system has none, a copy.
+pub fn make_link(target: &Path, path: &Path) {
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(target, path).expect("a link can be made");
+    #[cfg(not(unix))]
+    fs::copy(target, path).expect("the file can be copied");
+}
