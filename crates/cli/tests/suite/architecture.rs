@@ -1,0 +1,146 @@
+//! The house: which crate may see which, and how large a file may grow.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::workspace;
+
+/// The floors from the top down. A crate sees only floors below its own.
+const FLOORS: [&[&str]; 5] = [
+    &["brief-cli"],
+    &["brief-serve"],
+    &["brief-engine", "brief-registry", "brief-runtime", "brief-clients"],
+    &["brief-dialects"],
+    &["brief-syntax"],
+];
+
+/// What holds the tests together; no floor, and nothing that ships may see it.
+const TESTKIT: &str = "brief-testkit";
+
+/// The most lines a source file may have, tests in it included.
+const MOST_LINES: usize = 600;
+
+struct Manifest {
+    name: String,
+    dependencies: Vec<String>,
+    dev_dependencies: Vec<String>,
+}
+
+/// Reads the manifests of the crates, as far as this test needs them.
+fn manifests() -> Vec<Manifest> {
+    let mut manifests = Vec::new();
+    for entry in fs::read_dir(workspace().join("crates")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path().join("Cargo.toml")).unwrap();
+        let mut manifest = Manifest {
+            name: String::new(),
+            dependencies: Vec::new(),
+            dev_dependencies: Vec::new(),
+        };
+        let mut section = String::new();
+        for line in text.lines().map(str::trim) {
+            if let Some(name) = line.strip_prefix('[') {
+                section = String::from(name.trim_end_matches(']'));
+            } else if section == "package" && line.starts_with("name = ") {
+                manifest.name = String::from(line.split('"').nth(1).unwrap());
+            } else if line.starts_with("brief-") && section.ends_with("dependencies") {
+                let name = line.split(['.', ' ', '=']).next().unwrap().to_owned();
+                if section.ends_with("dev-dependencies") {
+                    manifest.dev_dependencies.push(name);
+                } else {
+                    manifest.dependencies.push(name);
+                }
+            }
+        }
+        assert!(!manifest.name.is_empty());
+        manifests.push(manifest);
+    }
+    manifests.sort_by(|left, right| left.name.cmp(&right.name));
+    manifests
+}
+
+fn floors() -> BTreeMap<&'static str, usize> {
+    let floors = FLOORS.iter().enumerate();
+    floors.flat_map(|(floor, names)| names.iter().map(move |&name| (name, floor))).collect()
+}
+
+/// Design: "Dependencies point down only; two crates on one floor never see each other".
+#[test]
+fn dependencies_point_down() {
+    let floors = floors();
+    for manifest in manifests().iter().filter(|manifest| manifest.name != TESTKIT) {
+        let name = manifest.name.as_str();
+        let floor = floors.get(name).unwrap_or_else(|| panic!("{name} stands on no floor"));
+        for dependency in manifest.dependencies.iter().chain(&manifest.dev_dependencies) {
+            if dependency == TESTKIT {
+                continue;
+            }
+            let below = floors.get(dependency.as_str());
+            assert!(below.is_some_and(|below| below > floor), "{name} must not see {dependency}");
+        }
+    }
+}
+
+/// Design: the test kit is for tests only, and stands on nothing of ours.
+#[test]
+fn the_test_kit_is_for_tests_only() {
+    for manifest in manifests() {
+        let Manifest { name, dependencies, dev_dependencies } = manifest;
+        assert!(!dependencies.iter().any(|dependency| dependency == TESTKIT), "{name}");
+        if name == TESTKIT {
+            assert!(dependencies.is_empty() && dev_dependencies.is_empty());
+        }
+    }
+}
+
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns the source files of all crates, tests not included.
+pub(crate) fn crate_sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(workspace().join("crates")).unwrap() {
+        sources(&entry.unwrap().path().join("src"), &mut found);
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Returns the files that tests stand in: sources and integration tests.
+pub(crate) fn all_sources() -> Vec<PathBuf> {
+    let mut found = crate_sources();
+    for entry in fs::read_dir(workspace().join("crates")).unwrap() {
+        let tests = entry.unwrap().path().join("tests");
+        if tests.is_dir() {
+            sources(&tests, &mut found);
+        }
+    }
+    found
+}
+
+/// House style: "`main.rs` ≤ 30 lines", and files that one can read in one go.
+#[test]
+fn files_stay_short() {
+    for path in crate_sources() {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        let most = if path.ends_with("main.rs") { 30 } else { MOST_LINES };
+        assert!(lines <= most, "{} has {lines} lines, more than {most}", path.display());
+    }
+}
+
+/// House style: "Every module opens with `//!`".
+#[test]
+fn every_module_says_what_it_is() {
+    for path in all_sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("//!"), "{} does not open with `//!`", path.display());
+    }
+}

@@ -1,0 +1,97 @@
+//! The documents keep up with the program: codes, and the map from rules to tests.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::architecture::{all_sources, crate_sources};
+use crate::workspace;
+
+fn document(path: &str) -> String {
+    fs::read_to_string(workspace().join(path)).unwrap()
+}
+
+/// The texts in quotes in a line.
+fn literals(line: &str) -> impl Iterator<Item = &str> {
+    line.split('"').skip(1).step_by(2)
+}
+
+fn is_code(text: &str) -> bool {
+    let word = |name: &str| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    };
+    match text.split_once('/') {
+        Some((area, name)) => {
+            matches!(area, "hosted" | "structured" | "project" | "yaml" | "text") && word(name)
+        }
+        None => text.strip_prefix("frontmatter-").is_some_and(word),
+    }
+}
+
+/// Every diagnostic code that the program can report.
+fn codes() -> BTreeSet<String> {
+    let mut codes = BTreeSet::new();
+    for path in crate_sources() {
+        let text = fs::read_to_string(path).unwrap();
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            codes.extend(literals(line).filter(|text| is_code(text)).map(str::to_owned));
+        }
+    }
+    codes
+}
+
+/// Every code has a row in the reference, and every row a code.
+#[test]
+fn every_diagnostic_is_documented() {
+    let codes = codes();
+    assert!(codes.len() > 25, "the search finds only {codes:?}");
+    let page = document("docs/reference/diagnostics.md");
+    let rows: BTreeSet<String> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next().map(str::to_owned))
+        .collect();
+    let missing: Vec<_> = codes.difference(&rows).collect();
+    assert!(missing.is_empty(), "docs/reference/diagnostics.md lacks {missing:?}");
+    let stale: Vec<_> = rows.difference(&codes).collect();
+    assert!(stale.is_empty(), "docs/reference/diagnostics.md has {stale:?}, which nothing reports");
+}
+
+/// A test that the conformance map names exists where the map says.
+#[test]
+fn every_test_in_the_conformance_map_exists() {
+    let map = document("docs/conformance.md");
+    let sources: Vec<(String, String)> = all_sources()
+        .into_iter()
+        .map(|path| {
+            let name = path.strip_prefix(workspace()).unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    let mut checked = 0;
+    for reference in map.split('`').skip(1).step_by(2).filter(|text| text.contains(".rs::")) {
+        let (path, test) = reference.split_once("::").unwrap();
+        let source = sources.iter().find(|(name, _)| name == path);
+        let (_, content) = source.unwrap_or_else(|| panic!("`{path}` does not exist"));
+        assert!(content.contains(&format!("fn {test}()")), "`{path}` has no test called `{test}`");
+        checked += 1;
+    }
+    assert!(checked > 60, "the map names only {checked} tests");
+}
+
+/// Every rule of the document and every ruling that concerns what exists is in the map.
+#[test]
+fn every_rule_is_in_the_conformance_map() {
+    let map = document("docs/conformance.md");
+    let rows: Vec<&str> = map.lines().filter(|line| line.starts_with("| ")).collect();
+    for rule in [
+        "G1", "G2", "G3", "G4", "G5", "G6", "G8", "G9", "G11", "G12", "S1", "S2", "S3", "S4", "S5",
+        "S6", "S7", "S8",
+    ] {
+        let rows: Vec<_> =
+            rows.iter().filter(|row| row.starts_with(&format!("| {rule} "))).collect();
+        assert!(!rows.is_empty(), "{rule} is not in docs/conformance.md");
+        assert!(rows.iter().all(|row| row.contains(".rs::")), "{rule} is held by no test");
+    }
+}

@@ -1,0 +1,648 @@
+//! `brief hook claude`: rulings S4 to S7.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+use brief_testkit::{Output, Sandbox};
+use serde_json::{Value, json};
+
+use crate::project;
+
+/// One entry for each action and timing, and one for a directory.
+const ENTRIES: &str = "context:
+  - {content: READ, on: read, when: all}
+  - {content: EDIT, on: edit, when: all}
+  - {content: CREATE, on: create, when: all}
+  - {content: BEFORE}
+  - {content: AFTER, when: after}
+  - {content: DIRECTORY, match: [src/], when: all}
+";
+
+fn entries() -> Sandbox {
+    project()
+        .with_file("AGENTS.yaml", ENTRIES)
+        .with_file("src/a.py", "")
+        .with_file("src/n.ipynb", "")
+}
+
+/// What Claude Code sends for a tool; `more` adds fields or replaces them.
+fn payload(project: &Sandbox, event: &str, tool: &str, input: &Value, more: &Value) -> String {
+    let mut payload = json!({
+        "transcript_path": "/nowhere",
+        "cwd": project.path(),
+        "hook_event_name": event,
+        "tool_name": tool,
+        "tool_input": input,
+    });
+    for (name, value) in more.as_object().into_iter().flatten() {
+        payload[name] = value.clone();
+    }
+    payload.to_string()
+}
+
+fn hook(project: &Sandbox, payload: &str) -> Output {
+    project.run_with_input(&["hook", "claude"], payload)
+}
+
+/// Calls the hook before a tool and returns the entries in its answer.
+fn before(project: &Sandbox, tool: &str, input: &Value) -> Vec<String> {
+    delivered(&hook(project, &payload(project, "PreToolUse", tool, input, &json!({}))))
+}
+
+fn after(project: &Sandbox, tool: &str, input: &Value, more: &Value) -> Vec<String> {
+    delivered(&hook(project, &payload(project, "PostToolUse", tool, input, more)))
+}
+
+fn context(output: &Output) -> String {
+    if output.stdout.is_empty() {
+        return String::new();
+    }
+    let answer = output.json();
+    answer["hookSpecificOutput"]["additionalContext"].as_str().expect("a text").to_owned()
+}
+
+/// The entries that an answer holds, in order. Checks what holds for every answer.
+fn delivered(output: &Output) -> Vec<String> {
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(!output.stdout.contains("permissionDecision"), "{output}");
+    assert!(output.stdout.lines().count() <= 1, "{output}");
+    context(output).lines().filter_map(|line| line.strip_prefix("- ").map(str::to_owned)).collect()
+}
+
+/// A call of `Read` on `src/a.py`, in a session.
+fn read(project: &Sandbox, more: &Value) -> Vec<String> {
+    let input = json!({"file_path": project.path().join("src/a.py")});
+    delivered(&hook(project, &payload(project, "PreToolUse", "Read", &input, more)))
+}
+
+fn session(id: &str) -> Value {
+    json!({"session_id": id})
+}
+
+/// The files in which the hook keeps what it delivered.
+fn memory(project: &Sandbox) -> Vec<PathBuf> {
+    let directory = project.home().join(".local/state/brief/sessions");
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+const NOTHING: [&str; 0] = [];
+
+/// Ruling S5: the whole answer, and nothing in it but context.
+#[test]
+fn the_answer_is_context_and_nothing_else() {
+    let project = entries();
+    let input = json!({"file_path": project.path().join("src/a.py")});
+    let call = |event| hook(&project, &payload(&project, event, "Edit", &input, &json!({})));
+    insta::assert_snapshot!(call("PreToolUse"), @r###"
+    {"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"## Structured Context\n\n- EDIT\n- BEFORE"}}
+    [EOF]
+    "###);
+    insta::assert_snapshot!(call("PostToolUse"), @r###"
+    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"## Structured Context\n\n- EDIT\n- AFTER"}}
+    [EOF]
+    "###);
+}
+
+/// Ruling S4: "Actions: read, edit, create (from the tool and whether the file exists before it)".
+#[test]
+fn each_tool_has_its_action() {
+    let project = entries();
+    let path = |name: &str| project.path().join(name);
+    let file = |name: &str| json!({"file_path": path(name)});
+    for (tool, input, expected) in [
+        ("Read", file("src/a.py"), ["READ", "BEFORE"]),
+        ("Edit", file("src/a.py"), ["EDIT", "BEFORE"]),
+        ("MultiEdit", file("src/a.py"), ["EDIT", "BEFORE"]),
+        ("NotebookEdit", json!({"notebook_path": path("src/n.ipynb")}), ["EDIT", "BEFORE"]),
+        ("Write", file("src/a.py"), ["EDIT", "BEFORE"]),
+        ("Write", file("src/new.py"), ["CREATE", "BEFORE"]),
+        ("Write", file("new/directory/new.py"), ["CREATE", "BEFORE"]),
+        ("Bash", json!({"command": "cat src/a.py"}), ["READ", "BEFORE"]),
+        ("Bash", json!({"command": "head -n 5 src/a.py"}), ["READ", "BEFORE"]),
+        ("Bash", json!({"command": "tail -f 'src/a.py' | grep x"}), ["READ", "BEFORE"]),
+        ("Bash", json!({"command": "cd src && cat a.py"}), ["READ", "BEFORE"]),
+    ] {
+        assert_eq!(before(&project, tool, &input), expected, "{tool} {input}");
+    }
+    // We do not know what it does, so everything may apply.
+    assert_eq!(
+        before(&project, "mcp__files__touch", &file("src/a.py")),
+        ["READ", "EDIT", "CREATE", "BEFORE"]
+    );
+}
+
+/// Ruling S4: "after it, from the tool's response".
+#[test]
+fn after_a_tool_its_response_tells_what_it_did() {
+    let project = entries();
+    let input = json!({"file_path": project.path().join("src/a.py")});
+    let response = |kind: &str| json!({"tool_response": {"type": kind, "structuredPatch": []}});
+    for (tool, more, expected) in [
+        ("Write", response("create"), ["CREATE", "AFTER"]),
+        ("Write", response("update"), ["EDIT", "AFTER"]),
+        ("Edit", response("update"), ["EDIT", "AFTER"]),
+        ("Read", response("text"), ["READ", "AFTER"]),
+    ] {
+        assert_eq!(after(&project, tool, &input, &more), expected, "{tool} {more}");
+    }
+}
+
+/// Ruling S4: "Directory tools make directory queries", and so does Read on a directory.
+#[test]
+fn directory_tools_ask_about_a_directory() {
+    let project = entries();
+    let src = project.path().join("src");
+    for (tool, input) in [
+        ("Grep", json!({"pattern": "x", "path": src})),
+        ("Glob", json!({"pattern": "*.py", "path": src})),
+        ("LS", json!({"path": src})),
+        ("Read", json!({"file_path": src})),
+        ("Grep", json!({"pattern": "x", "path": "src"})),
+    ] {
+        assert_eq!(before(&project, tool, &input), ["READ", "BEFORE", "DIRECTORY"], "{tool}");
+    }
+    // Without a path they start where the client works.
+    assert_eq!(before(&project, "Grep", &json!({"pattern": "x"})), ["READ", "BEFORE"]);
+    // A file is a file for them too.
+    let file = json!({"pattern": "x", "path": src.join("a.py")});
+    assert_eq!(before(&project, "Grep", &file), ["READ", "BEFORE"]);
+}
+
+/// Patches name several files; what their directories share is said once.
+#[test]
+fn a_patch_touches_each_of_its_files() {
+    let project = entries();
+    let patch = "*** Begin Patch\n*** Add File: src/new.py\n+x\n*** Update File: src/a.py\n@@\n\
+                 *** End Patch";
+    let both = before(&project, "apply_patch", &json!({"command": patch}));
+    assert_eq!(both, ["CREATE", "BEFORE", "EDIT"]);
+    let input = before(&project, "apply_patch", &json!({"input": patch}));
+    assert_eq!(input, both);
+}
+
+/// What has no file in it is nobody's business.
+#[test]
+fn tools_without_a_file_get_nothing() {
+    let project = entries();
+    for (tool, input) in [
+        ("Bash", json!({"command": "ls src"})),
+        ("Bash", json!({"command": "cat $FILE"})),
+        ("Bash", json!({})),
+        ("WebFetch", json!({"url": "https://example.com/"})),
+        ("Read", json!({})),
+        ("Read", json!({"file_path": ""})),
+        ("Read", json!({"file_path": 5})),
+        ("Read", json!(null)),
+        ("apply_patch", json!({"command": "nothing"})),
+    ] {
+        let output = hook(&project, &payload(&project, "PreToolUse", tool, &input, &json!({})));
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)), "{tool} {input}");
+    }
+}
+
+/// Events that are not about tools are silent.
+#[test]
+fn other_events_are_silent() {
+    let project = entries();
+    let input = json!({"file_path": project.path().join("src/a.py")});
+    for event in ["SessionStart", "SessionEnd", "Stop", "PreCompact", "UserPromptSubmit", "New"] {
+        let output = hook(&project, &payload(&project, event, "Read", &input, &session("s")));
+        assert_eq!(output.to_string(), "[EOF]", "{event}");
+    }
+    assert_eq!(hook(&project, "{}").to_string(), "[EOF]");
+}
+
+/// Ruling S4: "root is `cwd`", whatever directory the hook itself runs in, and "Relative
+/// `file_path` is relative to `cwd`".
+#[test]
+fn the_root_is_the_working_directory_of_the_client() {
+    let project = entries().with_file("src/AGENTS.yaml", "context: [{content: INNER}]\n");
+    let cwd = json!({"cwd": project.path().join("src")});
+    let relative = json!({"file_path": "a.py"});
+    let call = payload(&project, "PreToolUse", "Read", &relative, &cwd);
+    assert_eq!(delivered(&hook(&project, &call)), ["INNER"]);
+    let elsewhere = project.run_in(
+        "src",
+        &["hook", "claude"],
+        payload(&project, "PreToolUse", "Read", &json!({"file_path": "src/a.py"}), &json!({})),
+    );
+    assert_eq!(delivered(&elsewhere), ["READ", "BEFORE", "INNER"]);
+    // A final `/` makes no other directory of it.
+    let slash = json!({"cwd": format!("{}/src/", project.path().display())});
+    let call = payload(&project, "PreToolUse", "Read", &relative, &slash);
+    assert_eq!(delivered(&hook(&project, &call)), ["INNER"]);
+}
+
+/// Ruling S4: "when `CLAUDE_PROJECT_DIR` is set and `cwd` lies inside it, the root is that
+/// directory".
+#[test]
+fn the_project_directory_wins_when_the_client_moved_into_it() {
+    let project = entries().with_file("src/AGENTS.yaml", "context: [{content: INNER}]\n");
+    let top = project.path();
+    let project = project.with_env("CLAUDE_PROJECT_DIR", top.to_str().unwrap());
+    let cwd = json!({"cwd": top.join("src")});
+    let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "a.py"}), &cwd);
+    assert_eq!(delivered(&hook(&project, &call)), ["READ", "BEFORE", "INNER"]);
+    // Elsewhere it says nothing about the root.
+    let other = project.outside();
+    fs::write(other.join("AGENTS.yaml"), "context: [{content: OTHER}]\n").unwrap();
+    let cwd = json!({"cwd": other});
+    let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "a.py"}), &cwd);
+    assert_eq!(delivered(&hook(&project, &call)), ["OTHER"]);
+}
+
+/// Ruling G4: a target outside the root gets nothing from this root.
+#[test]
+fn a_file_outside_the_root_gets_nothing() {
+    let project = entries();
+    let outside = project.outside();
+    fs::write(outside.join("AGENTS.yaml"), "context: [{content: FOREIGN}]\n").unwrap();
+    for path in [outside.join("x"), PathBuf::from("../outside/x"), PathBuf::from("/etc/hostname")] {
+        assert_eq!(before(&project, "Read", &json!({"file_path": path})), NOTHING, "{path:?}");
+    }
+}
+
+/// Document, Merge order: "Parent directory entries come first, child directory entries come last".
+#[test]
+fn parents_come_first() {
+    let project = project()
+        .with_file("AGENTS.yaml", "context: [{content: TOP}]\n")
+        .with_file("a/AGENTS.yml", "context: [{content: MIDDLE-2}]\n")
+        .with_file("a/AGENTS.yaml", "context: [{content: MIDDLE-1}]\n")
+        .with_file("a/b/AGENTS.yaml", "context: [{content: DEEP}]\n");
+    let input = json!({"file_path": "a/b/x"});
+    assert_eq!(before(&project, "Read", &input), ["TOP", "MIDDLE-1", "MIDDLE-2", "DEEP"]);
+}
+
+/// Ruling S6: "Multi-line entries stay one list item".
+#[test]
+fn an_entry_of_several_lines_is_one_item() {
+    let yaml =
+        "context:\n  - content: |\n      First\n      - second\n\n      third\n  - content: Next\n";
+    let project = project().with_file("AGENTS.yaml", yaml);
+    let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "x"}), &json!({}));
+    let text = context(&hook(&project, &call));
+    assert_eq!(text, "## Structured Context\n\n- First\n  - second\n\n  third\n- Next");
+}
+
+/// Ruling S6: "Hook output fits the client's cap (10,000 characters): the most specific entries
+/// survive, and one line says how many were left out and how to see them".
+#[test]
+fn the_answer_fits_the_cap() {
+    let entry = |name: &str, length: usize| format!("  - content: {name} {}\n", "é".repeat(length));
+    let general: String = (0..20).map(|index| entry(&format!("GENERAL-{index}"), 900)).collect();
+    let project = project()
+        .with_file("AGENTS.yaml", format!("context:\n{general}"))
+        .with_file("src/AGENTS.yaml", "context:\n  - content: MOST-SPECIFIC\n");
+    let call =
+        payload(&project, "PreToolUse", "Read", &json!({"file_path": "src/a.py"}), &json!({}));
+    let output = hook(&project, &call);
+    let entries = delivered(&output);
+    assert!(output.stdout.trim_end().chars().count() <= 10_000);
+    assert_eq!(entries.last().unwrap(), "MOST-SPECIFIC");
+    // Of the general ones, the last survive: they stand nearest to the file.
+    let kept = entries.len() - 1;
+    let names: Vec<_> =
+        entries[..kept].iter().map(|entry| entry.split(' ').next().unwrap()).collect();
+    let expected: Vec<_> = (20 - kept..20).map(|index| format!("GENERAL-{index}")).collect();
+    assert_eq!(names, expected);
+    assert!((8..=11).contains(&kept), "most of the room is used: {kept}");
+    let notice = context(&output).lines().last().unwrap().to_owned();
+    let missing = 20 - kept;
+    assert_eq!(
+        notice,
+        format!(
+            "({missing} more entries were left out to fit; see all with: brief context src/a.py \
+             --on read --when before)"
+        )
+    );
+}
+
+/// One entry that is longer than the cap is left out, and said to be; the rest is delivered.
+#[test]
+fn an_entry_beyond_the_cap_is_counted() {
+    let yaml = format!("context:\n  - content: SHORT\n  - content: {}\n", "x".repeat(20_000));
+    let project = project().with_file("AGENTS.yaml", yaml);
+    let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "a"}), &json!({}));
+    let output = hook(&project, &call);
+    assert_eq!(delivered(&output), ["SHORT"]);
+    assert!(context(&output).contains("(1 more entry was left out to fit"), "{output}");
+}
+
+/// As many entries as a file may have are no reason to be late.
+#[test]
+fn ten_thousand_entries_are_answered() {
+    let entries: Vec<String> =
+        (0..10_000).map(|number| format!("- content: x{number}\n")).collect();
+    let project = project().with_file("AGENTS.yaml", format!("context:\n{}", entries.concat()));
+    let entries = before(&project, "Read", &json!({"file_path": "a"}));
+    assert_eq!(entries.last().map(String::as_str), Some("x9999"));
+}
+
+/// Ruling S4: "Decisions in plan mode, once per call".
+#[test]
+fn decisions_come_in_plan_mode_once_per_call() {
+    let yaml = "context:
+  - {content: GUIDE, when: all}
+decisions:
+  - decision: DECIDED
+    rationale: REASON
+    alternatives: [{option: OTHER, reason_rejected: WORSE}]
+    revisit_when: LATER
+";
+    let project = project().with_file("AGENTS.yaml", yaml);
+    let call = |event: &str, mode: &str| {
+        let more = json!({"permission_mode": mode});
+        let input = json!({"file_path": "x"});
+        context(&hook(&project, &payload(&project, event, "Read", &input, &more)))
+    };
+    assert_eq!(
+        call("PreToolUse", "plan"),
+        "## Structured Context\n\n- GUIDE\n## Architectural Decisions\n\n- DECIDED\n  \
+         Rationale: REASON\n  Considered OTHER, rejected: WORSE\n  Revisit when: LATER"
+    );
+    assert_eq!(call("PostToolUse", "plan"), "## Structured Context\n\n- GUIDE");
+    assert_eq!(call("PreToolUse", "default"), "## Structured Context\n\n- GUIDE");
+}
+
+/// Ruling S6: "Within one session an entry already delivered is not repeated".
+#[test]
+fn a_session_is_told_once() {
+    let project = entries();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), NOTHING);
+    // What is new in the same session is delivered.
+    let input = json!({"file_path": "src/a.py"});
+    let edit = payload(&project, "PreToolUse", "Edit", &input, &session("one"));
+    assert_eq!(delivered(&hook(&project, &edit)), ["EDIT"]);
+    // Another session knows nothing of it, and no session at all remembers nothing.
+    assert_eq!(read(&project, &session("two")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &json!({})), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &json!({})), ["READ", "BEFORE"]);
+}
+
+/// A subagent does not see what the main one was told.
+#[test]
+fn a_subagent_has_a_memory_of_its_own() {
+    let project = entries();
+    let agent = |id: &str| json!({"session_id": "one", "agent_id": id});
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &agent("a")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &agent("a")), NOTHING);
+    assert_eq!(read(&project, &agent("b")), ["READ", "BEFORE"]);
+    // Compacting the main conversation leaves the subagents' alone; a new session forgets all.
+    let event = |name: &str| payload(&project, name, "", &json!({}), &session("one"));
+    assert_eq!(delivered(&hook(&project, &event("PreCompact"))), NOTHING);
+    assert_eq!(read(&project, &agent("a")), NOTHING);
+    assert_eq!(delivered(&hook(&project, &event("SessionStart"))), NOTHING);
+    assert_eq!(read(&project, &agent("a")), ["READ", "BEFORE"]);
+}
+
+/// Ruling S6: "until the session is compacted or restarted".
+#[test]
+fn a_session_that_forgot_is_told_again() {
+    let project = entries();
+    for event in ["PreCompact", "SessionStart"] {
+        assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"], "before {event}");
+        assert_eq!(read(&project, &session("one")), NOTHING, "before {event}");
+        let more = json!({"session_id": "one", "source": "compact", "trigger": "auto"});
+        let forget = json!({"cwd": project.path(), "hook_event_name": event});
+        let mut forget = forget;
+        for (name, value) in more.as_object().unwrap() {
+            forget[name] = value.clone();
+        }
+        assert_eq!(hook(&project, &forget.to_string()).to_string(), "[EOF]", "{event}");
+    }
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+}
+
+/// An entry that was edited is another entry.
+#[test]
+fn edited_content_is_delivered_again() {
+    let project =
+        project().with_file("AGENTS.yaml", "context: [{content: OLD}, {content: SAME}]\n");
+    assert_eq!(read(&project, &session("one")), ["OLD", "SAME"]);
+    project.write("AGENTS.yaml", "context: [{content: NEW}, {content: SAME}]\n");
+    assert_eq!(read(&project, &session("one")), ["NEW"]);
+}
+
+/// Issue: the memory is "expired after a week".
+#[test]
+fn a_week_is_too_long_to_remember() {
+    let project = entries();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    let files = memory(&project);
+    assert_eq!(files.len(), 1);
+    let age = |days: u64| {
+        let time = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
+        fs::File::options().append(true).open(&files[0]).unwrap().set_modified(time).unwrap();
+    };
+    age(6);
+    assert_eq!(read(&project, &session("one")), NOTHING);
+    age(8);
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    // Old sessions of others go when a new one starts.
+    age(8);
+    let start = payload(&project, "SessionStart", "", &json!({}), &session("two"));
+    assert_eq!(delivered(&hook(&project, &start)), NOTHING);
+    assert_eq!(memory(&project), Vec::<PathBuf>::new());
+}
+
+/// The memory is in the user's state directory, for the user alone, and names nobody.
+#[cfg(unix)]
+#[test]
+fn the_memory_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = entries();
+    let id = "../../../escape";
+    assert_eq!(read(&project, &session(id)), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session(id)), NOTHING);
+    let files = memory(&project);
+    assert_eq!(files.len(), 1);
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&files[0]), 0o600);
+    assert_eq!(mode(files[0].parent().unwrap()), 0o700);
+    let name = files[0].file_name().unwrap().to_str().unwrap();
+    assert!(!name.contains("escape"), "{name}");
+}
+
+/// `XDG_STATE_HOME` is where the memory goes if it is set.
+#[test]
+fn the_state_directory_can_be_set() {
+    let project = entries();
+    let state = project.outside().join("state");
+    let project = project.with_env("XDG_STATE_HOME", state.to_str().unwrap());
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), NOTHING);
+    assert_eq!(fs::read_dir(state.join("brief/sessions")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(project.home()).unwrap().count(), 0);
+}
+
+/// Ruling S6: "losing it only means repeating".
+#[test]
+fn without_a_memory_everything_is_delivered() {
+    let project = entries();
+    // A file where a directory should be cannot be written to by anyone.
+    fs::write(project.home().join(".local"), "").unwrap();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+}
+
+/// A memory full of nonsense only means repeating.
+#[test]
+fn a_damaged_memory_is_no_obstacle() {
+    let project = entries();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    fs::write(&memory(&project)[0], b"\xff\xfe\0garbage\n\n\n").unwrap();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), NOTHING);
+}
+
+/// `--repeat` delivers each time.
+#[test]
+fn repeating_can_be_asked_for() {
+    let project = entries();
+    let input = json!({"file_path": "src/a.py"});
+    let call = payload(&project, "PreToolUse", "Read", &input, &session("one"));
+    for _ in 0..2 {
+        let output = project.run_with_input(&["hook", "claude", "--repeat"], &call);
+        assert_eq!(delivered(&output), ["READ", "BEFORE"]);
+    }
+    assert_eq!(memory(&project), Vec::<PathBuf>::new());
+}
+
+/// Issue: "safe under concurrent hooks".
+#[test]
+fn hooks_at_the_same_time_do_not_harm_each_other() {
+    let project = entries();
+    let input = json!({"file_path": "src/a.py"});
+    let call = payload(&project, "PreToolUse", "Read", &input, &session("one"));
+    let children: Vec<_> = (0..20)
+        .map(|_| {
+            let mut child = project.command("", &["hook", "claude"]).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(call.as_bytes()).unwrap();
+            child
+        })
+        .collect();
+    let mut told = 0;
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        told += usize::from(!output.stdout.is_empty());
+    }
+    assert!(told >= 1, "somebody was told");
+    let files = memory(&project);
+    assert_eq!(files.len(), 1);
+    for line in fs::read_to_string(&files[0]).unwrap().lines() {
+        let is_hex = line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        assert!(line.len() == 32 && is_hex, "a line was torn: {line:?}");
+    }
+    assert_eq!(read(&project, &session("one")), NOTHING);
+}
+
+/// Ruling S7: "bad input … is exit 0 or 1 with a message on stderr, never 2".
+#[test]
+fn input_that_is_not_json_is_exit_1() {
+    let project = entries();
+    insta::assert_snapshot!(hook(&project, "not JSON"), @"
+    ------- stderr -------
+    error: the hook's input is not JSON: expected ident at line 1 column 2
+    [exit status: 1]
+    [EOF]
+    ");
+    insta::assert_snapshot!(hook(&project, ""), @"
+    ------- stderr -------
+    error: the hook's input is not JSON: EOF while parsing a value at line 1 column 0
+    [exit status: 1]
+    [EOF]
+    ");
+    for input in ["{", "{\"cwd\": ", "5", "\"text\"", "{\"hook_event_name\": \"PreToolUse\"} x"] {
+        let output = hook(&project, input);
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{input}");
+        assert!(output.stderr.starts_with("error: "), "{input}: {output}");
+    }
+    let output = project.run_with_input(&["hook", "claude"], b"{\"cwd\": \"\xff\"}");
+    assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
+}
+
+/// Ruling S7: a directory that is gone is a message, not a block.
+#[test]
+fn a_working_directory_that_is_gone_is_exit_1() {
+    let project = entries();
+    for cwd in ["/no/such/directory", "/dev/null"] {
+        let input = json!({"file_path": "x"});
+        let call = payload(&project, "PreToolUse", "Read", &input, &json!({"cwd": cwd}));
+        let output = hook(&project, &call);
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
+        assert!(output.stderr.contains(cwd), "{output}");
+    }
+}
+
+/// Ruling S7: "never more than the deadline".
+#[test]
+fn an_input_that_never_ends_is_given_up() {
+    let project = entries();
+    for start in ["", "{\"hook_event_name\": \"PreToolUse\", "] {
+        let mut child = project.command("", &["hook", "claude"]).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(start.as_bytes()).unwrap();
+        let started = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        // The deadline is one second; the rest is for a busy machine.
+        assert!(started.elapsed() < Duration::from_secs(10));
+        drop(stdin);
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "error: no answer within 1000 ms\n");
+    }
+}
+
+/// `Write` carries the whole file; a large one is no reason to say nothing.
+#[test]
+fn a_large_payload_is_answered() {
+    let project = entries();
+    let input = json!({"file_path": "src/new.py", "content": "line\n".repeat(3 * 1024 * 1024)});
+    let call = payload(&project, "PreToolUse", "Write", &input, &json!({}));
+    assert!(call.len() > 15_000_000);
+    assert_eq!(delivered(&hook(&project, &call)), ["CREATE", "BEFORE"]);
+}
+
+/// Ruling G2: a broken file is reported on the side, and the hook goes on.
+#[test]
+fn a_broken_file_does_not_stop_the_hook() {
+    let project = entries()
+        .with_file("src/AGENTS.yaml", "context: [\n")
+        .with_file("src/AGENTS.yml", "context: [{content: BAD, on: x}, {content: GOOD}]\n");
+    let input = json!({"file_path": "src/a.py"});
+    let output = hook(&project, &payload(&project, "PreToolUse", "Read", &input, &json!({})));
+    assert_eq!(delivered(&output), ["READ", "BEFORE", "GOOD"]);
+    assert!(output.stderr.contains("src/AGENTS.yaml:"), "{output}");
+    assert!(output.stderr.contains("src/AGENTS.yml:1:30"), "{output}");
+}
+
+/// Document, Missing files: a warning, and nothing else.
+#[test]
+fn without_context_files_there_is_a_warning() {
+    let project = project();
+    let input = json!({"file_path": "a"});
+    let output = hook(&project, &payload(&project, "PreToolUse", "Read", &input, &json!({})));
+    assert_eq!(delivered(&output), NOTHING);
+    assert!(output.stderr.starts_with("warning: no AGENTS.yaml files found"), "{output}");
+}
+
+/// Ruling G8: the hook writes nothing inside the project.
+#[test]
+fn the_hook_leaves_the_project_alone() {
+    let project = entries();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    let mut names: Vec<_> = fs::read_dir(project.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["AGENTS.yaml", "src"]);
+}

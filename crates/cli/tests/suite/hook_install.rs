@@ -1,0 +1,380 @@
+//! `brief hook install` and `brief hook uninstall`
+
+use std::fs;
+
+use brief_testkit::Sandbox;
+use serde_json::{Value, json};
+
+use crate::project;
+
+const FILE: &str = ".claude/settings.local.json";
+
+/// Settings as a user keeps them: comments, an odd order, a number beyond 64 bits, and handlers of
+/// other tools, one of them in a group like ours.
+const MINE: &str = r#"{
+  // Ask before anything that costs money.
+  "zebra": 12345678901234567890,
+  "permissions": { "allow": ["Bash(git:*)"], "deny": [] },
+  "hooks": {
+    "Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }],
+    "PreToolUse": [
+      {
+        "matcher": "Read|Write|Edit|MultiEdit|NotebookEdit|Grep|Glob|LS|Bash", /* same as ours */
+        "hooks": [
+          { "type": "command", "command": "other-tool", "timeout": 1.50 }
+        ]
+      }
+    ]
+  },
+  "apple": 1e3, // the last
+}
+"#;
+
+fn install(project: &Sandbox) -> brief_testkit::Output {
+    project.run(&["hook", "install", "claude"])
+}
+
+fn uninstall(project: &Sandbox) -> brief_testkit::Output {
+    project.run(&["hook", "uninstall", "claude"])
+}
+
+/// The commands that the settings run for an event.
+fn commands(settings: &Value, event: &str) -> Vec<String> {
+    let groups = settings["hooks"][event].as_array().into_iter().flatten();
+    let handlers = groups.flat_map(|group| group["hooks"].as_array().into_iter().flatten());
+    handlers.map(|handler| handler["command"].as_str().expect("a command").to_owned()).collect()
+}
+
+/// A new file: the four events, readable, in a directory that is made if needed.
+#[test]
+fn a_new_file_is_written() {
+    let project = project();
+    insta::assert_snapshot!(install(&project), @r#"
+    ------- stderr -------
+    installed the hook in .claude/settings.local.json
+    hint: it takes effect in the next session of Claude Code
+    warning: `brief` is not on PATH, so Claude Code will not find it
+    hint: copy it to a directory on PATH, or pass --command "/path/to/brief hook claude"
+    [EOF]
+    "#);
+    insta::assert_snapshot!(project.read(FILE), @r#"
+    {
+      "hooks": {
+        "PreToolUse": [
+          {
+            "matcher": "Read|Write|Edit|MultiEdit|NotebookEdit|Grep|Glob|LS|Bash",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "brief hook claude"
+              }
+            ]
+          }
+        ],
+        "PostToolUse": [
+          {
+            "matcher": "Read|Write|Edit|MultiEdit|NotebookEdit|Grep|Glob|LS|Bash",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "brief hook claude"
+              }
+            ]
+          }
+        ],
+        "SessionStart": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "brief hook claude"
+              }
+            ]
+          }
+        ],
+        "PreCompact": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "brief hook claude"
+              }
+            ]
+          }
+        ]
+      }
+    }
+    "#);
+    let settings: Value = serde_json::from_str(&project.read(FILE)).unwrap();
+    for event in ["PreToolUse", "PostToolUse", "SessionStart", "PreCompact"] {
+        assert_eq!(commands(&settings, event), ["brief hook claude"], "{event}");
+    }
+}
+
+/// The matcher names every tool that the hook knows.
+#[test]
+fn the_matcher_names_every_tool() {
+    let project = project();
+    assert_eq!(install(&project).code, Some(0));
+    let settings: Value = serde_json::from_str(&project.read(FILE)).unwrap();
+    let matcher = settings["hooks"]["PreToolUse"][0]["matcher"].as_str().unwrap();
+    let tools: Vec<_> = matcher.split('|').collect();
+    for tool in ["Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Grep", "Glob", "LS", "Bash"]
+    {
+        assert!(tools.contains(&tool), "{tool} is missing in {matcher}");
+    }
+}
+
+/// Issue: "without touching anything else in it: key order, numbers, comments, foreign handlers".
+#[test]
+fn everything_else_stays_as_it_is() {
+    let project = project().with_file(FILE, MINE);
+    assert_eq!(install(&project).code, Some(0));
+    let installed = project.read(FILE);
+    // Every line that was there is still there, in the same order.
+    let mut rest = installed.as_str();
+    for line in MINE.lines().map(|line| line.trim_end_matches([',', ' '])) {
+        let at = rest.find(line).unwrap_or_else(|| panic!("{line:?} is gone from\n{installed}"));
+        rest = &rest[at + line.len()..];
+    }
+    assert_eq!(uninstall(&project).code, Some(0));
+    assert_eq!(project.read(FILE), MINE);
+}
+
+/// Twice is once.
+#[test]
+fn installing_again_changes_nothing() {
+    for text in [None, Some(MINE), Some("{}"), Some("{\"hooks\": {}}")] {
+        let project = project();
+        if let Some(text) = text {
+            project.write(FILE, text);
+        }
+        assert_eq!(install(&project).code, Some(0));
+        let once = project.read(FILE);
+        let again = install(&project);
+        assert_eq!(again.code, Some(0), "{again}");
+        assert!(again.stderr.contains("already installed"), "{again}");
+        assert_eq!(project.read(FILE), once);
+    }
+}
+
+/// What was half installed is completed.
+#[test]
+fn a_missing_event_is_added() {
+    let half = json!({"hooks": {"PreToolUse": [
+        {"matcher": "Read", "hooks": [{"type": "command", "command": "brief hook claude"}]},
+    ]}});
+    let project = project().with_file(FILE, half.to_string());
+    assert_eq!(install(&project).code, Some(0));
+    let settings: Value = serde_json::from_str(&project.read(FILE)).unwrap();
+    for event in ["PreToolUse", "PostToolUse", "SessionStart", "PreCompact"] {
+        assert_eq!(commands(&settings, event), ["brief hook claude"], "{event}");
+    }
+    assert_eq!(settings["hooks"]["PreToolUse"][0]["matcher"], "Read");
+}
+
+/// Only our handler goes; others in the same group stay, and so do groups that were empty before.
+#[test]
+fn uninstalling_removes_our_handler_alone() {
+    let ours = json!({"type": "command", "command": "brief hook claude"});
+    let other = json!({"type": "command", "command": "other-tool"});
+    let before = json!({"a": 1, "hooks": {
+        "PreToolUse": [{"matcher": "Read", "hooks": [other, ours, other]}, {"hooks": [ours]}],
+        "PostToolUse": [{"hooks": [ours]}],
+        "Stop": [],
+        "SessionEnd": [{"hooks": [ours]}],
+    }});
+    let after = json!({"a": 1, "hooks": {
+        "PreToolUse": [{"matcher": "Read", "hooks": [other, other]}],
+        "Stop": [],
+        // We never put it there.
+        "SessionEnd": [{"hooks": [ours]}],
+    }});
+    let project = project().with_file(FILE, serde_json::to_string_pretty(&before).unwrap());
+    let output = uninstall(&project);
+    assert_eq!(output.code, Some(0), "{output}");
+    let settings: Value = serde_json::from_str(&project.read(FILE)).unwrap();
+    assert_eq!(settings, after);
+    assert!(uninstall(&project).stderr.contains("is not installed"));
+}
+
+/// What we made goes away again.
+#[test]
+fn uninstalling_leaves_no_trace() {
+    let project = project().with_file(FILE, "{\n  \"a\": 1\n}\n");
+    assert_eq!(install(&project).code, Some(0));
+    assert_eq!(uninstall(&project).code, Some(0));
+    assert_eq!(project.read(FILE), "{\n  \"a\": 1\n}\n");
+    let empty = crate::project();
+    insta::assert_snapshot!(uninstall(&empty), @"
+    ------- stderr -------
+    the hook is not installed in .claude/settings.local.json
+    [EOF]
+    ");
+    assert!(!empty.path().join(".claude").exists());
+}
+
+/// Issue: "refuse a wrong shape". The file stays as it is.
+#[test]
+fn a_wrong_shape_is_refused() {
+    for text in [
+        "",
+        "null",
+        "[]",
+        "{\"hooks\": ",
+        "{'single': 1}",
+        "{\"hooks\": []}",
+        "{\"hooks\": null}",
+        "{\"hooks\": {\"PreToolUse\": \"oops\"}}",
+        "{\"hooks\": {\"PreToolUse\": {}}}",
+        "{\"hooks\": {\"PreToolUse\": [\"oops\"]}}",
+        "{\"hooks\": {\"PreToolUse\": [{\"matcher\": \"Read\"}]}}",
+        "{\"hooks\": {\"PreToolUse\": [{\"hooks\": {}}]}}",
+        "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [5]}]}}",
+    ] {
+        for action in ["install", "uninstall"] {
+            let project = project().with_file(FILE, text);
+            let output = project.run(&["hook", action, "claude"]);
+            assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{action} {text}");
+            assert!(output.stderr.contains("the file was left as it is"), "{output}");
+            assert_eq!(project.read(FILE), text);
+            assert_eq!(fs::read_dir(project.path().join(".claude")).unwrap().count(), 1);
+        }
+    }
+    let project = project().with_file(FILE, "{\"hooks\": {\"PreToolUse\": \"oops\"}}");
+    insta::assert_snapshot!(install(&project), @"
+    ------- stderr -------
+    error: `.claude/settings.local.json` `hooks.PreToolUse` is not a list
+    hint: the file was left as it is
+    [exit status: 1]
+    [EOF]
+    ");
+}
+
+/// Text that is not UTF-8 is refused too.
+#[test]
+fn a_file_that_is_not_text_is_refused() {
+    let project = project().with_file(FILE, b"{\"a\": \"\xff\"}");
+    assert_eq!(install(&project).code, Some(1));
+    assert_eq!(fs::read(project.path().join(FILE)).unwrap(), b"{\"a\": \"\xff\"}");
+}
+
+/// A link that leads out of the project is somebody else's file.
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_project_is_refused() {
+    for (link, target) in [(FILE, "settings.json"), (".claude", "")] {
+        let project = project();
+        let outside = project.outside().join("claude");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("settings.json"), "{}").unwrap();
+        fs::write(outside.join("settings.local.json"), "{}").unwrap();
+        let project = project.with_link(link, outside.join(target));
+        for action in ["install", "uninstall"] {
+            let output = project.run(&["hook", action, "claude"]);
+            assert_eq!(output.code, Some(1), "{output}");
+            assert!(output.stderr.contains("leads out of the project"), "{output}");
+        }
+        for name in ["settings.json", "settings.local.json"] {
+            assert_eq!(fs::read_to_string(outside.join(name)).unwrap(), "{}");
+        }
+    }
+}
+
+/// A link that leads nowhere would put the file wherever it points.
+#[cfg(unix)]
+#[test]
+fn a_dangling_link_out_of_the_project_is_not_followed() {
+    let project = project();
+    let outside = project.outside();
+    let project = project.with_link(FILE, outside.join("new.json"));
+    let output = install(&project);
+    assert!(!outside.join("new.json").exists(), "{output}");
+    let project = crate::project();
+    let outside = project.outside();
+    let project = project.with_link(".claude", outside.join("new"));
+    let output = install(&project);
+    assert!(!outside.join("new").exists(), "{output}");
+}
+
+/// A link that stays in the project is kept; what it leads to is edited.
+#[cfg(unix)]
+#[test]
+fn a_link_inside_the_project_is_followed() {
+    let project =
+        project().with_file("shared/claude.json", "{}").with_link(FILE, "../shared/claude.json");
+    assert_eq!(install(&project).code, Some(0));
+    assert!(project.read("shared/claude.json").contains("brief hook claude"));
+    assert!(fs::symlink_metadata(project.path().join(FILE)).unwrap().is_symlink());
+}
+
+/// The user's permissions stay.
+#[cfg(unix)]
+#[test]
+fn permissions_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = project().with_file(FILE, "{}");
+    let file = project.path().join(FILE);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(install(&project).code, Some(0));
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+/// Another command can be named, for a program that is not on PATH.
+#[test]
+fn another_command_can_be_installed() {
+    let project = project();
+    let args = ["--command", "/opt/brief hook claude"];
+    let output = project.run(&[&["hook", "install", "claude"], &args[..]].concat());
+    assert_eq!(output.code, Some(0));
+    assert!(!output.stderr.contains("not on PATH"), "{output}");
+    let settings: Value = serde_json::from_str(&project.read(FILE)).unwrap();
+    assert_eq!(commands(&settings, "PreToolUse"), ["/opt/brief hook claude"]);
+    // It is not ours unless it is named again.
+    assert!(uninstall(&project).stderr.contains("is not installed"));
+    let output = project.run(&[&["hook", "uninstall", "claude"], &args[..]].concat());
+    assert!(output.stderr.contains("removed the hook"), "{output}");
+}
+
+/// A program that the client will not find is worth a word.
+#[test]
+fn a_program_that_is_not_on_path_is_mentioned() {
+    let project = project();
+    assert!(install(&project).stderr.contains("warning: `brief` is not on PATH"));
+    let bin = project.outside();
+    fs::write(bin.join("brief"), "").unwrap();
+    let project = crate::project().with_env("PATH", bin.to_str().unwrap());
+    assert!(!install(&project).stderr.contains("not on PATH"));
+}
+
+/// A wrong call is exit 2.
+#[test]
+fn a_wrong_call_is_refused() {
+    for args in [
+        &["hook", "install"][..],
+        &["hook", "install", "emacs"],
+        &["hook", "uninstall"],
+        &["hook", "install", "claude", "--global"],
+    ] {
+        let project = project();
+        let output = project.run(args);
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{args:?}");
+        assert!(!project.path().join(".claude").exists());
+    }
+}
+
+/// What `install` writes is what the hook answers to.
+#[test]
+fn the_installed_command_answers() {
+    let project = project().with_file("AGENTS.yaml", "context: [{content: HELLO}]\n");
+    assert_eq!(install(&project).code, Some(0));
+    let settings: Value = serde_json::from_str(&project.read(FILE)).unwrap();
+    let command = commands(&settings, "PreToolUse").remove(0);
+    let args: Vec<_> = command.split(' ').skip(1).collect();
+    let payload = json!({
+        "cwd": project.path(), "hook_event_name": "PreToolUse", "tool_name": "Read",
+        "tool_input": {"file_path": "a"},
+    });
+    let output = project.run_with_input(&args, payload.to_string());
+    assert!(output.stdout.contains("HELLO"), "{output}");
+}

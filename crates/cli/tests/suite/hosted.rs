@@ -1,0 +1,198 @@
+//! Client-hosted context from outside. What applies when is tested with the library, in
+//! `crates/dialects/tests/hosted`; this is about what a person sees.
+
+use brief_testkit::Sandbox;
+
+use crate::project;
+
+/// A project with one file for each state, a nested directory, and something to leave out.
+fn hosted() -> Sandbox {
+    project()
+        .with_file(".context/always.md", "---\ntrigger: always\n---\nSpeak plainly.\n")
+        .with_file(".context/ts.md", "---\ntrigger: auto\nglobs: '**/*.ts'\n---\nUse tabs.\n")
+        .with_file(
+            ".context/sql.md",
+            "---\ntrigger: agent\ndescription: When touching SQL\n---\nQuote names.\n",
+        )
+        .with_file(".context/notes.txt", "Only when asked.\n")
+        .with_file(".context/.env", "TOKEN=secret\n")
+        .with_file("src/.context/api.md", "---\ntrigger: always\n---\nVersion the API.\n")
+        .with_file("src/a.ts", "")
+        .with_dir(".git")
+}
+
+/// H20, H120–H122: active files are shown, the offered ones with their description.
+#[test]
+fn context_shows_what_is_active_and_what_is_offered() {
+    insta::assert_snapshot!(hosted().run(&["context", "src/a.ts", "--only", "hosted"]), @r"
+    .context/always.md:4
+      Speak plainly.
+
+    .context/ts.md:5
+      Use tabs.
+
+    src/.context/api.md:4
+      Version the API.
+
+    offered, if the agent asks for it
+      sql: When touching SQL (.context/sql.md)
+    ------- stderr -------
+    warning: .context/.env: the name matches `.env`, so this is never read
+    [EOF]
+    ");
+}
+
+/// Each file in reach: its state, the trigger or pattern that decided, or why it is out.
+#[test]
+fn why_says_for_each_file_how_it_came_to_be() {
+    let output = hosted().run(&["why", "src/a.ts", "--only", "hosted"]);
+    insta::assert_snapshot!(output.stdout, @r"
+    src/a.ts
+
+    out  .context/.env:1
+         its name matches `.env`, which is never read
+
+    in   .context/always.md:4  mounted, always
+         trigger is always
+         > Speak plainly.
+
+    manual  .context/notes.txt:1  mounted, manual
+         only when mentioned
+         > Only when asked.
+
+    offered  .context/sql.md:5  mounted, agent
+         trigger is agent: offered by its description
+         > Quote names.
+
+    in   .context/ts.md:5  mounted, auto
+         glob `**/*.ts` matches src/a.ts
+         > Use tabs.
+
+    in   src/.context/api.md:4  working, always
+         trigger is always
+         > Version the API.
+    ");
+}
+
+/// H124: a manual file is in when it is mentioned.
+#[test]
+fn a_mention_brings_a_manual_file_in() {
+    let project = hosted();
+    let args = ["context", "src/a.ts", "--only", "hosted"];
+    assert!(!project.run(&args).stdout.contains("Only when asked."));
+    let mentioned = project.run(&[&args[..], &["--mention", "notes"]].concat());
+    assert!(mentioned.stdout.contains("Only when asked."), "{mentioned}");
+}
+
+/// Ruling H1: without `--mounted`, the repository around the current directory is mounted.
+#[test]
+fn the_repository_is_mounted_by_default() {
+    let project = hosted();
+    let output = project.run_in("src", &["context", "a.ts", "--only", "hosted"], "");
+    assert!(output.stdout.contains("Speak plainly."), "{output}");
+    let mounted =
+        project.run_in("src", &["context", "a.ts", "--only", "hosted", "--mounted", "."], "");
+    assert!(!mounted.stdout.contains("Speak plainly."), "{mounted}");
+    assert!(mounted.stdout.contains("Version the API."), "{mounted}");
+}
+
+/// One answer from both dialects; each can be asked for alone.
+#[test]
+fn both_dialects_answer_together() {
+    let project = hosted().with_file("AGENTS.yaml", "context:\n  - content: From the yaml.\n");
+    let both = project.run(&["context", "src/a.ts"]).stdout;
+    assert!(both.contains("Speak plainly.") && both.contains("From the yaml."), "{both}");
+    let one = project.run(&["context", "src/a.ts", "--only", "structured"]).stdout;
+    assert!(!one.contains("Speak plainly.") && one.contains("From the yaml."), "{one}");
+}
+
+/// interfaces: the merged configuration and the servers stand in the JSON of every answer.
+#[test]
+fn json_has_configuration_and_servers() {
+    let project = hosted().with_file(
+        ".context/context-config.json",
+        r#"{"clientContext": {"excludeFiles": ["ts.md"]}, "mcpServers": {"gh": {"command": "gh-mcp"}}}"#,
+    );
+    let json = project.run(&["context", "src/a.ts", "--only", "hosted", "--json"]).json();
+    assert_eq!(json["hosted_config"]["excludeFiles"][1], "ts.md");
+    assert_eq!(json["mcp_servers"]["gh"]["command"], "gh-mcp");
+    let item = &json["items"][0];
+    let facts = ["dialect", "name", "scope", "trigger", "state", "reason", "content"];
+    let facts: Vec<_> = facts.iter().map(|key| item[key].as_str().unwrap()).collect();
+    let expected = [
+        "hosted",
+        "always",
+        "mounted",
+        "always",
+        "active",
+        "trigger is always",
+        "Speak plainly.\n",
+    ];
+    assert_eq!(facts, expected);
+    let left_out: Vec<_> = json["left_out"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|out| out["name"].as_str().unwrap())
+        .collect();
+    assert!(left_out.contains(&"ts.md") && left_out.contains(&".env"), "{left_out:?}");
+}
+
+/// Lint knows `.context/`, in the whole project and for one file of it.
+#[test]
+fn lint_knows_context_directories() {
+    let project = hosted()
+        .with_file(".context/css.md", "---\ntrigger: auto\nglobs: **/*.css\n---\nNo imports.\n")
+        .with_file("src/.context/context-config.json", r#"{"clientContext": {"includeFile": []}}"#);
+    let found = |args: &[&str]| -> Vec<String> {
+        let json = project.run(&[args, &["--format", "json"]].concat()).json();
+        let codes = json["diagnostics"].as_array().unwrap().iter();
+        codes.map(|found| found["code"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(
+        found(&["lint"]),
+        [
+            "hosted/sensitive-excluded",
+            "hosted/dead-glob",
+            "hosted/frontmatter-repaired",
+            "hosted/config-unknown-key"
+        ]
+    );
+    assert_eq!(
+        found(&["lint", ".context/css.md"]),
+        ["hosted/dead-glob", "hosted/frontmatter-repaired"]
+    );
+    assert_eq!(found(&["lint", "src"]), ["hosted/config-unknown-key"]);
+    assert_eq!(found(&["lint", "src/.context"]), ["hosted/config-unknown-key"]);
+    let fixed = project.run(&["lint", "--fix"]);
+    assert!(fixed.stderr.contains("1 problem repaired"), "{fixed}");
+    assert!(project.read(".context/css.md").contains("globs: '**/*.css'"));
+}
+
+/// G8: what another dialect has is not delivered by a hook that was not asked for it, and nothing
+/// of `.context` reaches `sctx`.
+#[test]
+fn sctx_sees_no_context_directories() {
+    let project = hosted().linked_as("sctx");
+    let output = project.run(&["context", "src/a.ts"]);
+    assert!(!output.stdout.contains("Speak plainly."), "{output}");
+    assert_eq!(project.run(&["validate"]).stdout, "All context files are valid.\n");
+}
+
+/// A context directory with more names than are looked at: a notice, and what its configuration
+/// excludes stays out.
+#[test]
+fn a_very_large_context_directory_is_cut_aloud() {
+    let project = hosted().with_file(
+        ".context/context-config.json",
+        r#"{"clientContext": {"excludeFiles": ["always.md"]}}"#,
+    );
+    for index in 0..20_100 {
+        std::fs::File::create(project.path().join(format!(".context/{index}.bin"))).unwrap();
+    }
+    let output = project.run(&["context", "src/a.ts", "--only", "hosted"]);
+    assert_eq!(output.code, Some(0));
+    assert!(output.stderr.contains("20000"), "{}", output.stderr);
+    assert!(!output.stdout.contains("Speak plainly."), "{}", output.stdout);
+    assert!(output.stdout.contains("Version the API."), "{}", output.stdout);
+}

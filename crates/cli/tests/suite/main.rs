@@ -1,0 +1,98 @@
+//! The program from outside: every command, run in a directory of its own.
+#![expect(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+#![expect(clippy::disallowed_methods, reason = "tests make real files and start the real program")]
+
+mod architecture;
+mod completions;
+mod context;
+mod decisions;
+mod documents;
+mod hook;
+mod hook_install;
+mod hosted;
+mod hostile;
+mod init;
+mod lint;
+mod mcp_servers;
+mod promises;
+mod sctx;
+mod usage;
+mod why;
+
+use std::fs;
+use std::path::Path;
+
+use brief_testkit::Sandbox;
+
+/// An empty project.
+fn project() -> Sandbox {
+    Sandbox::new(env!("CARGO_BIN_EXE_brief"))
+}
+
+/// A small project with something of everything: five entries and two decisions in two files.
+fn shop() -> Sandbox {
+    project()
+        .with_file(
+            "AGENTS.yaml",
+            r#"# The shop.
+context:
+  - content: Speak plainly.
+  - content: |
+      Prices are integers in cents.
+      Never use floats for money.
+    match: ["**/*.py"]
+    on: [edit, create]
+  - content: Run the tests.
+    match: ["src/**"]
+    exclude: ["src/vendor/**"]
+    when: after
+decisions:
+  - decision: Money is integers
+    rationale: Floats lose cents.
+    alternatives:
+      - option: Decimal
+        reason_rejected: slower, and JSON has none
+      - option: Floats
+        reason_rejected: they lose cents
+    revisit_when: We sell in a currency without cents.
+    date: 2024-05-01
+    match: ["src/**"]
+  - decision: One repository
+    rationale: One change, one review.
+"#,
+        )
+        .with_file(
+            "src/AGENTS.yml",
+            r#"context:
+  - content: The cart is never empty here.
+    match: [cart.py]
+    on: read
+    when: all
+  - content: Templates are not code.
+    match: ["templates/"]
+"#,
+        )
+        .with_file("src/cart.py", "")
+        .with_file("README.md", "")
+}
+
+/// The top of the workspace.
+fn workspace() -> &'static Path {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    top.expect("this crate stands in `crates/`")
+}
+
+/// A file that nobody declares as a module holds tests that nobody runs.
+#[test]
+fn no_test_file_is_forgotten() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
+    let main = fs::read_to_string(folder.join("main.rs")).unwrap();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs").filter(|&module| module != "main") else {
+            continue;
+        };
+        let declared = main.lines().any(|line| line == format!("mod {module};"));
+        assert!(declared, "`tests/suite/{name}` is not declared in main.rs");
+    }
+}

@@ -1,0 +1,129 @@
+//! What the documents promise, tried.
+
+use std::fs;
+
+use crate::{project, workspace};
+
+fn document(path: &str) -> String {
+    fs::read_to_string(workspace().join(path)).unwrap()
+}
+
+/// Returns the fenced blocks of a Markdown text, each with its language.
+fn blocks(text: &str) -> Vec<(String, String)> {
+    let mut blocks = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            blocks.push((language.to_owned(), body.join("\n")));
+        }
+    }
+    blocks
+}
+
+/// The README's first command, on the example project, prints what the README shows.
+#[test]
+fn the_readme_shows_what_the_first_command_prints() {
+    let blocks = blocks(&document("README.md"));
+    let command = &blocks[0].1;
+    let args = command.strip_prefix("cargo run -q -- ").expect("the README starts with cargo run");
+    let mut args: Vec<&str> = args.split(' ').collect();
+    let examples = workspace().join("examples/shop");
+    assert_eq!(args[1], "examples/shop");
+    args[1] = examples.to_str().unwrap();
+    let output = project().run(&args);
+    let shown = blocks[1].1.strip_suffix('…').expect("the README shows the beginning");
+    assert!(output.stdout.starts_with(shown), "{output}");
+    assert_eq!(output.code, Some(0));
+}
+
+/// The commands for a first project, in the order in which the README gives them.
+#[test]
+fn the_readmes_first_steps_work() {
+    let steps = blocks(&document("README.md"))[2].1.clone();
+    let project = project().with_file("README.md", "");
+    let mut count = 0;
+    for line in steps.lines() {
+        let command = line.split('#').next().unwrap_or_default().trim();
+        let args: Vec<&str> = command.split(' ').collect();
+        assert_eq!(args[0], "brief", "{line}");
+        let output = project.run(&args[1..]);
+        assert_eq!(output.code, Some(0), "{line}\n{output}");
+        count += 1;
+    }
+    assert_eq!(count, 4);
+    assert!(project.read(".claude/settings.local.json").contains("brief hook claude"));
+}
+
+/// The README's table names exactly the commands that there are.
+#[test]
+fn the_readme_lists_every_command() {
+    let readme = document("README.md");
+    let help = project().run(&["--help"]).stdout;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty());
+    let mut count = 0;
+    for command in commands.filter_map(|line| line.split_whitespace().next()) {
+        if command != "help" {
+            assert!(readme.contains(&format!("| `brief {command}")), "{command}");
+            count += 1;
+        }
+    }
+    assert!(count >= 7);
+}
+
+/// The example project is one to imitate.
+#[test]
+fn the_example_has_no_findings() {
+    let examples = workspace().join("examples/shop");
+    let output = project().run(&["-C", examples.to_str().unwrap(), "lint", "--strict"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert_eq!(output.stderr, "no problems in 6 files\n");
+}
+
+/// `examples/shop/README.md`: each question has an answer.
+#[test]
+fn the_examples_questions_have_answers() {
+    let examples = workspace().join("examples/shop");
+    let asked = |args: &[&str]| {
+        let args = [&["-C", examples.to_str().unwrap()], args].concat();
+        project().run(&args).stdout
+    };
+    let create = asked(&["context", "migrations/0002_refunds.sql", "--on", "create"]);
+    assert!(create.contains("Name it with the next number"));
+    assert!(!create.contains("is never changed"), "that is for edits");
+    let decisions = asked(&["decisions", "src/pricing/totals.py"]);
+    assert!(decisions.contains("standard library alone"));
+    assert!(decisions.contains("Discounts apply before tax"));
+}
+
+/// `docs/reference/json.md`: the documented object has the keys of a real one, in their order.
+#[test]
+fn the_documented_json_has_the_real_keys() {
+    let documented = blocks(&document("docs/reference/json.md"))[0].1.clone();
+    let real = crate::shop().run(&["context", "src/cart.py", "--json"]).stdout;
+    let keys = |json: &str| -> Vec<String> {
+        let top = json.lines().filter(|line| line.starts_with("  \""));
+        top.filter_map(|line| line.trim().split('"').nth(1).map(str::to_owned)).collect()
+    };
+    assert_eq!(keys(&documented), keys(&real));
+    let item = |json: &str| -> Vec<String> {
+        let start = json.find("\"items\"").unwrap();
+        let item = json[start..].lines().skip(1).skip_while(|line| line.trim() != "{").skip(1);
+        let item = item.take_while(|line| !line.starts_with("    }"));
+        item.filter_map(|line| line.strip_prefix("      \"")?.split('"').next().map(str::to_owned))
+            .collect()
+    };
+    assert_eq!(item(&documented), item(&real));
+    assert_eq!(item(&real)[0], "dialect");
+}
+
+/// `docs/reference/context-directories.md` names the file of each client that we write for.
+#[test]
+fn every_clients_file_is_documented() {
+    let page = document("docs/reference/context-directories.md");
+    for profile in brief_clients::mcp::PROFILES {
+        let row = format!("| `{}` | `{}` |", profile.client, profile.file);
+        assert!(page.contains(&row), "{row}");
+    }
+}

@@ -1,0 +1,56 @@
+//! Through a link named `sctx`: that tool's command line, by the published cases.
+
+use std::path::Path;
+
+use brief_testkit::conformance::Case;
+
+/// Ruling S8: through the name `sctx`, its commands, JSON names, texts and exit codes.
+#[test]
+fn every_conformance_case_passes() {
+    let cases = Case::read_all(include_str!("../../../../conformance/structured/cases.json"));
+    assert_eq!(cases.len(), 141, "cases were lost");
+    let program = Path::new(env!("CARGO_BIN_EXE_brief"));
+    let failed: Vec<String> = cases
+        .iter()
+        .filter_map(|case| {
+            let differences = case.run(program, "sctx");
+            (!differences.is_empty()).then(|| format!("{}: {}", case.id(), differences.join("; ")))
+        })
+        .collect();
+    assert!(failed.is_empty(), "{} cases fail:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// The runner notices when something is not as expected, for each key that it knows.
+#[test]
+fn the_runner_notices_differences() {
+    let differences = |expect: &str| {
+        let case = format!(
+            r#"[{{"id": "x", "files": {{"AGENTS.yaml": "context: [{{content: HELLO}}]"}}, "cwd": ".",
+                "args": ["context", "a", "--json"], "stdin": null, "expect": {{{expect}}}}}]"#
+        );
+        Case::read_all(&case)[0].run(Path::new(env!("CARGO_BIN_EXE_brief")), "sctx").len()
+    };
+    let holds = r#""exit": 0, "stdout_contains": ["HELLO"], "stderr_not_contains": ["x"],
+        "json_path_equals": {"0.SourceDir": "{{ROOT}}"}, "files_absent": ["no"]"#;
+    assert_eq!(differences(holds), 0);
+    for fails in [
+        r#""exit": 1"#,
+        r#""stdout_contains": ["BYE"]"#,
+        r#""stdout_not_contains": ["HELLO"]"#,
+        r#""stdout_order": ["SourceDir", "HELLO"]"#,
+        r#""stdout_equals": "HELLO""#,
+        r#""stdout_lines": 1"#,
+        r#""stdout_max_bytes": 5"#,
+        r#""stderr_contains": ["x"]"#,
+        r#""stderr_not_contains": [""]"#,
+        r#""json_equals": []"#,
+        r#""json_path_equals": {"0.Content": "BYE"}"#,
+        r#""files_contain": {"AGENTS.yaml": ["BYE"]}"#,
+        r#""files_equal": {"AGENTS.yaml": "BYE"}"#,
+        r#""files_json_equal": {"AGENTS.yaml": {}}"#,
+        r#""files_absent": ["AGENTS.yaml"]"#,
+        r#""unheard_of": true"#,
+    ] {
+        assert_eq!(differences(fails), 1, "{fails}");
+    }
+}

@@ -1,0 +1,120 @@
+//! The command line as a whole: help, version, exit codes.
+
+use crate::{project, shop};
+
+/// Without a command, the help says what there is.
+#[test]
+fn help_lists_the_commands() {
+    insta::assert_snapshot!(project().run(&["--help"]), @"
+    Give a coding agent exactly the guidance it needs, and show why
+
+    Usage: brief [OPTIONS] <COMMAND>
+
+    Commands:
+      context      Show everything that applies to a file or directory
+      decisions    Show the decisions that bind a file or directory
+      why          Show each candidate for a file or directory, in or out, and the reason
+      mcp-servers  Show the MCP servers that are configured for a file or directory
+      lint         Check guidance files, every format at once
+      init         Write an AGENTS.yaml to start from
+      hook         Answer a client's hook, or set it up
+      schema       Print the JSON Schema of a configuration file, for editors
+      completions  Print a completion script for a shell
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -C <DIR>       Work as if started in DIR
+      -h, --help     Print help
+      -V, --version  Print version
+    [EOF]
+    ");
+    assert_eq!(project().run(&["help"]).stdout, project().run(&["--help"]).stdout);
+}
+
+/// Help is data and exit 0 for every command.
+#[test]
+fn each_command_has_help() {
+    for command in [
+        &["context"][..],
+        &["decisions"],
+        &["why"],
+        &["mcp-servers"],
+        &["schema"],
+        &["lint"],
+        &["init"],
+        &["hook"],
+        &["hook", "claude"],
+        &["hook", "install"],
+        &["hook", "uninstall"],
+        &["completions"],
+    ] {
+        let output = project().run(&[command, &["--help"]].concat());
+        assert_eq!((output.stderr.as_str(), output.code), ("", Some(0)), "{command:?}");
+        assert!(output.stdout.contains("Usage: brief"), "{output}");
+    }
+}
+
+/// The version is the package's.
+#[test]
+fn version_is_printed() {
+    let output = project().run(&["--version"]);
+    assert_eq!(output.stdout, format!("brief {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(output.code, Some(0));
+}
+
+/// Exit code 2: usage. Nothing on standard output, which is for data.
+#[test]
+fn a_wrong_call_is_exit_2() {
+    insta::assert_snapshot!(project().run(&["contxt", "a"]), @"
+    ------- stderr -------
+    error: unrecognized subcommand 'contxt'
+
+      tip: a similar subcommand exists: 'context'
+
+    Usage: brief [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    [exit status: 2]
+    [EOF]
+    ");
+    for args in [&[][..], &["--bogus"], &["hook"], &["hook", "bogus"], &["-C"]] {
+        let output = project().run(args);
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{args:?}");
+        assert!(!output.stderr.is_empty(), "{args:?}");
+    }
+}
+
+/// Ruling G8: asking never writes inside the project.
+#[test]
+fn asking_writes_nothing() {
+    let shop = shop();
+    let names = || {
+        let mut names: Vec<_> =
+            std::fs::read_dir(shop.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        names.sort_unstable();
+        names
+    };
+    let before = names();
+    for args in [
+        &["context", "src/cart.py"][..],
+        &["context", "--all", "--json"],
+        &["decisions", "src/cart.py"],
+        &["why", "src/cart.py"],
+        &["lint"],
+        &["completions", "bash"],
+    ] {
+        assert_eq!(shop.run(args).code, Some(0), "{args:?}");
+    }
+    assert_eq!(names(), before);
+    assert_eq!(std::fs::read_dir(shop.home()).unwrap().count(), 0, "the home directory too");
+}
+
+/// No escape codes unless a terminal reads them.
+#[test]
+fn a_pipe_gets_no_colours() {
+    let project = project().with_file("AGENTS.yaml", "context: [{content: A, on: x}]\n");
+    for args in [&["lint"][..], &["context", "a"], &["--help"], &["bogus"]] {
+        let output = project.run(args);
+        assert!(!output.to_string().contains('\u{1b}'), "{args:?}");
+    }
+}

@@ -1,0 +1,274 @@
+//! `brief why`
+
+use crate::{project, shop};
+
+/// Issue: "each entry, in or out, with <file:line> and the deciding filter".
+#[test]
+fn each_entry_has_its_reason() {
+    insta::assert_snapshot!(shop().run(&["why", "src/cart.py", "--on", "read", "--when", "before"]), @"
+    src/cart.py, on read, when before
+
+    in   AGENTS.yaml:3
+         match `**` covers src/cart.py
+         > Speak plainly.
+
+    out  AGENTS.yaml:4
+         it is for: on edit, create
+         > Prices are integers in cents.
+
+    out  AGENTS.yaml:9
+         it is for: when after
+         > Run the tests.
+
+    in   AGENTS.yaml:14
+         decision, match `src/**` covers src/cart.py
+         > Money is integers
+
+    in   AGENTS.yaml:24
+         decision, match `**` covers src/cart.py
+         > One repository
+
+    in   src/AGENTS.yml:2
+         match `cart.py` covers src/cart.py
+         > The cart is never empty here.
+
+    out  src/AGENTS.yml:6
+         match `templates/` does not cover src/cart.py
+         > Templates are not code.
+    [EOF]
+    ");
+}
+
+/// Every filter of the algorithm can be the reason, in the order of the document.
+#[test]
+fn every_filter_can_be_the_reason() {
+    let yaml = "context:
+  - {content: not covered, match: [\"*.md\", docs/]}
+  - {content: excluded, match: [\"src/**\"], exclude: [\"**/cart.py\"], on: read}
+  - {content: other action, on: [read, create], when: after}
+  - {content: other timing, when: after}
+  - {content: broken, when: during}
+  - {content: covered, match: [\"nope\", \"src/*.py\"], on: edit, when: all}
+";
+    let project = project().with_file("AGENTS.yaml", yaml);
+    let output = project.run(&["why", "src/cart.py", "--on", "edit", "--when", "before"]);
+    insta::assert_snapshot!(output, @r#"
+    src/cart.py, on edit, when before
+
+    out  AGENTS.yaml:2
+         match `*.md`, `docs/` do not cover src/cart.py
+         > not covered
+
+    out  AGENTS.yaml:3
+         exclude `**/cart.py` covers src/cart.py
+         > excluded
+
+    out  AGENTS.yaml:4
+         it is for: on read, create
+         > other action
+
+    out  AGENTS.yaml:5
+         it is for: when after
+         > other timing
+
+    out  AGENTS.yaml:6
+         it is not valid: invalid when "during" (must be before, after, or all)
+
+    in   AGENTS.yaml:7
+         match `src/*.py` covers src/cart.py
+         > covered
+    ------- stderr -------
+    error: AGENTS.yaml:6:29: context[4]: invalid when "during" (must be before, after, or all)
+    [EOF]
+    "#);
+}
+
+/// Directory queries have reasons of their own.
+#[test]
+fn a_directory_has_its_reasons_too() {
+    let yaml = "context:
+  - {content: exact, match: [src/]}
+  - {content: inside, match: [\"src/**/*.py\"]}
+  - {content: elsewhere, match: [\"tests/**\"]}
+  - {content: emptied, exclude: [\"src/**\"]}
+  - {content: partly, exclude: [\"src/*.md\"]}
+  - {content: named, exclude: [src/]}
+";
+    let project = project().with_file("AGENTS.yaml", yaml).with_dir("src");
+    insta::assert_snapshot!(project.run(&["why", "src"]), @"
+    src (directory)
+
+    in   AGENTS.yaml:2
+         match `src/` covers src
+         > exact
+
+    in   AGENTS.yaml:3
+         match `src/**/*.py` can cover files in src
+         > inside
+
+    out  AGENTS.yaml:4
+         match `tests/**` does not cover src
+         > elsewhere
+
+    out  AGENTS.yaml:5
+         exclude `src/**` covers everything in src
+         > emptied
+
+    in   AGENTS.yaml:6
+         match `**` can cover files in src
+         > partly
+
+    out  AGENTS.yaml:7
+         exclude `src/` covers src
+         > named
+    [EOF]
+    ");
+}
+
+/// The interface: `--json` is the report of `brief context`, with what was left out.
+#[test]
+fn json_lists_what_was_left_out() {
+    let shop = shop();
+    let args = ["why", "README.md", "--on", "read", "--when", "before", "--json"];
+    let report = shop.run(&args);
+    insta::assert_snapshot!(report, @r#"
+    {
+      "moment": {
+        "root": "$PROJECT",
+        "path": "README.md",
+        "kind": "file",
+        "on": "read",
+        "when": "before",
+        "client": null
+      },
+      "items": [
+        {
+          "dialect": "structured",
+          "kind": "context",
+          "name": "context[0]",
+          "source": {
+            "path": "$PROJECT/AGENTS.yaml",
+            "line": 3
+          },
+          "scope": "project",
+          "trigger": null,
+          "state": "active",
+          "reason": "match `**` covers README.md",
+          "description": "",
+          "content": "Speak plainly.",
+          "tokens": 3
+        }
+      ],
+      "left_out": [
+        {
+          "dialect": "structured",
+          "kind": "context",
+          "name": "context[1]",
+          "source": {
+            "path": "$PROJECT/AGENTS.yaml",
+            "line": 4
+          },
+          "reason": "match `**/*.py` does not cover README.md"
+        },
+        {
+          "dialect": "structured",
+          "kind": "context",
+          "name": "context[2]",
+          "source": {
+            "path": "$PROJECT/AGENTS.yaml",
+            "line": 9
+          },
+          "reason": "match `src/**` does not cover README.md"
+        },
+        {
+          "dialect": "structured",
+          "kind": "decision",
+          "name": "decisions[0]",
+          "source": {
+            "path": "$PROJECT/AGENTS.yaml",
+            "line": 14
+          },
+          "reason": "match `src/**` does not cover README.md"
+        }
+      ],
+      "decisions": [
+        {
+          "decision": "One repository",
+          "rationale": "One change, one review.",
+          "alternatives": [],
+          "revisit_when": null,
+          "date": null,
+          "source": {
+            "path": "$PROJECT/AGENTS.yaml",
+            "line": 24
+          },
+          "reason": "match `**` covers README.md"
+        }
+      ],
+      "mcp_servers": {},
+      "hosted_config": {
+        "includeFiles": [
+          "*"
+        ],
+        "excludeFiles": [
+          "context-config.json"
+        ],
+        "ignoreGlobalContext": false,
+        "ignoreAncestorContext": false
+      },
+      "diagnostics": [],
+      "tokens": 3
+    }
+    [EOF]
+    "#);
+    let context = [&["context"], &args[1..]].concat();
+    assert_eq!(report, shop.run(&context));
+}
+
+/// Every entry is in or out, exactly once.
+#[test]
+fn every_entry_is_mentioned_once() {
+    let report = shop().run(&["why", "src/cart.py", "--on", "edit", "--json"]).json();
+    let count = |list: &str| report[list].as_array().unwrap().len();
+    assert_eq!(count("items") + count("left_out") + count("decisions"), 7);
+}
+
+/// Nothing found, and outside the root.
+#[test]
+fn without_candidates_there_is_nothing_to_explain() {
+    insta::assert_snapshot!(project().run(&["why", "a"]), @"
+    ------- stderr -------
+    warning: no AGENTS.yaml or .context files found on the way to a
+    hint: `brief init` writes one to start from
+    [EOF]
+    ");
+    let output = shop().run(&["why", "../a"]);
+    assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)), "{output}");
+}
+
+/// A broken file is reported beside the entries of a good one.
+#[test]
+fn a_broken_file_is_mentioned() {
+    let project = project()
+        .with_file("AGENTS.yaml", "context: {a: b}\n")
+        .with_file("src/AGENTS.yaml", "context: [{content: GOOD}]\n");
+    insta::assert_snapshot!(project.run(&["why", "src/a"]), @"
+    src/a
+
+    in   src/AGENTS.yaml:1
+         match `**` covers src/a
+         > GOOD
+    ------- stderr -------
+    error: AGENTS.yaml:1:10: `context` is a list of entries, not a mapping
+    [EOF]
+    ");
+}
+
+/// A wrong call is exit 2; `why` has no `--all`.
+#[test]
+fn a_wrong_call_is_refused() {
+    for args in [&["why"][..], &["why", "--all"], &["why", "a", "b"], &["why", "a", "--on", "x"]] {
+        let output = shop().run(args);
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{args:?}");
+    }
+}
