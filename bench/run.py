@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Measures `brief` beside an empty program, in one run, on trees that it makes itself.
+
+CPU is user + system time as the kernel counts it for the process, the best of all runs: on a shared
+machine the best is the one that was disturbed least. RSS is the peak, read through `/usr/bin/time`
+where that exists. Bounds are those that the project has set itself; the exit code is 1 when one is
+missed, so that the script can guard a release. Usually called as `cargo xtask bench`.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+EXTENSIONS = ["py", "go", "ts", "rs", "md"]
+ACTIONS = ["read", "edit", "[edit, create]", "create", "all"]
+TIMINGS = ["before", "after", "all"]
+
+
+def context_file(number, entries=10):
+    lines = ["context:"]
+    for index in range(entries):
+        lines += [
+            f'  - content: "Rule {index} of {number}: keep handlers thin and validate all input"',
+            f'    match: ["**/*.{EXTENSIONS[index % 5]}"]',
+            f"    on: {ACTIONS[index % 5]}",
+            f"    when: {TIMINGS[index % 3]}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def make_hook_project(top):
+    for directory in ["", "src", "src/api"]:
+        write(os.path.join(top, directory, "AGENTS.yaml"), context_file(directory or "top", 5))
+    write(os.path.join(top, "src/api/orders.py"), "")
+
+
+def make_wide_tree(top):
+    """2,000 directories (10 x 10 x 20) with ten entries each."""
+    number = 0
+    for a in range(10):
+        for b in range(10):
+            for c in range(20):
+                write(f"{top}/a{a}/b{b}/c{c}/AGENTS.yaml", context_file(number))
+                number += 1
+
+
+def make_chain(top, depth=1990):
+    """Nested directories with ten entries each, as deep as a path can be written."""
+    os.makedirs(top, exist_ok=True)
+    here = os.getcwd()
+    os.chdir(top)
+    for level in range(depth):
+        with open("AGENTS.yaml", "w", encoding="utf-8") as file:
+            file.write(context_file(level))
+        os.makedirs("d", exist_ok=True)
+        os.chdir("d")
+    os.chdir(here)
+    return "d/" * depth + "f.py"
+
+
+def make_hosted_project(top):
+    """Four levels, three of them with a context directory, five files."""
+    for path in [".context/x.md", ".context/y.md", "a/.context/x.md", "a/.context/y.md", "a/b/c/.context/z.md"]:
+        write(os.path.join(top, path), "---\ntrigger: always\n---\nText.\n")
+    write(os.path.join(top, "a/b/c/f.ts"), "")
+    return {"directories": 4, "contexts": 3, "files": 5}
+
+
+def system_calls(command, directory):
+    """Counts the system calls of a program; None without strace."""
+    try:
+        log = os.path.join(directory, ".strace")
+        subprocess.run(["strace", "-f", "-o", log] + command, cwd=directory, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(log, encoding="utf-8", errors="replace") as lines:
+            count = sum("+++" not in line for line in lines)
+        os.remove(log)
+        return count
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def cpu_ms(command, directory, runs, stdin=b""):
+    best = float("inf")
+    for _ in range(runs):
+        reader, writer = os.pipe()
+        os.write(writer, stdin)
+        os.close(writer)
+        pid = os.fork()
+        if pid == 0:
+            os.dup2(reader, 0)
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.dup2(null, 2)
+            os.chdir(directory)
+            os.execv(command[0], command)
+        os.close(reader)
+        _, _, usage = os.wait4(pid, 0)
+        best = min(best, (usage.ru_utime + usage.ru_stime) * 1000)
+    return best
+
+
+def rss_kb(command, directory, stdin=b""):
+    if not os.path.exists("/usr/bin/time"):
+        return None
+    timed = ["/usr/bin/time", "-f", "%M"] + command
+    result = subprocess.run(timed, cwd=directory, input=stdin, capture_output=True, check=False)
+    return int(result.stderr.split()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--brief", required=True)
+    parser.add_argument("--floor", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--runs", type=int, default=20)
+    args = parser.parse_args()
+
+    hook_project = os.path.join(args.work, "hook")
+    wide = os.path.join(args.work, "wide")
+    chain = os.path.join(args.work, "chain")
+    make_hook_project(hook_project)
+    make_wide_tree(wide)
+    deep_path = make_chain(chain)
+    payload = json.dumps({
+        "session_id": "bench",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Edit",
+        "tool_input": {"file_path": os.path.join(hook_project, "src/api/orders.py")},
+        "cwd": hook_project,
+    }).encode()
+
+    many = max(args.runs * 10, 100)
+    floor = cpu_ms([args.floor], args.work, many)
+    missed = 0
+    print(f"floor (an empty program): {floor:.2f} ms CPU\n")
+    print(f"{'work':44} {'CPU ms':>8} {'x floor':>8}   bound")
+
+    def report(name, value, bound_text, ok):
+        nonlocal missed
+        missed += not ok
+        print(f"{name:44} {value:8.2f} {value / floor:8.1f}   {bound_text}{'' if ok else '  MISSED'}")
+
+    hook = [args.brief, "hook", "claude", "--repeat"]
+    value = cpu_ms(hook, hook_project, many, payload)
+    report("hook, 3 AGENTS.yaml", value, "floor + 1 ms", value <= floor + 1)
+    rss = rss_kb(hook, hook_project, payload)
+    if rss is not None:
+        missed += rss > 6 * 1024
+        print(f"{'  its peak memory':44} {rss / 1024:8.2f} MB{'':8} 6 MB{'  MISSED' if rss > 6 * 1024 else ''}")
+    for name, command, directory, bound in [
+        ("context, 2,000 nested directories", ["context", deep_path], chain, 100),
+        ("context --all --json, 20,000 entries", ["context", "--all", "--json"], wide, 80),
+        ("lint, 20,000 entries", ["lint"], wide, 100),
+    ]:
+        value = cpu_ms([args.brief] + command, directory, args.runs)
+        report(name, value, f"{bound} ms", value <= bound)
+    small = cpu_ms([args.brief, "context", "a0/b0/c0/x.py"], wide, many)
+    alone = os.path.join(args.work, "alone")
+    write(os.path.join(alone, "a0/b0/c0/AGENTS.yaml"), context_file(0))
+    same = cpu_ms([args.brief, "context", "a0/b0/c0/x.py"], alone, many)
+    report("context, one file of 2,000 directories", small, "1.2 x alone", small <= same * 1.2)
+    report("context, the same file alone", same, "", True)
+    hosted = os.path.join(args.work, "hosted")
+    size = make_hosted_project(hosted)
+    command = [args.brief, "context", "a/b/c/f.ts", "--only", "hosted", "--mounted", ".", "--json"]
+    value = cpu_ms(command, hosted, many)
+    nothing = cpu_ms([args.brief, "--version"], hosted, many)
+    report("context, .context in 4 levels, 5 files", value, "", True)
+    print(f"{'  beyond `brief --version`':44} {(value - nothing) * 1000:8.0f} µs")
+    calls = system_calls(command, hosted)
+    if calls is not None:
+        calls -= system_calls([args.brief, "--version"], hosted)
+        bound = size["directories"] + 3 * size["contexts"] + 3 * size["files"] + 12
+        missed += calls > bound
+        print(f"{'  its system calls beyond `--version`':44} {calls:8}{'':9}   {bound}{'  MISSED' if calls > bound else ''}")
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+//! Speed, as ratios in one run.
+//!
+//! The work is done by `bench/run.py`, which makes the trees, starts the programs and reads what
+//! the kernel counted; this builds what it compares.
+
+use std::fs;
+use std::process::Command;
+
+use crate::{cargo, run, workspace};
+
+/// The least that a Rust program can do.
+const FLOOR: &str = "fn main() {}\n";
+
+/// Builds the program as it ships and the floor, and measures both.
+pub(crate) fn run_all(runs: usize) -> Result<(), String> {
+    cargo(&["build", "--profile", "dist", "--package", "brief-cli"])?;
+    let directory = workspace().join("target").join("bench");
+    fs::create_dir_all(&directory).map_err(|error| format!("target/bench: {error}"))?;
+    let source = directory.join("floor.rs");
+    fs::write(&source, FLOOR).map_err(|error| format!("target/bench/floor.rs: {error}"))?;
+    let floor = directory.join("floor");
+    let options = ["-O", "--edition=2024", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols"];
+    run(Command::new("rustc").args(options).arg(&source).arg("-o").arg(&floor))?;
+    run(Command::new("python3")
+        .arg(workspace().join("bench").join("run.py"))
+        .arg("--brief")
+        .arg(workspace().join("target").join("dist").join("brief"))
+        .arg("--floor")
+        .arg(&floor)
+        .arg("--work")
+        .arg(&directory)
+        .arg("--runs")
+        .arg(runs.to_string()))
+}

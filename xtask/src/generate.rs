@@ -1,0 +1,189 @@
+//! Documentation that is made from the program, so that it cannot say anything else.
+
+use std::fmt::Write;
+use std::fs;
+
+use brief_syntax::{glob, limits};
+
+use crate::workspace;
+
+/// A generated file and what it should hold.
+struct Page {
+    path: &'static str,
+    content: String,
+}
+
+fn pages() -> Vec<Page> {
+    vec![
+        Page { path: "docs/reference/cli.md", content: command_line() },
+        Page { path: "docs/reference/limits.md", content: limits_table() },
+    ]
+}
+
+/// Writes the generated files, or with `check` only compares them.
+pub(crate) fn run(check: bool) -> Result<(), String> {
+    for Page { path, content } in pages() {
+        let target = workspace().join(path);
+        let found = fs::read_to_string(&target).unwrap_or_default();
+        if found == content {
+            continue;
+        }
+        if check {
+            return Err(format!("{path} is out of date; run: cargo xtask generate"));
+        }
+        if let Some(directory) = target.parent() {
+            fs::create_dir_all(directory).map_err(|error| format!("{path}: {error}"))?;
+        }
+        fs::write(&target, content).map_err(|error| format!("{path}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn command_line() -> String {
+    let mut page = String::from(
+        "# Command line\n\nMade from the program's own help by `cargo xtask generate`.\n\n\
+         Standard output is data, standard error is for people. Exit codes: 0 done; 1 findings, not \
+         found or\nrefused; 2 wrong usage or configuration; 3 a defect of `brief`.\n",
+    );
+    let mut command = brief_cli::command().term_width(96);
+    command.build();
+    describe(&mut page, command, "");
+    page
+}
+
+fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
+    let name = format!("{parent}{}", command.get_name());
+    let help = command.render_long_help().to_string();
+    let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
+    let subcommands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
+    for subcommand in subcommands.into_iter().filter(|command| command.get_name() != "help") {
+        describe(page, subcommand, &format!("{name} "));
+    }
+}
+
+/// What is limited, to what, what happens beyond it, and the code that says so.
+const LIMITS: [(&str, u64, &str, &str); 16] = [
+    ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
+    (
+        "entries of one list in a file",
+        limits::ENTRIES_PER_FILE as u64,
+        "the rest is left out",
+        "`structured/too-many-entries`",
+    ),
+    (
+        "directories on the way to a path",
+        limits::PATH_DEPTH as u64,
+        "the ones nearest to the path are read",
+        "`project/too-deep`",
+    ),
+    (
+        "directories deep, when a whole project is walked",
+        limits::WALK_DEPTH as u64,
+        "deeper ones are not entered",
+        "`project/too-deep`",
+    ),
+    (
+        "names in all directories, when a whole project is walked",
+        limits::WALK_ENTRIES as u64,
+        "the walk ends",
+        "`project/too-many-entries`",
+    ),
+    (
+        "collections nested in YAML",
+        limits::YAML_DEPTH as u64,
+        "the file is not read",
+        "`structured/invalid-yaml`",
+    ),
+    (
+        "nodes of a YAML document, aliases followed",
+        limits::YAML_EXPANDED_NODES as u64,
+        "aliases past it are not followed",
+        "`structured/alias-bomb`",
+    ),
+    (
+        "bytes of a pattern",
+        glob::MAX_PATTERN_BYTES as u64,
+        "the entry is not delivered",
+        "`structured/invalid-glob`",
+    ),
+    (
+        "files of one `.context` directory",
+        limits::HOSTED_FILES as u64,
+        "the rest is left out",
+        "`hosted/limit-files`",
+    ),
+    (
+        "directories deep in a `.context` directory",
+        limits::HOSTED_DEPTH as u64,
+        "deeper ones are not searched",
+        "`hosted/limit-depth`",
+    ),
+    (
+        "names in a `.context` directory and all below it",
+        limits::HOSTED_ENTRIES as u64,
+        "the search ends",
+        "`hosted/limit-entries`",
+    ),
+    (
+        "directories from the mounted to the working one",
+        limits::HOSTED_LEVELS as u64,
+        "the ones nearest to the work are read",
+        "`hosted/limit-depth`",
+    ),
+    (
+        "patterns of one list in a configuration",
+        limits::HOSTED_PATTERNS as u64,
+        "the rest is left out",
+        "`hosted/limit-patterns`",
+    ),
+    (
+        "directories deep, for `includeFiles`",
+        limits::HOSTED_INCLUDE_DEPTH as u64,
+        "deeper ones are not searched",
+        "`hosted/limit-depth`",
+    ),
+    (
+        "names looked at for `includeFiles`",
+        limits::HOSTED_INCLUDE_ENTRIES as u64,
+        "the search ends",
+        "`hosted/limit-entries`",
+    ),
+    ("bytes of a hook's input", limits::HOOK_INPUT_BYTES, "the hook says so and exits 1", "—"),
+];
+
+fn limits_table() -> String {
+    let mut page = String::from(
+        "# Limits\n\nMade from the program's own numbers by `cargo xtask generate`. A limit that is \
+         hit is always reported.\n\n| what | at most | beyond it | code |\n| --- | --- | --- | --- |\n",
+    );
+    for (what, limit, beyond, code) in LIMITS {
+        let _ = writeln!(page, "| {what} | {} | {beyond} | {code} |", grouped(limit));
+    }
+    page.push_str(
+        "\nOnly regular files are read: a FIFO, a device or a socket with the name of a guidance \
+         file is\nreported and passed by. A hook ends within one second, whatever happens.\n",
+    );
+    page
+}
+
+/// Writes a number with commas: 1,048,576.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn generated_files_are_in_sync() {
+        super::run(true).unwrap();
+    }
+}

@@ -1,0 +1,74 @@
+//! Work on the project itself: `cargo xtask test`, `cargo xtask generate`, `cargo xtask bench`.
+#![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
+#![expect(clippy::print_stderr, reason = "this tool talks to a person")]
+
+mod bench;
+mod generate;
+
+use std::process::{Command, ExitCode};
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask")]
+struct Xtask {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Run everything that a change has to pass
+    Test,
+    /// Write the generated files, or check that they are in sync
+    Generate {
+        /// Fail when a file would change, and write nothing
+        #[arg(long)]
+        check: bool,
+    },
+    /// Measure speed as ratios in one run
+    Bench {
+        /// How often to run each command
+        #[arg(long, default_value_t = 20)]
+        runs: usize,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Xtask::parse().task {
+        Task::Test => test(),
+        Task::Generate { check } => generate::run(check),
+        Task::Bench { runs } => bench::run_all(runs),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn test() -> Result<(), String> {
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
+    // Generated files are checked by a test of this crate.
+    cargo(&["test", "--workspace"])
+}
+
+fn cargo(args: &[&str]) -> Result<(), String> {
+    eprintln!("+ cargo {}", args.join(" "));
+    run(Command::new(env!("CARGO")).args(args))
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status =
+        command.status().map_err(|error| format!("{program} cannot be started: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{program} failed: {status}")) }
+}
+
+/// The top of the source tree.
+fn workspace() -> &'static std::path::Path {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+}
