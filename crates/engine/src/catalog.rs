@@ -87,8 +87,9 @@ impl Catalog {
         };
         let &Question { path, mounted, mentions, .. } = question;
         let question = PathQuestion { path, mounted, mentions };
+        // What is found in places of its own is more general than what lies on the way.
         let asked = dialects.chosen().filter_map(|dialect| dialect.ask(system, &question));
-        Catalog::new(finished(readers).into_iter().chain(asked).collect(), &gaps, None)
+        Catalog::new(asked.chain(finished(readers)).collect(), &gaps, None)
     }
 
     /// Reads the whole project, or the part of it that `scope` names.

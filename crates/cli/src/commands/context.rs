@@ -105,7 +105,8 @@ fn print_items(ui: &mut Ui, asked: &Asked, items: &[&Applied<'_>]) -> Result<(),
                 heading.push_str(&format!("  match {}", patterns.join(", ")));
             }
             ui.print_heading(&heading)?;
-            for line in item.content.trim_end().lines() {
+            let lines = item.content.trim_end().lines();
+            for line in lines.skip_while(|line| line.trim().is_empty()) {
                 ui.print_line(if line.is_empty() { String::new() } else { format!("  {line}") })?;
             }
         }

@@ -237,7 +237,9 @@ impl Asked {
             .path()
             .map_or("in this project".to_owned(), |path| format!("on the way to {path}"));
         ui.warning(&format!("no {} found {place}", self.sought))?;
-        ui.hint("`brief init` writes one to start from")?;
+        if self.sought.contains("AGENTS.yaml") {
+            ui.hint("`brief init` writes an AGENTS.yaml to start from")?;
+        }
         Ok(())
     }
 

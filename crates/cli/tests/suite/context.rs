@@ -278,13 +278,13 @@ fn no_context_file_is_a_warning() {
     insta::assert_snapshot!(project.run(&["context", "a.py"]), @"
     ------- stderr -------
     warning: no AGENTS.yaml or .context files found on the way to a.py
-    hint: `brief init` writes one to start from
+    hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
     insta::assert_snapshot!(project.run(&["context", "--all"]), @"
     ------- stderr -------
     warning: no AGENTS.yaml or .context files found in this project
-    hint: `brief init` writes one to start from
+    hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
     let json = project.run(&["context", "a.py", "--json"]);

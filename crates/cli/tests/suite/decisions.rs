@@ -148,7 +148,7 @@ fn nothing_found_is_no_error() {
     insta::assert_snapshot!(crate::project().run(&["decisions", "a"]), @"
     ------- stderr -------
     warning: no AGENTS.yaml files found on the way to a
-    hint: `brief init` writes one to start from
+    hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
 }

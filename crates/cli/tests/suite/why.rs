@@ -239,7 +239,7 @@ fn without_candidates_there_is_nothing_to_explain() {
     insta::assert_snapshot!(project().run(&["why", "a"]), @"
     ------- stderr -------
     warning: no AGENTS.yaml or .context files found on the way to a
-    hint: `brief init` writes one to start from
+    hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
     let output = shop().run(&["why", "../a"]);
