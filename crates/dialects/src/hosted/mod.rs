@@ -47,12 +47,13 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::{Diagnostic, System};
 
+pub use crate::answer::State;
 pub use check::check_directory;
 pub use config::{ConfigFile, Layer, Merged, merge, parse as parse_config};
 pub use mcp::Entry;
 pub use model::{
     CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Connection, ContextFile, Flag, Globs,
-    Item, LeftOut, McpServer, Origin, Scope, ServerKind, State, Trigger,
+    Item, LeftOut, McpServer, Origin, Scope, ServerKind, Trigger,
 };
 pub use parse::{Format, Parsed, parse};
 pub use pattern::Pattern;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use brief_syntax::{Source, Span};
 
+use crate::answer::State;
+
 use super::pattern::Pattern;
 
 /// Where a context file comes from. The order is that of the answer.
@@ -260,34 +262,6 @@ pub struct ConfiguredServer {
     pub origin: Origin,
     /// The configuration that turned it off, when that is another one.
     pub disabled_by: Option<PathBuf>,
-}
-
-/// Whether an item is in the briefing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum State {
-    /// It is.
-    Active,
-    /// The agent may ask for it by its description.
-    Offered,
-    /// Only when it is mentioned.
-    Manual,
-}
-
-impl State {
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            State::Active => "active",
-            State::Offered => "offered",
-            State::Manual => "manual",
-        }
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
 }
 
 /// A context file in reach.

@@ -12,12 +12,14 @@ use brief_syntax::source::Encoding;
 use brief_syntax::system::{Dir, DirEntry, FileKind};
 use brief_syntax::{Diagnostic, Source, System, diagnostic, limits};
 
+use crate::answer::State;
+
 use super::config::{self, Layer};
 use super::context_dir::{Candidate, ContextDir, Passed, Visitor, linked, unread};
 use super::exclude::Excludes;
 use super::include::{self, Include, Match, Search};
 use super::model::{
-    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Globs, Item, LeftOut, Scope, State,
+    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Globs, Item, LeftOut, Scope,
     Trigger,
 };
 use super::parse::{self, Format, Parsed};

@@ -6,7 +6,7 @@ use brief_syntax::system::DirEntry;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, System, Target, TargetKind};
 
-use crate::answer::{Answer, Applied, Item, LeftOut, Name, Reason, State};
+use crate::answer::{Answer, Applied, Item, LeftOut, Name, Reason};
 use crate::moment::Moment;
 use crate::{Dialect, PathQuestion, ProjectFiles, Reader, Shelf};
 
@@ -68,11 +68,7 @@ fn applied(item: &super::Item) -> Applied<'_> {
             line: item.line,
             scope: item.scope.as_str(),
             trigger: Some(item.trigger().as_str()),
-            state: match item.state {
-                super::State::Active => State::Active,
-                super::State::Offered => State::Offered,
-                super::State::Manual => State::Manual,
-            },
+            state: item.state,
             content: item.content(),
             description: item.description(),
             patterns: &[],

@@ -6,7 +6,7 @@ use brief_clients::settings::{self, brief_hooks};
 use clap::Args;
 
 use super::ClientArg;
-use super::settings_file::{SettingsFile, SettingsFileError};
+use super::settings_file::{Edited, SettingsFile};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -31,19 +31,16 @@ pub(super) fn run(
 ) -> Result<ExitCode, CommandError> {
     let ClientArg::Claude = args.client;
     let root = session.root()?;
-    let failed = |error: SettingsFileError| {
-        CommandError::refused(format!("`{}` {error}", SettingsFile::NAME))
-            .with_hint("the file was left as it is")
-    };
-    let file = SettingsFile::open(session.system(), root.path()).map_err(failed)?;
-    let installed = settings::install(file.text(), &brief_hooks(&args.command));
-    match installed.map_err(SettingsFileError::Settings).map_err(failed)? {
-        Some(text) => {
-            file.write(session.system(), &text).map_err(failed)?;
-            ui.status(&format!("installed the hook in {}", file.name))?;
+    let hooks = brief_hooks(&args.command);
+    let install = |text: Option<&str>| settings::install(text, &hooks);
+    match SettingsFile::edit(session.system(), root.path(), install)? {
+        Edited::Changed => {
+            ui.status(&format!("installed the hook in {}", SettingsFile::NAME))?;
             ui.hint("it takes effect in the next session of Claude Code")?;
         }
-        None => ui.status(&format!("the hook is already installed in {}", file.name))?,
+        Edited::Unchanged => {
+            ui.status(&format!("the hook is already installed in {}", SettingsFile::NAME))?;
+        }
     }
     if args.command.starts_with("brief ") && !is_on_path(session) {
         ui.warning("`brief` is not on PATH, so Claude Code will not find it")?;

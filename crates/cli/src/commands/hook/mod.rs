@@ -13,7 +13,7 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(crate) use settings_file::{SettingsFile, SettingsFileError};
+pub(crate) use settings_file::{Edited, SettingsFile};
 
 /// Answer a client's hook, or set it up
 #[derive(Debug, Args)]

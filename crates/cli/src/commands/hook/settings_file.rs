@@ -8,13 +8,20 @@ use brief_engine::System;
 use brief_syntax::limits;
 use brief_syntax::system::ReadError;
 
+use crate::error::CommandError;
+
 /// `.claude/settings.local.json` of a project.
 pub(crate) struct SettingsFile {
-    /// What to call it in messages.
-    pub(crate) name: &'static str,
     /// Where to write: the file itself, or what a link inside the project leads to.
     path: PathBuf,
     text: Option<String>,
+}
+
+/// Whether an edit changed anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edited {
+    Changed,
+    Unchanged,
 }
 
 /// Why a settings file was left alone.
@@ -29,6 +36,13 @@ pub(crate) enum SettingsFileError {
     Write(io::Error),
     /// It is not what it should be.
     Settings(SettingsError),
+}
+
+impl From<SettingsFileError> for CommandError {
+    fn from(error: SettingsFileError) -> Self {
+        CommandError::refused(format!("`{}` {error}", SettingsFile::NAME))
+            .with_hint("the file was left as it is")
+    }
 }
 
 impl std::fmt::Display for SettingsFileError {
@@ -48,10 +62,7 @@ impl SettingsFile {
     pub(crate) const NAME: &'static str = ".claude/settings.local.json";
 
     /// Reads the settings of the project at `root`.
-    pub(crate) fn open(
-        system: &dyn System,
-        root: &Path,
-    ) -> Result<SettingsFile, SettingsFileError> {
+    fn open(system: &dyn System, root: &Path) -> Result<SettingsFile, SettingsFileError> {
         let directory = root.join(Self::DIRECTORY);
         // A link may lead elsewhere in the project, but not out of it.
         for path in [&directory, &root.join(Self::NAME)] {
@@ -66,16 +77,30 @@ impl SettingsFile {
             Err(ReadError::Missing) => None,
             Err(error) => return Err(SettingsFileError::Read(error)),
         };
-        Ok(SettingsFile { name: Self::NAME, path, text })
+        Ok(SettingsFile { path, text })
+    }
+
+    /// Changes the settings of the project at `root` with `edit`, which gets the text, if there is
+    /// any, and returns the new one. Says whether anything changed.
+    pub(crate) fn edit(
+        system: &dyn System,
+        root: &Path,
+        edit: impl FnOnce(Option<&str>) -> Result<Option<String>, SettingsError>,
+    ) -> Result<Edited, SettingsFileError> {
+        let file = SettingsFile::open(system, root)?;
+        match edit(file.text()).map_err(SettingsFileError::Settings)? {
+            Some(text) => file.write(system, &text).map(|()| Edited::Changed),
+            None => Ok(Edited::Unchanged),
+        }
     }
 
     /// Returns the text, if the file exists.
-    pub(crate) fn text(&self) -> Option<&str> {
+    fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
     /// Replaces the file; the directory is made if needed.
-    pub(crate) fn write(&self, system: &dyn System, text: &str) -> Result<(), SettingsFileError> {
+    fn write(&self, system: &dyn System, text: &str) -> Result<(), SettingsFileError> {
         if let Some(directory) = self.path.parent() {
             system.create_dir(directory).map_err(SettingsFileError::Write)?;
         }

@@ -6,7 +6,7 @@ use brief_clients::settings::{self, brief_hooks};
 use clap::Args;
 
 use super::ClientArg;
-use super::settings_file::{SettingsFile, SettingsFileError};
+use super::settings_file::{Edited, SettingsFile};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -31,21 +31,16 @@ pub(super) fn run(
 ) -> Result<ExitCode, CommandError> {
     let ClientArg::Claude = args.client;
     let root = session.root()?;
-    let failed = |error: SettingsFileError| {
-        CommandError::refused(format!("`{}` {error}", SettingsFile::NAME))
-            .with_hint("the file was left as it is")
-    };
-    let file = SettingsFile::open(session.system(), root.path()).map_err(failed)?;
-    let left = match file.text() {
-        Some(text) => settings::uninstall(text, &brief_hooks(&args.command)),
+    let hooks = brief_hooks(&args.command);
+    let uninstall = |text: Option<&str>| match text {
+        Some(text) => settings::uninstall(text, &hooks),
         None => Ok(None),
     };
-    match left.map_err(SettingsFileError::Settings).map_err(failed)? {
-        Some(text) => {
-            file.write(session.system(), &text).map_err(failed)?;
-            ui.status(&format!("removed the hook from {}", file.name))?;
+    match SettingsFile::edit(session.system(), root.path(), uninstall)? {
+        Edited::Changed => ui.status(&format!("removed the hook from {}", SettingsFile::NAME))?,
+        Edited::Unchanged => {
+            ui.status(&format!("the hook is not installed in {}", SettingsFile::NAME))?;
         }
-        None => ui.status(&format!("the hook is not installed in {}", file.name))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use brief_clients::settings::{self, Hook, SettingsError};
 
 use super::{Failure, Outcome};
-use crate::commands::hook::{SettingsFile, SettingsFileError};
+use crate::commands::hook::{Edited, SettingsFile};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -36,14 +36,12 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
             ".claude/ directory not found — run this from a Claude Code project",
         ));
     }
-    let failed = |error: SettingsFileError| Failure::new(format!("{} {error}", SettingsFile::NAME));
-    let file = SettingsFile::open(session.system(), root.path()).map_err(failed)?;
-    match edit(file.text()).map_err(SettingsFileError::Settings).map_err(failed)? {
-        Some(text) => {
-            file.write(session.system(), &text).map_err(failed)?;
-            ui.print_line(format!("sctx hooks {done} in {}", file.name))?;
-        }
-        None => ui.print_line(format!("sctx hooks {nothing} in {}", file.name))?,
-    }
+    let edited = SettingsFile::edit(session.system(), root.path(), edit)
+        .map_err(|error| Failure::new(format!("{} {error}", SettingsFile::NAME)))?;
+    let outcome = match edited {
+        Edited::Changed => done,
+        Edited::Unchanged => nothing,
+    };
+    ui.print_line(format!("sctx hooks {outcome} in {}", SettingsFile::NAME))?;
     Ok(ExitCode::SUCCESS)
 }
