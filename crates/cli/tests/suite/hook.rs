@@ -595,9 +595,10 @@ fn an_input_that_never_ends_is_given_up() {
         // The deadline is one second; the rest is for a busy machine.
         assert!(started.elapsed() < Duration::from_secs(10));
         drop(stdin);
-        assert_eq!(output.status.code(), Some(1));
+        // Context fails open: the client goes on without.
+        assert_eq!(output.status.code(), Some(0));
         assert_eq!(String::from_utf8_lossy(&output.stdout), "");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "error: no answer within 1000 ms\n");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "warning: no answer within 1000 ms\n");
     }
 }
 

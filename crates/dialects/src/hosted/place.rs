@@ -70,7 +70,13 @@ impl Place {
     /// endless path, those nearest to the work are kept.
     pub(super) fn levels(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<(Arc<Path>, Scope)> {
         let above = self.working.ancestors().take_while(|path| path.starts_with(&self.mounted));
+        let foreign = self.foreign_levels();
+        if foreign > 0 {
+            let message = "this is somebody else's code, so its context is not the project's";
+            diagnostics.push(about(&self.working, "hosted/dependency-skipped", message));
+        }
         let mut levels: Vec<(Arc<Path>, Scope)> = above
+            .skip(foreign)
             .take(limits::HOSTED_LEVELS)
             .map(|path| (Arc::from(path), self.scope_of(path)))
             .collect();
@@ -83,6 +89,16 @@ impl Place {
             diagnostics.push(about(&self.working, "hosted/limit-depth", message));
         }
         levels
+    }
+
+    /// Returns how many directories, from the working one up, belong to a dependency.
+    fn foreign_levels(&self) -> usize {
+        let below = self.working.strip_prefix(&self.mounted).unwrap_or(Path::new(""));
+        let is_foreign = |name: &OsStr| DEPENDENCIES.iter().any(|dependency| name == *dependency);
+        match below.iter().position(is_foreign) {
+            Some(first) => below.iter().count() - first,
+            None => 0,
+        }
     }
 
     fn scope_of(&self, path: &Path) -> Scope {
@@ -161,6 +177,10 @@ fn climb(owner: &Path, client: &[String]) -> (PathBuf, PathBuf) {
     }
     (base, client[climbing..].iter().collect())
 }
+
+/// Directories that tools fill with other people's code.
+const DEPENDENCIES: [&str; 5] =
+    ["node_modules", "bower_components", "site-packages", ".venv", "vendor"];
 
 /// Reports something about an environment variable.
 fn about_variable(

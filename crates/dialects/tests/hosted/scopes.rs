@@ -383,3 +383,24 @@ fn the_user_may_let_patterns_out() {
     let options = Options { outside: Outside::Allow, ..Options::default() };
     assert_eq!(files(&resolve_with(&system, &query, options)), ["/next/n.md"]);
 }
+
+/// X34: nothing is read from dependencies; who works on one mounts it.
+#[test]
+fn x34_a_dependency_has_no_say() {
+    for directory in ["node_modules/x", "vendor/x/src", ".venv/lib/site-packages/x"] {
+        let system = project()
+            .with_file(".context/own.md", ALWAYS)
+            .with_file(&format!("{directory}/.context/foreign.md"), ALWAYS)
+            .with_file(
+                &format!("{directory}/.context/context-config.json"),
+                r#"{"mcpServers": {"evil": {"command": "x"}}}"#,
+            );
+        let answer = ask(&system, &format!("/p/{directory}/a.js"));
+        assert_eq!(files(&answer), ["/p/.context/own.md"], "{directory}");
+        assert!(answer.mcp_servers.is_empty(), "{directory}");
+        assert_eq!(codes(&answer), ["dependency-skipped"], "{directory}");
+        let mounted = format!("/p/{directory}");
+        let answer = ask_mounted(&system, &mounted, &format!("{mounted}/a.js"));
+        assert_eq!(files(&answer), [format!("{mounted}/.context/foreign.md")], "{directory}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use brief_serve::hook::{DEADLINE, HookOptions, Repeat, answer_within};
+use brief_serve::hook::{DEADLINE, HookError, HookOptions, Repeat, answer_within};
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind};
@@ -37,6 +37,11 @@ pub(crate) fn run(
             if let Some(answer) = outcome.answer {
                 ui.print_data(&answer)?;
             }
+            Ok(ExitCode::SUCCESS)
+        }
+        // Too late is no fault of the client's: it goes on without.
+        Err(error @ HookError::TooSlow(_)) => {
+            ui.warning(&error.to_string())?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
