@@ -124,6 +124,9 @@ pub fn resolve_existing(system: &dyn System, absolute: &Path) -> Resolved {
     Resolved { path, kind }
 }
 
+/// How many new directories are looked for one by one.
+const NEW_LEVELS: usize = 4;
+
 /// Returns how many of the components exist, and where they lead. The last one is known not to.
 ///
 /// A path exists only if every shorter one does, so a search by halves finds the longest.
@@ -132,12 +135,16 @@ fn longest_existing(system: &dyn System, components: &[Component<'_>]) -> Option
         let prefix: PathBuf = components[..count].iter().collect();
         system.resolve_dir(&prefix).ok().map(|path| (count, path))
     };
-    // Mostly it is only the file that is new.
-    let mut missing = components.len().checked_sub(1)?;
-    let mut found = resolve(missing);
-    if found.is_some() {
-        return found;
+    // Mostly it is only the file that is new, or a directory or two with it.
+    let mut missing = components.len();
+    for _ in 0..NEW_LEVELS {
+        missing = missing.checked_sub(1)?;
+        let found = resolve(missing);
+        if found.is_some() {
+            return found;
+        }
     }
+    let mut found = None;
     let mut exists = 0;
     while missing - exists > 1 {
         let middle = exists + (missing - exists) / 2;

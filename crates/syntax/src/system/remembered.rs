@@ -42,10 +42,19 @@ impl System for Remembered {
             Some(Ok(_)) => Err(io::ErrorKind::NotADirectory.into()),
             Some(&Err(kind)) => Err(kind.into()),
             None => {
-                let resolved = self.system.resolve_dir(path)?;
-                let remembered = Resolved { path: resolved.clone(), kind: FileKind::Directory };
-                known.insert(path.to_owned(), Ok(remembered));
-                Ok(resolved)
+                let resolved = self.system.resolve_dir(path);
+                match &resolved {
+                    Ok(found) => {
+                        let found = Resolved { path: found.clone(), kind: FileKind::Directory };
+                        known.insert(path.to_owned(), Ok(found));
+                    }
+                    // That something is no directory does not say what it is.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        known.insert(path.to_owned(), Err(error.kind()));
+                    }
+                    Err(_) => {}
+                }
+                resolved
             }
         }
     }
