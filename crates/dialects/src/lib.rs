@@ -50,6 +50,8 @@ pub struct PathQuestion<'q> {
     pub mounted: &'q Path,
     /// What the user mentioned by name.
     pub mentions: &'q [String],
+    /// What the user allows client-hosted context.
+    pub hosted: hosted::Options,
 }
 
 /// Collects one dialect's files during a walk.

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_dialects::hosted::Hosted;
+use brief_dialects::hosted::{self, Hosted};
 use brief_dialects::structured::Structured;
 use brief_dialects::{Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reader, Shelf};
 use brief_syntax::system::FileKind;
@@ -47,6 +47,8 @@ pub struct Question<'q> {
     pub mounted: &'q Path,
     /// What the user mentioned by name.
     pub mentions: &'q [String],
+    /// What the user allows client-hosted context.
+    pub hosted: hosted::Options,
 }
 
 /// Which dialects to ask.
@@ -85,8 +87,8 @@ impl Catalog {
             }
             _ => Vec::new(),
         };
-        let &Question { path, mounted, mentions, .. } = question;
-        let question = PathQuestion { path, mounted, mentions };
+        let Question { path, mounted, mentions, hosted, .. } = *question;
+        let question = PathQuestion { path, mounted, mentions, hosted };
         // What is found in places of its own is more general than what lies on the way.
         let asked = dialects.chosen().filter_map(|dialect| dialect.ask(system, &question));
         Catalog::new(asked.chain(finished(readers)).collect(), &gaps, None)

@@ -75,6 +75,22 @@ pub(crate) struct Reach {
     /// What the user mentions by name; may be given several times
     #[arg(long = "mention", value_name = "NAME")]
     mentions: Vec<String>,
+
+    /// What `includeFiles` patterns of `.context` are relative to
+    #[arg(long, value_name = "DIRECTORY", default_value = "working")]
+    anchor: AnchorArg,
+
+    /// Let a project's `includeFiles` patterns leave the mounted directory
+    #[arg(long)]
+    outside: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnchorArg {
+    /// The working directory, as the specification says
+    Working,
+    /// The directory that owns the configuration
+    Config,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -96,8 +112,13 @@ impl DialectArg {
 
 impl Reach {
     /// Every dialect, nothing mentioned.
-    pub(crate) const EVERYTHING: Reach =
-        Reach { only: Vec::new(), mounted: None, mentions: Vec::new() };
+    pub(crate) const EVERYTHING: Reach = Reach {
+        only: Vec::new(),
+        mounted: None,
+        mentions: Vec::new(),
+        anchor: AnchorArg::Working,
+        outside: false,
+    };
 
     /// Only one dialect, nothing mentioned.
     pub(crate) fn only(dialect: DialectArg) -> Reach {
@@ -107,6 +128,17 @@ impl Reach {
     /// Sets the directory that the client has open.
     pub(crate) fn mounted_at(self, mounted: Option<PathBuf>) -> Reach {
         Reach { mounted, ..self }
+    }
+
+    fn hosted(&self) -> hosted::Options {
+        hosted::Options {
+            anchor: match self.anchor {
+                AnchorArg::Working => hosted::Anchor::WorkingDirectory,
+                AnchorArg::Config => hosted::Anchor::ConfigDirectory,
+            },
+            outside: if self.outside { hosted::Outside::Allow } else { hosted::Outside::Refuse },
+            ..hosted::Options::default()
+        }
     }
 
     fn names(&self) -> Vec<&'static str> {
@@ -205,8 +237,14 @@ impl Question<'_> {
         let path = session.directory().join(path);
         let mounted = self.reach.mounted(session, root);
         let mentions = &self.reach.mentions;
-        let question =
-            brief_engine::Question { root, target, path: &path, mounted: &mounted, mentions };
+        let question = brief_engine::Question {
+            root,
+            target,
+            path: &path,
+            mounted: &mounted,
+            mentions,
+            hosted: self.reach.hosted(),
+        };
         Catalog::about(session.system(), &question, dialects(&self.reach.names()))
     }
 }

@@ -196,3 +196,26 @@ fn a_very_large_context_directory_is_cut_aloud() {
     assert!(!output.stdout.contains("Speak plainly."), "{}", output.stdout);
     assert!(output.stdout.contains("Version the API."), "{}", output.stdout);
 }
+
+/// X6, X20: what only the user may decide about `includeFiles`.
+#[test]
+fn the_user_decides_where_includes_lead() {
+    let project = project()
+        .with_file(
+            ".context/context-config.json",
+            r#"{"clientContext": {"includeFiles": ["docs/*.txt", "../outside/*.md"]}}"#,
+        )
+        .with_file("docs/guide.txt", "From the top.\n")
+        .with_file("../outside/far.md", "---\ntrigger: always\n---\nFrom outside.\n")
+        .with_file("src/a.ts", "")
+        .with_dir(".git");
+    let names = |args: &[&str]| -> Vec<String> {
+        let args = [&["context", "src/a.ts", "--only", "hosted", "--json"], args].concat();
+        let json = project.run(&args).json();
+        let items = json["items"].as_array().unwrap().iter();
+        items.map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&[]), [""; 0]);
+    assert_eq!(names(&["--anchor", "config"]), ["guide"]);
+    assert_eq!(names(&["--anchor", "config", "--outside"]), ["far", "guide"]);
+}

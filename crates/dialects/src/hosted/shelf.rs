@@ -11,7 +11,7 @@ use crate::moment::Moment;
 use crate::{Dialect, PathQuestion, ProjectFiles, Reader, Shelf};
 
 use super::place::Environment;
-use super::{NAME, Query, Resolution, Scope, check, resolve};
+use super::{NAME, Query, Resolution, Scope, check, resolve, resolve_with};
 
 /// The dialect of `.context` directories.
 #[derive(Debug, Clone, Copy)]
@@ -27,8 +27,9 @@ impl Dialect for Hosted {
     }
 
     fn ask(&self, system: &dyn System, question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
-        let &PathQuestion { path, mounted, mentions } = question;
-        Some(Box::new(Answered(resolve(system, &Query { mounted, path, mentions }))))
+        let PathQuestion { path, mounted, mentions, hosted } = *question;
+        let query = Query { mounted, path, mentions };
+        Some(Box::new(Answered(resolve_with(system, &query, hosted))))
     }
 }
 
