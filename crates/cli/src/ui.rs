@@ -26,7 +26,10 @@ pub struct Ui {
 const WIDTH: usize = 100;
 
 /// Bytes of output held back; a whole answer, mostly.
-const BUFFER: usize = 64 * 1024;
+const BUFFER: usize = 32 * 1024;
+
+/// Bytes of JSON put together before they are handed on.
+const PIECES: usize = 16 * 1024;
 
 /// Diagnostics shown with their source lines; nobody reads more of them, and the rest is listed.
 const EXCERPTS: usize = 100;
@@ -82,7 +85,7 @@ impl Ui {
 
     /// Prints a value as JSON.
     pub(crate) fn print_json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        let mut json = Pieces { held: Vec::with_capacity(BUFFER), output: &mut *self.stdout };
+        let mut json = Pieces { held: Vec::with_capacity(PIECES), output: &mut *self.stdout };
         serde_json::to_writer_pretty(&mut json, value)?;
         json.write_all(b"\n")?;
         json.flush()
@@ -173,7 +176,7 @@ impl Write for Pieces<'_> {
 
     #[inline]
     fn write_all(&mut self, piece: &[u8]) -> io::Result<()> {
-        if self.held.len() + piece.len() > BUFFER {
+        if self.held.len() + piece.len() > PIECES {
             self.flush()?;
         }
         self.held.extend_from_slice(piece);

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::limits;
-use crate::system::{Dir, FileKind, ReadError, Resolved, System};
+use crate::system::{Below, Dir, FileKind, ReadError, Resolved, System};
 
 /// The directory at or below which everything is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +104,20 @@ impl Root {
 pub fn resolve_existing(system: &dyn System, absolute: &Path) -> Resolved {
     let ends_in_separator =
         absolute.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
+    let missing = if ends_in_separator { FileKind::Directory } else { FileKind::File };
+    let is_plain = |component| matches!(component, Component::RootDir | Component::Normal(_));
+    if absolute.components().all(is_plain) {
+        // Mostly there is no link on the way, and then the path is what it says.
+        let kind = match system.look(absolute) {
+            Below::Directory => Some(FileKind::Directory),
+            Below::NotADirectory => Some(FileKind::File),
+            Below::Missing => Some(missing),
+            Below::Unsure => None,
+        };
+        if let Some(kind) = kind {
+            return Resolved { path: absolute.components().collect(), kind };
+        }
+    }
     if let Ok(resolved) = system.resolve(absolute) {
         return resolved;
     }
@@ -120,8 +134,7 @@ pub fn resolve_existing(system: &dyn System, absolute: &Path) -> Resolved {
             _ => {}
         }
     }
-    let kind = if ends_in_separator { FileKind::Directory } else { FileKind::File };
-    Resolved { path, kind }
+    Resolved { path, kind: missing }
 }
 
 /// How many new directories are looked for one by one.

@@ -5,24 +5,25 @@
 //! is reached without following any.
 
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use brief_syntax::project::resolve_existing;
-use brief_syntax::system::{FileKind, Resolved};
+use brief_syntax::system::{Below, Dir, FileKind, Resolved};
 use brief_syntax::{Diagnostic, Source, Span, System, limits};
 
 use super::model::Scope;
 use super::{CLIENT_PATH_VARIABLE, DEFAULT_CLIENT_PATH, GLOBAL_PATH_VARIABLE, Query};
 
 /// The directories of a question.
-#[derive(Debug)]
 pub(super) struct Place {
     /// Nothing above it is read for a project.
     pub(super) mounted: PathBuf,
     pub(super) working: PathBuf,
     /// The file that is asked about, if it is a file.
     pub(super) target: Option<PathBuf>,
+    /// The mounted directory, held open.
+    pub(super) root: Option<Box<dyn Dir>>,
 }
 
 impl Place {
@@ -31,39 +32,31 @@ impl Place {
         query: &Query<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Place {
-        let mounted = match resolve_existing(system, &absolute(system, query.mounted)) {
-            Resolved { path, kind: FileKind::Directory } => path,
-            Resolved { path, .. } => {
-                diagnostics.push(about(
-                    &path,
-                    "hosted/unreadable",
-                    "the mounted directory is not a directory",
-                ));
-                path
+        let named = absolute(system, query.mounted);
+        let (root, mounted) = match system.open_root(&named) {
+            Ok((root, path)) => (Some(root), path),
+            Err(error) => {
+                let path = resolve_existing(system, &named).path;
+                let message = format!("the mounted directory cannot be read: {error}");
+                diagnostics.push(about(&path, "hosted/unreadable", message));
+                (None, path)
             }
         };
         let path = absolute(system, query.path);
-        let Resolved { path: resolved, kind } = resolve_existing(system, &path);
-        let (working, target) = match (kind, path.file_name()) {
-            (FileKind::Directory, _) => (resolved, None),
-            // A link to a file elsewhere is still the file that stands here.
-            (_, Some(name)) if resolved != path => {
-                let parent = path.parent().unwrap_or(&path);
-                let working = resolve_existing(system, parent).path;
-                let target = working.join(name);
-                (working, Some(target))
-            }
-            _ => (parent_of(&resolved), Some(resolved)),
-        };
+        let (working, target) = root
+            .as_deref()
+            .and_then(|root| find_below(root, &named, &mounted, &path))
+            .unwrap_or_else(|| find_anywhere(system, &path));
         if working.starts_with(&mounted) {
-            return Place { mounted, working, target };
+            return Place { mounted, working, target, root };
         }
         let message = format!(
             "this lies outside the mounted directory {}, so it counts as its own",
             mounted.display()
         );
         diagnostics.push(about(&working, "hosted/workdir-outside-mounted", message));
-        Place { mounted: working.clone(), working, target }
+        let root = system.open_dir(&working).ok();
+        Place { mounted: working.clone(), working, target, root }
     }
 
     /// Returns the directories from the mounted to the working one, each with its scope. Of an
@@ -109,6 +102,44 @@ impl Place {
         } else {
             Scope::Ancestor
         }
+    }
+}
+
+/// Finds the working directory and the file in the mounted directory, when no link is on the way.
+fn find_below(
+    root: &dyn Dir,
+    named: &Path,
+    mounted: &Path,
+    path: &Path,
+) -> Option<(PathBuf, Option<PathBuf>)> {
+    let way = path.strip_prefix(named).or_else(|_| path.strip_prefix(mounted)).ok()?;
+    if way.components().any(|component| !matches!(component, Component::Normal(_))) {
+        return None;
+    }
+    let full = mounted.join(way);
+    if way.as_os_str().is_empty() {
+        return Some((mounted.to_owned(), None));
+    }
+    let ends_in_separator = path.as_os_str().to_string_lossy().ends_with(is_separator);
+    match root.look_below(way) {
+        Below::Directory => Some((full, None)),
+        Below::Missing if ends_in_separator => Some((full, None)),
+        Below::Missing | Below::NotADirectory => Some((parent_of(&full), Some(full))),
+        Below::Unsure => None,
+    }
+}
+
+/// Finds the working directory and the file by following every link but that of the file itself.
+fn find_anywhere(system: &dyn System, path: &Path) -> (PathBuf, Option<PathBuf>) {
+    let Resolved { path: resolved, kind } = resolve_existing(system, path);
+    match (kind, path.file_name()) {
+        (FileKind::Directory, _) => (resolved, None),
+        (_, Some(name)) if resolved != path => {
+            let working = resolve_existing(system, path.parent().unwrap_or(path)).path;
+            let target = working.join(name);
+            (working, Some(target))
+        }
+        _ => (parent_of(&resolved), Some(resolved)),
     }
 }
 

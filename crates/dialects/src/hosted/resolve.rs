@@ -37,9 +37,7 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
     let mut diagnostics = Vec::new();
     let environment = Environment::of(system, &mut diagnostics);
     let place = Place::of(system, query, &mut diagnostics);
-    let root = system.open_dir(&place.mounted).ok();
-    let mut contexts =
-        open_contexts(system, root.as_deref(), &place, &environment, &mut diagnostics);
+    let mut contexts = open_contexts(system, &place, &environment, &mut diagnostics);
     let layers: Vec<Layer> = contexts
         .iter()
         .filter_map(|context| {
@@ -70,7 +68,7 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
         context.walk(&roots, &mut judge);
         judge.sum_up(&context.path);
     }
-    judge.include(system, root.as_deref());
+    judge.include(system, place.root.as_deref());
     let Judge { items, left_out, mut diagnostics, .. } = judge;
     diagnostic::sort(&mut diagnostics);
     diagnostics.dedup();

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, System};
 
 use super::context_dir::ContextDir;
@@ -13,12 +12,12 @@ use super::place::{Environment, Place, about};
 /// Opens the context directories: global first, then from the mounted to the working directory.
 pub(super) fn open_contexts(
     system: &dyn System,
-    root: Option<&dyn Dir>,
     place: &Place,
     environment: &Environment,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ContextDir> {
     let mut contexts = Vec::new();
+    let root = place.root.as_deref();
     let levels = place.levels(diagnostics);
     // Of a path so long that its beginning is passed by, every way starts where reading does.
     let deep =

@@ -52,6 +52,19 @@ pub struct Resolved {
     pub kind: FileKind,
 }
 
+/// What [`System::look`] or [`Dir::look_below`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Below {
+    /// A directory.
+    Directory,
+    /// Something else, or something else is in the way.
+    NotADirectory,
+    /// Nothing, maybe from higher up on.
+    Missing,
+    /// It takes more to tell: [`System::resolve`] does.
+    Unsure,
+}
+
 /// A name in a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DirEntry {
@@ -114,6 +127,12 @@ pub trait Dir: Send {
         self.read(name, limit)
     }
 
+    /// Says what is some levels below this directory, as far as one call can tell; `path` has names
+    /// only. Anything but [`Below::Unsure`] also means that no link is on the way.
+    fn look_below(&self, _path: &Path) -> Below {
+        Below::Unsure
+    }
+
     /// Lists the directory, in no particular order.
     fn entries(&self) -> io::Result<Vec<DirEntry>> {
         self.first_entries(usize::MAX)
@@ -150,9 +169,22 @@ pub trait System: Send + Sync {
         }
     }
 
+    /// Says what is at an absolute path, as far as one call can tell. Anything but
+    /// [`Below::Unsure`] also means that no link is on the way.
+    fn look(&self, _path: &Path) -> Below {
+        Below::Unsure
+    }
+
     /// Opens a directory by path, following links. For roots that the user named; everything
     /// below them goes through [`Dir`].
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>>;
+
+    /// Opens a directory by path, following links, and says which one it is: its absolute path
+    /// without links.
+    fn open_root(&self, path: &Path) -> io::Result<(Box<dyn Dir>, PathBuf)> {
+        let path = self.resolve_dir(path)?;
+        Ok((self.open_dir(&path)?, path))
+    }
 
     /// Opens the directory `below` of `base`, following links in `base` only.
     fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {

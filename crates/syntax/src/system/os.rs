@@ -11,6 +11,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+#[cfg(target_os = "linux")]
+use super::Below;
 use super::{Dir, DirEntry, FileKind, ReadError, Resolved, System};
 
 /// The operating system that the program runs on.
@@ -45,6 +47,16 @@ impl System for OsSystem {
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
         handles::open_dir(path)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn look(&self, path: &Path) -> Below {
+        handles::look(path)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn open_root(&self, path: &Path) -> io::Result<(Box<dyn Dir>, PathBuf)> {
+        handles::open_root(path)
     }
 
     #[cfg(unix)]
@@ -168,8 +180,12 @@ mod handles {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::PermissionsExt;
 
+    #[cfg(target_os = "linux")]
+    use rustix::fs::ResolveFlags;
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
+    #[cfg(target_os = "linux")]
+    use super::super::Below;
     use super::{
         Dir, DirEntry, File, FileKind, OsStr, OsString, Path, PathBuf, ReadError, Resolved, fs, io,
         kind_of, read_open,
@@ -197,6 +213,36 @@ mod handles {
 
     pub(super) fn open_dir(path: &Path) -> io::Result<Box<dyn Dir>> {
         Ok(Handle::hold(rustix::fs::open(path, DIRECTORY, Mode::empty())?))
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn look(path: &Path) -> Below {
+        look_from(CWD, path, ResolveFlags::empty())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn look_from(directory: BorrowedFd<'_>, path: &Path, resolve: ResolveFlags) -> Below {
+        use rustix::io::Errno;
+
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let resolve = resolve | ResolveFlags::NO_SYMLINKS;
+        match rustix::fs::openat2(directory, path, flags, Mode::empty(), resolve) {
+            Ok(_) => Below::Directory,
+            Err(Errno::NOTDIR) => Below::NotADirectory,
+            Err(Errno::NOENT) => Below::Missing,
+            Err(_) => Below::Unsure,
+        }
+    }
+
+    /// A handle, and where the kernel says that it points.
+    #[cfg(target_os = "linux")]
+    pub(super) fn open_root(path: &Path) -> io::Result<(Box<dyn Dir>, PathBuf)> {
+        let descriptor = rustix::fs::open(path, DIRECTORY, Mode::empty())?;
+        let path = match path_of(&descriptor) {
+            Some(path) => path,
+            None => fs::canonicalize(path)?,
+        };
+        Ok((Handle::hold(descriptor), path))
     }
 
     pub(super) fn open_dir_below(base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
@@ -236,7 +282,6 @@ mod handles {
         /// One call whatever the depth, where the kernel can promise what we need.
         #[cfg(target_os = "linux")]
         fn open_dir_below(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-            use rustix::fs::ResolveFlags;
             use rustix::io::Errno;
 
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
@@ -274,13 +319,18 @@ mod handles {
             };
             // Of a regular file, a read that does not fill its buffer has reached the end. What was
             // put in its place since the listing ends at once, because nothing here waits.
-            let mut bytes = vec![0; LISTED_BYTES];
-            let count = rustix::io::read(&descriptor, &mut bytes).map_err(io::Error::from)?;
-            if count == LISTED_BYTES || count as u64 > limit {
+            let mut bytes = Vec::with_capacity(LISTED_BYTES);
+            let count = rustix::io::read(&descriptor, rustix::buffer::spare_capacity(&mut bytes))
+                .map_err(io::Error::from)?;
+            if count == bytes.capacity() || count as u64 > limit {
                 return self.read(name, limit);
             }
-            bytes.truncate(count);
             Ok(bytes)
+        }
+
+        #[cfg(target_os = "linux")]
+        fn look_below(&self, path: &Path) -> Below {
+            look_from(self.descriptor.as_fd(), path, ResolveFlags::BENEATH)
         }
 
         fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {

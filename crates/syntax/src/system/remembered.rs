@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use super::{Dir, FileKind, ReadError, Resolved, System};
+use super::{Below, Dir, FileKind, ReadError, Resolved, System};
 
 /// Remembers what paths resolve to, for the length of one question: several dialects ask about the
 /// same few. Everything else goes through.
@@ -77,6 +77,10 @@ impl System for Remembered {
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
         self.system.open_dir(path)
+    }
+
+    fn look(&self, path: &Path) -> Below {
+        self.system.look(path)
     }
 
     fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
