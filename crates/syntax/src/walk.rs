@@ -35,6 +35,11 @@ impl Visit<'_> {
         self.system
     }
 
+    /// Returns the absolute path of the root.
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
     /// Returns the absolute path of this directory.
     pub fn path(&self) -> PathBuf {
         self.root.path().join(self.path)

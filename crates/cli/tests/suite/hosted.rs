@@ -219,3 +219,19 @@ fn the_user_decides_where_includes_lead() {
     assert_eq!(names(&["--anchor", "config"]), ["guide"]);
     assert_eq!(names(&["--anchor", "config", "--outside"]), ["far", "guide"]);
 }
+
+/// X20: a pattern that climbs is judged by the project, not by the directory that it stands in.
+#[test]
+fn lint_knows_the_mounted_directory() {
+    let project = project()
+        .with_file(
+            "src/.context/context-config.json",
+            r#"{"clientContext": {"includeFiles": ["../docs/*.md", "../../far/*.md"]}}"#,
+        )
+        .with_file("docs/d.md", "x\n");
+    let json = project.run(&["lint", "--format", "json"]).json();
+    let found = json["diagnostics"].as_array().unwrap();
+    assert_eq!(found.len(), 1, "{json}");
+    assert_eq!(found[0]["code"], "hosted/outside-mount");
+    assert!(found[0]["message"].as_str().unwrap().contains("../../far/*.md"), "{json}");
+}

@@ -123,10 +123,11 @@ impl Reader for Directories {
             return;
         }
         let owner = visit.path();
-        let query = Query { mounted: &owner, path: &owner, mentions: &[] };
+        let query = Query { mounted: visit.root(), path: &owner, mentions: &[] };
         let mut resolution = resolve(visit.system(), &query);
-        // What the user has at home is not the project's.
-        resolution.items.retain(|item| item.scope != Scope::Global);
+        // What the user has at home is not the project's, and each directory speaks for itself.
+        resolution.items.retain(|item| item.scope == Scope::Working);
+        resolution.left_out.retain(|left_out| left_out.path.starts_with(&owner));
         resolution.diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&owner));
         self.diagnostics.append(&mut resolution.diagnostics);
         self.found.push((visit.slashed().to_owned(), resolution));
