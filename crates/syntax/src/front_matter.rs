@@ -54,7 +54,7 @@ enum Opening {
 }
 
 impl FrontMatter {
-    /// Reads the front matter of a file. `area` is the first half of the diagnostics' codes.
+    /// Reads the front matter of a file.
     pub fn read(source: &Arc<Source>) -> FrontMatter {
         let mut diagnostics = Vec::new();
         if let Encoding::Invalid { offset } = source.encoding() {

@@ -144,6 +144,9 @@ fn lint_knows_context_directories() {
     let project = hosted()
         .with_file(".context/css.md", "---\ntrigger: auto\nglobs: **/*.css\n---\nNo imports.\n")
         .with_file("src/.context/context-config.json", r#"{"clientContext": {"includeFile": []}}"#);
+    // What the user has at home is not the project's to report.
+    std::fs::create_dir_all(project.home().join(".context")).unwrap();
+    std::fs::write(project.home().join(".context/api_key.md"), "").unwrap();
     let found = |args: &[&str]| -> Vec<String> {
         let json = project.run(&[args, &["--format", "json"]].concat()).json();
         let codes = json["diagnostics"].as_array().unwrap().iter();

@@ -48,7 +48,6 @@ use std::path::{Path, PathBuf};
 use brief_syntax::{Diagnostic, System};
 
 pub use crate::answer::State;
-pub use check::check_directory;
 pub use config::{ConfigFile, Layer, Merged, merge, parse as parse_config};
 pub use mcp::Entry;
 pub use model::{

@@ -27,9 +27,6 @@ impl System for Sandbox {
     fn current_dir(&self) -> io::Result<PathBuf> {
         Ok(self.current_dir.clone())
     }
-    fn current_exe(&self) -> io::Result<PathBuf> {
-        OsSystem.current_exe()
-    }
     fn env(&self, name: &str) -> Option<OsString> {
         self.env.get(name).filter(|value| !value.is_empty()).map(OsString::from)
     }

@@ -1,8 +1,7 @@
 //! H100–H131: the global scope, formats, properties, migration. Each test quotes its line of the
 //! checklist.
 
-use brief_dialects::ProjectFiles;
-use brief_dialects::hosted::{State, check_directory};
+use brief_dialects::hosted::State;
 use brief_syntax::system::MemorySystem;
 
 use crate::support::{
@@ -293,22 +292,4 @@ fn h130_h131_existing_files_are_named_by_includes() {
     assert_eq!(files(&answer), ["/p/.myai/rules/x.md", "/p/.myairules"]);
     assert_eq!((&*answer.items[1].name, answer.items[1].content()), (".myairules", "be nice\n"));
     assert_eq!(codes(&answer), ["unsupported-type"]);
-}
-
-/// What lint says: globs that match nothing, and all that a question would report.
-#[test]
-fn lint_reports_dead_globs_and_all_else() {
-    let system = with_header("trigger: auto\nglobs: ['*.ts', '*.gone']")
-        .with_file(".context/credentials.md", "")
-        .with_file("/home/u/.context/api_key.md", "");
-    let files = ProjectFiles { files: vec!["src/a.ts".to_owned()], directories: Vec::new() };
-    let found = check_directory(&system, std::path::Path::new("/p"), Some(&files));
-    let found: Vec<_> = found.iter().map(|d| (d.code, d.message.as_str())).collect();
-    assert_eq!(
-        found,
-        [
-            ("hosted/dead-glob", "glob `*.gone` matches no file"),
-            ("hosted/sensitive-excluded", "the name matches `credentials*`, so this is never read"),
-        ]
-    );
 }

@@ -203,10 +203,6 @@ impl System for MemorySystem {
         Ok(self.state().current_dir.clone())
     }
 
-    fn current_exe(&self) -> io::Result<PathBuf> {
-        Ok(PathBuf::from("/usr/bin/brief"))
-    }
-
     fn env(&self, name: &str) -> Option<OsString> {
         self.state().env.get(name).cloned().filter(|value| !value.is_empty())
     }

@@ -147,9 +147,6 @@ pub trait System: Send + Sync {
     /// Returns the directory that the program was started in.
     fn current_dir(&self) -> io::Result<PathBuf>;
 
-    /// Returns the path of the running program.
-    fn current_exe(&self) -> io::Result<PathBuf>;
-
     /// Returns an environment variable; an empty one counts as absent.
     fn env(&self, name: &str) -> Option<OsString>;
 

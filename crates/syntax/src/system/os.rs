@@ -24,10 +24,6 @@ impl System for OsSystem {
         env::current_dir()
     }
 
-    fn current_exe(&self) -> io::Result<PathBuf> {
-        env::current_exe()
-    }
-
     fn env(&self, name: &str) -> Option<OsString> {
         env::var_os(name).filter(|value| !value.is_empty())
     }

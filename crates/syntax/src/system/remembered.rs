@@ -63,10 +63,6 @@ impl System for Remembered {
         self.system.current_dir()
     }
 
-    fn current_exe(&self) -> io::Result<PathBuf> {
-        self.system.current_exe()
-    }
-
     fn env(&self, name: &str) -> Option<OsString> {
         self.system.env(name)
     }
