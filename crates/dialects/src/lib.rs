@@ -8,6 +8,7 @@
 pub mod answer;
 pub mod hosted;
 pub mod moment;
+pub mod sensitive;
 pub mod structured;
 
 use std::path::Path;

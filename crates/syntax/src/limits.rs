@@ -49,3 +49,24 @@ pub const HOSTED_INCLUDE_DEPTH: usize = 32;
 
 /// Names that the include patterns of one question look at.
 pub const HOSTED_INCLUDE_ENTRIES: usize = 100_000;
+
+/// Files read from one search root of tasks; the rest is reported and left out.
+pub const TASK_FILES: usize = 10_000;
+
+/// Directories that a place of tasks, rules, commands or skills is descended.
+pub const TASK_DEPTH: usize = 64;
+
+/// Bytes of one assembled prompt; a larger one is refused.
+pub const PROMPT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Shell commands that one prompt runs; the rest stays as written.
+pub const PROMPT_COMMANDS: usize = 64;
+
+/// Bytes that one shell command may write.
+pub const COMMAND_OUTPUT_BYTES: usize = 1024 * 1024;
+
+/// Seconds that one shell command in a text may take.
+pub const COMMAND_SECONDS: u64 = 30;
+
+/// Seconds that one bootstrap script may take.
+pub const BOOTSTRAP_SECONDS: u64 = 120;

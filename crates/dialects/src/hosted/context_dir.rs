@@ -11,7 +11,7 @@ use brief_syntax::{Diagnostic, Source, System, limits};
 use super::config::{self, ConfigFile};
 use super::model::{CONFIG_NAME, Scope};
 use super::place::about;
-use super::sensitive::{self, Leaf};
+use crate::sensitive::{self, Leaf};
 
 /// A context directory that exists.
 pub(super) struct ContextDir {

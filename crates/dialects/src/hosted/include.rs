@@ -16,8 +16,8 @@ use super::context_dir::sort;
 use super::model::{ConfigPattern, Scope};
 use super::pattern::{OPTIONS, escaped, is_plain, with_slashes};
 use super::place::{Environment, Place, about, expand_home};
-use super::sensitive::{self, Leaf};
 use super::{Anchor, Options, Outside};
+use crate::sensitive::{self, Leaf};
 
 /// A pattern that is ready to walk.
 #[derive(Debug)]

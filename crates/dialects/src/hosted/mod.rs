@@ -39,7 +39,6 @@ mod parse;
 mod pattern;
 mod place;
 mod resolve;
-pub mod sensitive;
 mod shelf;
 mod sources;
 
@@ -92,7 +91,7 @@ pub struct Options {
     pub anchor: Anchor,
     /// Whether a project's `includeFiles` may leave the mounted directory.
     pub outside: Outside,
-    /// Whether [`sensitive::EXTRA`] is in force; [`sensitive::PATTERNS`] always is.
+    /// Whether [`crate::sensitive::EXTRA`] is in force; [`crate::sensitive::PATTERNS`] always is.
     pub extra_names: ExtraNames,
 }
 

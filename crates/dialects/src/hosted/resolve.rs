@@ -25,9 +25,9 @@ use super::model::{
 use super::parse::{self, Format, Parsed};
 use super::pattern::Pattern;
 use super::place::{Environment, Place, about, expand_home, relative};
-use super::sensitive::{self, Leaf, Sensitive, Tier};
 use super::sources::open_contexts;
 use super::{Anchor, ExtraNames, Options, Query, Resolution};
+use crate::sensitive::{self, Leaf, Sensitive, Tier};
 
 /// Reports about unsupported types that one directory or wildcard may cause.
 const MATCHES_LISTED: usize = 100;

@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use brief_dialects::hosted::{ExtraNames, Options, Query, Resolution, resolve_with, sensitive};
+use brief_dialects::hosted::{ExtraNames, Options, Query, Resolution, resolve_with};
+use brief_dialects::sensitive;
 use brief_syntax::system::MemorySystem;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use arbtest::arbitrary::{Result, Unstructured};
-use brief_dialects::hosted::{Resolution, sensitive};
+use brief_dialects::{hosted::Resolution, sensitive};
 use brief_syntax::system::MemorySystem;
 use serde_json::json;
 

@@ -7,6 +7,9 @@
 
 mod memory;
 mod os;
+#[cfg(unix)]
+mod os_process;
+mod process;
 mod remembered;
 
 use std::ffi::{OsStr, OsString};
@@ -16,6 +19,7 @@ use std::time::SystemTime;
 
 pub use memory::MemorySystem;
 pub use os::OsSystem;
+pub use process::{Call, Ending, Stream};
 pub use remembered::Remembered;
 
 /// What a path leads to.
@@ -142,7 +146,7 @@ pub trait Dir: Send {
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>>;
 }
 
-/// Files, environment, clock.
+/// Files, environment, clock, processes.
 pub trait System: Send + Sync {
     /// Returns the directory that the program was started in.
     fn current_dir(&self) -> io::Result<PathBuf>;
@@ -191,6 +195,18 @@ pub trait System: Send + Sync {
     /// Reads a regular file by path, following links: for the user's own files.
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError>;
 
+    /// Returns whether the user may execute a file, links followed.
+    fn is_executable(&self, _path: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    /// Starts a program and waits for its end; what it writes is handed on as it comes.
+    ///
+    /// An error means that it did not start.
+    fn run(&self, _call: &Call, _output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
+    }
+
     /// Returns when a file or directory was last changed.
     fn modified(&self, path: &Path) -> io::Result<SystemTime>;
 
@@ -203,6 +219,11 @@ pub trait System: Send + Sync {
     /// Adds bytes to the end of a file in one write, creating it if needed. Appends of two
     /// processes do not mix.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Creates an executable file that must not exist yet, for the user alone.
+    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.create_file(path, bytes)
+    }
 
     /// Creates a file that must not exist yet. A link in the way counts as existing.
     fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;

@@ -13,6 +13,8 @@ use std::time::SystemTime;
 
 #[cfg(target_os = "linux")]
 use super::Below;
+#[cfg(unix)]
+use super::{Call, Ending, Stream};
 use super::{Dir, DirEntry, FileKind, ReadError, Resolved, System};
 
 /// The operating system that the program runs on.
@@ -64,6 +66,26 @@ impl System for OsSystem {
         handles::read(path, limit)
     }
 
+    #[cfg(unix)]
+    fn is_executable(&self, path: &Path) -> io::Result<bool> {
+        use rustix::fs::{Access, AtFlags, CWD};
+        match rustix::fs::accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::ACCESS) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn is_executable(&self, path: &Path) -> io::Result<bool> {
+        fs::metadata(path).map(|metadata| metadata.is_file())
+    }
+
+    #[cfg(unix)]
+    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        super::os_process::run(call, output)
+    }
+
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
         fs::metadata(path)?.modified()
     }
@@ -85,6 +107,14 @@ impl System for OsSystem {
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path)?.write_all(bytes)
+    }
+
+    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o700);
         options.open(path)?.write_all(bytes)
     }
 

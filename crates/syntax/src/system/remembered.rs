@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use super::{Below, Dir, FileKind, ReadError, Resolved, System};
+use super::{Below, Call, Dir, Ending, FileKind, ReadError, Resolved, Stream, System};
 
 /// Remembers what paths resolve to, for the length of one question: several dialects ask about the
 /// same few. Everything else goes through.
@@ -85,6 +85,18 @@ impl System for Remembered {
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         self.system.read(path, limit)
+    }
+
+    fn is_executable(&self, path: &Path) -> io::Result<bool> {
+        self.system.is_executable(path)
+    }
+
+    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        self.system.run(call, output)
+    }
+
+    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.system.create_program(path, bytes)
     }
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {

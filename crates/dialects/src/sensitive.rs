@@ -124,7 +124,7 @@ pub enum Leaf {
 /// `credentials-api/`. Both `/` and `\` separate names.
 ///
 /// ```
-/// use brief_dialects::hosted::sensitive;
+/// use brief_dialects::sensitive;
 ///
 /// assert_eq!(sensitive::find("deploy/Server.KEY").unwrap().pattern, ".key");
 /// assert_eq!(sensitive::find("docs/keyboard.md"), None);

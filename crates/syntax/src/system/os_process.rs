@@ -1,0 +1,268 @@
+//! Starting a program on a real system.
+//!
+//! The program leads a process group of its own, so that ending it ends all that it started, and
+//! nothing that it leaves behind can make us wait: when it has ended, a pipe that some grandchild
+//! still holds is no reason to read on.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the seam that everything else goes through"
+)]
+
+use std::io::{self, PipeReader, Read, Seek, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, Signal};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::process::{Call, Ending, Stream};
+
+/// How often we look whether the program has ended while nothing comes through its pipes.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Bytes read from a pipe at once.
+const PIECE: usize = 16 * 1024;
+
+pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+    let interrupted = interruptions()?;
+    let mut command = Command::new(&call.program);
+    command.args(&call.args).current_dir(&call.directory).process_group(0);
+    for (name, value) in &call.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.stdin(input(&call.input)?);
+    let mut pipes = Vec::with_capacity(2);
+    let (reader, writer) = io::pipe()?;
+    if call.merge_streams {
+        command.stderr(writer.try_clone()?);
+    } else {
+        let (reader, writer) = io::pipe()?;
+        command.stderr(writer);
+        pipes.push((Stream::Stderr, reader));
+    }
+    command.stdout(writer);
+    pipes.push((Stream::Stdout, reader));
+
+    let deadline = Instant::now() + call.time_limit;
+    let child = command.spawn()?;
+    // The writing ends live in `command`; a pipe ends when the last of them is closed.
+    drop(command);
+    let mut running = Running { child, deadline, interrupted };
+    let early = running.read(&mut pipes, call.output_limit, output)?;
+    match early {
+        Some(ending) => {
+            running.end();
+            Ok(ending)
+        }
+        None => running.wait(),
+    }
+}
+
+/// A program that was started.
+struct Running {
+    child: Child,
+    deadline: Instant,
+    interrupted: &'static AtomicBool,
+}
+
+impl Running {
+    /// Hands on what the program writes until its pipes close, it has ended, or it must be ended.
+    fn read(
+        &mut self,
+        pipes: &mut Vec<(Stream, PipeReader)>,
+        limit: usize,
+        output: &mut dyn FnMut(Stream, &[u8]),
+    ) -> io::Result<Option<Ending>> {
+        let mut buffer = vec![0; PIECE];
+        let mut written = 0;
+        while !pipes.is_empty() {
+            if let Some(ending) = self.overrun() {
+                return Ok(Some(ending));
+            }
+            let mut polled: Vec<PollFd<'_>> =
+                pipes.iter().map(|(_, pipe)| PollFd::new(pipe, PollFlags::IN)).collect();
+            let patience = TICK.min(self.deadline.saturating_duration_since(Instant::now()));
+            let patience = Timespec::try_from(patience).unwrap_or_default();
+            match rustix::event::poll(&mut polled, Some(&patience)) {
+                Ok(0) if self.child.try_wait()?.is_some() => return Ok(None),
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let ready: Vec<bool> = polled.iter().map(|fd| !fd.revents().is_empty()).collect();
+            let mut ready = ready.into_iter();
+            let mut too_much = false;
+            let mut failure = None;
+            pipes.retain_mut(|(stream, pipe)| {
+                if too_much || !ready.next().unwrap_or(false) {
+                    return true;
+                }
+                match pipe.read(&mut buffer) {
+                    Ok(0) => false,
+                    Ok(count) => {
+                        let allowed = count.min(limit - written);
+                        output(*stream, &buffer[..allowed]);
+                        written += allowed;
+                        too_much = allowed < count;
+                        true
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => true,
+                    Err(error) => {
+                        failure = Some(error);
+                        true
+                    }
+                }
+            });
+            if too_much {
+                return Ok(Some(Ending::TooMuchOutput));
+            }
+            if let Some(error) = failure {
+                return Err(error);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits for the end of a program that has closed its pipes, which mostly is now.
+    fn wait(&mut self) -> io::Result<Ending> {
+        let mut pause = Duration::from_micros(100);
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status.code().map_or(Ending::Killed, Ending::Exited));
+            }
+            if let Some(ending) = self.overrun() {
+                self.end();
+                return Ok(ending);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(TICK);
+        }
+    }
+
+    fn overrun(&self) -> Option<Ending> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            Some(Ending::Interrupted)
+        } else if Instant::now() >= self.deadline {
+            Some(Ending::TimedOut)
+        } else {
+            None
+        }
+    }
+
+    /// Ends the program and all that it started.
+    fn end(&mut self) {
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            // It may have ended meanwhile, which is as good.
+            let _ = rustix::process::kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A file without a name, so that nobody has to write while the program reads.
+fn input(bytes: &[u8]) -> io::Result<Stdio> {
+    if bytes.is_empty() {
+        return Ok(Stdio::null());
+    }
+    let mut file = tempfile::tempfile()?;
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(Stdio::from(file))
+}
+
+/// Returns the flag that an interruption raises. From the first program that we start on, ^C no
+/// longer ends us at once: it would leave the program running.
+fn interruptions() -> io::Result<&'static AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if FLAG.get().is_none() {
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register(signal, Arc::clone(&flag))?;
+        }
+        let _ = FLAG.set(flag);
+    }
+    FLAG.get().map(AsRef::as_ref).ok_or_else(|| io::Error::other("no flag"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Call {
+        Call::new("sh", "/", Duration::from_secs(10), 1 << 20).arg("-c").arg(script)
+    }
+
+    fn collect(call: &Call) -> (Ending, String, String) {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let ending = run(call, &mut |stream, piece| match stream {
+            Stream::Stdout => stdout.extend_from_slice(piece),
+            Stream::Stderr => stderr.extend_from_slice(piece),
+        })
+        .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (ending, text(stdout), text(stderr))
+    }
+
+    #[test]
+    fn output_status_and_environment() {
+        let call = sh("printf \"out $VALUE\"; printf err >&2; exit 3").with_env("VALUE", "v");
+        assert_eq!(collect(&call), (Ending::Exited(3), "out v".into(), "err".into()));
+    }
+
+    #[test]
+    fn merged_streams_keep_their_order() {
+        let mut call = sh("echo 1; echo 2 >&2; echo 3");
+        call.merge_streams = true;
+        assert_eq!(collect(&call), (Ending::Exited(0), "1\n2\n3\n".into(), String::new()));
+    }
+
+    #[test]
+    fn input_is_read_to_its_end() {
+        let mut call = sh("cat");
+        call.input = b"x".repeat(300_000);
+        let (ending, stdout, _) = collect(&call);
+        assert_eq!((ending, stdout.len()), (Ending::Exited(0), 300_000));
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_ended_with_all_that_it_started() {
+        let directory = tempfile::tempdir().unwrap();
+        let mark = directory.path().join("mark");
+        let mut call = sh(&format!("(sleep 2; touch {}) & sleep 60", mark.display()));
+        call.time_limit = Duration::from_millis(200);
+        let started = Instant::now();
+        assert_eq!(collect(&call).0, Ending::TimedOut);
+        assert!(started.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(2_500));
+        assert!(!mark.exists());
+    }
+
+    #[test]
+    fn endless_output_ends_at_the_limit() {
+        let mut call = sh("yes");
+        call.output_limit = 100_000;
+        let (ending, stdout, _) = collect(&call);
+        assert_eq!((ending, stdout.len()), (Ending::TooMuchOutput, 100_000));
+    }
+
+    #[test]
+    fn what_stays_in_the_background_does_not_hold_us() {
+        let started = Instant::now();
+        let (ending, stdout, _) = collect(&sh("echo done; sleep 20 &"));
+        assert_eq!((ending, stdout.as_str()), (Ending::Exited(0), "done\n"));
+        assert!(started.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error() {
+        let call = Call::new("/no/such/program", "/", Duration::from_secs(1), 1);
+        assert_eq!(run(&call, &mut |_, _| {}).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,100 @@
+//! Starting a program, with limits on its time and its output.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A program to start. It inherits the environment, and its standard input is [`Call::input`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The program: a path, or a name to look up.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// The directory to start it in.
+    pub directory: PathBuf,
+    /// Environment variables to set, or with `None` to take away.
+    pub env: Vec<(OsString, Option<OsString>)>,
+    /// What it reads; mostly nothing.
+    pub input: Vec<u8>,
+    /// Whether both output streams are one, in the order of writing. They arrive as
+    /// [`Stream::Stdout`].
+    pub merge_streams: bool,
+    /// How long it may take.
+    pub time_limit: Duration,
+    /// Bytes that it may write; what comes after them ends it.
+    pub output_limit: usize,
+}
+
+impl Call {
+    /// Starts `program` in `directory` without arguments.
+    pub fn new(
+        program: impl Into<OsString>,
+        directory: impl Into<PathBuf>,
+        time_limit: Duration,
+        output_limit: usize,
+    ) -> Call {
+        Call {
+            program: program.into(),
+            args: Vec::new(),
+            directory: directory.into(),
+            env: Vec::new(),
+            input: Vec::new(),
+            merge_streams: false,
+            time_limit,
+            output_limit,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Call {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Call {
+        self.env.push((name.into(), Some(value.into())));
+        self
+    }
+
+    /// Takes an environment variable away.
+    #[must_use]
+    pub fn without_env(mut self, name: impl Into<OsString>) -> Call {
+        self.env.push((name.into(), None));
+        self
+    }
+}
+
+/// Where a piece of output was written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By a signal that we did not send.
+    Killed,
+    /// We ended it and all that it started, because it took longer than it may.
+    TimedOut,
+    /// We ended it and all that it started, because it wrote more than it may.
+    TooMuchOutput,
+    /// The user interrupted us, and we ended it and all that it started.
+    Interrupted,
+}
+
+impl Ending {
+    /// Returns whether it ended by itself with status 0.
+    pub fn is_success(self) -> bool {
+        self == Ending::Exited(0)
+    }
+}
