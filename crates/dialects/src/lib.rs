@@ -10,6 +10,7 @@ pub mod hosted;
 pub mod moment;
 pub mod sensitive;
 pub mod structured;
+pub mod tasks;
 
 use std::path::Path;
 

@@ -48,6 +48,8 @@ pub struct Source {
     path: PathBuf,
     text: String,
     encoding: Encoding,
+    /// The bytes as they were read, when they are not those of the text.
+    raw: Option<Vec<u8>>,
     line_starts: OnceLock<Vec<usize>>,
 }
 
@@ -70,21 +72,22 @@ impl Source {
             path: path.into(),
             text: text.into(),
             encoding: Encoding::Utf8,
+            raw: None,
             line_starts: OnceLock::new(),
         }
     }
 
     /// Decodes the bytes of a file. Never fails: see [`Source::encoding`].
     pub fn from_bytes(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Self {
-        let (text, encoding) = match String::from_utf8(bytes) {
-            Ok(text) => (text, Encoding::Utf8),
+        let (text, encoding, raw) = match String::from_utf8(bytes) {
+            Ok(text) => (text, Encoding::Utf8, None),
             Err(error) => {
                 let offset = error.utf8_error().valid_up_to();
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                (text, Encoding::Invalid { offset })
+                (text, Encoding::Invalid { offset }, Some(error.into_bytes()))
             }
         };
-        Source { path: path.into(), text, encoding, line_starts: OnceLock::new() }
+        Source { path: path.into(), text, encoding, raw, line_starts: OnceLock::new() }
     }
 
     /// Stands for a file whose text could not be had.
@@ -100,6 +103,22 @@ impl Source {
     /// Returns the whole text, byte order mark included.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the bytes as they were read, from the line that begins at `offset` of the text.
+    ///
+    /// For whoever hands a text on unchanged: what is not UTF-8 stays what it was.
+    pub fn bytes_from_line(&self, offset: usize) -> &[u8] {
+        let Some(raw) = &self.raw else {
+            return self.text.as_bytes().get(offset..).unwrap_or_default();
+        };
+        // Line breaks are the same in both; bytes that are not UTF-8 have other lengths.
+        let breaks = self.line(offset) - 1;
+        let start = match breaks.checked_sub(1) {
+            Some(last) => memchr::memchr_iter(b'\n', raw).nth(last).map_or(raw.len(), |at| at + 1),
+            None => offset.min(raw.len()),
+        };
+        &raw[start..]
     }
 
     /// Returns whether the bytes were valid UTF-8.
@@ -187,5 +206,13 @@ mod tests {
         let source = Source::from_bytes("a.md", b"caf\xe9!".to_vec());
         assert_eq!(source.text(), "caf\u{fffd}!");
         assert_eq!(source.encoding(), Encoding::Invalid { offset: 3 });
+        assert_eq!(source.bytes_from_line(0), b"caf\xe9!");
+    }
+
+    #[test]
+    fn bytes_of_a_later_line_are_what_was_read() {
+        let source = Source::from_bytes("a.md", b"\xff\xfe: x\n---\nb\xe9\n".to_vec());
+        let body = source.text().find('b').unwrap();
+        assert_eq!(source.bytes_from_line(body), b"b\xe9\n");
     }
 }

@@ -1,0 +1,604 @@
+//! From a task's name to the whole prompt.
+//!
+//! The work is done in the order of the output: the task and its commands are found first, because
+//! they say what is selected; then each rule is prepared by its script, read and expanded; then come
+//! the skills; and the task's own text last, so that it sees what the scripts have made.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::system::FileKind;
+use brief_syntax::yaml::{Node, Value};
+use brief_syntax::{Diagnostic, Span, limits, near_miss};
+
+use super::library::Library;
+use super::live::{Bootstrap, Live, NotRun, Script};
+use super::model::{Agent, Author, Document, Kind, TaskName};
+use super::notes::Notes;
+use super::parameters::Parameters;
+use super::selectors::{Running, Selectors, Verdict, judge};
+use super::skill::{self, Skill};
+use super::slash::{self, Arguments, Piece};
+use super::text::{Expander, trust_help};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'r> {
+    /// The task.
+    pub name: &'r TaskName,
+    /// What the user adds to it.
+    pub prompt: Option<&'r [u8]>,
+    /// The values of `${name}`.
+    pub parameters: &'r Parameters,
+    /// What the user selects, besides what the task does.
+    pub selectors: &'r Selectors,
+    /// The agent that the prompt is for; the task's own wins.
+    pub agent: Option<Agent>,
+    /// How much of it.
+    pub amount: Amount,
+    /// Where relative paths start, all links followed.
+    pub directory: &'r Path,
+}
+
+/// How much is assembled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// Rules, skills and the task.
+    Everything,
+    /// The task alone: the agent has the rest already.
+    TaskAlone,
+}
+
+/// An assembled prompt.
+#[derive(Debug)]
+pub struct Prompt {
+    /// The task, and its text with everything put in.
+    pub task: Included,
+    /// The rules, in order.
+    pub rules: Vec<Included>,
+    /// The commands, one for each call, in the order of the calls.
+    pub commands: Vec<Included>,
+    /// The skills that are offered.
+    pub skills: Vec<Skill>,
+    /// What was found and is not used, in the order of the search.
+    pub left_out: Vec<LeftOut>,
+    /// The agent that the prompt is for.
+    pub agent: Option<Agent>,
+    /// What there is to say about it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A file that is part of a prompt.
+#[derive(Debug)]
+pub struct Included {
+    /// The file.
+    pub document: Document,
+    /// Why it is in.
+    pub reason: Reason,
+    /// Its text, with everything put in.
+    pub text: Vec<u8>,
+}
+
+/// A file that is no part of a prompt.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// The file.
+    pub document: Document,
+    /// Why it is out.
+    pub reason: Reason,
+}
+
+/// Why a file is in or out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// It was asked for by name.
+    Asked,
+    /// The task calls it.
+    Called {
+        /// The line of the call.
+        line: usize,
+        /// What stands there.
+        call: String,
+    },
+    /// Selectors say so.
+    Selected(Verdict),
+    /// Another file of the same name comes first.
+    Shadowed {
+        /// That file.
+        by: PathBuf,
+    },
+    /// It is not valid, in these words.
+    Invalid(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Asked => formatter.write_str("it was asked for"),
+            Reason::Called { line, call } => write!(formatter, "line {line} calls it: {call}"),
+            Reason::Selected(verdict) => verdict.fmt(formatter),
+            Reason::Shadowed { by } => {
+                write!(formatter, "{} has the same name and comes first", by.display())
+            }
+            Reason::Invalid(problem) => formatter.write_str(problem),
+        }
+    }
+}
+
+/// Why there is no prompt.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// No file has the name, or none that the selectors allow.
+    #[error("no task found: {name}")]
+    NotFound {
+        /// The name.
+        name: String,
+        /// Names that are like it.
+        nearest: Vec<String>,
+        /// Files that have the name, and why they are out.
+        excluded: Vec<(PathBuf, Verdict)>,
+    },
+    /// More than one file has the name.
+    #[error("multiple tasks found with task_name: {name}")]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// The files.
+        files: Vec<PathBuf>,
+    },
+    /// The task is for an agent that nobody knows.
+    #[error("unknown agent: {agent} (supported: {})", Agent::names())]
+    UnknownAgent {
+        /// What the task says.
+        agent: String,
+        /// The task.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+    },
+    /// The prompt would be larger than anybody can use.
+    #[error("the prompt would be larger than {limit} bytes")]
+    TooLarge {
+        /// What is allowed.
+        limit: usize,
+    },
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Assembles a prompt.
+pub fn assemble(
+    library: &Library<'_>,
+    request: &Request<'_>,
+    live: &mut dyn Live,
+) -> Result<Prompt, TaskError> {
+    let (task, mut left_out) = find_task(library, request)?;
+    let agent = agent_of(&task, request)?;
+    let expander = Expander {
+        system: library.system(),
+        directory: request.directory,
+        parameters: request.parameters,
+        live,
+        room: limits::PROMPT_BYTES,
+        missing: BTreeSet::new(),
+    };
+    let name = request.name;
+    let mut task_names = vec![name.base().to_owned()];
+    task_names.extend(name.namespace().map(|_| name.to_string()));
+    let mut selectors = request.selectors.clone();
+    selectors.add_field(task.field("selectors"));
+    let running = Running {
+        task_names,
+        namespace: Some(name.namespace().unwrap_or_default().to_owned()),
+        agent,
+    };
+    let mut assembler = Assembler {
+        library,
+        request,
+        expander,
+        selectors,
+        running,
+        takes_generic: takes_generic(&task),
+        notes: Notes::default(),
+        left_out: Vec::new(),
+    };
+    let prompt = request.prompt.map(|prompt| user_prompt(&task, prompt));
+    let mut calls = assembler.calls(&task);
+    if let Some(prompt) = &prompt {
+        calls.extend(assembler.calls(prompt));
+    }
+    for document in calls.iter().filter_map(|call| call.command.as_ref()) {
+        assembler.selectors.add_field(document.field("selectors"));
+    }
+    let (mut rules, mut skills) = (Vec::new(), Vec::new());
+    if request.amount == Amount::Everything {
+        rules = assembler.rules()?;
+        skills = assembler.skills();
+    }
+    let mut calls = calls.into_iter();
+    let mut commands = Vec::new();
+    let mut text = assembler.task_text(&task, &mut calls, &mut commands)?;
+    if let Some(prompt) = prompt {
+        if !task.body().ends_with(b"\n") && !task.body().is_empty() {
+            text.push(b'\n');
+        }
+        text.extend_from_slice(b"---\n");
+        text.extend(assembler.task_text(&prompt, &mut calls, &mut commands)?);
+    }
+    assembler.notes.extend(library.take_diagnostics());
+    left_out.append(&mut assembler.left_out);
+    Ok(Prompt {
+        task: Included { document: task, reason: Reason::Asked, text },
+        rules,
+        commands,
+        skills,
+        left_out,
+        agent,
+        diagnostics: assembler.notes.finish(),
+    })
+}
+
+/// Finds the one task of a name (ruling T2): what the selectors leave, in the first root that has
+/// any, those of the namespace first.
+fn find_task(
+    library: &Library<'_>,
+    request: &Request<'_>,
+) -> Result<(Document, Vec<LeftOut>), TaskError> {
+    let name = request.name;
+    let candidates = library.documents(Kind::Task, name.namespace(), &|stem| stem == name.base());
+    let running = Running::default();
+    let mut excluded = Vec::new();
+    let mut allowed = Vec::new();
+    for document in candidates {
+        let verdict = judge(&document, request.selectors, &running);
+        if verdict.is_in() {
+            allowed.push(document);
+        } else {
+            excluded.push((document.path().to_owned(), verdict));
+        }
+    }
+    if allowed.iter().any(|task| task.namespace.is_some()) {
+        allowed.retain(|task| task.namespace.is_some());
+    }
+    let Some(first) = allowed.first().map(|task| Arc::clone(&task.root)) else {
+        return Err(not_found(library, name, excluded));
+    };
+    let (mut same_root, others): (Vec<_>, Vec<_>) =
+        allowed.into_iter().partition(|task| task.root == first);
+    let is_ambiguous =
+        same_root.iter().any(|task| task.source().text() != same_root[0].source().text());
+    if is_ambiguous {
+        let files = same_root.iter().map(|task| task.path().to_owned()).collect();
+        return Err(TaskError::Ambiguous { name: name.to_string(), files });
+    }
+    let task = same_root.remove(0);
+    let shadowed = same_root.into_iter().chain(others).map(|document| LeftOut {
+        document,
+        reason: Reason::Shadowed { by: task.path().to_owned() },
+    });
+    let shadowed = shadowed.collect();
+    Ok((task, shadowed))
+}
+
+fn not_found(
+    library: &Library<'_>,
+    name: &TaskName,
+    excluded: Vec<(PathBuf, Verdict)>,
+) -> TaskError {
+    let known: Vec<String> = library.all_tasks().iter().map(Document::name).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let typed = name.to_string();
+    let nearest = near_miss::nearest_few(&typed, &known, 3);
+    let nearest = nearest.into_iter().filter(|near| *near != typed).map(str::to_owned).collect();
+    TaskError::NotFound { name: typed, nearest, excluded }
+}
+
+fn agent_of(task: &Document, request: &Request<'_>) -> Result<Option<Agent>, TaskError> {
+    match task.field("agent").filter(|node| !matches!(node.value(), Value::Null)) {
+        None => Ok(request.agent),
+        Some(node) => {
+            let name = node.as_str().unwrap_or(node.value().noun());
+            Agent::from_name(name).map(Some).ok_or_else(|| TaskError::UnknownAgent {
+                agent: name.to_owned(),
+                path: task.path().to_owned(),
+                line: task.source().line(node.span().start),
+            })
+        }
+    }
+}
+
+fn takes_generic(task: &Document) -> bool {
+    !matches!(task.text("include_unmatched"), Some("false" | "False" | "FALSE"))
+}
+
+/// What the user adds is a text of its own, with the task's settings.
+fn user_prompt(task: &Document, prompt: &[u8]) -> Document {
+    task.with_body("(the user's prompt)", prompt)
+}
+
+/// A slash command, and the file that it calls if there is one.
+struct Called {
+    arguments: Arguments,
+    command: Option<Document>,
+}
+
+struct Assembler<'a, 's> {
+    library: &'a Library<'s>,
+    request: &'a Request<'a>,
+    expander: Expander<'a>,
+    selectors: Selectors,
+    running: Running,
+    takes_generic: bool,
+    notes: Notes,
+    left_out: Vec<LeftOut>,
+}
+
+impl Assembler<'_, '_> {
+    /// Finds the commands that a text calls.
+    fn calls(&mut self, document: &Document) -> Vec<Called> {
+        let mut called = Vec::new();
+        for piece in slash::pieces(document.body()) {
+            let Piece::Call(call) = piece else { continue };
+            let span = document.place(call.offset, call.line.len());
+            let command = self.command(document, span, call.name);
+            called.push(Called { arguments: call.arguments, command });
+        }
+        called
+    }
+
+    fn command(&mut self, document: &Document, span: Span, name: &str) -> Option<Document> {
+        let namespace = self.request.name.namespace();
+        let mut found = self.library.documents(Kind::Command, namespace, &|stem| stem == name);
+        // Those of the namespace come first, whatever root they lie in.
+        found.sort_by_key(|command| command.namespace.is_none());
+        let mut hidden = None;
+        let mut chosen: Option<Document> = None;
+        for command in found {
+            let reason = match (&chosen, judge(&command, &self.selectors, &self.running)) {
+                (None, verdict) if verdict.is_in() => {
+                    chosen = Some(command);
+                    continue;
+                }
+                (None, verdict) => {
+                    hidden.get_or_insert_with(|| verdict.to_string());
+                    Reason::Selected(verdict)
+                }
+                (Some(chosen), _) => Reason::Shadowed { by: chosen.path().to_owned() },
+            };
+            self.leave_out(command, reason);
+        }
+        if chosen.is_none() {
+            let known = self.library.documents(Kind::Command, namespace, &|_| true);
+            let known: Vec<&str> = known.iter().map(Document::stem).collect();
+            let near = near_miss::nearest(name, &known);
+            let message = || match &hidden {
+                Some(reason) => format!("`/{name}` stays as written: {reason}"),
+                None => format!("`/{name}` stays as written: there is no such command"),
+            };
+            let code = "tasks/unknown-command";
+            let note = self.notes.warn(document, span, code, name.as_bytes(), message);
+            if let (Some(note), Some(near), None) = (note, near, &hidden) {
+                note.help = Some(format!("did you mean `/{near}`?"));
+            }
+        }
+        chosen
+    }
+
+    /// Remembers what is out, once.
+    fn leave_out(&mut self, document: Document, reason: Reason) {
+        let is_known = |left: &LeftOut| left.document.real_path == document.real_path;
+        if !self.left_out.iter().any(is_known) {
+            self.left_out.push(LeftOut { document, reason });
+        }
+    }
+
+    fn verdict(&self, document: &Document) -> Verdict {
+        match judge(document, &self.selectors, &self.running) {
+            Verdict::Generic if !self.takes_generic => Verdict::Unmatched,
+            verdict => verdict,
+        }
+    }
+
+    fn rules(&mut self) -> Result<Vec<Included>, TaskError> {
+        let namespace = self.request.name.namespace();
+        let mut rules = Vec::new();
+        for rule in self.library.documents(Kind::Rule, namespace, &|_| true) {
+            let verdict = self.verdict(&rule);
+            if !verdict.is_in() {
+                self.left_out.push(LeftOut { document: rule, reason: Reason::Selected(verdict) });
+                continue;
+            }
+            let document = match self.bootstrap(&rule)? {
+                Ran::Yes => self.library.read_again(&rule),
+                Ran::No => rule,
+            };
+            let mut text = Vec::with_capacity(document.body().len());
+            let body = (0, document.body());
+            self.expander.expand(&document, body, None, &mut self.notes, &mut text)?;
+            rules.push(Included { document, reason: Reason::Selected(verdict), text });
+        }
+        Ok(rules)
+    }
+
+    /// Runs the script of a rule: the one in its front matter, else the one beside it.
+    fn bootstrap(&mut self, rule: &Document) -> Result<Ran, TaskError> {
+        let parameters = self.request.parameters;
+        let (script, span, shown) = match (rule.field("bootstrap"), &rule.script) {
+            (Some(node), _) if !matches!(node.value(), Value::Null) => match node.as_str() {
+                Some(text) => (Script::Inline(text), node.span(), "`bootstrap`".to_owned()),
+                None => {
+                    let message =
+                        || format!("`bootstrap` must be a script, not {}", node.value().noun());
+                    self.notes.warn(rule, node.span(), "tasks/wrong-type", b"bootstrap", message);
+                    return Ok(Ran::No);
+                }
+            },
+            (_, Some(path)) => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if let Some(problem) = self.not_executable(rule, path) {
+                    let message = || format!("the script `{name}` was not run: {problem}");
+                    let code = "tasks/bootstrap-not-executable";
+                    let note = self.notes.warn(rule, Span::default(), code, b"", message);
+                    if let Some(note) = note {
+                        note.help = Some(format!("run `chmod +x {}`", path.display()));
+                    }
+                    return Ok(Ran::No);
+                }
+                (Script::File(path), Span::default(), format!("`{name}`"))
+            }
+            _ => return Ok(Ran::No),
+        };
+        let outcome =
+            self.expander.live.bootstrap(&Bootstrap { document: rule, script, parameters });
+        self.expander.missing.clear();
+        match outcome {
+            Ok(()) => Ok(Ran::Yes),
+            Err(NotRun::Off) => Ok(Ran::No),
+            Err(NotRun::Interrupted) => Err(TaskError::Interrupted),
+            Err(NotRun::Untrusted) => {
+                let message = || {
+                    let from = "it comes from a remote directory and is not trusted";
+                    format!("the script {shown} was not run: {from}")
+                };
+                let note = self.notes.warn(rule, span, "tasks/untrusted", b"bootstrap", message);
+                if let Some(note) = note {
+                    let path = match script {
+                        Script::File(path) => path,
+                        Script::Inline(_) => rule.path(),
+                    };
+                    note.help = Some(trust_help(path));
+                }
+                Ok(Ran::No)
+            }
+            Err(NotRun::Failed(problem)) => {
+                let message = || format!("the script {shown} failed: {problem}");
+                self.notes.warn(rule, span, "tasks/bootstrap-failed", b"", message);
+                Ok(Ran::Yes)
+            }
+        }
+    }
+
+    /// Returns why a script cannot be started: it must be a file of its root that the user may
+    /// execute.
+    fn not_executable(&self, rule: &Document, path: &Path) -> Option<String> {
+        let system = self.library.system();
+        match system.resolve(path) {
+            Err(error) => Some(error.to_string()),
+            Ok(resolved) if resolved.kind != FileKind::File => {
+                Some(format!("it is {}", resolved.kind.noun()))
+            }
+            Ok(resolved) if !resolved.path.starts_with(&rule.root) => {
+                Some("it is a symbolic link that leaves its directory".to_owned())
+            }
+            // What came over a network is copied before it runs.
+            Ok(resolved) => match system.is_executable(&resolved.path) {
+                Ok(true) => None,
+                Ok(false) => Some("it is not executable".to_owned()),
+                Err(error) => Some(error.to_string()),
+            },
+        }
+    }
+
+    fn skills(&mut self) -> Vec<Skill> {
+        let namespace = self.request.name.namespace();
+        let mut skills: Vec<Skill> = Vec::new();
+        for document in self.library.documents(Kind::Skill, namespace, &|_| true) {
+            let verdict = self.verdict(&document);
+            if !verdict.is_in() {
+                self.leave_out(document, Reason::Selected(verdict));
+                continue;
+            }
+            if let Err(problem) = skill::check(&document, &mut self.notes) {
+                self.leave_out(document, Reason::Invalid(problem.to_owned()));
+                continue;
+            }
+            let skill = Skill::new(document, Reason::Selected(verdict));
+            match skills.iter().find(|known| known.name == skill.name) {
+                None => skills.push(skill),
+                Some(known) => {
+                    let by = known.document.path().to_owned();
+                    self.leave_out(skill.document, Reason::Shadowed { by });
+                }
+            }
+        }
+        skills
+    }
+
+    /// Puts a task's text together: its own pieces, and the commands that it calls.
+    fn task_text(
+        &mut self,
+        task: &Document,
+        calls: &mut impl Iterator<Item = Called>,
+        commands: &mut Vec<Included>,
+    ) -> Result<Vec<u8>, TaskError> {
+        let body = task.body();
+        let mut output = Vec::with_capacity(body.len());
+        for piece in slash::pieces(body) {
+            match piece {
+                Piece::Text { offset, text } => {
+                    let text = (offset, text);
+                    self.expander.expand(task, text, None, &mut self.notes, &mut output)?;
+                }
+                Piece::Call(call) => {
+                    let Some(Called { arguments, command: Some(command) }) = calls.next() else {
+                        self.expander.claim(call.line.len())?;
+                        output.extend_from_slice(call.line);
+                        continue;
+                    };
+                    let mut text = Vec::new();
+                    let whole = (0, command.body());
+                    let arguments = Some(&arguments);
+                    self.expander.expand(&command, whole, arguments, &mut self.notes, &mut text)?;
+                    // The call's own line break follows, so the command's last one would be double.
+                    let ends_line = body.len() > call.offset + call.line.len();
+                    let line = if ends_line { without_last_break(&text) } else { &text };
+                    output.extend_from_slice(line);
+                    let span = task.place(call.offset, 0);
+                    let line = task.source().line(span.start);
+                    let call = String::from_utf8_lossy(call.line).into_owned();
+                    let reason = Reason::Called { line, call };
+                    commands.push(Included { document: command, reason, text });
+                }
+            }
+        }
+        Ok(output)
+    }
+}
+
+/// Whether a script ran, so that its rule is to be read anew.
+enum Ran {
+    Yes,
+    No,
+}
+
+fn without_last_break(text: &[u8]) -> &[u8] {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    text.strip_suffix(b"\r").unwrap_or(text)
+}
+
+impl Prompt {
+    /// Returns the MCP servers that the task and its rules ask for, by name: that of the file.
+    pub fn mcp_servers(&self) -> Vec<(&str, Node<'_>)> {
+        let mut servers: Vec<(&str, Node<'_>)> = Vec::new();
+        for included in std::iter::once(&self.task).chain(&self.rules) {
+            let document = &included.document;
+            let Some(node) = document.field("mcp_server") else { continue };
+            let name = document.text("name").unwrap_or(document.stem());
+            let is_known = servers.iter().any(|(known, _)| *known == name);
+            if matches!(node.value(), Value::Mapping(_)) && !is_known {
+                servers.push((name, node));
+            }
+        }
+        servers
+    }
+
+    /// Returns whether anything in it came from somebody else.
+    pub fn has_remote_text(&self) -> bool {
+        let included = std::iter::once(&self.task).chain(&self.rules).chain(&self.commands);
+        included.into_iter().any(|included| included.document.author() == Author::Remote)
+    }
+}

@@ -1,0 +1,473 @@
+//! What `lint` says about these files.
+//!
+//! Everything here is about what would go wrong when a task is run: nothing is run to find out.
+
+use std::collections::BTreeSet;
+
+use brief_syntax::markdown::Outline;
+use brief_syntax::yaml::{Field, Node, Value};
+use brief_syntax::{Diagnostic, Span, near_miss};
+
+use super::expand::{self, Part};
+use super::model::{Agent, Document, Kind};
+use super::selectors::{selectors_of, values_of};
+use super::slash::{self, Arguments, Piece};
+use super::text::sensitive_pattern;
+
+/// The fields that mean something, kind by kind. Any other is the author's own, to select by.
+fn known_fields(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Task => &[
+            "task_name",
+            "languages",
+            "language",
+            "single_shot",
+            "timeout",
+            "mcp_server",
+            "agent",
+            "model",
+            "selectors",
+            "expand",
+            "resume",
+            "include_unmatched",
+            "name",
+            "description",
+            "namespace",
+        ],
+        Kind::Command => &["expand", "selectors", "name", "description", "namespace"],
+        Kind::Rule => &[
+            "task_names",
+            "languages",
+            "language",
+            "agent",
+            "mcp_server",
+            "expand",
+            "bootstrap",
+            "name",
+            "description",
+            "namespace",
+            "globs",
+            "alwaysApply",
+        ],
+        Kind::Skill => &[
+            "name",
+            "description",
+            "license",
+            "compatibility",
+            "metadata",
+            "allowed-tools",
+            "allowed_tools",
+        ],
+    }
+}
+
+/// All files of one project, and what they can refer to.
+pub(super) struct Checked<'c> {
+    /// The files of the project.
+    pub(super) documents: &'c [Document],
+    /// Files at home, which the project's may refer to.
+    pub(super) at_home: &'c [Document],
+    /// Whether a path after `@` leads to a file.
+    pub(super) is_file: &'c dyn Fn(&[u8]) -> bool,
+    /// Whether a script may be executed.
+    pub(super) is_executable: &'c dyn Fn(&std::path::Path) -> bool,
+}
+
+impl Checked<'_> {
+    /// Returns everything that is wrong.
+    pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        let selected: BTreeSet<&str> = self
+            .documents
+            .iter()
+            .flat_map(|document| selectors_of(document.field("selectors")))
+            .map(|(key, _, _)| key)
+            .collect();
+        for document in self.documents {
+            found.extend(field_names(document, &selected));
+            found.extend(field_types(document));
+            if document.kind == Kind::Skill {
+                found.extend(skill_fields(document));
+                continue;
+            }
+            found.extend(self.selectors(document));
+            found.extend(self.task_names(document));
+            found.extend(self.script(document));
+            if document.is_ours() {
+                found.extend(self.calls(document));
+                found.extend(self.expansions(document));
+            }
+        }
+        found.extend(self.ambiguous_tasks());
+        found
+    }
+
+    fn everything(&self) -> impl Iterator<Item = &Document> {
+        self.documents.iter().chain(self.at_home)
+    }
+
+    /// Selectors that no rule or skill answers to.
+    fn selectors(&self, document: &Document) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for (key, value, node) in selectors_of(document.field("selectors")) {
+            let answers = |candidate: &Document| match key {
+                "rule_name" => candidate.kind == Kind::Rule && candidate.stem() == value,
+                _ => values_of(candidate, key).contains(&value),
+            };
+            let is_chosen = |kind| matches!(kind, Kind::Rule | Kind::Skill);
+            if !self.everything().any(|candidate| is_chosen(candidate.kind) && answers(candidate)) {
+                let message = format!("the selector `{key}={value}` matches no rule and no skill");
+                let code = "tasks/selector-matches-nothing";
+                found.push(
+                    Diagnostic::warning(code, document.source(), node.span(), message)
+                        .with_help(format!("give a rule the field `{key}: {value}`")),
+                );
+            }
+        }
+        found
+    }
+
+    /// Tasks that a rule is for and that are not there.
+    fn task_names(&self, document: &Document) -> Vec<Diagnostic> {
+        if document.kind != Kind::Rule {
+            return Vec::new();
+        }
+        let names: Vec<String> = self
+            .everything()
+            .filter(|candidate| candidate.kind == Kind::Task)
+            .flat_map(|task| [task.name(), task.stem().to_owned()])
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let node = document.field("task_names");
+        let wanted = node.map(super::selectors::scalars).unwrap_or_default();
+        let unknown = wanted.into_iter().filter_map(|node| Some((node, node.as_str()?)));
+        let unknown = unknown.filter(|(_, name)| !names.contains(name));
+        unknown
+            .map(|(node, name)| {
+                let message = format!("there is no task `{name}`");
+                let source = document.source();
+                let diagnostic =
+                    Diagnostic::warning("tasks/unknown-task", source, node.span(), message);
+                with_near_miss(diagnostic, near_miss::nearest(name, &names))
+            })
+            .collect()
+    }
+
+    fn script(&self, document: &Document) -> Option<Diagnostic> {
+        let path = document.script.as_ref()?;
+        if document.field("bootstrap").is_some() || (self.is_executable)(path) {
+            return None;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let message = format!("the script `{name}` is not executable, so it does not run");
+        let code = "tasks/bootstrap-not-executable";
+        Some(
+            Diagnostic::warning(code, document.source(), Span::default(), message)
+                .with_help(format!("run `chmod +x {}`", path.display())),
+        )
+    }
+
+    /// Commands that are not there.
+    fn calls(&self, document: &Document) -> Vec<Diagnostic> {
+        if document.kind != Kind::Task {
+            return Vec::new();
+        }
+        let usable = |command: &&Document| {
+            command.kind == Kind::Command
+                && (command.namespace.is_none() || command.namespace == document.namespace)
+        };
+        let names: Vec<&str> = self.everything().filter(usable).map(Document::stem).collect();
+        let mut found = Vec::new();
+        for piece in slash::pieces(document.body()) {
+            let Piece::Call(call) = piece else { continue };
+            if names.contains(&call.name) {
+                continue;
+            }
+            let span = document.place(call.offset, call.name.len() + 1);
+            let message = format!("there is no command `/{}`", call.name);
+            let source = document.source();
+            let diagnostic = Diagnostic::warning("tasks/unknown-command", source, span, message);
+            let near = near_miss::nearest(call.name, &names).map(|near| format!("/{near}"));
+            found.push(with_near_miss(diagnostic, near.as_deref()));
+        }
+        found
+    }
+
+    /// Placeholders that nothing can fill, and paths that lead nowhere.
+    fn expansions(&self, document: &Document) -> Vec<Diagnostic> {
+        if !document.expands() {
+            return Vec::new();
+        }
+        let body = document.body();
+        let prose = String::from_utf8_lossy(body);
+        // Decorators and the like stand in code; who includes a file writes so in prose.
+        let outline = Outline::of(&prose);
+        let mut found = Vec::new();
+        for placed in expand::parts(body) {
+            let span = || document.place(placed.offset, placed.whole.len());
+            match placed.part {
+                Part::Parameter { name } => {
+                    let name = String::from_utf8_lossy(name);
+                    if let Some(problem) = self.unfillable(document, &name) {
+                        let code = "tasks/placeholder-unfillable";
+                        let message = format!("nothing can fill `${{{name}}}`: {problem}");
+                        found.push(
+                            Diagnostic::warning(code, document.source(), span(), message)
+                                .with_help("to keep it as text, set `expand: false`"),
+                        );
+                    }
+                }
+                Part::Path { path } if !outline.is_opaque(placed.offset) => {
+                    let looks_like_a_path = path.iter().any(|byte| b"./".contains(byte));
+                    let is_made = document.has_bootstrap();
+                    let mut readings = expand::readings(path);
+                    if looks_like_a_path
+                        && !is_made
+                        && !readings.any(|(path, _)| (self.is_file)(&path))
+                    {
+                        let shown = String::from_utf8_lossy(path);
+                        let message = format!("`@{shown}` leads to no file");
+                        let code = "tasks/missing-file";
+                        found.push(
+                            Diagnostic::warning(code, document.source(), span(), message)
+                                .with_help("paths start at the project's directory"),
+                        );
+                    } else if let Some(pattern) = sensitive_pattern(
+                        std::path::Path::new(String::from_utf8_lossy(path).as_ref()),
+                        std::path::Path::new(""),
+                    ) {
+                        let message =
+                            format!("such files hold secrets and are never read (`{pattern}`)");
+                        let code = "tasks/sensitive-file";
+                        found.push(Diagnostic::warning(code, document.source(), span(), message));
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Returns why no parameter and no argument can ever fill a placeholder.
+    fn unfillable(&self, document: &Document, name: &str) -> Option<String> {
+        let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
+        if !name.chars().all(is_part) {
+            return Some("that is no name of a parameter".to_owned());
+        }
+        let position: usize = name.parse().ok()?;
+        match document.kind {
+            Kind::Command if position == 0 => Some("arguments are counted from 1".to_owned()),
+            Kind::Command => {
+                let calls = self.calls_of(document);
+                let most = calls.iter().map(|arguments| arguments.positional.len()).max()?;
+                (most < position).then(|| match most {
+                    0 => "no call has arguments".to_owned(),
+                    1 => "no call has more than 1 argument".to_owned(),
+                    _ => format!("no call has more than {most} arguments"),
+                })
+            }
+            _ => Some("only commands have arguments by position".to_owned()),
+        }
+    }
+
+    fn calls_of(&self, command: &Document) -> Vec<Arguments> {
+        let mut calls = Vec::new();
+        for task in self.everything().filter(|document| document.kind == Kind::Task) {
+            for piece in slash::pieces(task.body()) {
+                if let Piece::Call(call) = piece
+                    && call.name == command.stem()
+                {
+                    calls.push(call.arguments);
+                }
+            }
+        }
+        calls
+    }
+
+    /// Tasks of one name that no selector can tell apart.
+    fn ambiguous_tasks(&self) -> Vec<Diagnostic> {
+        let tasks: Vec<&Document> =
+            self.documents.iter().filter(|document| document.kind == Kind::Task).collect();
+        let mut found = Vec::new();
+        for (index, task) in tasks.iter().enumerate() {
+            let twin = tasks[..index].iter().find(|other| {
+                other.name() == task.name()
+                    && other.source().text() != task.source().text()
+                    && !can_be_told_apart(other, task)
+            });
+            if let Some(twin) = twin {
+                let message = format!(
+                    "the task `{}` is also in {}, and no selector can tell them apart",
+                    task.name(),
+                    twin.path().strip_prefix(&task.root).unwrap_or(twin.path()).display()
+                );
+                let source = task.source();
+                let code = "tasks/ambiguous-task";
+                found.push(
+                    Diagnostic::warning(code, source, Span::default(), message)
+                        .with_help("rename one, or give both a field with different values"),
+                );
+            }
+        }
+        found
+    }
+}
+
+fn can_be_told_apart(left: &Document, right: &Document) -> bool {
+    let Some(fields) = left.fields() else { return false };
+    fields.fields().any(|field| {
+        let (left, right) = (values_of(left, field.name()), values_of(right, field.name()));
+        !left.is_empty() && !right.is_empty() && left.iter().all(|value| !right.contains(value))
+    })
+}
+
+fn with_near_miss(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
+    match near {
+        Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
+        None => diagnostic,
+    }
+}
+
+/// Field names that are almost those of the format. One that some selector uses is meant.
+fn field_names(document: &Document, selected: &BTreeSet<&str>) -> Vec<Diagnostic> {
+    let Some(fields) = document.fields() else { return Vec::new() };
+    let known = known_fields(document.kind);
+    let unknown = fields.fields().filter(|field| {
+        let name = field.name();
+        !known.contains(&name) && !selected.contains(name)
+    });
+    unknown
+        .filter_map(|field| {
+            let name = field.name();
+            let near = match (document.kind, name) {
+                (Kind::Rule, "task_name") => "task_names",
+                _ => near_miss::nearest(name, known).filter(|near| is_slip(name, near))?,
+            };
+            let message = format!("`{name}` is no field of this format");
+            let source = document.source();
+            Some(
+                Diagnostic::warning("tasks/unknown-field", source, field.key.span(), message)
+                    .with_help(format!("did you mean `{near}`?")),
+            )
+        })
+        .collect()
+}
+
+/// `mode` is a word of its own, not a `model` with a letter missing; `selector` is a `selectors`.
+fn is_slip(name: &str, near: &str) -> bool {
+    let is_shorter = |short: &str, long: &str| {
+        long.strip_prefix(short).is_some_and(|rest| rest.len() < 3 && rest != "s")
+    };
+    !is_shorter(name, near) && !is_shorter(near, name)
+}
+
+/// Fields whose values nobody can use.
+fn field_types(document: &Document) -> Vec<Diagnostic> {
+    let Some(fields) = document.fields() else { return Vec::new() };
+    fields.effective_fields().iter().filter_map(|&field| field_type(document, field)).collect()
+}
+
+fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
+    let node = field.value;
+    let value = node.value();
+    if matches!(value, Value::Null) {
+        return None;
+    }
+    let source = document.source();
+    let name = field.name();
+    let wrong = |wanted: &str| {
+        let message = format!("`{name}` must be {wanted}, not {}", value.noun());
+        Diagnostic::warning("tasks/wrong-type", source, node.span(), message)
+    };
+    let text = node.as_str();
+    match (document.kind, name) {
+        (Kind::Task | Kind::Command | Kind::Rule, "expand")
+        | (Kind::Task, "single_shot" | "resume" | "include_unmatched") => {
+            let is_boolean = text.is_some_and(|text| {
+                matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE")
+            });
+            (!is_boolean).then(|| wrong("`true` or `false`"))
+        }
+        (Kind::Task | Kind::Rule, "agent") => {
+            let name = text?;
+            let is_known = Agent::from_name(name).is_some();
+            let names = Agent::ALL.map(Agent::as_str);
+            (!is_known).then(|| {
+                let message = format!("unknown agent: {name} (supported: {})", Agent::names());
+                let diagnostic =
+                    Diagnostic::error("tasks/unknown-agent", source, node.span(), message);
+                with_near_miss(diagnostic, near_miss::nearest(name, &names))
+            })
+        }
+        (Kind::Task, "timeout") => {
+            let is_duration = text.is_some_and(is_duration);
+            (!is_duration).then(|| {
+                let message = format!("`{}` is no duration", text.unwrap_or(value.noun()));
+                Diagnostic::warning("tasks/invalid-timeout", source, node.span(), message)
+                    .with_help("write `30s`, `10m` or `1h30m`")
+            })
+        }
+        (Kind::Task | Kind::Command, "selectors") => {
+            (!matches!(value, Value::Mapping(_))).then(|| wrong("a mapping of keys to values"))
+        }
+        (Kind::Task | Kind::Rule, "languages" | "language") | (Kind::Rule, "task_names") => {
+            matches!(value, Value::Mapping(_)).then(|| wrong("a text or a list of texts"))
+        }
+        (Kind::Rule, "bootstrap") => text.is_none().then(|| wrong("a script")),
+        (Kind::Task | Kind::Rule, "mcp_server") => match value {
+            Value::Mapping(server) => {
+                let has = |name| server.get(name).and_then(Node::as_str).is_some();
+                (!has("command") && !has("url")).then(|| {
+                    let message = "the MCP server has neither `command` nor `url`";
+                    let code = "tasks/mcp-server-invalid";
+                    Diagnostic::warning(code, source, node.span(), message)
+                })
+            }
+            _ => Some(wrong("a mapping with `command` or `url`")),
+        },
+        _ => None,
+    }
+}
+
+/// Durations as Go writes them: numbers with units, such as `1h30m`.
+fn is_duration(text: &str) -> bool {
+    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if rest == "0" {
+        return true;
+    }
+    while !rest.is_empty() {
+        let number = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let digits = &rest[..rest.len() - number.len()];
+        if digits.parse::<f64>().is_err() {
+            return false;
+        }
+        let units = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"];
+        let Some(after) = units.iter().find_map(|unit| number.strip_prefix(unit)) else {
+            return false;
+        };
+        rest = after;
+    }
+    !text.is_empty()
+}
+
+fn skill_fields(document: &Document) -> Vec<Diagnostic> {
+    let mut notes = super::notes::Notes::default();
+    // What cannot be offered is among the notes.
+    let _ = super::skill::check(document, &mut notes);
+    notes.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_duration;
+
+    #[test]
+    fn durations_are_those_of_go() {
+        for text in ["30s", "5m", "1h", "1h30m", "1.5h", "100ms", "0"] {
+            assert!(is_duration(text), "{text}");
+        }
+        for text in ["", "10", "10 m", "m", "1d", "1h30", "ten minutes"] {
+            assert!(!is_duration(text), "{text}");
+        }
+    }
+}

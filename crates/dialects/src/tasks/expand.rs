@@ -1,0 +1,239 @@
+//! One pass over a text: `${name}`, `` !`command` ``, `@path` (ruling T7).
+//!
+//! What is put in is never looked at again: the parts of a text are found before anything is
+//! replaced, so no value, output or file can become an expansion. Everything is bytes, because a
+//! text comes out as it went in where nothing was to expand.
+
+use memchr::{memchr, memchr2};
+
+/// A part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part<'t> {
+    /// Text that stands for itself.
+    Text(&'t [u8]),
+    /// `${name}`.
+    Parameter {
+        /// The name between the braces.
+        name: &'t [u8],
+    },
+    /// `` !`command` ``.
+    Command {
+        /// The command between the backticks.
+        command: &'t [u8],
+    },
+    /// `@path`.
+    Path {
+        /// What stands after the `@`, up to white space; `\ ` is part of it.
+        path: &'t [u8],
+    },
+}
+
+/// Takes a text apart; each part comes with its offset and the bytes it stands in.
+pub(super) fn parts(text: &[u8]) -> Parts<'_> {
+    Parts { text, at: 0, name_end: 0, command_end: 0 }
+}
+
+/// See [`parts`].
+pub(super) struct Parts<'t> {
+    text: &'t [u8],
+    at: usize,
+    /// Where the last look for the end of a name or command stopped. What begins before it stops
+    /// there too, so that a text full of beginnings is still read once.
+    name_end: usize,
+    command_end: usize,
+}
+
+/// A part and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Placed<'t> {
+    pub(super) offset: usize,
+    pub(super) whole: &'t [u8],
+    pub(super) part: Part<'t>,
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = Placed<'t>;
+
+    fn next(&mut self) -> Option<Placed<'t>> {
+        let start = self.at;
+        if start == self.text.len() {
+            return None;
+        }
+        let mut at = start;
+        loop {
+            let Some(found) = memchr::memchr3(b'$', b'!', b'@', &self.text[at..]) else {
+                return Some(self.until(self.text.len()));
+            };
+            at += found;
+            if let Some((part, length)) = self.expansion(at) {
+                if at > start {
+                    return Some(self.until(at));
+                }
+                let whole = &self.text[at..at + length];
+                self.at = at + length;
+                return Some(Placed { offset: at, whole, part });
+            }
+            at += 1;
+        }
+    }
+}
+
+impl<'t> Parts<'t> {
+    fn until(&mut self, end: usize) -> Placed<'t> {
+        let offset = std::mem::replace(&mut self.at, end);
+        let whole = &self.text[offset..end];
+        Placed { offset, whole, part: Part::Text(whole) }
+    }
+
+    /// Returns the expansion that begins at `at`, and how long it is.
+    fn expansion(&mut self, at: usize) -> Option<(Part<'t>, usize)> {
+        match &self.text[at..] {
+            [b'$', b'{', inner @ ..] => {
+                if self.name_end < at + 2 {
+                    // Braces on another line belong to some other text.
+                    let end = memchr2(b'}', b'\n', inner);
+                    self.name_end = end.map_or(self.text.len(), |end| at + 2 + end);
+                }
+                let name = &self.text[at + 2..self.name_end];
+                let is_name = !name.is_empty() && self.text.get(self.name_end) == Some(&b'}');
+                is_name.then_some((Part::Parameter { name }, name.len() + 3))
+            }
+            [b'!', b'`', inner @ ..] => {
+                if self.command_end < at + 2 {
+                    let end = memchr(b'`', inner);
+                    self.command_end = end.map_or(self.text.len(), |end| at + 2 + end);
+                }
+                let command = &self.text[at + 2..self.command_end];
+                let is_closed = self.command_end < self.text.len();
+                let is_command = is_closed && !command.trim_ascii().is_empty();
+                is_command.then_some((Part::Command { command }, command.len() + 3))
+            }
+            [b'@', inner @ ..] if self.begins_word(at) => {
+                let path = &inner[..word_length(inner)];
+                (!path.is_empty()).then_some((Part::Path { path }, path.len() + 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// A path begins the text or a word.
+    fn begins_word(&self, at: usize) -> bool {
+        let before = &self.text[..at];
+        matches!(before, [] | [.., b' ' | b'\t' | b'\r' | b'\n']) || before == "\u{feff}".as_bytes()
+    }
+}
+
+/// The bytes up to white space that no backslash stands before.
+fn word_length(text: &[u8]) -> usize {
+    let mut length = 0;
+    while let Some(&byte) = text.get(length) {
+        match byte {
+            b'\\' if text.get(length + 1) == Some(&b' ') => length += 2,
+            b' ' | b'\t' | b'\r' | b'\n' => break,
+            _ => length += 1,
+        }
+    }
+    length
+}
+
+/// Returns the paths that a word after `@` may mean, longest first, each with how many of its bytes
+/// it takes: a sentence may go on with `,.;:)` right after a path.
+pub(super) fn readings(word: &[u8]) -> impl Iterator<Item = (Vec<u8>, usize)> {
+    let mut next = Some(word.len());
+    std::iter::from_fn(move || {
+        let length = next?;
+        let shorter = matches!(word[..length].last(), Some(b',' | b'.' | b';' | b':' | b')'));
+        next = (shorter && length > 1).then(|| length - 1);
+        Some((unescaped(&word[..length]), length))
+    })
+}
+
+fn unescaped(word: &[u8]) -> Vec<u8> {
+    let mut path = Vec::with_capacity(word.len());
+    let mut bytes = word.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte == b'\\' && bytes.peek() == Some(&b' ') {
+            continue;
+        }
+        path.push(byte);
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Vec<String> {
+        parts(text.as_bytes())
+            .map(|placed| {
+                let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                match placed.part {
+                    Part::Text(text) => show(text),
+                    Part::Parameter { name } => format!("<param {}>", show(name)),
+                    Part::Command { command } => format!("<run {}>", show(command)),
+                    Part::Path { path } => format!("<file {}>", show(path)),
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_three_kinds_are_found() {
+        assert_eq!(
+            shown("a ${b} !`c d` @e f"),
+            ["a ", "<param b>", " ", "<run c d>", " ", "<file e>", " f"]
+        );
+        assert_eq!(shown("@a\n@b\\ c"), ["<file a>", "\n", "<file b\\ c>"]);
+        assert_eq!(shown("!`two\nlines`"), ["<run two\nlines>"]);
+    }
+
+    #[test]
+    fn what_only_looks_like_one_is_text() {
+        for text in [
+            "$p $$ $(p) ${} ${never",
+            "mail user@f.txt (@f.txt) @",
+            "wow! `code` !`` !`never closed",
+            "${one\ntwo}",
+            "!` `",
+        ] {
+            assert_eq!(shown(text).concat(), text);
+            assert_eq!(shown(text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_may_end_after_a_path() {
+        let readings: Vec<_> = readings(b"a.txt).").map(|(path, _)| path).collect();
+        assert_eq!(readings, [b"a.txt).".to_vec(), b"a.txt)".to_vec(), b"a.txt".to_vec()]);
+        assert_eq!(super::readings(b"a\\ b").next(), Some((b"a b".to_vec(), 4)));
+        assert_eq!(super::readings(b"...").count(), 3);
+    }
+
+    /// Round trip: the parts of any text are that text.
+    #[test]
+    fn parts_put_together_are_the_text() {
+        arbtest::arbtest(|bytes| {
+            let text: Vec<u8> = bytes.arbitrary()?;
+            let mut at = 0;
+            for placed in parts(&text) {
+                assert_eq!(placed.offset, at);
+                at += placed.whole.len();
+                assert_eq!(&text[placed.offset..at], placed.whole);
+                assert!(!placed.whole.is_empty());
+            }
+            assert_eq!(at, text.len());
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn many_beginnings_are_read_once() {
+        // Ten megabytes; looking for each end anew would take hours.
+        for beginning in ["${ ", "${\n", "! !` ${", "@a "] {
+            let text = beginning.repeat(10_000_000 / beginning.len());
+            let length: usize = parts(text.as_bytes()).map(|placed| placed.whole.len()).sum();
+            assert_eq!(length, text.len());
+        }
+    }
+}

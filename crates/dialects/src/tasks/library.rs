@@ -1,0 +1,521 @@
+//! Reading the search roots: which files there are, in which order (rulings T1 and T6).
+//!
+//! Every directory is opened from a held handle of its root. A link is followed when it stays inside
+//! the root (ruling G6); a file that is reached twice counts once.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError, Resolved, System};
+use brief_syntax::{Diagnostic, Source, Span, limits};
+
+use super::managed;
+use super::model::{Author, Document, Kind, Origin, SearchRoot};
+use super::parse::front_matter;
+use super::places::{self, Holder, NAMESPACES, NOT_RULES, Place};
+
+/// The name of a skill's file in its directory.
+const SKILL_FILE: &str = "SKILL.md";
+
+/// What a rule's script is called, after the rule's own name.
+const SCRIPT_SUFFIX: &str = "-bootstrap";
+
+/// The search roots, open, and what was wrong with what was read from them.
+pub struct Library<'s> {
+    system: &'s dyn System,
+    roots: Vec<OpenRoot>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
+}
+
+struct OpenRoot {
+    handle: Box<dyn Dir>,
+    /// The directory, all links followed.
+    path: Arc<Path>,
+    origin: Origin,
+    author: Author,
+}
+
+impl<'s> Library<'s> {
+    /// Opens the roots in order. One that is there twice counts where it stands first.
+    pub fn open(system: &'s dyn System, roots: &[SearchRoot]) -> Library<'s> {
+        let mut library = Library {
+            system,
+            roots: Vec::with_capacity(roots.len()),
+            diagnostics: RefCell::default(),
+        };
+        for root in roots {
+            match system.open_root(&root.path) {
+                Ok((_, path)) if library.roots.iter().any(|known| *known.path == *path) => {}
+                Ok((handle, path)) => {
+                    let &SearchRoot { origin, author, .. } = root;
+                    let path = Arc::from(path);
+                    library.roots.push(OpenRoot { handle, path, origin, author });
+                }
+                Err(error) => library.report(&root.path, "tasks/unreadable", &words(&error)),
+            }
+        }
+        library
+    }
+
+    /// Returns the system that the files are read from.
+    pub fn system(&self) -> &'s dyn System {
+        self.system
+    }
+
+    /// Hands over what was wrong with what was read so far.
+    pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics.take()
+    }
+
+    /// Returns the files of a kind, in order: those of the namespace first, root by root.
+    ///
+    /// Only files whose stem is `wanted` are read.
+    pub fn documents(
+        &self,
+        kind: Kind,
+        namespace: Option<&str>,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Vec<Document> {
+        let mut search = Search {
+            library: self,
+            kind,
+            wanted,
+            seen: BTreeSet::new(),
+            entered: BTreeSet::new(),
+            found: Vec::new(),
+        };
+        for root in &self.roots {
+            search.root(root, namespace);
+        }
+        search.found
+    }
+
+    /// Returns the tasks of every namespace and of none, for a list.
+    pub fn all_tasks(&self) -> Vec<Document> {
+        let mut tasks = self.documents(Kind::Task, None, &|_| true);
+        for namespace in self.namespaces() {
+            let own = self.documents(Kind::Task, Some(&namespace), &|_| true);
+            tasks.extend(own.into_iter().filter(|task| task.namespace.is_some()));
+        }
+        tasks
+    }
+
+    /// Returns the namespaces of all roots, sorted.
+    pub fn namespaces(&self) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        for root in &self.roots {
+            let Some((handle, _)) = self.enter(root, Path::new(NAMESPACES)) else { continue };
+            let entries = handle.entries().unwrap_or_default().into_iter();
+            let folders = entries.filter(|entry| entry.kind != FileKind::File);
+            names.extend(folders.filter_map(|entry| entry.name.into_string().ok()));
+        }
+        names.into_iter().collect()
+    }
+
+    /// Reads a document anew, after its script has run.
+    pub(super) fn read_again(&self, document: &Document) -> Document {
+        let bytes = self.system.read(&document.real_path, limits::FILE_BYTES);
+        let source = match bytes {
+            Ok(bytes) => Arc::new(source(document.kind, document.path().to_owned(), bytes)),
+            Err(error) => {
+                self.report(document.path(), "tasks/unreadable", &error.to_string());
+                Arc::clone(&document.source)
+            }
+        };
+        let front = front_matter(&source);
+        Document {
+            front,
+            source,
+            stem: document.stem.clone(),
+            root: Arc::clone(&document.root),
+            namespace: document.namespace.clone(),
+            script: document.script.clone(),
+            real_path: document.real_path.clone(),
+            ..*document
+        }
+    }
+
+    fn report(&self, path: &Path, code: &'static str, problem: &str) {
+        let source = Arc::new(Source::unread(path));
+        let message = format!("it was not read: {problem}");
+        self.diagnostics.borrow_mut().push(Diagnostic::warning(
+            code,
+            &source,
+            Span::default(),
+            message,
+        ));
+    }
+
+    /// Opens a directory below a root, and says where it really is.
+    fn enter(&self, root: &OpenRoot, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
+        match root.handle.open_dir_below(path) {
+            Ok(handle) => Some((handle, root.path.join(path))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            // A link is on the way, or a file, or it may not be read.
+            Err(_) => self.enter_linked(root, &root.path.join(path)),
+        }
+    }
+
+    fn enter_linked(&self, root: &OpenRoot, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
+        match self.follow(root, path)? {
+            Resolved { path: real, kind: FileKind::Directory } => {
+                match self.system.open_dir(&real) {
+                    Ok(handle) => Some((handle, real)),
+                    Err(error) => {
+                        self.report(path, "tasks/unreadable", &words(&error));
+                        None
+                    }
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Follows a link that stays inside its root.
+    fn follow(&self, root: &OpenRoot, path: &Path) -> Option<Resolved> {
+        match self.system.resolve(path) {
+            Ok(resolved) if resolved.path.starts_with(&root.path) => Some(resolved),
+            Ok(_) => {
+                let problem = "it is a symbolic link that leaves its directory";
+                let source = Arc::new(Source::unread(path));
+                self.diagnostics.borrow_mut().push(
+                    Diagnostic::warning(
+                        "tasks/link-outside",
+                        &source,
+                        Span::default(),
+                        format!("it was not read: {problem}"),
+                    )
+                    .with_help("name the directory that it leads to with `-d`"),
+                );
+                None
+            }
+            Err(error) => {
+                self.report(path, "tasks/unreadable", &words(&error));
+                None
+            }
+        }
+    }
+}
+
+/// An error of the system, in words that do not depend on it.
+fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::NotADirectory => "it is not a directory".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// A search for the files of one kind.
+struct Search<'l, 's> {
+    library: &'l Library<'s>,
+    kind: Kind,
+    wanted: &'l dyn Fn(&str) -> bool,
+    /// The files found so far, all links followed.
+    seen: BTreeSet<PathBuf>,
+    /// The directories entered through links, so that a circle ends.
+    entered: BTreeSet<PathBuf>,
+    found: Vec<Document>,
+}
+
+/// A directory that is searched.
+struct Folder<'f> {
+    root: &'f OpenRoot,
+    namespace: Option<&'f str>,
+    handle: &'f dyn Dir,
+    /// Where it is, as it was reached.
+    path: &'f Path,
+    /// Where it is, all links followed.
+    real: &'f Path,
+    depth: usize,
+    place: Place,
+}
+
+impl Search<'_, '_> {
+    fn root(&mut self, root: &OpenRoot, namespace: Option<&str>) {
+        if let Some(namespace) = namespace {
+            let own = Path::new(NAMESPACES).join(namespace).join(places::folder(self.kind));
+            let place = match self.kind {
+                Kind::Skill => Place::Skills(""),
+                _ => Place::Tree(""),
+            };
+            self.place(root, Some(namespace), place, &own);
+        }
+        let holder = if root.origin == Origin::Home { Holder::Home } else { Holder::Project };
+        for &place in places::places(self.kind, holder) {
+            self.place(root, None, place, Path::new(place.path()));
+        }
+    }
+
+    fn place(&mut self, root: &OpenRoot, namespace: Option<&str>, place: Place, below: &Path) {
+        if let Place::File(_) = place {
+            self.single_file(root, below);
+            return;
+        }
+        let Some((handle, real)) = self.library.enter(root, below) else { return };
+        let path = root.path.join(below);
+        let folder = Folder {
+            root,
+            namespace,
+            handle: handle.as_ref(),
+            path: &path,
+            real: &real,
+            depth: 0,
+            place,
+        };
+        match place {
+            Place::Skills(_) => self.skills(&folder),
+            _ => self.tree(&folder),
+        }
+    }
+
+    /// A file at the top of a root, or in a directory there.
+    fn single_file(&mut self, root: &OpenRoot, below: &Path) {
+        let name = below.file_name().unwrap_or_default();
+        let stem = stem(name).unwrap_or(name).to_string_lossy().into_owned();
+        if !(self.wanted)(&stem) {
+            return;
+        }
+        let parent = below.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let opened = parent.map(|parent| self.library.enter(root, parent));
+        let (handle, real): (&dyn Dir, PathBuf) = match &opened {
+            None => (root.handle.as_ref(), root.path.to_path_buf()),
+            Some(Some((handle, real))) => (handle.as_ref(), real.clone()),
+            Some(None) => return,
+        };
+        let path = root.path.join(below);
+        let folder = Folder {
+            root,
+            namespace: None,
+            handle,
+            path: path.parent().unwrap_or(&root.path),
+            real: &real,
+            depth: 0,
+            place: Place::File(""),
+        };
+        match handle.read(name, limits::FILE_BYTES) {
+            Ok(bytes) => self.add(&folder, name, real.join(name), bytes, stem, None),
+            Err(ReadError::Missing) => {}
+            Err(ReadError::NotAFile(FileKind::Link)) => self.linked_file(&folder, name, stem, None),
+            Err(error) => self.library.report(&path, "tasks/unreadable", &error.to_string()),
+        }
+    }
+
+    fn entries(&self, folder: &Folder<'_>) -> Vec<DirEntry> {
+        match folder.handle.first_entries(limits::TASK_FILES + 1) {
+            Ok(mut entries) => {
+                if entries.len() > limits::TASK_FILES {
+                    let problem = format!("it has more than {} entries", limits::TASK_FILES);
+                    self.library.report(folder.path, "tasks/too-many-files", &problem);
+                    return Vec::new();
+                }
+                entries.sort_unstable();
+                entries
+            }
+            Err(error) => {
+                self.library.report(folder.path, "tasks/unreadable", &words(&error));
+                Vec::new()
+            }
+        }
+    }
+
+    /// The files of a directory and of all below it, by path.
+    fn tree(&mut self, folder: &Folder<'_>) {
+        if folder.depth >= limits::TASK_DEPTH {
+            let problem = format!("it is more than {} directories deep", limits::TASK_DEPTH);
+            self.library.report(folder.path, "tasks/too-deep", &problem);
+            return;
+        }
+        let entries = self.entries(folder);
+        for entry in &entries {
+            match entry.kind {
+                FileKind::Directory => self.descend(folder, &entry.name),
+                FileKind::File | FileKind::Other => self.file(folder, entry, &entries),
+                FileKind::Link => {
+                    let path = folder.path.join(&entry.name);
+                    let may_be_wanted = stem(&entry.name)
+                        .is_some_and(|stem| (self.wanted)(&stem.to_string_lossy()))
+                        || Path::new(&entry.name).extension().is_none();
+                    if !may_be_wanted || is_script(&entry.name) {
+                        continue;
+                    }
+                    match self.library.follow(folder.root, &path) {
+                        Some(Resolved { path: real, kind: FileKind::Directory }) => {
+                            self.descend_linked(folder, &path, &real);
+                        }
+                        Some(Resolved { kind: FileKind::File, .. }) => {
+                            self.file(folder, entry, &entries);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    fn file(&mut self, folder: &Folder<'_>, entry: &DirEntry, entries: &[DirEntry]) {
+        let Some(stem) = stem(&entry.name) else { return };
+        let stem = stem.to_string_lossy();
+        if !(self.wanted)(&stem) {
+            return;
+        }
+        let script = (self.kind == Kind::Rule).then(|| format!("{stem}{SCRIPT_SUFFIX}"));
+        let script = script.filter(|script| {
+            let beside =
+                entries.binary_search_by(|entry| entry.name.as_os_str().cmp(OsStr::new(script)));
+            beside.is_ok()
+        });
+        let script = script.map(|script| folder.path.join(script));
+        match entry.kind {
+            FileKind::Link => self.linked_file(folder, &entry.name, stem.into_owned(), script),
+            _ => match folder.handle.read_listed(&entry.name, limits::FILE_BYTES) {
+                Ok(bytes) => {
+                    let real = folder.real.join(&entry.name);
+                    self.add(folder, &entry.name, real, bytes, stem.into_owned(), script);
+                }
+                Err(ReadError::Missing) => {}
+                Err(error) => {
+                    let path = folder.path.join(&entry.name);
+                    self.library.report(&path, "tasks/unreadable", &error.to_string());
+                }
+            },
+        }
+    }
+
+    fn linked_file(
+        &mut self,
+        folder: &Folder<'_>,
+        name: &OsStr,
+        stem: String,
+        script: Option<PathBuf>,
+    ) {
+        let path = folder.path.join(name);
+        let Some(resolved) = self.library.follow(folder.root, &path) else { return };
+        match self.library.system.read(&resolved.path, limits::FILE_BYTES) {
+            Ok(bytes) => self.add(folder, name, resolved.path, bytes, stem, script),
+            Err(error) => self.library.report(&path, "tasks/unreadable", &error.to_string()),
+        }
+    }
+
+    fn descend(&mut self, folder: &Folder<'_>, name: &OsStr) {
+        let is_state = matches!(folder.place, Place::AgentTree(_))
+            && name.to_str().is_some_and(|name| NOT_RULES.binary_search(&name).is_ok());
+        if is_state {
+            return;
+        }
+        let path = folder.path.join(name);
+        match folder.handle.open_dir(name) {
+            Ok(handle) => {
+                let (handle, real) = (handle.as_ref(), folder.real.join(name));
+                self.tree(&Folder {
+                    handle,
+                    path: &path,
+                    real: &real,
+                    depth: folder.depth + 1,
+                    ..*folder
+                });
+            }
+            Err(error) => self.library.report(&path, "tasks/unreadable", &words(&error)),
+        }
+    }
+
+    fn descend_linked(&mut self, folder: &Folder<'_>, path: &Path, real: &Path) {
+        if !self.entered.insert(real.to_owned()) {
+            return;
+        }
+        match self.library.system.open_dir(real) {
+            Ok(handle) => {
+                let handle = handle.as_ref();
+                self.tree(&Folder { handle, path, real, depth: folder.depth + 1, ..*folder });
+            }
+            Err(error) => self.library.report(path, "tasks/unreadable", &words(&error)),
+        }
+    }
+
+    /// One directory each, with a file of a fixed name in it.
+    fn skills(&mut self, folder: &Folder<'_>) {
+        for entry in self.entries(folder) {
+            let name = entry.name.to_string_lossy().into_owned();
+            if !(self.wanted)(&name) {
+                continue;
+            }
+            let path = folder.path.join(&entry.name);
+            let opened = match entry.kind {
+                FileKind::Directory => match folder.handle.open_dir(&entry.name) {
+                    Ok(handle) => Some((handle, folder.real.join(&entry.name))),
+                    Err(error) => {
+                        self.library.report(&path, "tasks/unreadable", &words(&error));
+                        None
+                    }
+                },
+                FileKind::Link => self.library.enter_linked(folder.root, &path),
+                FileKind::File | FileKind::Other => None,
+            };
+            let Some((handle, real)) = opened else { continue };
+            let skill = Folder { handle: handle.as_ref(), path: &path, real: &real, ..*folder };
+            let file = OsStr::new(SKILL_FILE);
+            match handle.read(file, limits::FILE_BYTES) {
+                Ok(bytes) => self.add(&skill, file, real.join(file), bytes, name, None),
+                Err(ReadError::Missing) => {}
+                Err(ReadError::NotAFile(FileKind::Link)) => {
+                    self.linked_file(&skill, file, name, None);
+                }
+                Err(error) => {
+                    let path = path.join(file);
+                    self.library.report(&path, "tasks/unreadable", &error.to_string());
+                }
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        folder: &Folder<'_>,
+        name: &OsStr,
+        real_path: PathBuf,
+        bytes: Vec<u8>,
+        stem: String,
+        script: Option<PathBuf>,
+    ) {
+        if !self.seen.insert(real_path.clone()) {
+            return;
+        }
+        let source = Arc::new(source(self.kind, folder.path.join(name), bytes));
+        let mut front = front_matter(&source);
+        self.library.diagnostics.borrow_mut().append(&mut front.diagnostics);
+        self.found.push(Document {
+            kind: self.kind,
+            source,
+            front,
+            stem,
+            origin: folder.root.origin,
+            author: folder.root.author,
+            root: Arc::clone(&folder.root.path),
+            namespace: folder.namespace.map(str::to_owned),
+            script,
+            real_path,
+        });
+    }
+}
+
+/// What we wrote into a client's file came from rules, so it is no rule again.
+fn source(kind: Kind, path: PathBuf, bytes: Vec<u8>) -> Source {
+    let bytes = if kind == Kind::Rule { managed::without_block(bytes) } else { bytes };
+    Source::from_bytes(path, bytes)
+}
+
+/// The name of a Markdown file without its extension.
+fn stem(name: &OsStr) -> Option<&OsStr> {
+    let path = Path::new(name);
+    let extension = path.extension()?;
+    (extension == "md" || extension == "mdc").then(|| path.file_stem().unwrap_or_default())
+}
+
+fn is_script(name: &OsStr) -> bool {
+    name.to_string_lossy().ends_with(SCRIPT_SUFFIX)
+}

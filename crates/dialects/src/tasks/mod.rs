@@ -1,0 +1,37 @@
+//! Task, rule, command and skill files: a whole prompt from one name.
+//!
+//! A task says what to do; rules are chosen for it by selectors; commands are texts that it calls by
+//! `/name`; skills are offered. [`Library`] reads the files, [`assemble`] puts a prompt together. What
+//! the texts ask to be run goes through [`Live`], because nothing in this crate starts a program.
+
+mod assemble;
+mod check;
+mod expand;
+mod library;
+mod live;
+mod managed;
+mod model;
+mod notes;
+mod parameters;
+mod parse;
+mod places;
+mod render;
+mod selectors;
+mod shelf;
+mod skill;
+mod slash;
+mod text;
+
+pub use assemble::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError, assemble};
+pub use library::Library;
+pub use live::{Bootstrap, Live, LiveCommand, NeverLive, NotRun, Script};
+pub use managed::{Placed, place};
+pub use model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName, TaskNameError};
+pub use parameters::{ParameterError, Parameters};
+pub use render::{Layout, Part};
+pub use selectors::{SelectorError, Selectors, Verdict};
+pub use shelf::Tasks;
+pub use skill::Skill;
+
+/// The name of the dialect.
+pub const NAME: &str = "tasks";

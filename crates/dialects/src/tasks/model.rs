@@ -1,0 +1,397 @@
+//! The types of this format.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::source::Encoding;
+use brief_syntax::yaml::{Mapping, Node, Value};
+use brief_syntax::{Source, Span};
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// What the agent should do.
+    Task,
+    /// A text that tasks refer to by `/name`.
+    Command,
+    /// Guidance that selectors choose.
+    Rule,
+    /// A capability that the agent may read up on.
+    Skill,
+}
+
+impl Kind {
+    /// All kinds, in the order of the document.
+    pub const ALL: [Kind; 4] = [Kind::Task, Kind::Command, Kind::Rule, Kind::Skill];
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Task => "task",
+            Kind::Command => "command",
+            Kind::Rule => "rule",
+            Kind::Skill => "skill",
+        }
+    }
+}
+
+/// An agent that rules can be for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Agent {
+    /// Cursor.
+    Cursor,
+    /// GitHub Copilot.
+    Copilot,
+    /// Claude Code.
+    Claude,
+    /// Gemini.
+    Gemini,
+    /// opencode.
+    Opencode,
+    /// Augment.
+    Augment,
+    /// Windsurf.
+    Windsurf,
+    /// Codex.
+    Codex,
+}
+
+impl Agent {
+    /// The agents that the document names, in its order.
+    pub const ALL: [Agent; 8] = [
+        Agent::Cursor,
+        Agent::Copilot,
+        Agent::Claude,
+        Agent::Gemini,
+        Agent::Opencode,
+        Agent::Augment,
+        Agent::Windsurf,
+        Agent::Codex,
+    ];
+
+    /// Returns the name that users write.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Agent::Cursor => "cursor",
+            Agent::Copilot => "copilot",
+            Agent::Claude => "claude",
+            Agent::Gemini => "gemini",
+            Agent::Opencode => "opencode",
+            Agent::Augment => "augment",
+            Agent::Windsurf => "windsurf",
+            Agent::Codex => "codex",
+        }
+    }
+
+    /// Finds the agent of that name. Case counts.
+    pub fn from_name(name: &str) -> Option<Agent> {
+        Agent::ALL.into_iter().find(|agent| agent.as_str() == name)
+    }
+
+    /// Returns the names of all agents, for a message.
+    pub fn names() -> String {
+        Agent::ALL.map(Agent::as_str).join(", ")
+    }
+
+    /// Returns where the agent reads the user's own rules, below the home directory.
+    pub fn user_rules(self) -> &'static str {
+        match self {
+            Agent::Cursor => ".cursor/rules/AGENTS.md",
+            Agent::Copilot => ".github/agents/AGENTS.md",
+            Agent::Claude => ".claude/CLAUDE.md",
+            Agent::Gemini => ".gemini/GEMINI.md",
+            Agent::Opencode => ".opencode/rules/AGENTS.md",
+            Agent::Augment => ".augment/rules/AGENTS.md",
+            Agent::Windsurf => ".windsurf/rules/AGENTS.md",
+            Agent::Codex => ".codex/AGENTS.md",
+        }
+    }
+}
+
+/// The name of a task as a user types it: `fix-bug`, `/fix-bug` or `team/fix-bug`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskName {
+    namespace: Option<String>,
+    base: String,
+}
+
+/// Why a text is no task name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid task name {text:?}: {problem}")]
+pub struct TaskNameError {
+    text: String,
+    problem: &'static str,
+}
+
+impl TaskName {
+    /// Reads a name. One leading `/` is accepted, because that is how commands are called.
+    pub fn parse(text: &str) -> Result<TaskName, TaskNameError> {
+        let error = |problem| TaskNameError { text: text.to_owned(), problem };
+        let name = text.strip_prefix('/').unwrap_or(text);
+        let (namespace, base) = match name.split_once('/') {
+            None => (None, name),
+            Some((_, rest)) if rest.contains('/') => {
+                return Err(error(
+                    "only one level of namespacing is supported (expected \"namespace/task\")",
+                ));
+            }
+            Some(("", _)) => return Err(error("namespace must not be empty")),
+            Some((namespace, base)) => (Some(namespace), base),
+        };
+        if base.is_empty() {
+            return Err(error("task base name must not be empty"));
+        }
+        let leads_away = |name: &str| matches!(name, "." | "..") || name.contains(['\\', '\0']);
+        if leads_away(base) || namespace.is_some_and(leads_away) {
+            return Err(error("a name cannot lead to another directory"));
+        }
+        Ok(TaskName { namespace: namespace.map(str::to_owned), base: base.to_owned() })
+    }
+
+    /// Returns the namespace.
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
+    /// Returns the name without the namespace: the file's stem.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+}
+
+impl fmt::Display for TaskName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.namespace {
+            Some(namespace) => write!(formatter, "{namespace}/{}", self.base),
+            None => formatter.write_str(&self.base),
+        }
+    }
+}
+
+/// Where a search root comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// Named on the command line, before everything else.
+    Given,
+    /// The project.
+    Project,
+    /// The user's home directory.
+    Home,
+    /// Named on the command line, after everything else.
+    Fallback,
+    /// A line of a manifest.
+    Manifest,
+}
+
+impl Origin {
+    /// Returns the word for it in the `scope` of an item.
+    pub fn scope(self) -> &'static str {
+        match self {
+            Origin::Project => "project",
+            Origin::Home => "user",
+            Origin::Given | Origin::Fallback | Origin::Manifest => "directory",
+        }
+    }
+}
+
+/// Whose text it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// The user's, or the project's that the user works in.
+    User,
+    /// Somebody else's: it came over a network. Its commands run only when their exact content is
+    /// trusted, and it reads files of the project only.
+    Remote,
+}
+
+/// A directory that is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchRoot {
+    /// The directory.
+    pub path: PathBuf,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whose text it holds.
+    pub author: Author,
+}
+
+/// A file taken apart.
+#[derive(Debug)]
+pub struct Document {
+    pub(super) kind: Kind,
+    pub(super) source: Arc<Source>,
+    pub(super) front: FrontMatter,
+    pub(super) stem: String,
+    pub(super) origin: Origin,
+    pub(super) author: Author,
+    /// The search root that it lies in, all links followed.
+    pub(super) root: Arc<Path>,
+    pub(super) namespace: Option<String>,
+    /// The script of a rule's name beside it, whatever it is.
+    pub(super) script: Option<PathBuf>,
+    /// The file itself, all links followed: two ways to one file are one file.
+    pub(super) real_path: PathBuf,
+}
+
+impl Document {
+    /// Returns what it is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the file's name without its extension; for a skill, its directory's name.
+    pub fn stem(&self) -> &str {
+        &self.stem
+    }
+
+    /// Returns the name that people use: with the namespace that it lies in.
+    pub fn name(&self) -> String {
+        let name = match self.kind {
+            Kind::Skill => self.text("name").unwrap_or(&self.stem),
+            _ => &self.stem,
+        };
+        match &self.namespace {
+            Some(namespace) => format!("{namespace}/{name}"),
+            None => name.to_owned(),
+        }
+    }
+
+    /// Returns the file.
+    pub fn path(&self) -> &Path {
+        self.source.path()
+    }
+
+    /// Returns the text that was read.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// Returns where its search root comes from.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Returns whose text it is.
+    pub fn author(&self) -> Author {
+        self.author
+    }
+
+    /// Returns the fields of the front matter.
+    pub fn fields(&self) -> Option<Mapping<'_>> {
+        match self.front.header.as_ref()?.yaml.root()?.value() {
+            Value::Mapping(mapping) => Some(mapping),
+            _ => None,
+        }
+    }
+
+    /// Returns a field of the front matter.
+    pub fn field(&self, name: &str) -> Option<Node<'_>> {
+        self.fields()?.get(name)
+    }
+
+    /// Returns the text of a field that is one.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.field(name)?.as_str()
+    }
+
+    /// Returns what the document is about, as far as it says.
+    pub fn description(&self) -> &str {
+        self.text("description").unwrap_or_default()
+    }
+
+    /// Returns the front matter as written, without the dashes; `None` when it has no field.
+    pub fn header(&self) -> Option<&str> {
+        self.fields()?.fields().next()?;
+        self.front.header.as_ref().map(|header| self.source.slice(header.span))
+    }
+
+    /// Returns the text after the front matter, byte for byte.
+    pub fn body(&self) -> &[u8] {
+        self.source.bytes_from_line(self.front.body_start)
+    }
+
+    /// Returns the line that the body begins on, from 1.
+    pub fn body_line(&self) -> usize {
+        self.source.line(self.front.body_start)
+    }
+
+    /// Returns the place of a part of the body.
+    pub(super) fn place(&self, start: usize, length: usize) -> Span {
+        let at = self.front.body_start + start;
+        if self.source.encoding() == Encoding::Utf8 {
+            return Span::new(at, at + length);
+        }
+        // Offsets of what was read are not those of the text; its lines are.
+        let before = &self.body()[..start.min(self.body().len())];
+        let line = self.body_line() + memchr::memchr_iter(b'\n', before).count();
+        self.source.line_span(line)
+    }
+
+    /// Returns whether a script belongs to it.
+    pub(super) fn has_bootstrap(&self) -> bool {
+        self.script.is_some() || self.field("bootstrap").is_some()
+    }
+
+    /// Returns whether it lies where only this format has its files, so that all its rules hold.
+    pub(super) fn is_ours(&self) -> bool {
+        self.path().strip_prefix(&self.root).is_ok_and(|path| path.starts_with(".agents"))
+            || matches!(self.kind, Kind::Task | Kind::Command)
+    }
+
+    /// Returns a text that is not in any file, with this document's fields.
+    pub(super) fn with_body(&self, name: &str, body: &[u8]) -> Document {
+        let expand = if self.expands() { "" } else { "---\nexpand: false\n---\n" };
+        let text = [expand.as_bytes(), body].concat();
+        let source = Arc::new(Source::from_bytes(name, text));
+        let mut front = FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() };
+        if !expand.is_empty() {
+            front = FrontMatter::read(&source);
+        }
+        Document {
+            source,
+            front,
+            stem: self.stem.clone(),
+            root: Arc::clone(&self.root),
+            namespace: self.namespace.clone(),
+            script: None,
+            real_path: PathBuf::from(name),
+            ..*self
+        }
+    }
+
+    /// Returns whether the body is to be expanded. When in doubt it is not, because what is not
+    /// expanded does nothing.
+    pub fn expands(&self) -> bool {
+        match self.field("expand").map(Node::value) {
+            None | Some(Value::Null) => true,
+            Some(Value::Scalar(text)) => matches!(text, "true" | "True" | "TRUE"),
+            Some(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_namespace_at_most() {
+        let parse = |text: &str| TaskName::parse(text).map(|name| name.to_string());
+        assert_eq!(parse("fix-bug").unwrap(), "fix-bug");
+        assert_eq!(parse("/fix-bug").unwrap(), "fix-bug");
+        assert_eq!(parse("team/fix-bug").unwrap(), "team/fix-bug");
+        for (text, problem) in [
+            ("", "task base name must not be empty"),
+            ("/", "task base name must not be empty"),
+            ("team/", "task base name must not be empty"),
+            ("//x", "namespace must not be empty"),
+            ("a/b/c", "only one level of namespacing is supported (expected \"namespace/task\")"),
+            ("../x", "a name cannot lead to another directory"),
+            ("a/..", "a name cannot lead to another directory"),
+        ] {
+            assert_eq!(parse(text).unwrap_err().problem, problem, "{text}");
+        }
+    }
+}

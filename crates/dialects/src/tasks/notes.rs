@@ -1,0 +1,55 @@
+//! What there is to say about a prompt, each thing once.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use brief_syntax::{Diagnostic, Span};
+
+use super::model::Document;
+
+/// Diagnostics of a prompt. The same thing in one file is reported where it stands first, because
+/// a text can ask for one missing file ten thousand times.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    list: Vec<(Diagnostic, usize)>,
+    known: BTreeMap<(PathBuf, &'static str, Vec<u8>), usize>,
+}
+
+impl Notes {
+    /// Reports something about `what` in a document.
+    pub(super) fn warn(
+        &mut self,
+        document: &Document,
+        span: Span,
+        code: &'static str,
+        what: &[u8],
+        message: impl FnOnce() -> String,
+    ) -> Option<&mut Diagnostic> {
+        let key = (document.path().to_owned(), code, what.to_vec());
+        if let Some(&index) = self.known.get(&key) {
+            self.list[index].1 += 1;
+            return None;
+        }
+        self.known.insert(key, self.list.len());
+        self.list.push((Diagnostic::warning(code, document.source(), span, message()), 0));
+        self.list.last_mut().map(|(diagnostic, _)| diagnostic)
+    }
+
+    /// Takes over what was found elsewhere.
+    pub(super) fn extend(&mut self, diagnostics: Vec<Diagnostic>) {
+        self.list.extend(diagnostics.into_iter().map(|diagnostic| (diagnostic, 0)));
+    }
+
+    /// Returns everything, in the order in which it was found.
+    pub(super) fn finish(self) -> Vec<Diagnostic> {
+        let counted = self.list.into_iter().map(|(mut diagnostic, more)| {
+            match more {
+                0 => {}
+                1 => diagnostic.message.push_str(" (once more below)"),
+                _ => diagnostic.message.push_str(&format!(" ({more} more times below)")),
+            }
+            diagnostic
+        });
+        counted.collect()
+    }
+}

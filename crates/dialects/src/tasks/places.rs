@@ -1,0 +1,164 @@
+//! Where tasks, commands, rules and skills lie in a search root.
+//!
+//! The order is part of the output, so it is data and fixed: `.agents` first, then the agents' own
+//! places (ruling T6).
+
+use super::model::Kind;
+
+/// A place in a search root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A directory whose files count, at any depth.
+    Tree(&'static str),
+    /// A directory that an agent keeps much more in than rules: those of [`NOT_RULES`] are skipped.
+    AgentTree(&'static str),
+    /// One file, whatever its extension.
+    File(&'static str),
+    /// A directory of skills, one directory each.
+    Skills(&'static str),
+}
+
+impl Place {
+    pub(super) fn path(self) -> &'static str {
+        match self {
+            Place::Tree(path)
+            | Place::AgentTree(path)
+            | Place::File(path)
+            | Place::Skills(path) => path,
+        }
+    }
+}
+
+/// Where namespaces lie: `.agents/namespaces/<name>/{tasks,commands,rules,skills}`.
+pub(super) const NAMESPACES: &str = ".agents/namespaces";
+
+const TASKS: &[Place] = &[
+    Place::Tree(".agents/tasks"),
+    Place::Tree(".cursor/commands"),
+    Place::Tree(".opencode/command"),
+];
+
+const COMMANDS: &[Place] = &[
+    Place::Tree(".agents/commands"),
+    Place::Tree(".cursor/commands"),
+    Place::Tree(".opencode/command"),
+];
+
+const RULES: &[Place] = &[
+    Place::Tree(".agents/rules"),
+    Place::Tree(".cursor/rules"),
+    Place::Tree(".augment/rules"),
+    Place::Tree(".windsurf/rules"),
+    Place::Tree(".opencode/agent"),
+    Place::Tree(".opencode/rules"),
+    Place::File(".github/copilot-instructions.md"),
+    Place::File(".gemini/styleguide.md"),
+    Place::Tree(".github/agents"),
+    Place::File(".augment/guidelines.md"),
+    Place::AgentTree(".codex"),
+    Place::File("AGENTS.md"),
+    Place::AgentTree(".claude"),
+    Place::File("CLAUDE.md"),
+    Place::File("CLAUDE.local.md"),
+    Place::AgentTree(".gemini"),
+    Place::File("GEMINI.md"),
+    Place::File(".cursorrules"),
+    Place::File(".windsurfrules"),
+];
+
+const SKILLS: &[Place] = &[
+    Place::Skills(".agents/skills"),
+    Place::Skills(".cursor/skills"),
+    Place::Skills(".opencode/skills"),
+    Place::Skills(".github/skills"),
+    Place::Skills(".claude/skills"),
+    Place::Skills(".gemini/skills"),
+    Place::Skills(".augment/skills"),
+    Place::Skills(".windsurf/skills"),
+    Place::Skills(".codex/skills"),
+];
+
+/// Whose files a root holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// A project, or a directory laid out like one.
+    Project,
+    /// The user's home directory, where other tools' commands are not ours to run.
+    Home,
+}
+
+/// Returns the places of a kind, in order.
+pub(super) fn places(kind: Kind, holder: Holder) -> &'static [Place] {
+    match (kind, holder) {
+        (Kind::Task, Holder::Project) => TASKS,
+        (Kind::Task, Holder::Home) => &TASKS[..1],
+        (Kind::Command, Holder::Project) => COMMANDS,
+        (Kind::Command, Holder::Home) => &COMMANDS[..1],
+        (Kind::Rule, _) => RULES,
+        (Kind::Skill, _) => SKILLS,
+    }
+}
+
+/// Returns the directory of a kind in `.agents` and in each namespace.
+pub(super) fn folder(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Task => "tasks",
+        Kind::Command => "commands",
+        Kind::Rule => "rules",
+        Kind::Skill => "skills",
+    }
+}
+
+/// What agents keep beside their rules: other kinds of guidance, and their own state. Sorted.
+pub(super) const NOT_RULES: [&str; 28] = [
+    "agent",
+    "agents",
+    "antigravity",
+    "cache",
+    "command",
+    "commands",
+    "debug",
+    "extensions",
+    "file-history",
+    "history",
+    "hooks",
+    "ide",
+    "log",
+    "logs",
+    "memories",
+    "node_modules",
+    "output-styles",
+    "plans",
+    "plugins",
+    "projects",
+    "prompts",
+    "sessions",
+    "shell-snapshots",
+    "skills",
+    "statsig",
+    "tasks",
+    "tmp",
+    "todos",
+];
+
+/// Returns whether a directory at the root is where any of the places begin.
+pub(super) fn is_beginning(name: &str) -> bool {
+    let all = [TASKS, COMMANDS, RULES, SKILLS].into_iter().flatten();
+    all.map(|place| place.path()).any(|path| path.split('/').next() == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_looked_up_are_sorted() {
+        assert!(NOT_RULES.is_sorted());
+    }
+
+    #[test]
+    fn a_beginning_is_the_first_name_of_a_place() {
+        assert!(is_beginning(".agents") && is_beginning("CLAUDE.md") && is_beginning(".github"));
+        assert!(!is_beginning("src") && !is_beginning("rules"));
+    }
+}

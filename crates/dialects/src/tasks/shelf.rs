@@ -1,0 +1,118 @@
+//! The dialect as the engine sees it.
+
+use std::path::{Path, PathBuf};
+
+use brief_syntax::Diagnostic;
+use brief_syntax::system::{DirEntry, FileKind, System};
+use brief_syntax::walk::Visit;
+
+use crate::answer::Answer;
+use crate::moment::Moment;
+use crate::{Dialect, ProjectFiles, Reader, Shelf};
+
+use super::NAME;
+use super::check::Checked;
+use super::library::Library;
+use super::model::{Author, Document, Kind, Origin, SearchRoot};
+use super::places;
+
+/// The dialect of task, rule, command and skill files.
+#[derive(Debug, Clone, Copy)]
+pub struct Tasks;
+
+impl Dialect for Tasks {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// A task is asked for by name, not by path, so only a look at the whole project reads these.
+    fn whole_reader(&self) -> Option<Box<dyn Reader>> {
+        Some(Box::new(Projects::default()))
+    }
+}
+
+/// Every directory of a project that holds such files.
+#[derive(Default)]
+struct Projects {
+    diagnostics: Vec<Diagnostic>,
+    files: usize,
+}
+
+impl Reader for Projects {
+    fn visit(&mut self, visit: &Visit<'_>) {
+        let begins = |entries: &[DirEntry]| {
+            let mut names = entries.iter().filter_map(|entry| entry.name.to_str());
+            names.any(places::is_beginning)
+        };
+        if visit.entries().is_some_and(begins) {
+            let (files, diagnostics) = check(visit.system(), &visit.path());
+            self.files += files;
+            self.diagnostics.extend(diagnostics);
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+        self
+    }
+}
+
+impl Shelf for Projects {
+    fn resolve<'s>(&'s self, _: &Moment, _: &mut Answer<'s>) {}
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    fn check_against(&self, _: &ProjectFiles) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    fn file_count(&self) -> usize {
+        self.files
+    }
+}
+
+/// Checks the files of one directory; returns how many there are.
+fn check(system: &dyn System, directory: &Path) -> (usize, Vec<Diagnostic>) {
+    let library = open(system, directory, Origin::Project);
+    let documents = everything(&library);
+    let mut diagnostics = library.take_diagnostics();
+    // Home is not the project's, but its commands and rules are at hand too.
+    let home = system.env("HOME").map(PathBuf::from);
+    let home = home.filter(|home| system.resolve_dir(home).is_ok_and(|home| home != directory));
+    let at_home = home.map(|home| everything(&open(system, &home, Origin::Home)));
+    let is_file = |path: &[u8]| {
+        let path = directory.join(String::from_utf8_lossy(path).as_ref());
+        system.resolve(&path).is_ok_and(|found| found.kind == FileKind::File)
+    };
+    let checked = Checked {
+        documents: &documents,
+        at_home: at_home.as_deref().unwrap_or_default(),
+        is_file: &is_file,
+        is_executable: &|path| system.is_executable(path).unwrap_or(false),
+    };
+    if !documents.is_empty() {
+        diagnostics.extend(checked.diagnostics());
+    }
+    (documents.len(), diagnostics)
+}
+
+fn open<'s>(system: &'s dyn System, directory: &Path, origin: Origin) -> Library<'s> {
+    let root = SearchRoot { path: directory.to_owned(), origin, author: Author::User };
+    Library::open(system, &[root])
+}
+
+/// The files of every kind and namespace, each once.
+fn everything(library: &Library<'_>) -> Vec<Document> {
+    let mut namespaces: Vec<Option<String>> = vec![None];
+    namespaces.extend(library.namespaces().into_iter().map(Some));
+    let mut documents: Vec<Document> = Vec::new();
+    for kind in Kind::ALL {
+        for namespace in &namespaces {
+            let found = library.documents(kind, namespace.as_deref(), &|_| true);
+            // What lies in no namespace is found with each of them.
+            documents.extend(found.into_iter().filter(|document| document.namespace == *namespace));
+        }
+    }
+    documents
+}

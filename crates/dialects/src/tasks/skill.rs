@@ -1,0 +1,66 @@
+//! Skills: what the prompt says of them.
+
+use brief_syntax::Span;
+use brief_syntax::yaml::Node;
+
+use super::assemble::Reason;
+use super::model::Document;
+use super::notes::Notes;
+
+/// Characters of a name and of a description that other tools accept.
+const NAME_LENGTH: usize = 64;
+const DESCRIPTION_LENGTH: usize = 1024;
+
+/// A skill that is offered.
+#[derive(Debug)]
+pub struct Skill {
+    /// Its file.
+    pub document: Document,
+    /// Its name; that of its directory when it does not say.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Why it is offered.
+    pub reason: Reason,
+}
+
+impl Skill {
+    /// Reads what a skill says of itself.
+    pub(super) fn new(document: Document, reason: Reason) -> Skill {
+        let name = said(&document, "name").unwrap_or(document.stem()).to_owned();
+        let description = said(&document, "description").unwrap_or_default().to_owned();
+        Skill { document, name, description, reason }
+    }
+}
+
+/// Reports what is wrong with a skill; an error means that it cannot be offered: nobody could tell
+/// what it is for.
+pub(super) fn check(document: &Document, notes: &mut Notes) -> Result<(), &'static str> {
+    if said(document, "name").is_none() {
+        let message = || {
+            let name = document.stem();
+            format!("skill missing required 'name' field: `{name}` is used, after its directory")
+        };
+        notes.warn(document, Span::default(), "tasks/skill-without-name", b"", message);
+    }
+    for (field, limit) in [("name", NAME_LENGTH), ("description", DESCRIPTION_LENGTH)] {
+        let length = said(document, field).map_or(0, |text| text.chars().count());
+        if length > limit {
+            let span = document.field(field).map_or(Span::default(), Node::span);
+            let message =
+                || format!("skill '{field}' field must be 1-{limit} characters (got {length})");
+            notes.warn(document, span, "tasks/skill-too-long", field.as_bytes(), message);
+        }
+    }
+    if said(document, "description").is_none() {
+        let problem = "skill missing required 'description' field";
+        let message = || format!("it is not offered: {problem}");
+        notes.warn(document, Span::default(), "tasks/skill-invalid", b"", message);
+        return Err(problem);
+    }
+    Ok(())
+}
+
+fn said<'d>(document: &'d Document, field: &str) -> Option<&'d str> {
+    document.text(field).map(str::trim).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,237 @@
+//! Putting values, outputs and files into a text.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+#[cfg(unix)]
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::system::{FileKind, ReadError, System};
+use brief_syntax::{Span, limits};
+
+use super::assemble::TaskError;
+use super::expand::{self, Part, Placed};
+use super::live::{Live, LiveCommand, NotRun};
+use super::model::{Author, Document};
+use super::notes::Notes;
+use super::parameters::Parameters;
+use super::slash::Arguments;
+use crate::sensitive::{self, Leaf};
+
+/// Expands the texts of one prompt.
+pub(super) struct Expander<'e> {
+    pub(super) system: &'e dyn System,
+    /// Where relative paths start.
+    pub(super) directory: &'e Path,
+    pub(super) parameters: &'e Parameters,
+    pub(super) live: &'e mut dyn Live,
+    /// Bytes that the prompt may still grow.
+    pub(super) room: usize,
+    /// Paths that led nowhere, until a command may have changed that.
+    pub(super) missing: BTreeSet<PathBuf>,
+}
+
+/// Why a file is not put in.
+enum NotRead {
+    Missing,
+    Sensitive(&'static str),
+    Outside,
+    Failed(String),
+}
+
+impl Expander<'_> {
+    /// Takes the room that a text needs.
+    pub(super) fn claim(&mut self, length: usize) -> Result<(), TaskError> {
+        match self.room.checked_sub(length) {
+            Some(room) => {
+                self.room = room;
+                Ok(())
+            }
+            None => Err(TaskError::TooLarge { limit: limits::PROMPT_BYTES }),
+        }
+    }
+
+    /// Appends `text`, which begins at `offset` of the document's body, to `output`.
+    pub(super) fn expand(
+        &mut self,
+        document: &Document,
+        (offset, text): (usize, &[u8]),
+        arguments: Option<&Arguments>,
+        notes: &mut Notes,
+        output: &mut Vec<u8>,
+    ) -> Result<(), TaskError> {
+        if !document.expands() {
+            self.claim(text.len())?;
+            output.extend_from_slice(text);
+            return Ok(());
+        }
+        for placed in expand::parts(text) {
+            let span = || document.place(offset + placed.offset, placed.whole.len());
+            let before = output.len();
+            match placed.part {
+                Part::Text(text) => output.extend_from_slice(text),
+                Part::Parameter { name } => {
+                    let value = str::from_utf8(name).ok().and_then(|name| {
+                        let argument = arguments.and_then(|arguments| arguments.get(name));
+                        argument.or_else(|| self.parameters.get(name))
+                    });
+                    match value {
+                        Some(value) => output.extend_from_slice(value),
+                        None => {
+                            missing_parameter(document, span(), name, notes);
+                            output.extend_from_slice(placed.whole);
+                        }
+                    }
+                }
+                Part::Command { command } => match self.run(document, span(), command, notes)? {
+                    Some(written) => output.extend_from_slice(&written),
+                    None => output.extend_from_slice(placed.whole),
+                },
+                Part::Path { path } => {
+                    self.put_file(document, span(), path, &placed, notes, output);
+                }
+            }
+            self.claim(output.len() - before)?;
+        }
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        document: &Document,
+        span: Span,
+        command: &[u8],
+        notes: &mut Notes,
+    ) -> Result<Option<Vec<u8>>, TaskError> {
+        let line = document.source().line(span.start);
+        let parameters = self.parameters;
+        let outcome = self.live.command(&LiveCommand { text: command, document, line, parameters });
+        self.missing.clear();
+        let shown = String::from_utf8_lossy(command);
+        let problem = match outcome {
+            Ok(written) => return Ok(Some(written)),
+            Err(NotRun::Off) => return Ok(None),
+            Err(NotRun::Interrupted) => return Err(TaskError::Interrupted),
+            Err(NotRun::Untrusted) => {
+                let message = || {
+                    let from = "it comes from a remote directory and is not trusted";
+                    format!("the command `{shown}` was not run: {from}")
+                };
+                if let Some(note) = notes.warn(document, span, "tasks/untrusted", command, message)
+                {
+                    note.help = Some(trust_help(document.path()));
+                }
+                return Ok(None);
+            }
+            Err(NotRun::Failed(problem)) => problem,
+        };
+        let message = || format!("the command `{shown}` stays as written: {problem}");
+        notes.warn(document, span, "tasks/command-failed", command, message);
+        Ok(None)
+    }
+
+    fn put_file(
+        &mut self,
+        document: &Document,
+        span: Span,
+        word: &[u8],
+        placed: &Placed<'_>,
+        notes: &mut Notes,
+        output: &mut Vec<u8>,
+    ) {
+        let mut refusal = NotRead::Missing;
+        for (path, length) in expand::readings(word) {
+            match self.read(&path, document.author()) {
+                Ok(content) => {
+                    output.extend_from_slice(&content);
+                    output.extend_from_slice(&word[length..]);
+                    return;
+                }
+                Err(NotRead::Missing) => {}
+                Err(other) => {
+                    refusal = other;
+                    break;
+                }
+            }
+        }
+        output.extend_from_slice(placed.whole);
+        let shown = String::from_utf8_lossy(word);
+        let (code, problem) = match refusal {
+            NotRead::Missing => ("tasks/missing-file", "there is no such file".to_owned()),
+            NotRead::Sensitive(pattern) => (
+                "tasks/sensitive-file",
+                format!("such files hold secrets and are never read (`{pattern}`)"),
+            ),
+            NotRead::Outside => (
+                "tasks/outside-project",
+                "it comes from a remote directory, which reads files of the project only"
+                    .to_owned(),
+            ),
+            NotRead::Failed(problem) => ("tasks/unreadable-file", problem),
+        };
+        let message = || format!("`@{shown}` stays as written: {problem}");
+        notes.warn(document, span, code, word, message);
+    }
+
+    fn read(&mut self, path: &[u8], author: Author) -> Result<Vec<u8>, NotRead> {
+        if path.contains(&0) {
+            return Err(NotRead::Missing);
+        }
+        let path = self.directory.join(native(path));
+        if self.missing.contains(&path) {
+            return Err(NotRead::Missing);
+        }
+        let Ok(resolved) = self.system.resolve(&path) else {
+            self.missing.insert(path);
+            return Err(NotRead::Missing);
+        };
+        for path in [&path, &resolved.path] {
+            if let Some(pattern) = sensitive_pattern(path, self.directory) {
+                return Err(NotRead::Sensitive(pattern));
+            }
+        }
+        if author == Author::Remote && !resolved.path.starts_with(self.directory) {
+            return Err(NotRead::Outside);
+        }
+        if resolved.kind == FileKind::Directory {
+            return Err(NotRead::Failed("it is a directory".to_owned()));
+        }
+        self.system.read(&resolved.path, limits::FILE_BYTES).map_err(|error| match error {
+            ReadError::Missing => NotRead::Missing,
+            other => NotRead::Failed(other.to_string()),
+        })
+    }
+}
+
+fn missing_parameter(document: &Document, span: Span, name: &[u8], notes: &mut Notes) {
+    let shown = String::from_utf8_lossy(name);
+    let message = || format!("`${{{shown}}}` stays as written: no parameter `{shown}` was given");
+    notes.warn(document, span, "tasks/missing-parameter", name, message);
+}
+
+/// What to do about content that is not trusted.
+pub(super) fn trust_help(path: &Path) -> String {
+    format!("read it, then run `brief trust {}`", path.display())
+}
+
+/// The directories above the project are the user's affair; those in it, and all of a path that
+/// lies elsewhere, are not.
+pub(super) fn sensitive_pattern(path: &Path, directory: &Path) -> Option<&'static str> {
+    let found = match path.strip_prefix(directory) {
+        Ok(inside) => sensitive::find_below(
+            &directory.to_string_lossy(),
+            &inside.to_string_lossy(),
+            Leaf::File,
+        ),
+        Err(_) => sensitive::find(&path.to_string_lossy()),
+    };
+    found.map(|found| found.pattern)
+}
+
+/// A path as the system has it; where that is text, what is none leads nowhere.
+fn native(path: &[u8]) -> Cow<'_, Path> {
+    #[cfg(unix)]
+    return Cow::Borrowed(Path::new(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path)));
+    #[cfg(not(unix))]
+    return Cow::Owned(PathBuf::from(String::from_utf8_lossy(path).into_owned()));
+}

@@ -1,0 +1,30 @@
+//! Names for content.
+
+use sha2::{Digest, Sha256};
+
+/// Returns the SHA-256 of some bytes in lower-case hexadecimal letters.
+pub fn sha256(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        for half in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(u32::from(half), 16));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    /// The first is the published value for no bytes at all, the second that for `abc`.
+    #[test]
+    fn known_values() {
+        assert_eq!(
+            super::sha256(b""),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+        assert_eq!(
+            super::sha256(b"abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+}
