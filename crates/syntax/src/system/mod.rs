@@ -19,7 +19,7 @@ use std::time::SystemTime;
 
 pub use memory::MemorySystem;
 pub use os::OsSystem;
-pub use process::{Call, Ending, Stream};
+pub use process::{Call, Ending, OverLimit, Stream};
 pub use remembered::Remembered;
 
 /// What a path leads to.
