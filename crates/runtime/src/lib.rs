@@ -5,7 +5,11 @@
 //! has trusted. It never runs anything on behalf of a hook, a server, lint or an editor.
 
 pub mod policy;
+pub mod review;
 pub mod shell;
+pub mod trust;
 
 pub use policy::{Execution, Off};
+pub use review::Review;
 pub use shell::{RunFailure, Shell, ShellLimits};
+pub use trust::{ContentHash, Trust, TrustError, TrustStore};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Call, Ending, OverLimit, Stream, System};
+use brief_syntax::system::{Call, Ending, OverLimit, Owner, Stream, System};
 
 /// How often a script is tried again that somebody still holds open for writing: another thread
 /// that starts a program at the same moment does, for as long as that takes.
@@ -115,7 +115,8 @@ impl<'s> Shell<'s> {
     }
 
     /// Runs a script file by starting it, so that its first line says with what; without such a
-    /// line, `sh` runs it. It must be executable. A relative path starts at the directory.
+    /// line, `sh` runs it. It must be executable, and not be somebody else's. A relative path starts
+    /// at the directory.
     ///
     /// Both streams go to `output`, in the order of writing. Output over the limit is left out,
     /// with a line that says so, and the script goes on.
@@ -126,6 +127,7 @@ impl<'s> Shell<'s> {
         output: &mut dyn FnMut(&[u8]),
     ) -> Result<(), RunFailure> {
         let path = self.directory.join(path);
+        self.refuse_foreign(&path).map_err(RunFailure::NotStarted)?;
         let call = with_env(self.call(&path, self.limits.bootstrap), env);
         match self.run_script(call, output) {
             Err(RunFailure::NotStarted(error)) if has_no_interpreter(&error) => {
@@ -134,6 +136,24 @@ impl<'s> Shell<'s> {
             }
             ended => ended,
         }
+    }
+
+    /// Runs a script from memory, as [`Shell::script`] does from a file: a private copy is what
+    /// starts, so that the bytes that were judged are the bytes that run.
+    ///
+    /// The copy is called `name`, without any directory.
+    pub fn script_bytes(
+        &mut self,
+        bytes: &[u8],
+        name: &str,
+        env: &[(OsString, OsString)],
+        output: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), RunFailure> {
+        let directory = self.system.temporary_dir().map_err(RunFailure::NotStarted)?;
+        let name = Path::new(name).file_name().unwrap_or(OsStr::new("script"));
+        let path = directory.path().join(name);
+        self.system.create_program(&path, bytes).map_err(RunFailure::NotStarted)?;
+        self.script(&path, env, output)
     }
 
     /// Runs `sh -c TEXT` as a script: both streams go to `output`, as in [`Shell::script`].
@@ -145,6 +165,20 @@ impl<'s> Shell<'s> {
     ) -> Result<(), RunFailure> {
         let call = self.call("sh", self.limits.bootstrap).arg("-c").arg("--").arg(text);
         self.run_script(with_env(call, env), output)
+    }
+
+    /// A script of somebody else runs with our rights, or ours with somebody else's: neither is
+    /// what the user asked for.
+    fn refuse_foreign(&self, path: &Path) -> io::Result<()> {
+        let ownership = self.system.ownership(path)?;
+        let reason = if ownership.owner == Owner::Other {
+            "it belongs to another user"
+        } else if ownership.sets_identity {
+            "it would run as another user or group"
+        } else {
+            return Ok(());
+        };
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
     }
 
     fn call(&self, program: impl Into<OsString>, time: Duration) -> Call {

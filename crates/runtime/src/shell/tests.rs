@@ -231,3 +231,35 @@ fn a_system_without_processes_says_so() {
     let ended = shell.command("true".as_ref(), &[], &mut |_| {}).unwrap_err();
     assert_eq!(ended.to_string(), "it could not be started: no program can be started here");
 }
+
+/// Attack case TRU-006: the bytes that were judged are the bytes that run.
+#[test]
+fn a_script_from_memory_runs_as_a_private_copy() {
+    let place = place();
+    let mut output = Vec::new();
+    let mut add = |piece: &[u8]| output.extend_from_slice(piece);
+    let content = b"#!/bin/sh\necho \"$0\"\npwd -P\ntouch \"$(dirname \"$0\")/more\"\n";
+    shell(&place).script_bytes(content, "../a/setup", &[], &mut add).unwrap();
+    let output = String::from_utf8(output).unwrap();
+    let (copy, here) = output.trim_end().split_once('\n').unwrap();
+    assert_eq!(Path::new(here), fs::canonicalize(place.path()).unwrap());
+    let copy = Path::new(copy);
+    assert_eq!(copy.file_name(), Some(OsStr::new("setup")));
+    assert!(!copy.parent().unwrap().exists(), "nothing stays");
+    for name in ["..", "/", ""] {
+        shell(&place).script_bytes(b"exit 0\n", name, &[], &mut |_| {}).unwrap();
+    }
+}
+
+/// Attack case EXE-017: what would run as somebody else is refused.
+#[test]
+fn a_script_that_sets_its_identity_is_refused() {
+    let place = place();
+    for mode in [0o4755, 0o2755] {
+        let path = file(&place, "a", "#!/bin/sh\ntouch marker\n", mode);
+        let (ended, _) = script(&mut shell(&place), &path);
+        let reason = "it would run as another user or group";
+        assert_eq!(ended.unwrap_err(), format!("it could not be started: {reason}"));
+    }
+    assert!(!place.path().join("marker").exists());
+}
