@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 16] = [
+const LIMITS: [(&str, u64, &str, &str); 17] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -150,6 +150,7 @@ const LIMITS: [(&str, u64, &str, &str); 16] = [
         "`hosted/limit-entries`",
     ),
     ("bytes of a hook's input", limits::HOOK_INPUT_BYTES, "the hook says so and exits 1", "—"),
+    ("bytes of the record of trust", limits::TRUST_BYTES, "no entry is added", "—"),
 ];
 
 fn limits_table() -> String {

@@ -70,3 +70,6 @@ pub const COMMAND_SECONDS: u64 = 30;
 
 /// Seconds that one bootstrap script may take.
 pub const BOOTSTRAP_SECONDS: u64 = 120;
+
+/// Bytes of the record of what the user has trusted; an entry past it is refused.
+pub const TRUST_BYTES: u64 = 1024 * 1024;

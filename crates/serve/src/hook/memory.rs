@@ -12,6 +12,7 @@ use std::time::Duration;
 use brief_clients::hook::{Extent, Session};
 use brief_engine::System;
 use brief_syntax::limits;
+use brief_syntax::system::state_directory;
 use sha2::{Digest, Sha256};
 
 /// Conversations that were silent for this long are over.
@@ -35,7 +36,7 @@ impl<'s> Memory<'s> {
             session.agent.as_deref().map_or("main".to_owned(), |agent| fingerprint(&[agent]));
         Memory {
             system,
-            directory: state_directory(system),
+            directory: state_directory(system).map(|state| state.join("sessions")),
             conversation: format!("{name}.{agent}"),
             session: name,
         }
@@ -96,15 +97,6 @@ fn belongs_to(name: &OsStr, session: &str) -> bool {
     name.to_str()
         .and_then(|name| name.strip_prefix(session))
         .is_some_and(|rest| rest.starts_with('.'))
-}
-
-/// `$XDG_STATE_HOME/brief/sessions`, or the platform's place for such things.
-fn state_directory(system: &dyn System) -> Option<PathBuf> {
-    let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".local").join("state")))
-        .or_else(|| absolute("LOCALAPPDATA"))?;
-    Some(state.join("brief").join("sessions"))
 }
 
 /// Names texts by their content: the first half of a SHA-256, in hexadecimal.

@@ -9,6 +9,7 @@ mod memory;
 mod os;
 #[cfg(unix)]
 mod os_process;
+mod private;
 mod process;
 mod remembered;
 
@@ -19,7 +20,8 @@ use std::time::SystemTime;
 
 pub use memory::MemorySystem;
 pub use os::OsSystem;
-pub use process::{Call, Ending, Stream};
+pub use private::{FileLock, Owner, Ownership, TemporaryDir, Writers, state_directory};
+pub use process::{Call, Ending, OverLimit, Stream};
 pub use remembered::Remembered;
 
 /// What a path leads to.
@@ -198,6 +200,22 @@ pub trait System: Send + Sync {
     /// Returns whether the user may execute a file, links followed.
     fn is_executable(&self, _path: &Path) -> io::Result<bool> {
         Ok(false)
+    }
+
+    /// Says whose a file or directory is and who may change it, links followed.
+    fn ownership(&self, _path: &Path) -> io::Result<Ownership> {
+        Ok(Ownership::PRIVATE)
+    }
+
+    /// Waits for a lock on the file at `path`, which is created for the user alone. It keeps other
+    /// threads and processes out that ask for it too.
+    fn lock(&self, _path: &Path) -> io::Result<FileLock> {
+        Ok(FileLock::of_nobody())
+    }
+
+    /// Creates a new directory for the user alone, outside any project.
+    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "there are no temporary directories here"))
     }
 
     /// Starts a program and waits for its end; what it writes is handed on as it comes.

@@ -15,7 +15,10 @@ use std::time::SystemTime;
 use super::Below;
 #[cfg(unix)]
 use super::{Call, Ending, Stream};
-use super::{Dir, DirEntry, FileKind, ReadError, Resolved, System};
+use super::{
+    Dir, DirEntry, FileKind, FileLock, Ownership, ReadError, Resolved, System, TemporaryDir,
+    private,
+};
 
 /// The operating system that the program runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -79,6 +82,18 @@ impl System for OsSystem {
     #[cfg(not(unix))]
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
         fs::metadata(path).map(|metadata| metadata.is_file())
+    }
+
+    fn ownership(&self, path: &Path) -> io::Result<Ownership> {
+        private::ownership(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<FileLock> {
+        private::lock(path)
+    }
+
+    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
+        private::temporary_dir()
     }
 
     #[cfg(unix)]

@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::process::{Call, Ending, Stream};
+use super::process::{Call, Ending, OverLimit, Stream};
 
 /// How often we look whether the program has ended while nothing comes through its pipes.
 const TICK: Duration = Duration::from_millis(50);
@@ -55,7 +55,7 @@ pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Res
     // The writing ends live in `command`; a pipe ends when the last of them is closed.
     drop(command);
     let mut running = Running { child, deadline, interrupted };
-    let early = running.read(&mut pipes, call.output_limit, output)?;
+    let early = running.read(&mut pipes, call, output)?;
     match early {
         Some(ending) => {
             running.end();
@@ -77,7 +77,7 @@ impl Running {
     fn read(
         &mut self,
         pipes: &mut Vec<(Stream, PipeReader)>,
-        limit: usize,
+        call: &Call,
         output: &mut dyn FnMut(Stream, &[u8]),
     ) -> io::Result<Option<Ending>> {
         let mut buffer = vec![0; PIECE];
@@ -106,10 +106,12 @@ impl Running {
                 match pipe.read(&mut buffer) {
                     Ok(0) => false,
                     Ok(count) => {
-                        let allowed = count.min(limit - written);
-                        output(*stream, &buffer[..allowed]);
+                        let allowed = count.min(call.output_limit - written);
+                        if allowed > 0 {
+                            output(*stream, &buffer[..allowed]);
+                        }
                         written += allowed;
-                        too_much = allowed < count;
+                        too_much = allowed < count && call.when_over_limit == OverLimit::EndIt;
                         true
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => true,
@@ -250,6 +252,15 @@ mod tests {
         call.output_limit = 100_000;
         let (ending, stdout, _) = collect(&call);
         assert_eq!((ending, stdout.len()), (Ending::TooMuchOutput, 100_000));
+    }
+
+    #[test]
+    fn output_over_the_limit_can_be_thrown_away() {
+        let mut call = sh("yes | head -c 3000000; echo the end; exit 4");
+        call.output_limit = 100_000;
+        call.when_over_limit = OverLimit::Discard;
+        let (ending, stdout, _) = collect(&call);
+        assert_eq!((ending, stdout.len()), (Ending::Exited(4), 100_000));
     }
 
     #[test]

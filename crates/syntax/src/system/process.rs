@@ -22,8 +22,20 @@ pub struct Call {
     pub merge_streams: bool,
     /// How long it may take.
     pub time_limit: Duration,
-    /// Bytes that it may write; what comes after them ends it.
+    /// Bytes of its output that are handed on.
     pub output_limit: usize,
+    /// What happens when it writes more.
+    pub when_over_limit: OverLimit,
+}
+
+/// What happens to a program that writes more than it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OverLimit {
+    /// It is ended, with all that it started.
+    EndIt,
+    /// It goes on; what it writes from then on is read and thrown away, so that it never waits for
+    /// a reader.
+    Discard,
 }
 
 impl Call {
@@ -43,6 +55,7 @@ impl Call {
             merge_streams: false,
             time_limit,
             output_limit,
+            when_over_limit: OverLimit::EndIt,
         }
     }
 

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use super::{Below, Call, Dir, Ending, FileKind, ReadError, Resolved, Stream, System};
+use super::{
+    Below, Call, Dir, Ending, FileKind, FileLock, Ownership, ReadError, Resolved, Stream, System,
+    TemporaryDir,
+};
 
 /// Remembers what paths resolve to, for the length of one question: several dialects ask about the
 /// same few. Everything else goes through.
@@ -89,6 +92,18 @@ impl System for Remembered {
 
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
         self.system.is_executable(path)
+    }
+
+    fn ownership(&self, path: &Path) -> io::Result<Ownership> {
+        self.system.ownership(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<FileLock> {
+        self.system.lock(path)
+    }
+
+    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
+        self.system.temporary_dir()
     }
 
     fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {

@@ -1,0 +1,261 @@
+//! Running the commands and scripts of one prompt.
+//!
+//! Everything starts in one directory, inherits the environment, reads nothing, and is ended with
+//! all that it started when it takes too long. A failure is a value with words for a warning: a
+//! prompt is still worth having without the output of one command.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use brief_syntax::limits;
+use brief_syntax::system::{Call, Ending, OverLimit, Owner, Stream, System};
+
+/// How often a script is tried again that somebody still holds open for writing: another thread
+/// that starts a program at the same moment does, for as long as that takes.
+const BUSY_TRIES: u32 = 20;
+
+/// How long to wait between these tries.
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+
+/// How much the commands and scripts of one prompt may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShellLimits {
+    /// How long one command may take.
+    pub command: Duration,
+    /// How long one bootstrap script may take.
+    pub bootstrap: Duration,
+    /// Bytes that one command or script may write.
+    pub output: usize,
+    /// How many commands may be started; scripts are not counted.
+    pub commands: usize,
+}
+
+impl Default for ShellLimits {
+    fn default() -> Self {
+        ShellLimits {
+            command: Duration::from_secs(limits::COMMAND_SECONDS),
+            bootstrap: Duration::from_secs(limits::BOOTSTRAP_SECONDS),
+            output: limits::COMMAND_OUTPUT_BYTES,
+            commands: limits::PROMPT_COMMANDS,
+        }
+    }
+}
+
+/// Why a command or script gave no result. Its text form is words for a warning about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunFailure {
+    /// It could not be started.
+    #[error("it could not be started: {0}")]
+    NotStarted(io::Error),
+    /// It ended by itself, with a status other than 0.
+    #[error("it ended with status {0}")]
+    Status(i32),
+    /// A signal ended it that we did not send.
+    #[error("a signal ended it")]
+    Killed,
+    /// It took too long.
+    #[error("it took longer than {} s and was ended", .0.as_secs_f64())]
+    TimedOut(Duration),
+    /// It wrote too much.
+    #[error("it wrote more than {0} bytes and was ended")]
+    TooMuchOutput(usize),
+    /// The prompt has started as many commands as it may.
+    #[error("{0} commands have run already, and one prompt runs no more")]
+    TooManyCommands(usize),
+    /// The user interrupted us. Nothing runs after that.
+    #[error("it was interrupted")]
+    Interrupted,
+}
+
+/// A place to run the commands and scripts of one prompt in.
+pub struct Shell<'s> {
+    system: &'s dyn System,
+    directory: PathBuf,
+    limits: ShellLimits,
+    commands: usize,
+    interrupted: bool,
+}
+
+impl<'s> Shell<'s> {
+    /// Runs everything in `directory`; a relative one starts at the current directory.
+    pub fn new(system: &'s dyn System, directory: &Path, limits: ShellLimits) -> Self {
+        // The program's own path must not depend on where it is started.
+        let directory = match system.current_dir() {
+            Ok(current) => current.join(directory),
+            Err(_) => directory.to_owned(),
+        };
+        Shell { system, directory, limits, commands: 0, interrupted: false }
+    }
+
+    /// Runs `sh -c TEXT` and returns what it writes to standard output, exactly. What it writes to
+    /// standard error is handed on as it comes.
+    ///
+    /// Values for the command travel in `env`, never in `text`, which is shell language.
+    pub fn command(
+        &mut self,
+        text: &OsStr,
+        env: &[(OsString, OsString)],
+        on_stderr: &mut dyn FnMut(&[u8]),
+    ) -> Result<Vec<u8>, RunFailure> {
+        if self.commands >= self.limits.commands {
+            return Err(RunFailure::TooManyCommands(self.limits.commands));
+        }
+        self.commands += 1;
+        let call = self.call("sh", self.limits.command).arg("-c").arg("--").arg(text);
+        let call = with_env(call, env);
+        let mut stdout = Vec::new();
+        self.run(&call, &mut |stream, piece| match stream {
+            Stream::Stdout => stdout.extend_from_slice(piece),
+            Stream::Stderr => on_stderr(piece),
+        })?;
+        Ok(stdout)
+    }
+
+    /// Runs a script file by starting it, so that its first line says with what; without such a
+    /// line, `sh` runs it. It must be executable, and not be somebody else's. A relative path starts
+    /// at the directory.
+    ///
+    /// Both streams go to `output`, in the order of writing. Output over the limit is left out,
+    /// with a line that says so, and the script goes on.
+    pub fn script(
+        &mut self,
+        path: &Path,
+        env: &[(OsString, OsString)],
+        output: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), RunFailure> {
+        let path = self.directory.join(path);
+        self.refuse_foreign(&path).map_err(RunFailure::NotStarted)?;
+        let call = with_env(self.call(&path, self.limits.bootstrap), env);
+        match self.run_script(call, output) {
+            Err(RunFailure::NotStarted(error)) if has_no_interpreter(&error) => {
+                let call = self.call("sh", self.limits.bootstrap).arg("--").arg(path);
+                self.run_script(with_env(call, env), output)
+            }
+            ended => ended,
+        }
+    }
+
+    /// Runs a script from memory, as [`Shell::script`] does from a file: a private copy is what
+    /// starts, so that the bytes that were judged are the bytes that run.
+    ///
+    /// The copy is called `name`, without any directory.
+    pub fn script_bytes(
+        &mut self,
+        bytes: &[u8],
+        name: &str,
+        env: &[(OsString, OsString)],
+        output: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), RunFailure> {
+        let directory = self.system.temporary_dir().map_err(RunFailure::NotStarted)?;
+        let name = Path::new(name).file_name().unwrap_or(OsStr::new("script"));
+        let path = directory.path().join(name);
+        self.system.create_program(&path, bytes).map_err(RunFailure::NotStarted)?;
+        self.script(&path, env, output)
+    }
+
+    /// Runs `sh -c TEXT` as a script: both streams go to `output`, as in [`Shell::script`].
+    pub fn inline_script(
+        &mut self,
+        text: &str,
+        env: &[(OsString, OsString)],
+        output: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), RunFailure> {
+        let call = self.call("sh", self.limits.bootstrap).arg("-c").arg("--").arg(text);
+        self.run_script(with_env(call, env), output)
+    }
+
+    /// A script of somebody else runs with our rights, or ours with somebody else's: neither is
+    /// what the user asked for.
+    fn refuse_foreign(&self, path: &Path) -> io::Result<()> {
+        let ownership = self.system.ownership(path)?;
+        let reason = if ownership.owner == Owner::Other {
+            "it belongs to another user"
+        } else if ownership.sets_identity {
+            "it would run as another user or group"
+        } else {
+            return Ok(());
+        };
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
+    }
+
+    fn call(&self, program: impl Into<OsString>, time: Duration) -> Call {
+        Call::new(program, &self.directory, time, self.limits.output)
+    }
+
+    fn run_script(
+        &mut self,
+        mut call: Call,
+        output: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), RunFailure> {
+        let limit = self.limits.output;
+        call.merge_streams = true;
+        call.when_over_limit = OverLimit::Discard;
+        // One byte more than we hand on tells whether there was more.
+        call.output_limit = limit.saturating_add(1);
+        let mut written = 0;
+        self.run(&call, &mut |_, piece| {
+            let allowed = piece.len().min(limit - written);
+            output(&piece[..allowed]);
+            written += allowed;
+            if allowed < piece.len() {
+                output(format!("\n[the rest is left out: more than {limit} bytes]\n").as_bytes());
+            }
+        })
+    }
+
+    fn run(
+        &mut self,
+        call: &Call,
+        output: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<(), RunFailure> {
+        if self.interrupted {
+            return Err(RunFailure::Interrupted);
+        }
+        match self.start(call, output).map_err(RunFailure::NotStarted)? {
+            Ending::Exited(0) => Ok(()),
+            Ending::Exited(status) => Err(RunFailure::Status(status)),
+            Ending::Killed => Err(RunFailure::Killed),
+            Ending::TimedOut => Err(RunFailure::TimedOut(call.time_limit)),
+            Ending::TooMuchOutput => Err(RunFailure::TooMuchOutput(call.output_limit)),
+            Ending::Interrupted => {
+                self.interrupted = true;
+                Err(RunFailure::Interrupted)
+            }
+        }
+    }
+
+    fn start(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        for _ in 1..BUSY_TRIES {
+            match self.system.run(call, output) {
+                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(BUSY_PAUSE);
+                }
+                ended => return ended,
+            }
+        }
+        self.system.run(call, output)
+    }
+}
+
+fn with_env(mut call: Call, env: &[(OsString, OsString)]) -> Call {
+    call.env.extend(env.iter().map(|(name, value)| (name.clone(), Some(value.clone()))));
+    call
+}
+
+/// Returns whether a file is executable, but neither a program nor does its first line name one.
+#[cfg(unix)]
+fn has_no_interpreter(error: &io::Error) -> bool {
+    rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::NOEXEC)
+}
+
+#[cfg(not(unix))]
+fn has_no_interpreter(_: &io::Error) -> bool {
+    false
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

@@ -1,0 +1,85 @@
+//! Where the record of trust is, and whether it may be believed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::system::{Owner, ReadError, System, Writers, state_directory};
+
+use super::TrustError;
+
+/// The file's name in the user's state directory.
+const NAME: &str = "trust";
+
+/// Returns the path of the record, links followed, when nobody but the user can have written it.
+pub(super) fn find(system: &dyn System, project: &Path) -> Result<PathBuf, TrustError> {
+    let named = state_directory(system).ok_or(TrustError::NoPlace)?.join(NAME);
+    let path = follow(system, &named)?;
+    outside(system, project, &path)?;
+    // Both ways there: who may put a link on the way can put another record at its end.
+    for way in [&named, &path] {
+        for place in way.ancestors() {
+            private(system, place, way)?;
+        }
+    }
+    Ok(path)
+}
+
+/// Follows the links in what exists of a path.
+fn follow(system: &dyn System, path: &Path) -> Result<PathBuf, TrustError> {
+    for ancestor in path.ancestors() {
+        match system.resolve(ancestor) {
+            Ok(found) => {
+                let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
+                // Joining nothing would add a `/`, which a file does not have.
+                return Ok(found.path.components().chain(rest.components()).collect());
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(unreadable(ancestor, error)),
+        }
+    }
+    Err(TrustError::NoPlace)
+}
+
+/// A project must not bring its own record along. The user's home is no such project, though it
+/// holds the record: whoever works there works on what is theirs.
+fn outside(system: &dyn System, project: &Path, path: &Path) -> Result<(), TrustError> {
+    let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
+    let current = system.current_dir().ok();
+    for place in current.as_deref().into_iter().chain([project]) {
+        let Ok(place) = system.resolve_dir(place) else { continue };
+        let is_project = Some(&place) != home.as_ref() && place.parent().is_some();
+        if is_project && path.starts_with(&place) {
+            return Err(TrustError::InProject(path.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// The record and its directory are the user's alone. Above them, the system's own directories and
+/// those of the user's group are as safe as the home directory itself.
+fn private(system: &dyn System, place: &Path, record: &Path) -> Result<(), TrustError> {
+    let ownership = match system.ownership(place) {
+        Ok(ownership) => ownership,
+        // What is not there yet will be made for the user alone.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(unreadable(place, error)),
+    };
+    let is_ours = place == record || Some(place) == record.parent();
+    let owned = match ownership.owner {
+        Owner::User => true,
+        Owner::Administrator => !is_ours,
+        Owner::Other => false,
+    };
+    if !owned {
+        return Err(TrustError::Foreign(place.to_owned()));
+    }
+    let most = if is_ours { Writers::Owner } else { Writers::Group };
+    if ownership.writers > most {
+        return Err(TrustError::Writable(place.to_owned()));
+    }
+    Ok(())
+}
+
+fn unreadable(path: &Path, error: io::Error) -> TrustError {
+    TrustError::Unreadable { path: path.to_owned(), source: ReadError::from(error) }
+}

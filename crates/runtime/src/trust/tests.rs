@@ -1,0 +1,324 @@
+//! The record on a real disk: whose it is and where it lies decide whether it is believed.
+#![expect(clippy::disallowed_methods, reason = "tests make real files")]
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::SystemTime;
+
+use brief_syntax::system::{
+    Dir, FileLock, MemorySystem, OsSystem, Owner, Ownership, Resolved, TemporaryDir,
+};
+use tempfile::TempDir;
+
+use super::*;
+
+/// The real disk with another home, and with somebody else as the owner of some files.
+struct Desk {
+    directory: TempDir,
+    current: PathBuf,
+    state: Option<PathBuf>,
+    foreign: Option<PathBuf>,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let directory = tempfile::tempdir().unwrap();
+        let place = fs::canonicalize(directory.path()).unwrap();
+        for name in ["home", "project"] {
+            fs::create_dir(place.join(name)).unwrap();
+        }
+        Desk { directory, current: place.join("project"), state: None, foreign: None }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        fs::canonicalize(self.directory.path()).unwrap().join(path)
+    }
+
+    fn project(&self) -> PathBuf {
+        self.at("project")
+    }
+
+    fn open(&self) -> Result<TrustStore<'_>, TrustError> {
+        TrustStore::open(self, &self.project())
+    }
+
+    fn refusal(&self) -> String {
+        let text = self.open().unwrap_err().to_string();
+        text.replace(self.at("").to_str().unwrap(), "/")
+    }
+
+    fn judge(&self, content: &str) -> Trust {
+        self.open().unwrap().is_trusted(content.as_bytes())
+    }
+
+    fn trust(&self, content: &str) {
+        self.open().unwrap().record(content.as_bytes(), Path::new("/x/script")).unwrap();
+    }
+}
+
+const STORE: &str = "home/.local/state/brief/trust";
+
+impl System for Desk {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(self.current.clone())
+    }
+    fn env(&self, name: &str) -> Option<OsString> {
+        match name {
+            "HOME" => Some(self.at("home").into()),
+            "XDG_STATE_HOME" => self.state.clone().map(Into::into),
+            _ => None,
+        }
+    }
+    fn ownership(&self, path: &Path) -> io::Result<Ownership> {
+        let real = OsSystem.ownership(path)?;
+        let is_foreign = self.foreign.as_deref() == Some(path);
+        Ok(if is_foreign { Ownership { owner: Owner::Other, ..real } } else { real })
+    }
+    fn now(&self) -> SystemTime {
+        OsSystem.now()
+    }
+    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
+        OsSystem.resolve(path)
+    }
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        OsSystem.open_dir(path)
+    }
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        OsSystem.read(path, limit)
+    }
+    fn lock(&self, path: &Path) -> io::Result<FileLock> {
+        OsSystem.lock(path)
+    }
+    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
+        OsSystem.temporary_dir()
+    }
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        OsSystem.modified(path)
+    }
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        OsSystem.create_private_dir(path)
+    }
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        OsSystem.create_dir(path)
+    }
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.append(path, bytes)
+    }
+    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.create_file(path, bytes)
+    }
+    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.replace_file(path, bytes)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        OsSystem.remove_file(path)
+    }
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        OsSystem.remove_empty_dir(path)
+    }
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Ruling G7: "unless `brief trust` has recorded that exact content (by hash)".
+#[test]
+fn one_byte_changed_is_other_content() {
+    let desk = Desk::new();
+    assert_eq!(desk.judge("echo 1"), Trust::Unknown);
+    desk.trust("echo 1");
+    assert_eq!(desk.judge("echo 1"), Trust::Trusted);
+    for changed in ["echo 2", "echo 1\n", "echo ", ""] {
+        assert_eq!(desk.judge(changed), Trust::Unknown, "{changed:?}");
+    }
+}
+
+/// Attack case TRU-009: a denial wins, in whatever order the two were recorded.
+#[test]
+fn a_denial_wins() {
+    let desk = Desk::new();
+    desk.trust("a");
+    desk.open().unwrap().deny(b"a", Path::new("/x")).unwrap();
+    assert_eq!(desk.judge("a"), Trust::Denied);
+    desk.trust("a");
+    assert_eq!(desk.judge("a"), Trust::Denied);
+    assert_eq!(desk.open().unwrap().entries().count(), 2);
+    let mut store = desk.open().unwrap();
+    assert_eq!(store.remove(|entry| entry.hash == ContentHash::of(b"a")).unwrap(), 2);
+    assert_eq!(desk.judge("a"), Trust::Unknown);
+}
+
+#[test]
+fn the_record_is_a_sorted_private_text() {
+    let desk = Desk::new();
+    let mut store = desk.open().unwrap();
+    store.record(b"abc", Path::new("/z")).unwrap();
+    store.record(b"", Path::new("/a b")).unwrap();
+    store.deny(b"x", Path::new("/q")).unwrap();
+    let expected = "# What `brief trust` has recorded, by SHA-256 of the content.
+denied 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881 /q
+trusted e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 /a b
+trusted ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad /z
+";
+    assert_eq!(fs::read_to_string(desk.at(STORE)).unwrap(), expected);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&desk.at(STORE)), 0o600);
+    assert_eq!(mode(desk.at(STORE).parent().unwrap()), 0o700);
+    assert!(store.entries().eq(desk.open().unwrap().entries()));
+}
+
+/// A file's name must not write an entry.
+#[test]
+fn a_line_break_in_a_name_writes_no_entry() {
+    let desk = Desk::new();
+    let forged = format!("/x\ntrusted {} /y\u{2028}\u{85}\rz", ContentHash::of(b"evil"));
+    desk.open().unwrap().record(b"good", Path::new(&forged)).unwrap();
+    assert_eq!(desk.judge("evil"), Trust::Unknown);
+    let store = desk.open().unwrap();
+    let entries: Vec<&Entry> = store.entries().collect();
+    assert_eq!(entries.len(), 1);
+    assert!(entries[0].was_at(Path::new(&forged)));
+}
+
+#[test]
+fn a_name_that_is_not_text_can_be_recorded() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let desk = Desk::new();
+    let path = Path::new(std::ffi::OsStr::from_bytes(b"/x\xff"));
+    desk.open().unwrap().record(b"a", path).unwrap();
+    assert_eq!(desk.judge("a"), Trust::Trusted);
+}
+
+/// Attack case TRU-008: "a world-writable or foreign-owned store is refused".
+#[test]
+fn a_record_that_others_may_write_is_refused() {
+    let desk = Desk::new();
+    desk.trust("a");
+    for (path, mode, restored) in [
+        (STORE, 0o666, 0o600),
+        (STORE, 0o620, 0o600),
+        ("home/.local/state/brief", 0o770, 0o700),
+        ("home/.local/state", 0o777, 0o700),
+        ("home", 0o757, 0o700),
+    ] {
+        set_mode(&desk.at(path), mode);
+        let expected =
+            format!("the record of trust is refused: other users may write to `/{path}`");
+        assert_eq!(desk.refusal(), expected);
+        set_mode(&desk.at(path), restored);
+        assert_eq!(desk.judge("a"), Trust::Trusted);
+    }
+}
+
+#[test]
+fn a_record_of_somebody_else_is_refused() {
+    let mut desk = Desk::new();
+    desk.trust("a");
+    for path in [STORE, "home/.local/state/brief", "home"] {
+        desk.foreign = Some(desk.at(path));
+        let expected = format!("the record of trust is refused: `/{path}` belongs to another user");
+        assert_eq!(desk.refusal(), expected);
+    }
+}
+
+/// Attack case TRU-008: "not inside the project".
+#[test]
+fn a_record_inside_the_project_is_refused() {
+    let mut desk = Desk::new();
+    desk.state = Some(desk.at("project/state"));
+    let expected =
+        "the record of trust is refused: `/project/state/brief/trust` lies inside the project";
+    assert_eq!(desk.refusal(), expected);
+    // The current directory counts as well as the project.
+    let elsewhere = desk.at("home");
+    assert!(matches!(TrustStore::open(&desk, &elsewhere), Err(TrustError::InProject(_))));
+    // Also through a link.
+    desk.state = Some(desk.at("state"));
+    fs::create_dir(desk.at("project/state")).unwrap();
+    symlink(desk.at("project/state"), desk.at("state")).unwrap();
+    assert_eq!(desk.refusal(), expected);
+    assert!(!desk.at("project/state/brief").exists());
+}
+
+#[test]
+fn a_record_that_is_a_link_into_the_project_is_refused() {
+    let desk = Desk::new();
+    desk.trust("a");
+    fs::write(desk.project().join("trust"), "").unwrap();
+    fs::remove_file(desk.at(STORE)).unwrap();
+    symlink(desk.project().join("trust"), desk.at(STORE)).unwrap();
+    assert_eq!(
+        desk.refusal(),
+        "the record of trust is refused: `/project/trust` lies inside the project"
+    );
+}
+
+#[test]
+fn at_home_the_record_is_no_part_of_a_project() {
+    let mut desk = Desk::new();
+    desk.current = desk.at("home");
+    desk.trust("a");
+    assert_eq!(TrustStore::open(&desk, &desk.at("home")).unwrap().is_trusted(b"a"), Trust::Trusted);
+}
+
+/// What cannot be read could be a denial.
+#[test]
+fn a_damaged_record_is_refused() {
+    let desk = Desk::new();
+    desk.trust("a");
+    let hash = ContentHash::of(b"a");
+    for line in [
+        "denid 00 /x".to_owned(),
+        format!("trusted {} /x", &hash.to_string()[1..]),
+        format!("trusted {hash}"),
+        format!("maybe {hash} /x"),
+    ] {
+        fs::write(desk.at(STORE), format!("# ok\n\ntrusted {hash} /x\n{line}\n")).unwrap();
+        let expected = format!("the record of trust is refused: line 4 of `/{STORE}` is damaged");
+        assert_eq!(desk.refusal(), expected, "{line}");
+    }
+    fs::write(desk.at(STORE), b"trusted \xff /x\n").unwrap();
+    assert!(matches!(desk.open(), Err(TrustError::Damaged { line: 1, .. })));
+    fs::remove_file(desk.at(STORE)).unwrap();
+    fs::create_dir(desk.at(STORE)).unwrap();
+    set_mode(&desk.at(STORE), 0o700);
+    assert!(matches!(desk.open(), Err(TrustError::Unreadable { .. })));
+}
+
+#[test]
+fn without_a_home_there_is_no_record() {
+    let system = MemorySystem::new("/p");
+    assert!(matches!(TrustStore::open(&system, Path::new("/p")), Err(TrustError::NoPlace)));
+}
+
+#[test]
+fn a_full_record_stays_readable() {
+    let desk = Desk::new();
+    desk.trust("a");
+    let long = "x".repeat(usize::try_from(limits::TRUST_BYTES).unwrap());
+    let mut store = desk.open().unwrap();
+    assert!(matches!(store.record(b"b", Path::new(&long)), Err(TrustError::Full)));
+    assert_eq!(desk.judge("a"), Trust::Trusted);
+    assert_eq!(store.is_trusted(b"b"), Trust::Unknown);
+}
+
+#[test]
+fn nobody_loses_an_entry() {
+    let desk = Desk::new();
+    std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let desk = &desk;
+            scope.spawn(move || {
+                let mut store = desk.open().unwrap();
+                for number in 0..10 {
+                    let content = format!("{worker} {number}");
+                    store.record(content.as_bytes(), Path::new(&content)).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(desk.open().unwrap().entries().count(), 40);
+}

@@ -1,0 +1,200 @@
+//! What belongs to the user alone: whose a file is, locks, temporary directories.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the seam that everything else goes through"
+)]
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::System;
+
+/// Whose a file or directory is, and who may change it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ownership {
+    /// Who owns it.
+    pub owner: Owner,
+    /// Who may write to it.
+    pub writers: Writers,
+    /// Whether a program in it would run as its owner or group instead of as the user.
+    pub sets_identity: bool,
+}
+
+impl Ownership {
+    /// What holds where the system cannot tell: everything is the user's own.
+    pub const PRIVATE: Ownership =
+        Ownership { owner: Owner::User, writers: Writers::Owner, sets_identity: false };
+}
+
+/// Who owns a file or directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The user that we run as.
+    User,
+    /// The system's administrator, who could do anything anyway.
+    Administrator,
+    /// Somebody else.
+    Other,
+}
+
+/// Who may write to a file or directory.
+///
+/// A directory where others may add names but touch only their own, as `/tmp` is, counts as
+/// [`Writers::Owner`]: nobody else can put something in the place of what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Writers {
+    /// Its owner.
+    Owner,
+    /// Its group, too.
+    Group,
+    /// Everybody.
+    Everybody,
+}
+
+/// A lock on a file, until it is dropped.
+#[derive(Debug)]
+#[must_use = "the lock ends when it is dropped"]
+pub struct FileLock {
+    _file: Option<File>,
+}
+
+impl FileLock {
+    /// A lock where nobody else could be.
+    pub(super) fn of_nobody() -> FileLock {
+        FileLock { _file: None }
+    }
+}
+
+/// A directory for the user alone, removed with all in it when it is dropped.
+#[derive(Debug)]
+pub struct TemporaryDir(tempfile::TempDir);
+
+impl TemporaryDir {
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// Returns the directory for what we remember about the user's work: `$XDG_STATE_HOME/brief`, or
+/// the platform's place for such things. `None` where the environment names no place.
+pub fn state_directory(system: &dyn System) -> Option<PathBuf> {
+    let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".local").join("state")))
+        .or_else(|| absolute("LOCALAPPDATA"))?;
+    Some(state.join("brief"))
+}
+
+#[cfg(unix)]
+pub(super) fn ownership(path: &Path) -> io::Result<Ownership> {
+    use std::os::unix::fs::MetadataExt;
+
+    const ADMINISTRATOR: u32 = 0;
+    let metadata = fs::metadata(path)?;
+    let mode = metadata.mode();
+    let owner = match metadata.uid() {
+        user if user == rustix::process::geteuid().as_raw() => Owner::User,
+        ADMINISTRATOR => Owner::Administrator,
+        _ => Owner::Other,
+    };
+    let keeps_names_apart = metadata.is_dir() && mode & 0o1000 != 0;
+    let writers = match mode & 0o022 {
+        _ if keeps_names_apart => Writers::Owner,
+        0 => Writers::Owner,
+        0o020 => Writers::Group,
+        _ => Writers::Everybody,
+    };
+    Ok(Ownership { owner, writers, sets_identity: metadata.is_file() && mode & 0o6000 != 0 })
+}
+
+#[cfg(not(unix))]
+pub(super) fn ownership(path: &Path) -> io::Result<Ownership> {
+    fs::metadata(path).map(|_| Ownership::PRIVATE)
+}
+
+pub(super) fn lock(path: &Path) -> io::Result<FileLock> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    file.lock()?;
+    Ok(FileLock { _file: Some(file) })
+}
+
+pub(super) fn temporary_dir() -> io::Result<TemporaryDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("brief-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir().map(TemporaryDir)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use crate::system::MemorySystem;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn with_mode(path: &Path, mode: u32) -> Ownership {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        ownership(path).unwrap()
+    }
+
+    #[test]
+    fn a_mode_says_who_may_write() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        fs::write(&file, "").unwrap();
+        for (mode, writers) in [
+            (0o600, Writers::Owner),
+            (0o644, Writers::Owner),
+            (0o664, Writers::Group),
+            (0o646, Writers::Everybody),
+            (0o1646, Writers::Everybody),
+        ] {
+            let expected = Ownership { writers, ..Ownership::PRIVATE };
+            assert_eq!(with_mode(&file, mode), expected, "{mode:o}");
+        }
+        assert!(with_mode(&file, 0o4700).sets_identity);
+        assert_eq!(with_mode(directory.path(), 0o777).writers, Writers::Everybody);
+        assert_eq!(with_mode(directory.path(), 0o1777).writers, Writers::Owner);
+        assert!(ownership(&directory.path().join("missing")).is_err());
+    }
+
+    #[test]
+    fn a_temporary_directory_is_private_and_removed_with_all_in_it() {
+        let directory = temporary_dir().unwrap();
+        let path = directory.path().to_owned();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        fs::write(path.join("file"), "").unwrap();
+        drop(directory);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_lock_is_held_until_it_is_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = lock(&path).unwrap();
+        let other = File::open(&path).unwrap();
+        assert!(other.try_lock().is_err());
+        drop(held);
+        assert!(other.try_lock().is_ok());
+    }
+
+    #[test]
+    fn the_state_directory_is_absolute() {
+        let system = MemorySystem::new("/p").with_env("HOME", "/h");
+        let found = |system: &MemorySystem| state_directory(system);
+        assert_eq!(found(&system), Some(PathBuf::from("/h/.local/state/brief")));
+        let system = system.with_env("XDG_STATE_HOME", "state");
+        assert_eq!(found(&system), Some(PathBuf::from("/h/.local/state/brief")));
+        let system = system.with_env("XDG_STATE_HOME", "/s");
+        assert_eq!(found(&system), Some(PathBuf::from("/s/brief")));
+        assert_eq!(found(&MemorySystem::new("/p")), None);
+    }
+}
