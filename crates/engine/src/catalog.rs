@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use brief_dialects::hosted::{self, Hosted};
 use brief_dialects::structured::Structured;
+use brief_dialects::tasks::Tasks;
 use brief_dialects::{Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reader, Shelf};
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic};
 
 /// Every dialect, in the order in which their answers are merged. A new one is one line here.
-const DIALECTS: [&dyn Dialect; 2] = [&Hosted, &Structured];
+const DIALECTS: [&dyn Dialect; 3] = [&Hosted, &Structured, &Tasks];
 
 /// What was read of a project.
 pub struct Catalog {

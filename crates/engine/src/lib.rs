@@ -24,6 +24,7 @@
 //! ```
 
 mod catalog;
+mod prompt;
 mod report;
 mod tokens;
 
@@ -31,8 +32,9 @@ pub use brief_dialects::{
     Action, Answer as Resolution, Applied, Decision, Item, LeftOut, Moment, Name, Reason, State,
     Timing,
 };
-pub use brief_dialects::{hosted, structured};
+pub use brief_dialects::{hosted, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};
 pub use catalog::{Catalog, Dialects, Question, Scope};
+pub use prompt::{PromptReport, RunReport};
 pub use report::{McpServers, Report};
 pub use tokens::estimate_tokens;

@@ -113,12 +113,12 @@ fn moment<'r>(report: &Report<'r>) -> MomentReport<'r> {
 }
 
 #[derive(Serialize)]
-struct Place<'r> {
+pub(crate) struct Place<'r> {
     path: Cow<'r, str>,
     line: usize,
 }
 
-fn place(path: &Path, line: usize) -> Place<'_> {
+pub(crate) fn place(path: &Path, line: usize) -> Place<'_> {
     Place { path: path.to_string_lossy(), line }
 }
 

@@ -5,11 +5,13 @@
 //! has trusted. It never runs anything on behalf of a hook, a server, lint or an editor.
 
 pub mod policy;
+pub mod prompt;
 pub mod review;
 pub mod shell;
 pub mod trust;
 
 pub use policy::{Execution, Off};
+pub use prompt::{Asked, AskedKind, Outcome, PromptRunner};
 pub use review::Review;
 pub use shell::{RunFailure, Shell, ShellLimits};
 pub use trust::{ContentHash, Trust, TrustError, TrustStore};

@@ -24,10 +24,19 @@ pub enum Placed {
     EditedByHand,
 }
 
+/// What to do about a block that was changed by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandEdits {
+    /// Keep it, and say so.
+    Keep,
+    /// Replace it.
+    Replace,
+}
+
 /// Returns a file with our block set to `content`; empty content takes the block away.
 ///
 /// The block stays where it is, or comes last. Everything else in the file is kept.
-pub fn place(file: &[u8], content: &[u8]) -> Placed {
+pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
     let Some(block) = find(file) else {
         if content.is_empty() {
             return Placed::Unchanged;
@@ -43,7 +52,7 @@ pub fn place(file: &[u8], content: &[u8]) -> Placed {
     if block.content == content {
         return Placed::Unchanged;
     }
-    if hash(block.content) != block.hash {
+    if hash(block.content) != block.hash && edits == HandEdits::Keep {
         return Placed::EditedByHand;
     }
     let (before, after) = (&file[..block.start], &file[block.end..]);
@@ -107,7 +116,7 @@ mod tests {
     use super::*;
 
     fn new(file: &str, content: &str) -> String {
-        match place(file.as_bytes(), content.as_bytes()) {
+        match place(file.as_bytes(), content.as_bytes(), HandEdits::Keep) {
             Placed::New(new) => String::from_utf8(new).unwrap(),
             other => panic!("{other:?}"),
         }
@@ -117,13 +126,13 @@ mod tests {
     fn the_users_text_stays_and_a_second_run_changes_nothing() {
         let first = new("# Mine\n", "rules\n");
         assert!(first.starts_with("# Mine\n\n<!-- brief:rules "));
-        assert_eq!(place(first.as_bytes(), b"rules\n"), Placed::Unchanged);
+        assert_eq!(place(first.as_bytes(), b"rules\n", HandEdits::Keep), Placed::Unchanged);
         let more = format!("{first}\nmore of mine\n");
         let second = new(&more, "other\n");
         assert!(second.contains("\nother\n<!-- /brief") && !second.contains("\nrules\n"));
         assert!(second.starts_with("# Mine\n") && second.ends_with("\nmore of mine\n"));
         assert_eq!(new(&first, ""), "# Mine\n\n");
-        assert_eq!(place(b"# Mine\n", b""), Placed::Unchanged);
+        assert_eq!(place(b"# Mine\n", b"", HandEdits::Keep), Placed::Unchanged);
     }
 
     #[test]
@@ -135,7 +144,9 @@ mod tests {
     #[test]
     fn a_block_that_was_edited_is_kept() {
         let edited = new("", "rules\n").replace("rules\n<", "rules, and mine\n<");
-        assert_eq!(place(edited.as_bytes(), b"other\n"), Placed::EditedByHand);
+        let placed = |edits| place(edited.as_bytes(), b"other\n", edits);
+        assert_eq!(placed(HandEdits::Keep), Placed::EditedByHand);
+        assert!(matches!(placed(HandEdits::Replace), Placed::New(_)));
     }
 
     /// Rules may speak of markers: ours carry the hash of what they hold.
@@ -144,7 +155,7 @@ mod tests {
         let tricky =
             "<!-- brief:rules 0123456789abcdef -->\nx\n<!-- /brief:rules 0123456789abcdef -->\n";
         let file = new("", tricky);
-        assert_eq!(place(file.as_bytes(), tricky.as_bytes()), Placed::Unchanged);
+        assert_eq!(place(file.as_bytes(), tricky.as_bytes(), HandEdits::Keep), Placed::Unchanged);
         let unclosed = "<!-- brief:rules 0123456789abcdef -->\nmine\n";
         assert!(new(unclosed, "rules\n").starts_with(unclosed));
     }

@@ -25,7 +25,7 @@ mod text;
 pub use assemble::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError, assemble};
 pub use library::Library;
 pub use live::{Bootstrap, Live, LiveCommand, NeverLive, NotRun, Script};
-pub use managed::{Placed, place};
+pub use managed::{HandEdits, Placed, place};
 pub use model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName, TaskNameError};
 pub use parameters::{ParameterError, Parameters};
 pub use render::{Layout, Part};

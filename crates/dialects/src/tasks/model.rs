@@ -286,6 +286,12 @@ impl Document {
         }
     }
 
+    /// Returns the front matter as a tree, when it has fields.
+    pub fn front_matter(&self) -> Option<Node<'_>> {
+        self.fields()?;
+        self.front.header.as_ref()?.yaml.root()
+    }
+
     /// Returns a field of the front matter.
     pub fn field(&self, name: &str) -> Option<Node<'_>> {
         self.fields()?.get(name)

@@ -13,6 +13,7 @@
 //! - Scalars are text. YAML 1.2 has no `yes` and `on`; who wants a boolean asks for one.
 
 mod build;
+mod json;
 mod quick;
 
 use std::collections::HashSet;

@@ -1,0 +1,175 @@
+//! An assembled prompt as JSON, in the shape that other programs rely on.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use brief_dialects::tasks::{self, Agent, Document, Included, Prompt};
+use brief_syntax::Diagnostic;
+use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::yaml::Node;
+use serde::{Serialize, Serializer};
+
+use crate::report::{Place, place};
+use crate::tokens::estimate_tokens;
+
+/// The JSON form of a prompt.
+#[derive(Debug)]
+pub struct PromptReport<'r> {
+    /// The prompt.
+    pub prompt: &'r Prompt,
+    /// Its text, as it would be printed.
+    pub text: &'r [u8],
+    /// What it asked to be run, already in words.
+    pub ran: Vec<RunReport<'r>>,
+}
+
+/// Something that the prompt asked to be run.
+#[derive(Debug, Serialize)]
+pub struct RunReport<'r> {
+    /// `command` or `bootstrap`.
+    pub kind: &'static str,
+    /// The file that asks for it.
+    #[serde(serialize_with = "serialize_path")]
+    pub path: &'r Path,
+    /// The line of that file.
+    pub line: usize,
+    /// The command, or the script.
+    pub text: &'r str,
+    /// `ran`, `not run`, `not trusted`, or what went wrong.
+    pub outcome: String,
+}
+
+fn serialize_path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+impl Serialize for PromptReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let prompt = self.prompt;
+        let commands = prompt.commands.iter().map(|included| item(included, "active"));
+        let rules = prompt.rules.iter().map(|included| item(included, "active"));
+        let skills = prompt.skills.iter().map(|skill| ItemReport {
+            name: skill.name.clone(),
+            state: "offered",
+            reason: skill.reason.to_string(),
+            description: &skill.description,
+            content: Cow::Borrowed(""),
+            tokens: estimate_tokens(&skill.description),
+            ..document(&skill.document)
+        });
+        let left_out = prompt.left_out.iter().map(|left_out| LeftOutReport {
+            dialect: tasks::NAME,
+            kind: left_out.document.kind().as_str(),
+            name: left_out.document.name(),
+            source: place(left_out.document.path(), 1),
+            reason: left_out.reason.to_string(),
+        });
+        let text = String::from_utf8_lossy(self.text);
+        Report {
+            task: TaskReport {
+                name: prompt.task.document.name(),
+                source: place(prompt.task.document.path(), 1),
+                scope: prompt.task.document.origin().scope(),
+                agent: prompt.agent.map(Agent::as_str),
+                frontmatter: prompt.task.document.front_matter(),
+            },
+            items: rules.chain(skills).chain(commands).collect(),
+            left_out: left_out.collect(),
+            mcp_servers: Servers(prompt),
+            ran: &self.ran,
+            tokens: estimate_tokens(&text),
+            prompt: text,
+            diagnostics: &prompt.diagnostics,
+        }
+        .serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+struct Report<'r> {
+    task: TaskReport<'r>,
+    items: Vec<ItemReport<'r>>,
+    left_out: Vec<LeftOutReport<'r>>,
+    mcp_servers: Servers<'r>,
+    ran: &'r [RunReport<'r>],
+    prompt: Cow<'r, str>,
+    #[serde(serialize_with = "serialize_diagnostics")]
+    diagnostics: &'r [Diagnostic],
+    tokens: usize,
+}
+
+fn serialize_diagnostics<S: Serializer>(
+    diagnostics: &&[Diagnostic],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
+}
+
+#[derive(Serialize)]
+struct TaskReport<'r> {
+    name: String,
+    source: Place<'r>,
+    scope: &'static str,
+    agent: Option<&'static str>,
+    frontmatter: Option<Node<'r>>,
+}
+
+#[derive(Serialize)]
+struct ItemReport<'r> {
+    dialect: &'static str,
+    kind: &'static str,
+    name: String,
+    source: Place<'r>,
+    scope: &'static str,
+    trigger: Option<&'static str>,
+    state: &'static str,
+    reason: String,
+    description: &'r str,
+    content: Cow<'r, str>,
+    tokens: usize,
+}
+
+fn document(document: &Document) -> ItemReport<'_> {
+    ItemReport {
+        dialect: tasks::NAME,
+        kind: document.kind().as_str(),
+        name: document.name(),
+        source: place(document.path(), 1),
+        scope: document.origin().scope(),
+        trigger: None,
+        state: "active",
+        reason: String::new(),
+        description: document.description(),
+        content: Cow::Borrowed(""),
+        tokens: 0,
+    }
+}
+
+fn item<'r>(included: &'r Included, state: &'static str) -> ItemReport<'r> {
+    let content = String::from_utf8_lossy(&included.text);
+    ItemReport {
+        state,
+        reason: included.reason.to_string(),
+        tokens: estimate_tokens(&content),
+        content,
+        ..document(&included.document)
+    }
+}
+
+#[derive(Serialize)]
+struct LeftOutReport<'r> {
+    dialect: &'static str,
+    kind: &'static str,
+    name: String,
+    source: Place<'r>,
+    reason: String,
+}
+
+/// The servers as they are declared, all fields included.
+struct Servers<'r>(&'r Prompt);
+
+impl Serialize for Servers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.mcp_servers())
+    }
+}
