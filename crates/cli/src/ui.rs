@@ -16,11 +16,24 @@ use serde::Serialize;
 /// The terminal, or what stands in for it.
 pub struct Ui {
     stdin: Option<Box<dyn Read + Send>>,
+    input: Input,
     stdout: Box<dyn Write>,
     stderr: Box<dyn Write>,
     colour: Colour,
     width: usize,
 }
+
+/// Who is at the other end of standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    /// A person, as far as one can tell.
+    Terminal,
+    /// A pipe, a file, or nothing.
+    Other,
+}
+
+/// Bytes of an answer that are read.
+const ANSWER: u64 = 64;
 
 /// The width that diagnostics are laid out for when nothing better is known.
 const WIDTH: usize = 100;
@@ -39,8 +52,10 @@ impl Ui {
     pub fn of_process() -> Ui {
         let choice = anstream::AutoStream::choice(&io::stderr());
         let has_colour = choice != anstream::ColorChoice::Never && io::stdout().is_terminal();
+        let input = if io::stdin().is_terminal() { Input::Terminal } else { Input::Other };
         Ui {
             stdin: Some(Box::new(io::stdin())),
+            input,
             stdout: Box::new(BufWriter::with_capacity(BUFFER, io::stdout())),
             stderr: Box::new(io::stderr()),
             colour: if has_colour { Colour::Always } else { Colour::Never },
@@ -48,9 +63,10 @@ impl Ui {
         }
     }
 
-    /// Talks to the given streams, without colours.
+    /// Talks to the given streams, without colours; nobody is there to answer questions.
     pub fn new(stdin: Box<dyn Read + Send>, stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Ui {
-        Ui { stdin: Some(stdin), stdout, stderr, colour: Colour::Never, width: WIDTH }
+        let (input, colour) = (Input::Other, Colour::Never);
+        Ui { stdin: Some(stdin), input, stdout, stderr, colour, width: WIDTH }
     }
 
     pub(crate) fn has_colour(&self) -> bool {
@@ -60,6 +76,37 @@ impl Ui {
     /// Hands over standard input; empty the second time.
     pub(crate) fn take_stdin(&mut self) -> Box<dyn Read + Send> {
         self.stdin.take().unwrap_or_else(|| Box::new(io::empty()))
+    }
+
+    /// Returns whether somebody is there to answer a question. Only standard input tells: no
+    /// variable stands in for a person.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.input == Input::Terminal
+    }
+
+    /// Asks a question to which only `y` or `yes` is a yes. Without a terminal it is a no.
+    pub(crate) fn confirm(&mut self, question: &str) -> io::Result<bool> {
+        if !self.can_ask() {
+            return Ok(false);
+        }
+        self.stdout.flush()?;
+        write!(self.stderr, "{} [y/N] ", visible_line(question))?;
+        self.stderr.flush()?;
+        let mut answer = Vec::new();
+        let mut input = self.take_stdin().take(ANSWER);
+        let mut byte = [0];
+        while input.read(&mut byte)? == 1 && byte != *b"\n" {
+            answer.extend(byte);
+        }
+        Ok(matches!(answer.trim_ascii().to_ascii_lowercase().as_slice(), b"y" | b"yes"))
+    }
+
+    /// Shows text from a file to people, each line marked as such.
+    pub(crate) fn quote(&mut self, text: &str) -> io::Result<()> {
+        let text = visible(text);
+        text.trim_end_matches('\n')
+            .split('\n')
+            .try_for_each(|line| writeln!(self.stderr, "{}", format!("    | {line}").trim_end()))
     }
 
     /// Prints text for people or pipes, escaped, with a line break.

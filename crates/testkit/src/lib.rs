@@ -5,12 +5,14 @@
 #[cfg(unix)]
 mod chain;
 pub mod conformance;
+#[cfg(unix)]
+mod terminal;
 
 use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -105,6 +107,13 @@ impl Sandbox {
         let input = input.as_ref().to_vec();
         // A program that does not read its input must not stop the test.
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = self.wait(child, args);
+        writer.join().expect("the writer ends");
+        output
+    }
+
+    /// Waits for the end of a run, but not for ever.
+    fn wait(&self, child: Child, args: &[&str]) -> Output {
         let id = child.id();
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || sender.send(child.wait_with_output()));
@@ -113,7 +122,6 @@ impl Sandbox {
             panic!("{args:?} is still running after {} s", PATIENCE.as_secs());
         };
         let output = output.expect("the program ends");
-        writer.join().expect("the writer ends");
         let clean = |bytes: &[u8]| {
             String::from_utf8_lossy(bytes).replace(&*self.path().to_string_lossy(), "$PROJECT")
         };

@@ -9,6 +9,7 @@ mod lint;
 mod mcp_servers;
 mod question;
 mod schema;
+mod trust;
 mod why;
 
 use std::process::ExitCode;
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Lint(lint::LintArgs),
     Init(init::InitArgs),
     Hook(hook::HookArgs),
+    Trust(trust::TrustArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -47,6 +49,7 @@ pub(crate) fn run(
         Command::Lint(args) => lint::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),
         Command::Hook(args) => hook::run(ui, session, args),
+        Command::Trust(args) => trust::run(ui, session, args),
         Command::Schema(args) => schema::run(ui, args),
         Command::Completions(args) => completions::run(ui, args),
     }?;

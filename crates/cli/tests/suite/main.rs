@@ -16,6 +16,7 @@ mod lint;
 mod mcp_servers;
 mod promises;
 mod sctx;
+mod trust;
 mod usage;
 mod why;
 

@@ -18,6 +18,7 @@ fn help_lists_the_commands() {
       lint         Check guidance files, every format at once
       init         Write an AGENTS.yaml to start from
       hook         Answer a client's hook, or set it up
+      trust        Let files from elsewhere execute, by their exact content
       schema       Print the JSON Schema of a configuration file, for editors
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
@@ -47,6 +48,7 @@ fn each_command_has_help() {
         &["hook", "install"],
         &["hook", "uninstall"],
         &["completions"],
+        &["trust"],
     ] {
         let output = project().run(&[command, &["--help"]].concat());
         assert_eq!((output.stderr.as_str(), output.code), ("", Some(0)), "{command:?}");

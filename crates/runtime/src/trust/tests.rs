@@ -228,19 +228,19 @@ fn a_record_of_somebody_else_is_refused() {
 #[test]
 fn a_record_inside_the_project_is_refused() {
     let mut desk = Desk::new();
-    desk.state = Some(desk.at("project/state"));
+    desk.state = Some(desk.at("project/.state"));
     let expected =
-        "the record of trust is refused: `/project/state/brief/trust` lies inside the project";
+        "the record of trust is refused: `/project/.state/brief/trust` lies inside the project";
     assert_eq!(desk.refusal(), expected);
     // The current directory counts as well as the project.
     let elsewhere = desk.at("home");
     assert!(matches!(TrustStore::open(&desk, &elsewhere), Err(TrustError::InProject(_))));
     // Also through a link.
     desk.state = Some(desk.at("state"));
-    fs::create_dir(desk.at("project/state")).unwrap();
-    symlink(desk.at("project/state"), desk.at("state")).unwrap();
+    fs::create_dir(desk.at("project/.state")).unwrap();
+    symlink(desk.at("project/.state"), desk.at("state")).unwrap();
     assert_eq!(desk.refusal(), expected);
-    assert!(!desk.at("project/state/brief").exists());
+    assert!(!desk.at("project/.state/brief").exists());
 }
 
 #[test]

@@ -1,0 +1,244 @@
+//! `brief trust`
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brief_runtime::review::{Part, Review};
+use brief_runtime::{ContentHash, Trust, TrustError, TrustStore};
+use brief_syntax::limits;
+use brief_syntax::system::ReadError;
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Let files from elsewhere execute, by their exact content
+///
+/// Shows what would execute, asks, and records the SHA-256 of each file. It asks only on a terminal:
+/// no flag and no variable says yes for you. A file that changes is no longer trusted.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag, and clap keeps them apart")]
+pub(crate) struct TrustArgs {
+    /// The files; with --remove also hashes, as --list shows them
+    #[arg(value_name = "FILE", required_unless_present = "list")]
+    files: Vec<PathBuf>,
+
+    /// Record that this content must never execute, even if it is trusted later
+    #[arg(long, conflicts_with_all = ["remove", "list"])]
+    deny: bool,
+
+    /// Forget what is recorded, trusted or denied
+    #[arg(long, conflicts_with = "list")]
+    remove: bool,
+
+    /// Show what is recorded
+    #[arg(long, conflicts_with = "files")]
+    list: bool,
+
+    /// Print JSON
+    #[arg(long, requires = "list", conflicts_with = "files")]
+    json: bool,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &TrustArgs,
+) -> Result<ExitCode, CommandError> {
+    let store = || TrustStore::open(session.system(), session.directory());
+    if args.list {
+        list(ui, &store()?, args.json)
+    } else if args.remove {
+        remove(ui, session, store()?, &args.files)
+    } else if args.deny {
+        deny(ui, session, store()?, &args.files)
+    } else if ui.can_ask() {
+        trust(ui, session, store()?, &args.files)
+    } else {
+        Err(CommandError::refused("trust is recorded only at a terminal")
+            .with_hint("run `brief trust` yourself; nothing else can say yes for you"))
+    }
+}
+
+/// A file as it was read: what is shown is what is hashed.
+struct Candidate {
+    path: PathBuf,
+    content: Vec<u8>,
+}
+
+impl Candidate {
+    fn read(session: &Session, file: &Path) -> Result<Candidate, CommandError> {
+        let system = session.system();
+        let read = || {
+            let found = system.resolve(&session.directory().join(file))?;
+            let content = system.read(&found.path, limits::FILE_BYTES)?;
+            Ok(Candidate { path: found.path, content })
+        };
+        read().map_err(|error: ReadError| {
+            CommandError::refused(format!("`{}` cannot be read: {error}", file.display()))
+        })
+    }
+}
+
+fn read_all(session: &Session, files: &[PathBuf]) -> Result<Vec<Candidate>, CommandError> {
+    files.iter().map(|file| Candidate::read(session, file)).collect()
+}
+
+fn trust(
+    ui: &mut Ui,
+    session: &Session,
+    mut store: TrustStore<'_>,
+    files: &[PathBuf],
+) -> Result<ExitCode, CommandError> {
+    let mut candidates = Vec::new();
+    for candidate in read_all(session, files)? {
+        let path = candidate.path.display();
+        match store.is_trusted(&candidate.content) {
+            Trust::Denied => {
+                return Err(CommandError::refused(format!("`{path}` is denied"))
+                    .with_hint(format!("`brief trust --remove {path}` forgets that")));
+            }
+            Trust::Trusted => ui.status(&format!("{path} is trusted already"))?,
+            Trust::Unknown => candidates.push(candidate),
+        }
+    }
+    if candidates.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    for candidate in &candidates {
+        show(ui, candidate)?;
+    }
+    ui.status("trust covers these files as they are now, not what they start or read in turn")?;
+    if !ui.confirm("Trust these?")? {
+        ui.status("nothing is recorded")?;
+        return Ok(ErrorKind::Refused.exit_code());
+    }
+    for Candidate { path, content } in &candidates {
+        store.record(content, path)?;
+        ui.status(&format!("trusted {}", path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(ui: &mut Ui, candidate: &Candidate) -> Result<(), CommandError> {
+    ui.status(&candidate.path.display().to_string())?;
+    ui.status(&format!("  sha256 {}", ContentHash::of(&candidate.content)))?;
+    match Review::of(&candidate.path, &candidate.content) {
+        Review::Whole(text) => {
+            ui.status("  all of it would execute:")?;
+            ui.quote(&text)?;
+        }
+        Review::Binary { bytes } => {
+            ui.status(&format!("  all of it would execute: {bytes} bytes that are not text"))?;
+        }
+        Review::Parts(parts) if parts.is_empty() => ui.status("  nothing in it would execute")?,
+        Review::Parts(parts) => {
+            for Part { line, text } in parts {
+                ui.status(&format!("  line {line} would execute:"))?;
+                ui.quote(&text)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn deny(
+    ui: &mut Ui,
+    session: &Session,
+    mut store: TrustStore<'_>,
+    files: &[PathBuf],
+) -> Result<ExitCode, CommandError> {
+    for Candidate { path, content } in read_all(session, files)? {
+        store.deny(&content, &path)?;
+        ui.status(&format!("denied {}", path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file may have changed or be gone since it was recorded, so its place counts too.
+fn remove(
+    ui: &mut Ui,
+    session: &Session,
+    mut store: TrustStore<'_>,
+    files: &[PathBuf],
+) -> Result<ExitCode, CommandError> {
+    for file in files {
+        let shown = file.display();
+        let removed = match file.to_str().and_then(ContentHash::parse) {
+            Some(hash) => store.remove(|entry| entry.hash == hash),
+            None => {
+                let hash = Candidate::read(session, file)
+                    .ok()
+                    .map(|candidate| ContentHash::of(&candidate.content));
+                let place = place(session, file);
+                store.remove(|entry| Some(entry.hash) == hash || entry.was_at(&place))
+            }
+        };
+        if removed? == 0 {
+            return Err(CommandError::refused(format!("nothing is recorded about `{shown}`"))
+                .with_hint("`brief trust --list` shows what is"));
+        }
+        ui.status(&format!("forgot {shown}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where a file is, or was, with the links on the way followed.
+fn place(session: &Session, file: &Path) -> PathBuf {
+    let system = session.system();
+    let path = session.directory().join(file);
+    if let Ok(found) = system.resolve(&path) {
+        return found.path;
+    }
+    let directory = path.parent().and_then(|parent| system.resolve_dir(parent).ok());
+    directory.map_or(path.clone(), |parent| parent.join(path.file_name().unwrap_or(OsStr::new(""))))
+}
+
+#[derive(Serialize)]
+struct Listing {
+    entries: Vec<ListedEntry>,
+}
+
+#[derive(Serialize)]
+struct ListedEntry {
+    verdict: String,
+    sha256: String,
+    path: String,
+}
+
+fn list(ui: &mut Ui, store: &TrustStore<'_>, json: bool) -> Result<ExitCode, CommandError> {
+    if json {
+        let entries = store.entries().map(|entry| ListedEntry {
+            verdict: entry.verdict.to_string(),
+            sha256: entry.hash.to_string(),
+            path: entry.path.clone(),
+        });
+        ui.print_json(&Listing { entries: entries.collect() })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for entry in store.entries() {
+        ui.print_line(format!("{:<7} {} {}", entry.verdict, entry.hash, entry.path))?;
+    }
+    if store.entries().len() == 0 {
+        ui.status("nothing is recorded")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl From<TrustError> for CommandError {
+    fn from(error: TrustError) -> Self {
+        let refused = CommandError::refused(error.to_string());
+        match error {
+            TrustError::Writable(path) => refused
+                .with_hint(format!("see what is in it, then run: chmod go-w {}", path.display())),
+            TrustError::InProject(_) => {
+                refused.with_hint("set `XDG_STATE_HOME` to a place of your own")
+            }
+            TrustError::Damaged { .. } => refused.with_hint("correct that line, or remove it"),
+            _ => refused,
+        }
+    }
+}

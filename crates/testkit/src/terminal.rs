@@ -1,0 +1,30 @@
+//! A run with a person at its standard input, as far as it can tell.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::{Output, Sandbox};
+
+impl Sandbox {
+    /// Runs the program in the project with a pseudo terminal as its standard input, on which
+    /// `typed` is typed. The output streams are pipes, as in other runs.
+    #[must_use = "snapshot the output, or assert what it says"]
+    pub fn run_at_terminal(&self, args: &[&str], typed: &str) -> Output {
+        let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY);
+        let person = person.expect("the system has pseudo terminals");
+        grantpt(&person).expect("a new pseudo terminal is ours");
+        unlockpt(&person).expect("a new pseudo terminal is ours");
+        let name = ptsname(&person, Vec::new()).expect("a pseudo terminal has a name");
+        let terminal = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
+        let terminal = terminal.expect("a pseudo terminal can be opened");
+        let mut command = self.command("", args);
+        let child = command.stdin(Stdio::from(terminal)).spawn();
+        // The terminal must be open here, too, until the run has ended: what is typed would be lost.
+        let mut person = std::fs::File::from(person);
+        person.write_all(typed.as_bytes()).expect("a terminal takes what is typed");
+        self.wait(child.expect("the program can be started"), args)
+    }
+}
