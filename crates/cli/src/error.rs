@@ -6,6 +6,7 @@
 //! | 1 | findings, not found, refused |
 //! | 2 | usage or configuration |
 //! | 3 | a defect of ours |
+//! | 130 | interrupted |
 
 use std::io;
 use std::process::ExitCode;
@@ -19,6 +20,8 @@ pub(crate) enum ErrorKind {
     Refused,
     /// The call or the configuration is wrong.
     Usage,
+    /// The user stopped it, who knows that.
+    Interrupted,
     /// The reader of our output went away.
     BrokenPipe,
     /// Something that should not happen.
@@ -32,6 +35,8 @@ impl ErrorKind {
             ErrorKind::Refused => 1,
             ErrorKind::Usage => 2,
             ErrorKind::Internal => 3,
+            // What a shell says of a program that ^C has ended.
+            ErrorKind::Interrupted => 130,
         })
     }
 }
@@ -51,6 +56,11 @@ impl CommandError {
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         CommandError { kind: ErrorKind::Usage, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn interrupted() -> Self {
+        let message = "interrupted".to_owned();
+        CommandError { kind: ErrorKind::Interrupted, message, hint: None }
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {

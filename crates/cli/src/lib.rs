@@ -4,6 +4,7 @@
 //! it. Invoked through a link that bears another tool's name, the program takes that tool's
 //! command line instead (`compat`).
 
+mod assembly;
 mod commands;
 mod compat;
 mod error;
@@ -48,12 +49,12 @@ pub fn run(
 ) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let name = args.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
-    let outcome = if name == "sctx" {
-        return compat::sctx::run(&args[1..], ui, system);
-    } else {
-        run_brief(&args, ui, system)
-    };
-    match outcome {
+    match name.to_str() {
+        Some("sctx") => return compat::sctx::run(&args[1..], ui, system),
+        Some("coding-context") => return compat::coding_context::run(&args[1..], ui, system),
+        _ => {}
+    }
+    match run_brief(&args, ui, system) {
         Ok(code) => code,
         Err(error) => error.report(ui),
     }
@@ -64,6 +65,9 @@ fn run_brief(
     ui: &mut Ui,
     system: Arc<dyn System>,
 ) -> Result<ExitCode, CommandError> {
+    if let Some(answer) = commands::completions::answer(ui, system.as_ref(), args) {
+        return answer;
+    }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error, ui),

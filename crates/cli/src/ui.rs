@@ -16,16 +16,17 @@ use serde::Serialize;
 /// The terminal, or what stands in for it.
 pub struct Ui {
     stdin: Option<Box<dyn Read + Send>>,
-    input: Input,
+    input: Peer,
     stdout: Box<dyn Write>,
+    output: Peer,
     stderr: Box<dyn Write>,
     colour: Colour,
     width: usize,
 }
 
-/// Who is at the other end of standard input.
+/// Who is at the other end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Input {
+enum Peer {
     /// A person, as far as one can tell.
     Terminal,
     /// A pipe, a file, or nothing.
@@ -52,11 +53,12 @@ impl Ui {
     pub fn of_process() -> Ui {
         let choice = anstream::AutoStream::choice(&io::stderr());
         let has_colour = choice != anstream::ColorChoice::Never && io::stdout().is_terminal();
-        let input = if io::stdin().is_terminal() { Input::Terminal } else { Input::Other };
+        let peer = |is_terminal| if is_terminal { Peer::Terminal } else { Peer::Other };
         Ui {
             stdin: Some(Box::new(io::stdin())),
-            input,
+            input: peer(io::stdin().is_terminal()),
             stdout: Box::new(BufWriter::with_capacity(BUFFER, io::stdout())),
+            output: peer(io::stdout().is_terminal()),
             stderr: Box::new(io::stderr()),
             colour: if has_colour { Colour::Always } else { Colour::Never },
             width: WIDTH,
@@ -65,8 +67,13 @@ impl Ui {
 
     /// Talks to the given streams, without colours; nobody is there to answer questions.
     pub fn new(stdin: Box<dyn Read + Send>, stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Ui {
-        let (input, colour) = (Input::Other, Colour::Never);
-        Ui { stdin: Some(stdin), input, stdout, stderr, colour, width: WIDTH }
+        let (input, output, colour) = (Peer::Other, Peer::Other, Colour::Never);
+        Ui { stdin: Some(stdin), input, stdout, output, stderr, colour, width: WIDTH }
+    }
+
+    /// Talks to nobody.
+    pub(crate) fn silent() -> Ui {
+        Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(io::sink()))
     }
 
     pub(crate) fn has_colour(&self) -> bool {
@@ -81,7 +88,7 @@ impl Ui {
     /// Returns whether somebody is there to answer a question. Only standard input tells: no
     /// variable stands in for a person.
     pub(crate) fn can_ask(&self) -> bool {
-        self.input == Input::Terminal
+        self.input == Peer::Terminal
     }
 
     /// Asks a question to which only `y` or `yes` is a yes. Without a terminal it is a no.
@@ -128,6 +135,23 @@ impl Ui {
     /// Prints text that we made ourselves, as it is.
     pub(crate) fn print_raw(&mut self, text: &str) -> io::Result<()> {
         self.stdout.write_all(text.as_bytes())
+    }
+
+    /// Prints a text that another program is to read, byte for byte. A person at a terminal sees
+    /// it escaped.
+    pub(crate) fn print_text(&mut self, text: &[u8]) -> io::Result<()> {
+        match self.output {
+            Peer::Terminal => {
+                let text = String::from_utf8_lossy(text);
+                self.stdout.write_all(visible(&text).as_bytes())
+            }
+            Peer::Other => self.stdout.write_all(text),
+        }
+    }
+
+    /// Hands on what a program that the user runs says to people.
+    pub(crate) fn pass_on(&mut self, piece: &[u8]) -> io::Result<()> {
+        self.stderr.write_all(piece)
     }
 
     /// Prints a value as JSON.

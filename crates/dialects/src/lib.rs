@@ -7,6 +7,7 @@
 
 pub mod answer;
 pub mod hosted;
+pub mod mcp;
 pub mod moment;
 pub mod sensitive;
 pub mod structured;

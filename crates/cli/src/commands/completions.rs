@@ -1,23 +1,64 @@
 //! `brief completions`
+//!
+//! The script asks the program itself what fits, so that names of tasks complete too.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
+use brief_syntax::System;
 use clap::Args;
-use clap_complete::Shell;
+use clap::builder::PossibleValuesParser;
+use clap_complete::env::Shells;
 
 use crate::error::CommandError;
 use crate::ui::Ui;
+
+/// The variable by which a completion script asks; its value names the shell.
+const VARIABLE: &str = "BRIEF_COMPLETE";
+
+/// The program's own name.
+const NAME: &str = "brief";
 
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell to complete in
-    shell: Shell,
+    #[arg(value_parser = shells())]
+    shell: String,
+}
+
+fn shells() -> PossibleValuesParser {
+    PossibleValuesParser::new(Shells::builtins().names().collect::<Vec<_>>())
 }
 
 pub(crate) fn run(ui: &mut Ui, args: &CompletionsArgs) -> Result<ExitCode, CommandError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::command(), "brief", &mut script);
+    if let Some(shell) = Shells::builtins().completer(&args.shell) {
+        shell.write_registration(VARIABLE, NAME, NAME, NAME, &mut script)?;
+    }
     ui.print_raw(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Answers a completion script; `None` when nobody asks.
+pub(crate) fn answer(
+    ui: &mut Ui,
+    system: &dyn System,
+    args: &[OsString],
+) -> Option<Result<ExitCode, CommandError>> {
+    let shells = Shells::builtins();
+    let shell = system.env(VARIABLE)?;
+    let shell = shells.completer(shell.to_str()?)?;
+    // The words of the line stand after `--`.
+    let words = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
+    let mut candidates = Vec::new();
+    let written = shell
+        .write_complete(
+            &mut crate::command(),
+            words,
+            system.current_dir().ok().as_deref(),
+            &mut candidates,
+        )
+        .and_then(|()| ui.print_raw(&String::from_utf8_lossy(&candidates)));
+    Some(written.map(|()| ExitCode::SUCCESS).map_err(CommandError::from))
 }

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_clients::mcp::{self, Protocol, Server, Transport};
+use brief_clients::mcp::{self, Profile, Protocol, Server, Transport};
 use brief_engine::McpServers;
-use brief_engine::hosted::{CONFIG_NAME, ConfiguredServer, Connection, ServerKind};
+use brief_engine::hosted::CONFIG_NAME;
+use brief_engine::mcp::{Connection, McpServer, ServerKind};
 use brief_syntax::text::visible_line;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -37,7 +38,7 @@ pub(crate) struct McpServersArgs {
     client: Option<String>,
 }
 
-fn clients() -> PossibleValuesParser {
+pub(super) fn clients() -> PossibleValuesParser {
     PossibleValuesParser::new(mcp::PROFILES.iter().map(|profile| profile.client))
 }
 
@@ -57,13 +58,9 @@ pub(crate) fn run(
     if args.json {
         ui.print_json(&McpServers(servers))?;
     } else if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
-        let servers: Vec<Server> = servers.iter().map(server).collect();
-        let written = mcp::write(profile, &servers);
-        for (name, reason) in &written.left_out {
-            ui.warning(&format!("`{name}` is left out: {reason}"))?;
-        }
-        ui.print_raw(&written.text)?;
-        ui.status(&format!("this is the content of {}", profile.file))?;
+        let servers = servers.iter();
+        let servers = servers.map(|server| (server.name.as_str(), server.server.clone()));
+        print_for(ui, profile, &servers_for(servers))?;
     } else {
         for configured in servers {
             let place = configured.origin.path();
@@ -86,16 +83,37 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn server(configured: &ConfiguredServer) -> Server {
-    let transport = match configured.server.connection.clone() {
-        Connection::Command { command, args, env } => Transport::Stdio { command, args, env },
-        Connection::Url { url, headers } => {
-            let protocol = match configured.server.kind {
-                Some(ServerKind::Sse) => Protocol::Sse,
-                Some(ServerKind::Http | ServerKind::Stdio) | None => Protocol::Http,
-            };
-            Transport::Remote { protocol, url, headers }
-        }
-    };
-    Server { name: configured.name.clone(), transport, disabled: configured.server.disabled }
+/// Prints servers as a client wants them.
+pub(super) fn print_for(
+    ui: &mut Ui,
+    profile: &Profile,
+    servers: &[Server],
+) -> Result<(), CommandError> {
+    let written = mcp::write(profile, servers);
+    for (name, reason) in &written.left_out {
+        ui.warning(&format!("`{name}` is left out: {reason}"))?;
+    }
+    ui.print_raw(&written.text)?;
+    ui.status(&format!("this is the content of {}", profile.file))?;
+    Ok(())
+}
+
+/// Puts servers of any dialect into the clients' words.
+pub(super) fn servers_for<'s>(
+    servers: impl IntoIterator<Item = (&'s str, McpServer)>,
+) -> Vec<Server> {
+    let servers = servers.into_iter().map(|(name, server)| {
+        let transport = match server.connection {
+            Connection::Command { command, args, env } => Transport::Stdio { command, args, env },
+            Connection::Url { url, headers } => {
+                let protocol = match server.kind {
+                    Some(ServerKind::Sse) => Protocol::Sse,
+                    Some(ServerKind::Http | ServerKind::Stdio) | None => Protocol::Http,
+                };
+                Transport::Remote { protocol, url, headers }
+            }
+        };
+        Server { name: name.to_owned(), transport, disabled: server.disabled }
+    });
+    servers.collect()
 }

@@ -1,6 +1,6 @@
 //! The commands, one file each.
 
-mod completions;
+pub(crate) mod completions;
 mod context;
 mod decisions;
 pub(crate) mod hook;
@@ -9,6 +9,7 @@ mod lint;
 mod mcp_servers;
 mod question;
 mod schema;
+mod task;
 mod trust;
 mod why;
 
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Context(context::ContextArgs),
     Decisions(decisions::DecisionsArgs),
     Why(why::WhyArgs),
+    Task(Box<task::TaskArgs>),
     McpServers(mcp_servers::McpServersArgs),
     Lint(lint::LintArgs),
     Init(init::InitArgs),
@@ -45,6 +47,7 @@ pub(crate) fn run(
         Command::Context(args) => context::run(ui, session, args),
         Command::Decisions(args) => decisions::run(ui, session, args),
         Command::Why(args) => why::run(ui, session, args),
+        Command::Task(args) => task::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),

@@ -3,4 +3,5 @@
 //! The outputs and exit codes are those tools' own; `docs/compat.md` lists every deliberate
 //! difference.
 
+pub(crate) mod coding_context;
 pub(crate) mod sctx;

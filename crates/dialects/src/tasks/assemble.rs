@@ -13,9 +13,12 @@ use brief_syntax::system::FileKind;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Span, limits, near_miss};
 
+use crate::mcp::McpServer;
+
 use super::library::Library;
 use super::live::{Bootstrap, Live, NotRun, Script};
-use super::model::{Agent, Author, Document, Kind, TaskName};
+use super::mcp;
+use super::model::{Agent, Document, Kind, TaskName};
 use super::notes::Notes;
 use super::parameters::Parameters;
 use super::selectors::{Running, Selectors, Verdict, judge};
@@ -596,9 +599,10 @@ impl Prompt {
         servers
     }
 
-    /// Returns whether anything in it came from somebody else.
-    pub fn has_remote_text(&self) -> bool {
-        let included = std::iter::once(&self.task).chain(&self.rules).chain(&self.commands);
-        included.into_iter().any(|included| included.document.author() == Author::Remote)
+    /// Returns the same servers as clients understand them; what has neither a program nor an
+    /// address is left out.
+    pub fn known_mcp_servers(&self) -> Vec<(&str, McpServer)> {
+        let servers = self.mcp_servers().into_iter();
+        servers.filter_map(|(name, node)| Some((name, mcp::server(node)?))).collect()
     }
 }

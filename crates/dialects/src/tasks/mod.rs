@@ -10,6 +10,7 @@ mod expand;
 mod library;
 mod live;
 mod managed;
+mod mcp;
 mod model;
 mod notes;
 mod parameters;

@@ -1,0 +1,53 @@
+//! Writing rules where an agent reads them (ruling T10): between our markers, beside the user's text.
+
+use brief_engine::tasks::{Agent, HandEdits, Placed, Prompt, place};
+use brief_syntax::limits;
+use brief_syntax::project::resolve_existing;
+use brief_syntax::system::ReadError;
+
+use super::roots::home;
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Writes the rules of a prompt into the agent's own file.
+pub(crate) fn write_rules(
+    ui: &mut Ui,
+    session: &Session,
+    agent: Agent,
+    prompt: &Prompt,
+    edits: HandEdits,
+) -> Result<(), CommandError> {
+    let system = session.system();
+    let home = home(session).ok_or_else(|| {
+        CommandError::refused("there is no home directory to write the rules to")
+            .with_hint("set `HOME`")
+    })?;
+    let shown = format!("~/{}", agent.user_rules());
+    let refused = |problem: &str| CommandError::refused(format!("{shown} {problem}"));
+    // A link that the user has there is the user's; the file that it leads to is written.
+    let path = resolve_existing(system, &home.join(agent.user_rules())).path;
+    let file = match system.read(&path, limits::FILE_BYTES) {
+        Ok(bytes) => bytes,
+        Err(ReadError::Missing) => Vec::new(),
+        Err(error) => return Err(refused(&format!("cannot be read: {error}"))),
+    };
+    match place(&file, &prompt.rules_file(), edits) {
+        Placed::Unchanged => Ok(()),
+        Placed::EditedByHand => Err(refused("holds rules of ours that were edited by hand")
+            .with_hint("move your text out of the marked block, or use `--force`")),
+        Placed::New(new) => {
+            let written = match path.parent() {
+                Some(directory) => system.create_dir(directory),
+                None => Ok(()),
+            };
+            written
+                .and_then(|()| system.replace_file(&path, &new))
+                .map_err(|error| refused(&format!("cannot be written: {error}")))?;
+            let count = prompt.rules.len();
+            let rules = if count == 1 { "rule" } else { "rules" };
+            ui.status(&format!("wrote {count} {rules} to {shown}"))?;
+            Ok(())
+        }
+    }
+}

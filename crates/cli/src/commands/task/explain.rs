@@ -1,0 +1,95 @@
+//! What a prompt is made of, for people.
+
+use std::fmt;
+use std::path::Path;
+
+use brief_engine::estimate_tokens;
+use brief_engine::tasks::{Document, Layout};
+use brief_runtime::Asked;
+use brief_syntax::text::visible_line;
+
+use crate::assembly::Assembled;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Prints each part with its tokens and the reason why it is in or out.
+pub(super) fn print(
+    ui: &mut Ui,
+    assembled: &Assembled,
+    layout: Layout,
+) -> Result<(), CommandError> {
+    let Assembled { prompt, ran, root } = assembled;
+    let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
+    let task = &prompt.task;
+    let mut page = Page { ui, root };
+    page.entry("in", &task.document, Some(tokens(&task.text)), &task.reason)?;
+    for rule in &prompt.rules {
+        page.entry("in", &rule.document, Some(tokens(&rule.text)), &rule.reason)?;
+    }
+    for skill in &prompt.skills {
+        let cost = estimate_tokens(&skill.description);
+        page.entry("offered", &skill.document, Some(cost), &skill.reason)?;
+    }
+    for command in &prompt.commands {
+        page.entry("in", &command.document, Some(tokens(&command.text)), &command.reason)?;
+    }
+    for left_out in &prompt.left_out {
+        page.entry("out", &left_out.document, None, &left_out.reason)?;
+    }
+    let whole = tokens(&prompt.render(layout));
+    ui.print_line(format!("about {whole} tokens in all"))?;
+    if !ran.is_empty() {
+        let count = ran.len();
+        let noun = if count == 1 { "command or script" } else { "commands and scripts" };
+        ui.status(&format!("{count} {noun} would run, and their output is not counted"))?;
+    }
+    Ok(())
+}
+
+struct Page<'p> {
+    ui: &'p mut Ui,
+    root: &'p Path,
+}
+
+impl Page<'_> {
+    fn entry(
+        &mut self,
+        label: &str,
+        document: &Document,
+        tokens: Option<usize>,
+        reason: &dyn fmt::Display,
+    ) -> Result<(), CommandError> {
+        let path = shown(document.path(), self.root);
+        let (kind, name) = (document.kind().as_str(), document.name());
+        let cost = tokens.map_or(String::new(), |tokens| format!(", {tokens} tokens"));
+        self.ui.print_heading(&format!("{label:<7}  {kind} {name}  {path}{cost}"))?;
+        let reason = reason.to_string();
+        self.ui.print_line(format!("         {}", visible_line(&reason)))?;
+        self.ui.print_line("")?;
+        Ok(())
+    }
+}
+
+/// Prints what would be run.
+pub(super) fn print_runs(ui: &mut Ui, ran: &[Asked], root: &Path) -> Result<(), CommandError> {
+    for asked in ran {
+        let path = shown(&asked.path, root);
+        let trust = match &asked.outcome {
+            brief_runtime::Outcome::Untrusted => ", not trusted",
+            _ => "",
+        };
+        ui.print_heading(&format!("{}  {path}:{}{trust}", asked.kind.as_str(), asked.line))?;
+        let text = asked.text.strip_prefix(&format!("{}/", root.display())).unwrap_or(&asked.text);
+        for line in text.lines() {
+            ui.print_line(format!("  {}", visible_line(line)))?;
+        }
+    }
+    if ran.is_empty() {
+        ui.status("nothing would be run")?;
+    }
+    Ok(())
+}
+
+fn shown(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}

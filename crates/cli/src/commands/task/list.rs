@@ -1,0 +1,104 @@
+//! `brief task list`
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use brief_engine::tasks::{Document, Library};
+use brief_syntax::system::OsSystem;
+use brief_syntax::text::visible_line;
+use clap::Args;
+use clap_complete::CompletionCandidate;
+use serde::Serialize;
+
+use super::Search;
+use crate::assembly::{mention, search_roots};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show the tasks that can be run
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    search: Search,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct TaskEntry<'r> {
+    name: String,
+    description: &'r str,
+    path: String,
+    scope: &'static str,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ListArgs,
+) -> Result<ExitCode, CommandError> {
+    let root = session.root()?.path().to_owned();
+    let roots = search_roots(ui, session, &args.search.directories())?;
+    let library = Library::open(session.system(), &roots);
+    let mut tasks = library.all_tasks();
+    tasks.sort_by_key(Document::name);
+    if args.json {
+        let entries = tasks.iter().map(|task| TaskEntry {
+            name: task.name(),
+            description: task.description(),
+            path: task.path().to_string_lossy().into_owned(),
+            scope: task.origin().scope(),
+        });
+        ui.print_json(&entries.collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    mention(ui, &library.take_diagnostics(), &root)?;
+    for task in &tasks {
+        let path = task.path().strip_prefix(&root).unwrap_or(task.path()).display();
+        ui.print_heading(&format!("{}  {path}", task.name()))?;
+        let about = first_line(task);
+        if !about.is_empty() {
+            ui.print_line(format!("  {}", visible_line(&about)))?;
+        }
+    }
+    if tasks.is_empty() {
+        ui.status("there are no tasks here: a task is a file `.agents/tasks/NAME.md`")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a task is about: its description, or else its first line.
+fn first_line(task: &Document) -> String {
+    let body = String::from_utf8_lossy(task.body());
+    let line = body.lines().map(|line| line.trim_start_matches('#').trim());
+    match task.description() {
+        "" => line.into_iter().find(|line| !line.is_empty()).unwrap_or_default().to_owned(),
+        description => description.lines().next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Completes the name of a task in the directory that the shell is in.
+pub(super) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Ok(session) = Session::start(Arc::new(OsSystem), None::<&Path>) else { return Vec::new() };
+    let mut ui = Ui::silent();
+    let Ok(roots) = search_roots(&mut ui, &session, &crate::assembly::Directories::default())
+    else {
+        return Vec::new();
+    };
+    let typed = typed.to_string_lossy();
+    let mut tasks = Library::open(session.system(), &roots).all_tasks();
+    tasks.retain(|task| task.name().starts_with(typed.as_ref()));
+    tasks.sort_by_key(Document::name);
+    tasks.dedup_by_key(|task| task.name());
+    let candidate = |task: &Document| {
+        let about = first_line(task);
+        let help = (!about.is_empty()).then(|| visible_line(&about).into_owned().into());
+        CompletionCandidate::new(task.name()).help(help)
+    };
+    tasks.iter().map(candidate).collect()
+}

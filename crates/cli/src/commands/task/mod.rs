@@ -1,0 +1,228 @@
+//! `brief task`
+
+mod explain;
+mod list;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use brief_clients::mcp;
+use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part, Selectors};
+use brief_engine::{PromptReport, RunReport};
+use brief_runtime::{Asked, Off};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+
+use super::mcp_servers::{self, servers_for};
+use crate::assembly::{self, Assembled, Call, Directories, assemble, mention, write_rules};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Assemble a prompt: a task, the rules chosen for it, its commands and skills
+///
+/// Prints the prompt and nothing else, ready to be piped to an agent. Commands in the texts
+/// (!`command`) and bootstrap scripts of rules are run; --dry-run shows which, --no-exec leaves them
+/// out.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
+pub(crate) struct TaskArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    /// The task: the name of its file, or NAMESPACE/NAME
+    #[arg(required = true, add = clap_complete::ArgValueCompleter::new(list::complete))]
+    name: Option<String>,
+
+    /// What to tell the agent besides
+    prompt: Option<OsString>,
+
+    /// Fill `${KEY}` with VALUE
+    #[arg(short = 'p', long = "param", value_name = "KEY=VALUE")]
+    parameters: Vec<OsString>,
+
+    /// Use only what is for KEY=VALUE, or for every KEY
+    #[arg(short = 's', long = "select", value_name = "KEY=VALUE")]
+    selectors: Vec<String>,
+
+    /// Use only what is for this agent, or for every one; the task's own `agent` wins
+    #[arg(short = 'a', long, value_name = "AGENT", value_parser = agents())]
+    agent: Option<String>,
+
+    /// Continue: select `resume=true`, and leave out rules and skills
+    #[arg(short = 'r', long)]
+    resume: bool,
+
+    /// Leave out rules and skills, and run no bootstrap script
+    #[arg(long)]
+    skip_bootstrap: bool,
+
+    #[command(flatten)]
+    search: Search,
+
+    /// Write the rules to the file that the agent reads, and print the rest
+    #[arg(short = 'w', long)]
+    write_rules: bool,
+
+    /// With --write-rules: replace our part of that file even if it was edited by hand
+    #[arg(long, requires = "write_rules")]
+    force: bool,
+
+    /// Do not print the task's front matter
+    #[arg(long)]
+    no_frontmatter: bool,
+
+    /// Run nothing; commands stay as written
+    #[arg(long)]
+    no_exec: bool,
+
+    /// Show what would be run, and run nothing
+    #[arg(long, conflicts_with_all = ["explain", "mcp_config", "write_rules"])]
+    dry_run: bool,
+
+    /// Show each rule, command and skill, in or out, and the reason; run nothing
+    #[arg(long, conflicts_with_all = ["json", "mcp_config", "write_rules"])]
+    explain: bool,
+
+    /// Print JSON: the prompt, its parts, and what was left out
+    #[arg(long, conflicts_with_all = ["mcp_config"])]
+    json: bool,
+
+    /// Print the MCP servers of the task and its rules as this client wants them; run nothing
+    #[arg(long, value_name = "CLIENT", value_parser = mcp_servers::clients())]
+    mcp_config: Option<String>,
+
+    /// End a command or script that takes longer [default: 30, scripts 120]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    time_limit: Option<u64>,
+}
+
+/// Where to search, besides the project and home.
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// Search this directory first; a git address is fetched and cached
+    #[arg(short = 'd', long = "directory", value_name = "DIR|URL")]
+    given: Vec<OsString>,
+
+    /// Search this directory last, if it is there
+    #[arg(short = 'D', long = "fallback", value_name = "DIR|URL")]
+    fallback: Vec<OsString>,
+
+    /// Search the directories that this file names, one in each line
+    #[arg(short = 'm', long, value_name = "FILE|URL")]
+    manifest: Option<OsString>,
+
+    /// Fetch nothing; use what is cached
+    #[arg(long)]
+    offline: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    List(list::ListArgs),
+}
+
+fn agents() -> PossibleValuesParser {
+    PossibleValuesParser::new(Agent::ALL.map(Agent::as_str))
+}
+
+impl Search {
+    fn directories(&self) -> Directories {
+        Directories {
+            given: self.given.clone(),
+            fallback: self.fallback.clone(),
+            manifest: self.manifest.clone(),
+            offline: self.offline,
+        }
+    }
+}
+
+impl TaskArgs {
+    fn call(&self) -> Result<Call, CommandError> {
+        let mut parameters = Parameters::default();
+        for text in &self.parameters {
+            let added = parameters.add_text(text.as_encoded_bytes());
+            added.map_err(|error| CommandError::usage(error.to_string()))?;
+        }
+        let mut selectors = Selectors::default();
+        for text in &self.selectors {
+            let added = selectors.add_text(text);
+            added.map_err(|error| {
+                CommandError::usage(error.to_string()).with_hint("write `-s key=value`")
+            })?;
+        }
+        if self.resume {
+            selectors.add("resume", "true");
+        }
+        let off = if self.dry_run || self.explain || self.mcp_config.is_some() {
+            Some(Off::DryRun)
+        } else {
+            self.no_exec.then_some(Off::Flag)
+        };
+        Ok(Call {
+            name: self.name.clone().unwrap_or_default(),
+            prompt: self.prompt.clone(),
+            parameters,
+            selectors,
+            agent: self.agent.as_deref().and_then(Agent::from_name),
+            task_alone: self.resume || self.skip_bootstrap,
+            directories: self.search.directories(),
+            off,
+            time_limit: self.time_limit.map(Duration::from_secs),
+        })
+    }
+
+    fn layout(&self) -> Layout {
+        let written = |is_out| if is_out { Part::LeftOut } else { Part::Written };
+        Layout { front_matter: written(self.no_frontmatter), guidance: written(self.write_rules) }
+    }
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &TaskArgs,
+) -> Result<ExitCode, CommandError> {
+    if let Some(Action::List(list)) = &args.action {
+        return list::run(ui, session, list);
+    }
+    let call = args.call()?;
+    let assembled = assemble(ui, session, &call)?;
+    let Assembled { prompt, ran, root } = &assembled;
+    if !args.json {
+        mention(ui, &prompt.diagnostics, root)?;
+    }
+    if args.explain {
+        explain::print(ui, &assembled, args.layout())?;
+    } else if let Some(profile) = args.mcp_config.as_deref().and_then(mcp::profile) {
+        mcp_servers::print_for(ui, profile, &servers_for(prompt.known_mcp_servers()))?;
+    } else if args.dry_run && !args.json {
+        explain::print_runs(ui, ran, root)?;
+    } else {
+        let text = prompt.render(args.layout());
+        if args.write_rules && !call.task_alone {
+            let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
+            let edits = if args.force { HandEdits::Replace } else { HandEdits::Keep };
+            write_rules(ui, session, agent, prompt, edits)?;
+        }
+        if args.json {
+            let ran = ran.iter().map(run_report).collect();
+            ui.print_json(&PromptReport { prompt, text: &text, ran })?;
+        } else {
+            ui.print_text(&text)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_report(asked: &Asked) -> RunReport<'_> {
+    RunReport {
+        kind: asked.kind.as_str(),
+        path: &asked.path,
+        line: asked.line,
+        text: &asked.text,
+        outcome: asked.outcome.to_string(),
+    }
+}

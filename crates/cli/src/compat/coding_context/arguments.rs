@@ -1,0 +1,221 @@
+//! What was typed: flags with one dash or two, `-x value` or `-x=value`, before and after the task's
+//! name.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use brief_engine::tasks::Agent;
+
+use crate::assembly::Call;
+
+/// What was asked for.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    pub(super) call: Call,
+    pub(super) directory: Option<PathBuf>,
+    pub(super) writes_rules: bool,
+}
+
+/// Why it is not clear what was asked for.
+#[derive(Debug)]
+pub(super) enum Misuse {
+    /// Help is wanted.
+    Help,
+    /// A flag is wrong, in these words.
+    Flag(String),
+    /// The rest is wrong, in these words.
+    Call(String),
+}
+
+impl Misuse {
+    pub(super) fn is_about_flags(&self) -> bool {
+        matches!(self, Misuse::Flag(_))
+    }
+}
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Misuse::Help => Ok(()),
+            Misuse::Flag(problem) | Misuse::Call(problem) => formatter.write_str(problem),
+        }
+    }
+}
+
+fn flag(problem: impl Into<String>) -> Misuse {
+    Misuse::Flag(problem.into())
+}
+
+impl Arguments {
+    pub(super) fn parse(args: &[OsString]) -> Result<Arguments, Misuse> {
+        let mut arguments = Arguments::default();
+        let mut words: Vec<&OsStr> = Vec::new();
+        let mut agents: [Option<Agent>; 2] = [None, None];
+        let mut rest = args.iter().map(OsString::as_os_str);
+        while let Some(arg) = rest.next() {
+            let Some((name, value)) = split(arg) else {
+                words.push(arg);
+                continue;
+            };
+            if name.is_empty() {
+                words.extend(rest.by_ref());
+                break;
+            }
+            let on = || switch(&name, value.as_deref());
+            match name.as_str() {
+                "h" | "help" => return Err(Misuse::Help),
+                "r" => {
+                    if on()? {
+                        arguments.call.selectors.add("resume", "true");
+                        arguments.call.task_alone = true;
+                    }
+                    continue;
+                }
+                "skip-bootstrap" => {
+                    arguments.call.task_alone |= on()?;
+                    continue;
+                }
+                "w" => {
+                    arguments.writes_rules = on()?;
+                    continue;
+                }
+                "C" | "d" | "D" | "m" | "p" | "s" | "a" | "A" => {}
+                _ => return Err(flag(format!("flag provided but not defined: -{name}"))),
+            }
+            let value = value.or_else(|| rest.next().map(OsStr::to_owned));
+            let Some(value) = value else {
+                return Err(flag(format!("flag needs an argument: -{name}")));
+            };
+            arguments.set(&name, value, &mut agents)?;
+        }
+        arguments.call.agent = match agents {
+            [Some(_), Some(_)] => {
+                return Err(Misuse::Call("-a and -A flags are mutually exclusive".to_owned()));
+            }
+            [strict, lenient] => strict.or(lenient),
+        };
+        let [name, prompt @ ..] = words.as_slice() else { return Err(wrong_count()) };
+        if prompt.len() > 1 {
+            return Err(wrong_count());
+        }
+        arguments.call.name = name.to_string_lossy().into_owned();
+        arguments.call.prompt = prompt.first().map(|&prompt| prompt.to_owned());
+        Ok(arguments)
+    }
+
+    fn set(
+        &mut self,
+        name: &str,
+        value: OsString,
+        agents: &mut [Option<Agent>; 2],
+    ) -> Result<(), Misuse> {
+        let call = &mut self.call;
+        match name {
+            "C" => self.directory = Some(PathBuf::from(value)),
+            "d" => call.directories.given.push(value),
+            "D" => call.directories.fallback.push(value),
+            "m" => call.directories.manifest = Some(value),
+            "p" => {
+                let added = call.parameters.add_text(value.as_encoded_bytes());
+                added.map_err(|error| flag(error.to_string()))?;
+            }
+            "s" => {
+                let added = call.selectors.add_text(&value.to_string_lossy());
+                added.map_err(|error| flag(error.to_string()))?;
+            }
+            _ => {
+                let agent = value.to_string_lossy();
+                let known = Agent::from_name(&agent).ok_or_else(|| {
+                    flag(format!("unknown agent: {agent} (supported: {})", Agent::names()))
+                })?;
+                agents[usize::from(name == "A")] = Some(known);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong_count() -> Misuse {
+    let problem = "invalid usage: expected one task name argument and optional user-prompt";
+    Misuse::Call(problem.to_owned())
+}
+
+/// Takes a flag apart; `None` for a word. Two dashes alone end the flags.
+fn split(arg: &OsStr) -> Option<(String, Option<OsString>)> {
+    let bytes = arg.as_encoded_bytes();
+    let name = bytes.strip_prefix(b"-")?;
+    let name = name.strip_prefix(b"-").unwrap_or(name);
+    if name.is_empty() && bytes.len() == 1 {
+        return None;
+    }
+    let end = name.iter().position(|&byte| byte == b'=');
+    let start = bytes.len() - name.len();
+    let text = arg.to_string_lossy();
+    let Some(end) = end else { return Some((text[start..].to_owned(), None)) };
+    let value = value_of(bytes, start + end + 1);
+    Some((String::from_utf8_lossy(&name[..end]).into_owned(), Some(value)))
+}
+
+/// What stands after the `=`, whatever bytes it is made of.
+fn value_of(bytes: &[u8], start: usize) -> OsString {
+    #[cfg(unix)]
+    return <OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes[start..].to_vec());
+    #[cfg(not(unix))]
+    return String::from_utf8_lossy(&bytes[start..]).into_owned().into();
+}
+
+/// The value of a flag that is on or off.
+fn switch(name: &str, value: Option<&OsStr>) -> Result<bool, Misuse> {
+    match value.map(OsStr::to_string_lossy).as_deref() {
+        None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => Ok(true),
+        Some("0" | "f" | "F" | "false" | "FALSE" | "False") => Ok(false),
+        Some(other) => Err(flag(format!("invalid boolean value {other:?} for -{name}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str]) -> Result<Arguments, String> {
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        Arguments::parse(&args).map_err(|misuse| misuse.to_string())
+    }
+
+    #[test]
+    fn flags_stand_anywhere_with_one_dash_or_two() {
+        let arguments =
+            parse(&["-p", "a=1", "task", "--p=b=2", "-r", "do it", "-C=x", "-w=false"]).unwrap();
+        assert_eq!(arguments.call.name, "task");
+        assert_eq!(arguments.call.prompt, Some("do it".into()));
+        assert_eq!(arguments.call.parameters.get("b"), Some(b"2".as_slice()));
+        assert!(arguments.call.task_alone && !arguments.writes_rules);
+        assert_eq!(arguments.directory, Some("x".into()));
+    }
+
+    #[test]
+    fn after_two_dashes_everything_is_a_word() {
+        let arguments = parse(&["task", "--", "-r"]).unwrap();
+        assert_eq!(arguments.call.prompt, Some("-r".into()));
+        assert_eq!(parse(&["-", "x"]).unwrap().call.name, "-");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (args, problem) in [
+            (&["--zzz", "t"][..], "flag provided but not defined: -zzz"),
+            (&["t", "-p"], "flag needs an argument: -p"),
+            (&["-p", "foo", "t"], "failed to parse parameter 'foo': expected key=value"),
+            (&["-s", "foo", "t"], "invalid selector format: foo"),
+            (&["-r=maybe", "t"], "invalid boolean value \"maybe\" for -r"),
+            (&["-a", "cursor", "-A", "claude", "t"], "-a and -A flags are mutually exclusive"),
+            (&[], "invalid usage: expected one task name argument and optional user-prompt"),
+            (
+                &["a", "b", "c"],
+                "invalid usage: expected one task name argument and optional user-prompt",
+            ),
+        ] {
+            assert_eq!(parse(args).unwrap_err(), problem);
+        }
+    }
+}

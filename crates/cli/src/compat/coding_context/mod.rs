@@ -1,0 +1,89 @@
+//! The command line of `coding-context`.
+
+mod arguments;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use brief_engine::System;
+use brief_engine::tasks::{HandEdits, Layout, Part};
+
+use crate::assembly::{self, Assembled, assemble, mention, write_rules};
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+use arguments::{Arguments, Misuse};
+
+const USAGE: &str = "\
+Usage:
+  coding-context [options] <task-name> [user-prompt]
+
+Options:
+  -C dir              Work as if started in dir
+  -d dir|url          Search this directory first (repeatable)
+  -D dir|url          Search this directory last, if it is there (repeatable)
+  -m file|url         Search the directories that this file names, one in each line
+  -p key=value        Fill ${key} with value (repeatable)
+  -s key=value        Use only what is for key=value, or for every key (repeatable)
+  -a agent            Use only what is for this agent, or for every one
+  -A agent            The same as -a
+  -r                  Continue: select resume=true, and leave out rules and skills
+  --skip-bootstrap    Leave out rules and skills, and run no bootstrap script
+  -w                  Write the rules to the file that the agent reads
+  -h                  Show this help
+";
+
+/// Runs `coding-context` with the arguments after its name.
+pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
+    let outcome = Arguments::parse(args)
+        .map_err(Failure::Misuse)
+        .and_then(|arguments| print(ui, system, &arguments).map_err(Failure::Run));
+    let outcome = outcome.and_then(|code| {
+        ui.flush().map_err(|error| Failure::Run(error.into()))?;
+        Ok(code)
+    });
+    // When even standard error is gone, only the exit code is left.
+    match outcome {
+        Ok(code) => code,
+        Err(Failure::Run(error)) => error.report(ui),
+        Err(Failure::Misuse(Misuse::Help)) => {
+            let _ = ui.warn_raw(USAGE);
+            ExitCode::SUCCESS
+        }
+        // The error comes last, where it is seen.
+        Err(Failure::Misuse(misuse)) => {
+            let _ = ui.warn_raw(USAGE).and_then(|()| ui.warn_raw("\n"));
+            let _ = ui.error(&misuse.to_string());
+            let kind = if misuse.is_about_flags() { ErrorKind::Usage } else { ErrorKind::Refused };
+            kind.exit_code()
+        }
+    }
+}
+
+enum Failure {
+    Misuse(Misuse),
+    Run(CommandError),
+}
+
+fn print(
+    ui: &mut Ui,
+    system: Arc<dyn System>,
+    arguments: &Arguments,
+) -> Result<ExitCode, CommandError> {
+    let session = Session::start(system, arguments.directory.as_deref())?;
+    let assembled = assemble(ui, &session, &arguments.call)?;
+    let Assembled { prompt, root, .. } = &assembled;
+    mention(ui, &prompt.diagnostics, root)?;
+    let mut layout = Layout { front_matter: Part::Written, guidance: Part::Written };
+    if arguments.writes_rules {
+        let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
+        layout.guidance = Part::LeftOut;
+        if !arguments.call.task_alone {
+            write_rules(ui, &session, agent, prompt, HandEdits::Keep)?;
+        }
+    }
+    ui.print_text(&prompt.render(layout))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,42 @@
+//! The MCP server that a task or rule asks for.
+
+use brief_syntax::yaml::{Node, Value};
+
+use crate::mcp::{Connection, McpServer, ServerKind};
+
+/// Reads the fields that every client knows; `None` when there is nothing to start or to call.
+pub(super) fn server(node: Node<'_>) -> Option<McpServer> {
+    let Value::Mapping(fields) = node.value() else { return None };
+    let text = |name| fields.get(name).and_then(Node::as_str);
+    let kind = text("type").and_then(ServerKind::from_name);
+    let disabled = matches!(text("disabled"), Some("true" | "True" | "TRUE"));
+    let connection = match (text("command"), text("url")) {
+        (Some(command), None) => Connection::Command {
+            command: command.to_owned(),
+            args: texts(fields.get("args")),
+            env: pairs(fields.get("env")),
+        },
+        (_, Some(url)) => {
+            Connection::Url { url: url.to_owned(), headers: pairs(fields.get("headers")) }
+        }
+        (None, None) => return None,
+    };
+    Some(McpServer { connection, kind, disabled })
+}
+
+fn texts(node: Option<Node<'_>>) -> Vec<String> {
+    match node.map(Node::value) {
+        Some(Value::Sequence(list)) => {
+            list.iter().filter_map(Node::as_str).map(str::to_owned).collect()
+        }
+        Some(Value::Scalar(text)) => vec![text.to_owned()],
+        _ => Vec::new(),
+    }
+}
+
+fn pairs(node: Option<Node<'_>>) -> Vec<(String, String)> {
+    let Some(Value::Mapping(fields)) = node.map(Node::value) else { return Vec::new() };
+    let fields = fields.effective_fields().into_iter();
+    let pairs = fields.map(|field| (field.name(), field.value.as_str().unwrap_or_default()));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
