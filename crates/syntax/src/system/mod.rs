@@ -9,6 +9,7 @@ mod memory;
 mod os;
 #[cfg(unix)]
 mod os_process;
+mod os_tree;
 mod private;
 mod process;
 mod remembered;
@@ -255,4 +256,33 @@ pub trait System: Send + Sync {
 
     /// Removes an empty directory.
     fn remove_empty_dir(&self, path: &Path) -> io::Result<()>;
+
+    /// Creates a directory in `parent` under a name that nobody else has, for the user alone. It
+    /// is filled there and then put in place with [`System::rename_dir`].
+    fn create_staging_dir(&self, _parent: &Path) -> io::Result<PathBuf> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be staged here"))
+    }
+
+    /// Creates a file that must not exist yet, below a staging directory. It need not be safe on
+    /// disk before [`System::rename_dir`] returns.
+    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.create_file(path, bytes)
+    }
+
+    /// Creates a symbolic link at `path`, which must not exist yet.
+    fn create_link(&self, _path: &Path, _target: &Path) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no link can be created here"))
+    }
+
+    /// Gives a directory with all in it another name in one step. A directory that is there
+    /// already stays and is [`io::ErrorKind::AlreadyExists`], unless it is empty. What was written
+    /// below is on disk before the name changes, where the system can promise that.
+    fn rename_dir(&self, _from: &Path, _to: &Path) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be renamed here"))
+    }
+
+    /// Removes a directory and everything below it. Links are removed, not followed.
+    fn remove_tree(&self, _path: &Path) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be removed here"))
+    }
 }

@@ -17,7 +17,7 @@ use super::Below;
 use super::{Call, Ending, Stream};
 use super::{
     Dir, DirEntry, FileKind, FileLock, Ownership, ReadError, Resolved, System, TemporaryDir,
-    private,
+    os_tree, private,
 };
 
 /// The operating system that the program runs on.
@@ -169,6 +169,26 @@ impl System for OsSystem {
 
     fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
         fs::remove_dir(path)
+    }
+
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
+        os_tree::create_staging_dir(parent)
+    }
+
+    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        os_tree::create_staged_file(path, bytes)
+    }
+
+    fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
+        os_tree::create_link(path, target)
+    }
+
+    fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
+        os_tree::rename_dir(from, to)
+    }
+
+    fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir_all(path)
     }
 }
 

@@ -145,6 +145,26 @@ impl System for Remembered {
     fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
         self.system.remove_empty_dir(path)
     }
+
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
+        self.system.create_staging_dir(parent)
+    }
+
+    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.system.create_staged_file(path, bytes)
+    }
+
+    fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
+        self.system.create_link(path, target)
+    }
+
+    fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.system.rename_dir(from, to)
+    }
+
+    fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        self.system.remove_tree(path)
+    }
 }
 
 #[cfg(test)]

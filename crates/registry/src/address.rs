@@ -1,0 +1,354 @@
+//! The address of a repository, apart from the credentials in it.
+//!
+//! A password must not be seen by anybody: not in a message, not in the name of a directory, and not
+//! in the arguments of a process, which every user of the machine can list. So git gets the address
+//! without it, and the credentials through the environment.
+
+use brief_syntax::text;
+
+/// What stands for credentials wherever an address is shown.
+const HIDDEN: &str = "***";
+
+/// A repository's address in its parts.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// `scheme://[user[:password]@]host/path`.
+    Url {
+        /// In lower case.
+        scheme: String,
+        /// As written, before the `@`.
+        credentials: Option<String>,
+        /// With the port, if there is one; empty for `file`.
+        host: String,
+        /// From the first slash on.
+        path: String,
+    },
+    /// `[user@]host:path`, as ssh has it; also what stands for a prefix in the user's git settings.
+    Remote(String),
+}
+
+/// A setting that git gets through the environment.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub(crate) key: String,
+    pub(crate) value: String,
+}
+
+impl Address {
+    /// Reads an address, or says what is wrong with it without repeating it.
+    pub(crate) fn parse(text: &str) -> Result<Address, &'static str> {
+        if text.starts_with('-') {
+            return Err("an address does not start with `-`");
+        }
+        if text.chars().any(|character| character.is_control() || text::is_hidden(character)) {
+            return Err("it has control characters or invisible ones");
+        }
+        let Some((scheme, rest)) = split_scheme(text) else { return Address::parse_remote(text) };
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let (credentials, host) = match authority.rsplit_once('@') {
+            Some((credentials, host)) => (Some(credentials), host),
+            None => (None, authority),
+        };
+        let scheme = scheme.to_ascii_lowercase();
+        if scheme == "file" {
+            if credentials.is_some() || !matches!(host, "" | "localhost") {
+                return Err("a file has no host; write `file:///absolute/path`");
+            }
+        } else if !is_host(host) {
+            return Err(
+                "the host is not one; a `/`, `?` or `#` in a password is written as `%2F`, `%3F` or `%23`",
+            );
+        } else if text.contains([' ', '#', '\\']) {
+            return Err("it has a space, `#` or `\\`; a version is written as `?ref=…`");
+        }
+        if path.trim_matches('/').is_empty() {
+            return Err("it names no repository");
+        }
+        let address = Address::Url {
+            host: if scheme == "file" { String::new() } else { host.to_owned() },
+            credentials: credentials.map(str::to_owned),
+            path: path.to_owned(),
+            scheme,
+        };
+        address.check_credentials()?;
+        Ok(address)
+    }
+
+    fn parse_remote(text: &str) -> Result<Address, &'static str> {
+        let (host, path) = text.split_once(':').ok_or("it is not the address of a repository")?;
+        let (user, host) = host.rsplit_once('@').unwrap_or(("git", host));
+        // One letter before the colon is a drive.
+        if !is_user(user) || !is_host(host) || host.len() < 2 {
+            return Err("it is not of the form `user@host:path`");
+        }
+        if path.trim_matches('/').is_empty() || path.starts_with(['-', ':']) {
+            return Err("it names no repository");
+        }
+        Ok(Address::Remote(text.to_owned()))
+    }
+
+    fn check_credentials(&self) -> Result<(), &'static str> {
+        let Address::Url { scheme, credentials: Some(credentials), .. } = self else {
+            return Ok(());
+        };
+        if scheme == "ssh" {
+            return if is_user(credentials) {
+                Ok(())
+            } else {
+                Err("ssh takes a user's name and no password; keys are the way")
+            };
+        }
+        match percent_decoded(credentials) {
+            Some(decoded) if !decoded.chars().any(char::is_control) => Ok(()),
+            _ => Err("the user's name or the password is not written as a URL has it"),
+        }
+    }
+
+    /// Returns the address as git gets it: everything but credentials. Also what names the
+    /// repository's place in the cache.
+    pub(crate) fn bare(&self) -> String {
+        match self {
+            Address::Remote(text) => text.clone(),
+            // The user is part of where ssh leads.
+            Address::Url { scheme, credentials: Some(user), host, path } if scheme == "ssh" => {
+                format!("ssh://{user}@{host}{path}")
+            }
+            Address::Url { scheme, host, path, .. } => format!("{scheme}://{host}{path}"),
+        }
+    }
+
+    /// Returns the address as it may be shown.
+    pub(crate) fn redacted(&self) -> String {
+        match self {
+            Address::Url { scheme, credentials: Some(_), host, path } if scheme != "ssh" => {
+                format!("{scheme}://{HIDDEN}@{host}{path}")
+            }
+            _ => self.bare(),
+        }
+    }
+
+    /// Returns what git has to be told so that it uses the credentials in the address.
+    pub(crate) fn setting(&self) -> Option<Setting> {
+        let Address::Url { scheme, credentials: Some(credentials), host, .. } = self else {
+            return None;
+        };
+        if scheme != "https" {
+            return None;
+        }
+        let (user, password) = match credentials.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (credentials.as_str(), None),
+        };
+        let user = percent_decoded(user)?;
+        Some(match password {
+            Some(password) => {
+                let pair = format!("{user}:{}", percent_decoded(password)?);
+                Setting {
+                    key: format!("http.https://{host}/.extraHeader"),
+                    value: format!("Authorization: Basic {}", base64(pair.as_bytes())),
+                }
+            }
+            // The user's credential helper knows the password.
+            None => Setting { key: format!("credential.https://{host}.username"), value: user },
+        })
+    }
+
+    /// Returns a readable name for a directory: letters, digits, `.` and `-`.
+    pub(crate) fn slug(&self) -> String {
+        const LENGTH: usize = 60;
+        let bare = self.bare();
+        let name = bare.split_once("://").map_or(bare.as_str(), |(_, rest)| rest);
+        let name = name.rsplit_once('@').map_or(name, |(_, rest)| rest);
+        let name = name.trim_matches('/');
+        let name = name.strip_suffix(".git").unwrap_or(name);
+        let mut slug = String::with_capacity(LENGTH);
+        // The end of a path says more than its beginning.
+        let skipped = name.chars().count().saturating_sub(LENGTH);
+        for character in name.chars().skip(skipped) {
+            match character {
+                'a'..='z' | '0'..='9' => slug.push(character),
+                'A'..='Z' => slug.push(character.to_ascii_lowercase()),
+                '.' | '_' if !slug.is_empty() && !slug.ends_with(['.', '-']) => {
+                    slug.push(character);
+                }
+                _ if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+                _ => {}
+            }
+        }
+        slug.trim_end_matches(['-', '.']).to_owned()
+    }
+}
+
+/// Splits `scheme://rest`.
+pub(crate) fn split_scheme(text: &str) -> Option<(&str, &str)> {
+    text.split_once("://").filter(|(scheme, _)| is_scheme(scheme))
+}
+
+/// Returns whether a word can stand before `::` or `://`.
+pub(crate) fn is_scheme(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_alphabetic())
+        && word.chars().all(|other| other.is_ascii_alphanumeric() || "+.-".contains(other))
+}
+
+fn is_user(user: &str) -> bool {
+    !user.is_empty()
+        && !user.starts_with('-')
+        && user.chars().all(|other| other.is_ascii_alphanumeric() || "._+-".contains(other))
+}
+
+/// A name or an address in brackets, maybe with a port.
+fn is_host(host: &str) -> bool {
+    let (name, port) = match host.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((name, port)) => (name, port.strip_prefix(':').unwrap_or(port)),
+            None => return false,
+        },
+        None => host.split_once(':').unwrap_or((host, "")),
+    };
+    let is_part = |other: char| other.is_alphanumeric() || "._-".contains(other);
+    let is_part = |other: char| is_part(other) || (host.starts_with('[') && other == ':');
+    !name.is_empty()
+        && !name.starts_with('-')
+        && name.chars().all(is_part)
+        && port.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns `text` with the credentials of every URL in it hidden: what git or a user wrote, which
+/// may be no address at all.
+pub(crate) fn redact(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("://").map(|start| start + 3) {
+        let (before, after) = rest.split_at(start);
+        shown.push_str(before);
+        rest = after;
+        let word = &after[..after.find(char::is_whitespace).unwrap_or(after.len())];
+        let authority = &word[..word.find(['/', '?', '#']).unwrap_or(word.len())];
+        // A password that is not encoded as it should be may go on behind a slash.
+        let broken = authority.split_once(':').is_some_and(|(_, port)| {
+            !authority.starts_with('[') && !port.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        let within = if broken { word } else { authority };
+        if let Some(end) = within.rfind('@') {
+            // A name for ssh is no secret, and without it the address is another.
+            let is_ssh = before.ends_with("ssh://") && is_user(&within[..end]);
+            if !is_ssh {
+                shown.push_str(HIDDEN);
+                rest = &after[end..];
+            }
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// Returns text of a stranger as it may be shown in the middle of a message.
+pub(crate) fn one_line(text: &str) -> String {
+    text::visible(&text.replace(['\n', '\t'], " ")).into_owned()
+}
+
+/// Decodes `%41`; `None` where it is malformed or not UTF-8.
+pub(crate) fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(rest.next()?).to_digit(16);
+            let (high, low) = (digit()?, digit()?);
+            bytes.push(u8::try_from(high * 16 + low).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let value = group.iter().fold(0, |value: usize, &byte| (value << 8) | usize::from(byte));
+        let value = value << (8 * (3 - group.len()));
+        for place in 0..4 {
+            text.push(if place <= group.len() {
+                char::from(DIGITS[(value >> (18 - 6 * place)) & 63])
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_hidden_wherever_they_stand() {
+        for (text, shown) in [
+            ("https://user:pass@host/r", "https://***@host/r"),
+            ("https://token@host/r@v1", "https://***@host/r@v1"),
+            ("https://user:pa/ss@host/r", "https://***@host/r"),
+            ("https://user:pa?s#s@host/r", "https://***@host/r"),
+            ("https://user:p@ss@host/r", "https://***@host/r"),
+            ("https://host:8443/org/repo@x", "https://host:8443/org/repo@x"),
+            ("https://[::1]:80/org/repo@x", "https://[::1]:80/org/repo@x"),
+            ("ssh://git@host/r", "ssh://git@host/r"),
+            ("ssh://git:pass@host/r", "ssh://***@host/r"),
+            (
+                "cannot read 'https://a:b@h/r': see https://c@h/",
+                "cannot read 'https://***@h/r': see https://***@h/",
+            ),
+            ("git@host:org/repo", "git@host:org/repo"),
+        ] {
+            assert_eq!(redact(text), shown);
+        }
+    }
+
+    #[test]
+    fn git_gets_the_credentials_beside_the_address() {
+        let address = Address::parse("https://us%40er:pa%3Ass@host:8443/r.git").ok().unwrap();
+        assert_eq!(address.bare(), "https://host:8443/r.git");
+        assert_eq!(address.redacted(), "https://***@host:8443/r.git");
+        let setting = address.setting().unwrap();
+        assert_eq!(setting.key, "http.https://host:8443/.extraHeader");
+        assert_eq!(setting.value, format!("Authorization: Basic {}", base64(b"us@er:pa:ss")));
+
+        let address = Address::parse("https://user@host/r.git").ok().unwrap();
+        assert_eq!(address.bare(), "https://host/r.git");
+        let setting = address.setting().unwrap();
+        assert_eq!(
+            (setting.key.as_str(), setting.value.as_str()),
+            ("credential.https://host.username", "user")
+        );
+    }
+
+    /// RFC 4648, section 10.
+    #[test]
+    fn base64_of_the_standard() {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn names_of_directories_are_readable_and_tame() {
+        for (address, slug) in [
+            ("https://github.com/Org/repo.git", "github.com-org-repo"),
+            ("https://u:p@host:8443/a/../b", "host-8443-a-b"),
+            ("git@host:org/repo.git", "host-org-repo"),
+            ("file:///home/me/r%20x/.git", "home-me-r-20x"),
+        ] {
+            assert_eq!(Address::parse(address).ok().unwrap().slug(), slug, "{address}");
+        }
+    }
+}

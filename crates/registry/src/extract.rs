@@ -1,0 +1,447 @@
+//! The files of a commit, written by us.
+//!
+//! git does not check anything out: attributes, filters and hooks have no part in it. We list the
+//! tree, judge every name, and write the contents to a directory that nobody else has. Links come
+//! last, so that nothing is ever written through one.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::limits;
+use brief_syntax::text::is_hidden;
+
+use crate::address::one_line;
+use crate::cache::io_error;
+use crate::error::FetchError;
+use crate::git::{Git, Outcome, Request};
+
+/// Bytes that a listing of as many files as we take may have.
+const LISTING_BYTES: usize = 8 * 1024 * 1024;
+
+/// Bytes of contents asked for in one call, unless one file alone has more.
+const BATCH_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Bytes of a link, as Linux has it.
+const LINK_BYTES: u64 = 4095;
+
+/// Files that notes name one by one.
+const NAMED: usize = 20;
+
+/// What is to be written, and where.
+pub(crate) struct Extraction<'a> {
+    pub(crate) git: Git<'a>,
+    /// The repository that has the commit.
+    pub(crate) repository: &'a Path,
+    pub(crate) commit: &'a str,
+    pub(crate) subpath: Option<&'a str>,
+    /// Where the files go; not there yet.
+    pub(crate) root: &'a Path,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Program,
+    Link,
+}
+
+/// A file in the tree.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    kind: Kind,
+    object: String,
+    size: u64,
+    /// The names from the root of the tree.
+    path: PathBuf,
+}
+
+/// What is said about the files that were left out.
+#[derive(Default)]
+struct Notes {
+    named: Vec<String>,
+    more: usize,
+}
+
+impl Notes {
+    fn add(&mut self, path: &Path, reason: &str) {
+        if self.named.len() == NAMED {
+            self.more += 1;
+            return;
+        }
+        let path = one_line(&path.to_string_lossy());
+        self.named.push(format!("`{path}` was left out: {reason}"));
+    }
+
+    fn into_lines(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.named.push(format!("{} more files were left out", self.more));
+        }
+        self.named
+    }
+}
+
+impl Extraction<'_> {
+    /// Writes the files, and returns what the user should know about those that were left out.
+    pub(crate) fn write(&self) -> Result<Vec<String>, FetchError> {
+        let mut notes = Notes::default();
+        let entries = self.list(&mut notes)?;
+        let (links, files): (Vec<Entry>, Vec<Entry>) =
+            entries.into_iter().partition(|entry| entry.kind == Kind::Link);
+
+        let mut directories = BTreeSet::new();
+        self.create_dir(self.root, &mut directories).map_err(|error| io_error(self.root, error))?;
+        self.read_all(&files, |entry, bytes| {
+            let path = self.root.join(&entry.path);
+            match self.write_file(&path, entry.kind, bytes, &mut directories) {
+                // On some systems two names are one, and a tree can be made to hold one name twice.
+                Err(error) if is_taken(&error) => notes.add(&entry.path, "its name is taken"),
+                other => other.map_err(|error| io_error(&path, error))?,
+            }
+            Ok(())
+        })?;
+        self.read_all(&links, |entry, bytes| {
+            let Some(target) = path_from(bytes).filter(|target| stays_inside(&entry.path, target))
+            else {
+                notes.add(&entry.path, "it is a link that leads out of the directory");
+                return Ok(());
+            };
+            let path = self.root.join(&entry.path);
+            match self.write_link(&path, &target, &mut directories) {
+                Err(error) if is_taken(&error) => notes.add(&entry.path, "its name is taken"),
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                    notes.add(&entry.path, "it is a link, which this system does not have");
+                }
+                other => other.map_err(|error| io_error(&path, error))?,
+            }
+            Ok(())
+        })?;
+        Ok(notes.into_lines())
+    }
+
+    fn puzzled(&self, what: &'static str) -> FetchError {
+        FetchError::Puzzled { repository: self.git.repository.to_owned(), what }
+    }
+
+    fn too_large(&self, limit: u64, unit: &'static str) -> FetchError {
+        FetchError::TooLarge { repository: self.git.repository.to_owned(), limit, unit }
+    }
+
+    /// Returns the name of the tree that is asked for.
+    fn tree(&self) -> Result<String, FetchError> {
+        let question = match self.subpath {
+            Some(subpath) => format!("{}:{subpath}\n", self.commit),
+            None => format!("{}^{{tree}}\n", self.commit),
+        };
+        let request =
+            Request::within(self.repository, "cat-file").arg("--batch-check").input(question);
+        let output = self.git.expect(request)?;
+        let output = String::from_utf8_lossy(&output);
+        match output.trim_end().rsplit_once(" tree ") {
+            Some((tree, _)) if is_commit(tree) => Ok(tree.to_owned()),
+            _ => Err(FetchError::SubpathMissing {
+                repository: self.git.repository.to_owned(),
+                subpath: one_line(self.subpath.unwrap_or(".")),
+                commit: self.commit.to_owned(),
+            }),
+        }
+    }
+
+    /// Lists what is to be written.
+    fn list(&self, notes: &mut Notes) -> Result<Vec<Entry>, FetchError> {
+        let most = limits::REMOTE_FILES as u64;
+        let request = Request::within(self.repository, "ls-tree")
+            .args(["-r", "-z", "-l", "--full-tree", &self.tree()?])
+            .output(LISTING_BYTES);
+        let output = match self.git.run(request)? {
+            Outcome::Done(output) => output,
+            Outcome::TooMuch => return Err(self.too_large(most, "files")),
+            Outcome::Failed(said) => {
+                return Err(FetchError::Git { repository: self.git.repository.to_owned(), said });
+            }
+        };
+        let mut entries = Vec::new();
+        let mut total = 0;
+        for line in output.split(|&byte| byte == 0).filter(|line| !line.is_empty()) {
+            let line = Line::parse(line).ok_or_else(|| self.puzzled("ls-tree"))?;
+            let path = line.safe_path().ok_or_else(|| FetchError::HostileName {
+                repository: self.git.repository.to_owned(),
+                name: one_line(&String::from_utf8_lossy(line.name)),
+            })?;
+            let kind = match line.mode {
+                "120000" => Kind::Link,
+                "160000" => {
+                    notes.add(&path, "submodules are not fetched");
+                    continue;
+                }
+                mode if line.is_blob && mode.starts_with("100") => {
+                    // As git does: the user's bit decides.
+                    if mode.ends_with("755") { Kind::Program } else { Kind::File }
+                }
+                _ => return Err(self.puzzled("ls-tree")),
+            };
+            let size = line.size.ok_or_else(|| self.puzzled("ls-tree"))?;
+            let limit = if kind == Kind::Link { LINK_BYTES } else { limits::REMOTE_FILE_BYTES };
+            if size > limit {
+                notes.add(&path, &format!("it is larger than {limit} bytes"));
+                continue;
+            }
+            total += size;
+            entries.push(Entry { kind, object: line.object.to_owned(), size, path });
+            if entries.len() > limits::REMOTE_FILES {
+                return Err(self.too_large(most, "files"));
+            }
+            if total > limits::REMOTE_BYTES {
+                return Err(self.too_large(limits::REMOTE_BYTES, "bytes"));
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Reads the contents of all entries in order, some at a time.
+    fn read_all(
+        &self,
+        mut entries: &[Entry],
+        mut visitor: impl FnMut(&Entry, &[u8]) -> Result<(), FetchError>,
+    ) -> Result<(), FetchError> {
+        while let Some(first) = entries.first() {
+            let mut bytes = first.size;
+            let more = entries[1..].iter().take_while(|entry| {
+                bytes += entry.size;
+                bytes <= BATCH_BYTES
+            });
+            let (batch, rest) = entries.split_at(1 + more.count());
+            entries = rest;
+            let output = self.read_batch(batch)?;
+            let mut output = output.as_slice();
+            for entry in batch {
+                let (content, rest) =
+                    split_object(output, entry).ok_or_else(|| self.puzzled("cat-file"))?;
+                visitor(entry, content)?;
+                output = rest;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_batch(&self, batch: &[Entry]) -> Result<Vec<u8>, FetchError> {
+        let mut input = String::new();
+        let mut expected = 0;
+        for entry in batch {
+            input.push_str(&entry.object);
+            input.push('\n');
+            // The name of the object, its kind and size stand before it.
+            expected += usize::try_from(entry.size).unwrap_or(usize::MAX) + 128;
+        }
+        let request = Request::within(self.repository, "cat-file")
+            .arg("--batch")
+            .input(input)
+            .output(expected);
+        self.git.expect(request)
+    }
+
+    fn create_dir(&self, path: &Path, known: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+        if !known.contains(path) {
+            self.git.system.create_dir(path)?;
+            known.insert(path.to_owned());
+        }
+        Ok(())
+    }
+
+    fn write_file(
+        &self,
+        path: &Path,
+        kind: Kind,
+        bytes: &[u8],
+        directories: &mut BTreeSet<PathBuf>,
+    ) -> io::Result<()> {
+        self.create_dir(path.parent().unwrap_or(self.root), directories)?;
+        match kind {
+            Kind::Program => self.git.system.create_program(path, bytes),
+            _ => self.git.system.create_staged_file(path, bytes),
+        }
+    }
+
+    fn write_link(
+        &self,
+        path: &Path,
+        target: &Path,
+        directories: &mut BTreeSet<PathBuf>,
+    ) -> io::Result<()> {
+        let parent = path.parent().unwrap_or(self.root);
+        // A directory that only links are in is new; if a link has its name, that is no place.
+        if !directories.contains(parent) {
+            let mut real = self.git.system.open_dir(self.root)?;
+            let below = parent.strip_prefix(self.root).map_err(|_| io::ErrorKind::InvalidInput)?;
+            let mut so_far = self.root.to_owned();
+            for name in below {
+                so_far.push(name);
+                if !directories.contains(&so_far) && real.open_dir(name).is_err() {
+                    self.git.system.create_dir(&so_far)?;
+                }
+                real = real.open_dir(name).map_err(|_| io::ErrorKind::AlreadyExists)?;
+                directories.insert(so_far.clone());
+            }
+        }
+        self.git.system.create_link(path, target)
+    }
+}
+
+/// A line of `ls-tree -l -z`: `100644 blob 1a2b…      12\tpath`.
+struct Line<'t> {
+    mode: &'t str,
+    is_blob: bool,
+    object: &'t str,
+    size: Option<u64>,
+    name: &'t [u8],
+}
+
+impl<'t> Line<'t> {
+    fn parse(line: &'t [u8]) -> Option<Self> {
+        let tab = line.iter().position(|&byte| byte == b'\t')?;
+        let mut words = std::str::from_utf8(&line[..tab]).ok()?.split_ascii_whitespace();
+        let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
+        let size = words.next()?.parse().ok();
+        is_commit(object).then_some(Line {
+            mode,
+            is_blob: kind == "blob",
+            object,
+            size,
+            name: &line[tab + 1..],
+        })
+    }
+
+    /// Returns the path, unless a part of it leads elsewhere or is git's own.
+    fn safe_path(&self) -> Option<PathBuf> {
+        let is_safe = |name: &[u8]| {
+            let lossy = String::from_utf8_lossy(name);
+            let is_foreign = cfg!(windows) && lossy.contains(['\\', ':']);
+            !matches!(name, b"" | b"." | b"..") && !is_foreign && !is_git_directory(&lossy)
+        };
+        let path = path_from(self.name)?;
+        self.name.split(|&byte| byte == b'/').all(is_safe).then_some(path)
+    }
+}
+
+/// Returns whether some file system takes the name for `.git`: case, invisible characters, dots and
+/// spaces at the end, what follows a colon, and the short name do not count everywhere.
+pub(crate) fn is_git_directory(name: &str) -> bool {
+    let name: String = name.chars().filter(|&character| !is_ignored(character)).collect();
+    let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+    name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")
+}
+
+/// The joiners show in text, so they are not hidden; in names HFS+ ignores them all the same.
+fn is_ignored(character: char) -> bool {
+    is_hidden(character) || matches!(character, '\u{200c}' | '\u{200d}')
+}
+
+/// Returns whether a link at `path` leads nowhere but into the directory that `path` starts at,
+/// whatever other links there are: up only first, and no higher than it lies.
+fn stays_inside(path: &Path, target: &Path) -> bool {
+    use std::path::Component;
+
+    let mut depth = path.components().count().saturating_sub(1);
+    let mut is_down = false;
+    for component in target.components() {
+        match component {
+            Component::ParentDir if !is_down && depth > 0 => depth -= 1,
+            Component::CurDir => {}
+            Component::Normal(_) => is_down = true,
+            _ => return false,
+        }
+    }
+    !target.as_os_str().is_empty()
+}
+
+/// Takes one object from the output of `cat-file --batch`.
+fn split_object<'t>(output: &'t [u8], entry: &Entry) -> Option<(&'t [u8], &'t [u8])> {
+    let end = output.iter().position(|&byte| byte == b'\n')?;
+    let header = format!("{} blob {}", entry.object, entry.size);
+    let size = usize::try_from(entry.size).ok()?;
+    let (content, rest) = output[end + 1..].split_at_checked(size)?;
+    (output[..end] == *header.as_bytes()).then_some((content, rest.strip_prefix(b"\n")?))
+}
+
+/// Returns whether a full name of an object is one: 40 or 64 digits.
+pub(crate) fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64)
+        && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory
+    )
+}
+
+#[cfg(unix)]
+fn path_from(bytes: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt;
+
+    (!bytes.contains(&0)).then(|| PathBuf::from(OsString::from_vec(bytes.to_vec())))
+}
+
+#[cfg(not(unix))]
+fn path_from(bytes: &[u8]) -> Option<PathBuf> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))?;
+    Some(PathBuf::from(OsString::from(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_that_stay_inside() {
+        for (path, target, expected) in [
+            ("link", "file", true),
+            ("link", "a/b", true),
+            ("a/link", "../b", true),
+            ("a/link", "./../b/./c", true),
+            ("a/b/link", "../..", true),
+            ("link", "..", false),
+            ("a/link", "../../x", false),
+            ("link", "/etc/passwd", false),
+            // `a` may itself be a link, and then this leads above what it seems.
+            ("link", "a/../b", false),
+            ("x/link", "a/../b", false),
+            ("link", "", false),
+        ] {
+            assert_eq!(
+                stays_inside(Path::new(path), Path::new(target)),
+                expected,
+                "{path} {target}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_that_are_refused() {
+        let object = "1".repeat(40);
+        for (name, safe) in [
+            ("a/b", true),
+            (".github/x", true),
+            (".gitattributes", true),
+            ("git", true),
+            ("a..b", true),
+            ("../x", false),
+            ("a/../b", false),
+            ("/abs", false),
+            ("a//b", false),
+            ("a/.", false),
+            (".git/config", false),
+            ("a/.GiT", false),
+            (".g\u{200c}it/x", false),
+            (".git. /x", false),
+            ("GIT~1/x", false),
+            (".git::$INDEX_ALLOCATION/x", false),
+        ] {
+            let line = format!("100644 blob {object}       3\t{name}");
+            let line = Line::parse(line.as_bytes()).unwrap();
+            assert_eq!(line.safe_path().is_some(), safe, "{name}");
+        }
+    }
+}

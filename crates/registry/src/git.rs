@@ -1,0 +1,253 @@
+//! Calls of the installed `git`.
+//!
+//! The user's own settings apply, because credential helpers and shorthands (`insteadOf`) live
+//! there. What a repository could use to run something does not: no hooks, no filters, no
+//! submodules, no transport that is a command. git works in our cache only, never in a tree of the
+//! user's, and never asks anything.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use brief_syntax::system::{Call, Ending, Stream};
+use brief_syntax::{System, limits};
+
+use crate::address::{Setting, one_line, redact};
+use crate::error::FetchError;
+
+/// Settings that win over the user's.
+const SETTINGS: [&str; 10] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.symlinks=false",
+    "protocol.ext.allow=never",
+    "safe.bareRepository=explicit",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    // What git would clean up in the background is ours to rename or remove.
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "fetch.writeCommitGraph=false",
+];
+
+/// Variables that would lead git to another repository or make it write what we do not expect. Those
+/// of `GIT_CONFIG_COUNT` stay: they are how a build server hands over credentials.
+const UNSET: [&str; 31] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+    "GIT_COMMON_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_TEMPLATE_DIR",
+    "GIT_DEFAULT_HASH",
+    "GIT_DEFAULT_REF_FORMAT",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_PROTOCOL",
+    "GIT_PROTOCOL_FROM_USER",
+    // Traces show credentials.
+    "GIT_TRACE",
+    "GIT_TRACE_CURL",
+    "GIT_TRACE_CURL_NO_DATA",
+    "GIT_TRACE_PACKET",
+    "GIT_TRACE_REDACT",
+    "GIT_TRACE_SETUP",
+    "GIT_TRACE2",
+    "GIT_TRACE2_EVENT",
+    "GIT_CURL_VERBOSE",
+];
+
+/// Bytes that a call may write beside what it is asked for: warnings, and words of the server.
+pub(crate) const CHATTER: usize = 1024 * 1024;
+
+/// Characters of git's last words that a message takes over.
+const LAST_WORDS: usize = 300;
+
+/// The installed `git`, working in a directory of our cache for one source.
+pub(crate) struct Git<'a> {
+    pub(crate) system: &'a dyn System,
+    /// Where it is started.
+    pub(crate) directory: &'a Path,
+    /// The source, as it may be shown.
+    pub(crate) repository: &'a str,
+}
+
+/// One call.
+pub(crate) struct Request<'a> {
+    args: Vec<OsString>,
+    input: Vec<u8>,
+    output: usize,
+    setting: Option<&'a Setting>,
+}
+
+impl<'a> Request<'a> {
+    /// A command that works without a repository, or creates one.
+    pub(crate) fn new(command: &str) -> Self {
+        Request { args: vec![command.into()], input: Vec::new(), output: CHATTER, setting: None }
+    }
+
+    /// A command that works in the given repository of ours.
+    pub(crate) fn within(repository: &Path, command: &str) -> Self {
+        let mut request = Request::new(command);
+        let mut place = OsString::from("--git-dir=");
+        place.push(repository);
+        request.args.insert(0, place);
+        request
+    }
+
+    pub(crate) fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    pub(crate) fn args<'t>(mut self, args: impl IntoIterator<Item = &'t str>) -> Self {
+        self.args.extend(args.into_iter().map(OsString::from));
+        self
+    }
+
+    pub(crate) fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = input.into();
+        self
+    }
+
+    /// Allows this many bytes of output.
+    pub(crate) fn output(mut self, bytes: usize) -> Self {
+        self.output = bytes + CHATTER;
+        self
+    }
+
+    /// Hands credentials over, in the environment where nobody else sees them.
+    pub(crate) fn setting(mut self, setting: Option<&'a Setting>) -> Self {
+        self.setting = setting;
+        self
+    }
+}
+
+/// How a call went that was not refused by us.
+pub(crate) enum Outcome {
+    /// As asked, with this output.
+    Done(Vec<u8>),
+    /// With another status than 0, and these last words.
+    Failed(String),
+    /// It had more to say than it may.
+    TooMuch,
+}
+
+impl Git<'_> {
+    /// Makes a call that has no reason to fail but the network or the repository.
+    pub(crate) fn expect(&self, request: Request<'_>) -> Result<Vec<u8>, FetchError> {
+        let repository = self.repository.to_owned();
+        match self.run(request)? {
+            Outcome::Done(output) => Ok(output),
+            Outcome::Failed(said) => Err(FetchError::Git { repository, said }),
+            Outcome::TooMuch => Err(FetchError::Puzzled { repository, what: "without end" }),
+        }
+    }
+
+    pub(crate) fn run(&self, request: Request<'_>) -> Result<Outcome, FetchError> {
+        let call = self.call(request);
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let ending = self.system.run(&call, &mut |stream, piece| match stream {
+            Stream::Stdout => stdout.extend_from_slice(piece),
+            Stream::Stderr => stderr.extend_from_slice(piece),
+        });
+        let repository = self.repository.to_owned();
+        match ending {
+            Ok(Ending::Exited(0)) => Ok(Outcome::Done(stdout)),
+            Ok(Ending::Exited(_)) => Ok(Outcome::Failed(last_words(&stderr))),
+            Ok(Ending::Killed) => Ok(Outcome::Failed("it was killed".to_owned())),
+            Ok(Ending::TooMuchOutput) => Ok(Outcome::TooMuch),
+            Ok(Ending::TimedOut) => Err(FetchError::TimedOut { repository }),
+            Ok(Ending::Interrupted) => Err(FetchError::Interrupted { repository }),
+            // The directory is ours and there, so it is the program that is missing.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(FetchError::GitMissing { repository })
+            }
+            Err(error) => Err(FetchError::NotStarted { repository, error }),
+        }
+    }
+
+    fn call(&self, request: Request<'_>) -> Call {
+        let time_limit = Duration::from_secs(limits::REMOTE_SECONDS);
+        let mut call = Call::new("git", self.directory, time_limit, request.output);
+        for setting in SETTINGS {
+            call = call.arg("-c").arg(setting);
+        }
+        call = call.arg("--no-replace-objects").arg("--no-optional-locks").arg("--no-pager");
+        call.args.extend(request.args);
+        call.input = request.input;
+        for name in UNSET {
+            call = call.without_env(name);
+        }
+        call = call
+            .with_env("GIT_ALLOW_PROTOCOL", "https:ssh:file")
+            .with_env("GIT_TERMINAL_PROMPT", "0")
+            .with_env("GIT_NO_LAZY_FETCH", "1");
+        // A home directory under version control is a tree of the user's.
+        if let Some(above) = self.directory.parent() {
+            call = call.with_env("GIT_CEILING_DIRECTORIES", above);
+        }
+        // ssh asks on the terminal, which we do not have, and would wait for the time limit. Whoever
+        // has a program that answers keeps it.
+        if self.system.env("SSH_ASKPASS").is_none() {
+            call = call.with_env("SSH_ASKPASS", "false").with_env("SSH_ASKPASS_REQUIRE", "force");
+            if self.system.env("GIT_ASKPASS").is_none() {
+                call = call.with_env("GIT_ASKPASS", "");
+            }
+        }
+        if let Some(Setting { key, value }) = request.setting {
+            let count = self.system.env("GIT_CONFIG_COUNT");
+            let count = count.and_then(|count| count.to_str()?.parse::<usize>().ok()).unwrap_or(0);
+            call = call
+                .with_env("GIT_CONFIG_COUNT", (count + 1).to_string())
+                .with_env(format!("GIT_CONFIG_KEY_{count}"), key)
+                .with_env(format!("GIT_CONFIG_VALUE_{count}"), value);
+        }
+        call
+    }
+}
+
+/// Returns what git said last, fit to be shown. General advice follows after an empty line; before
+/// it, the last line says what failed and the one before often why.
+fn last_words(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| line.rsplit('\r').next().unwrap_or(line).trim())
+        .skip_while(|line| line.is_empty())
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let words = lines[lines.len().saturating_sub(2)..].join("; ");
+    if words.is_empty() {
+        return "it gave no reason".to_owned();
+    }
+    let words: String = redact(&words).chars().take(LAST_WORDS).collect();
+    one_line(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_words_are_short_redacted_and_visible() {
+        let said = b"warning: x\nssh: no\x1b[31m route\nfatal: Could not read https://u:p@h/r\n\nPlease make sure\n";
+        assert_eq!(
+            last_words(said),
+            "ssh: no\\u{1b}[31m route; fatal: Could not read https://***@h/r"
+        );
+        assert_eq!(last_words(b""), "it gave no reason");
+        assert!(last_words(&b"x".repeat(10_000)).len() <= LAST_WORDS);
+    }
+}

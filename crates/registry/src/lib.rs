@@ -1,0 +1,17 @@
+//! Where guidance comes from: a directory, or a git repository that is cached by commit.
+//!
+//! [`Source`] reads what a user typed. [`Cache`] turns a git source into a directory of plain files
+//! with the installed `git`, which knows the user's credentials and shorthands. What was fetched is
+//! data of a stranger: nothing of it is run, git does not check it out, and no file of it can land
+//! outside the cache.
+
+mod address;
+mod cache;
+mod error;
+mod extract;
+mod git;
+mod source;
+
+pub use cache::{Cache, Checkout, Network};
+pub use error::FetchError;
+pub use source::{GitSource, Source, SourceError};

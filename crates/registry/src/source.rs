@@ -1,0 +1,469 @@
+//! What a user typed to say where guidance comes from.
+//!
+//! The spellings are those that people know from other tools. What leads into the network is told
+//! from a directory by its form alone, except for the few spellings that could be both: there a
+//! directory that exists is meant.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::System;
+
+use crate::address::{Address, is_scheme, one_line, percent_decoded, redact, split_scheme};
+
+/// Hosts whose repositories need no `https://`, and whether a repository is always two names deep.
+const HOSTS: [(&str, bool); 3] =
+    [("github.com", true), ("gitlab.com", false), ("bitbucket.org", true)];
+
+/// How the names of archives end.
+const ARCHIVES: [&str; 14] = [
+    ".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".gz",
+    ".bz2", ".xz", ".zst", ".7z",
+];
+
+/// Characters that a reference may have.
+const REFERENCE_LENGTH: usize = 250;
+
+/// Where guidance comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A directory, as typed.
+    Directory(PathBuf),
+    /// A git repository, or a directory in one.
+    Git(GitSource),
+}
+
+/// A git repository, or a directory in one.
+///
+/// The address may hold a password. `Debug` and `Display` hide it, and [`GitSource::address`] is
+/// without; nothing but git should see [`GitSource::url`].
+#[derive(Clone, PartialEq, Eq)]
+pub struct GitSource {
+    /// The address of the repository, credentials included.
+    pub url: String,
+    /// A branch, a tag or a full commit; without one, what the repository shows first.
+    pub reference: Option<String>,
+    /// A directory in the repository, with slashes.
+    pub subpath: Option<String>,
+}
+
+/// Why what the user typed is not a source.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// Nothing was typed.
+    #[error("the source is empty; name a directory or `git::https://host/repository`")]
+    Empty,
+    /// A way of transport that we do not have.
+    #[error("`{given}`: `{scheme}` is not supported; {help}")]
+    Scheme {
+        /// What was typed, credentials hidden.
+        given: String,
+        /// The way of transport, with its punctuation.
+        scheme: String,
+        /// The way out.
+        help: &'static str,
+    },
+    /// An archive.
+    #[error(
+        "`{given}` is an archive, which is not supported; name the git repository that it was made from, or unpack it and name the directory"
+    )]
+    Archive {
+        /// What was typed, credentials hidden.
+        given: String,
+    },
+    /// Something else is wrong with the address.
+    #[error("`{given}` is not the address of a git repository: {reason}")]
+    Address {
+        /// What was typed, credentials hidden.
+        given: String,
+        /// What is wrong, and the way out.
+        reason: &'static str,
+    },
+    /// A parameter that means nothing to us.
+    #[error(
+        "`{given}`: the parameter `{name}` is not supported; `ref` is, for a branch, tag or commit"
+    )]
+    Parameter {
+        /// What was typed, credentials hidden.
+        given: String,
+        /// The parameter.
+        name: String,
+    },
+    /// Something that cannot be a branch, tag or commit.
+    #[error("`{reference}` cannot be a branch, tag or commit: {reason}")]
+    Reference {
+        /// The reference.
+        reference: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// Something that cannot be a directory in a repository.
+    #[error("`{subpath}` cannot be a directory in a repository: {reason}")]
+    Subpath {
+        /// The directory.
+        subpath: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// A version of something that has no versions.
+    #[error("`{given}` is not a git repository, so it has no `ref`; leave `?ref=…` away")]
+    NotARepository {
+        /// What was typed, credentials hidden.
+        given: String,
+    },
+}
+
+impl Source {
+    /// Reads what a user typed; `base` is where relative directories start.
+    ///
+    /// Looks at the disk only where the form leaves it open what is meant: `file:///…` is a
+    /// repository if there is one, and `github.com/org/repo` is a directory if there is one.
+    pub fn parse(text: &str, base: &Path, system: &dyn System) -> Result<Source, SourceError> {
+        if text.trim().is_empty() {
+            return Err(SourceError::Empty);
+        }
+        if is_plain_path(text) {
+            return Ok(Source::Directory(text.into()));
+        }
+        if let Some((word, rest)) = split_forced(text) {
+            if word.eq_ignore_ascii_case("git") {
+                return Parts::split(text, rest)?.into_git(base).map(Source::Git);
+            }
+            return Err(unsupported(text, word, "::"));
+        }
+        if let Some((scheme, _)) = split_scheme(text) {
+            let parts = Parts::split(text, text)?;
+            return match scheme.to_ascii_lowercase().as_str() {
+                "file" => parts.into_file(system),
+                "https" if is_archive(parts.location) => {
+                    Err(SourceError::Archive { given: shown(text) })
+                }
+                _ => parts.into_git(base).map(Source::Git),
+            };
+        }
+        let before_query = text.split('?').next().unwrap_or(text);
+        let is_address = is_remote(text) || split_host(text).is_some();
+        if is_address && system.resolve_dir(&base.join(before_query)).is_err() {
+            return Parts::split(text, text)?.into_git(base).map(Source::Git);
+        }
+        Ok(Source::Directory(text.into()))
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Directory(path) => formatter.write_str(&one_line(&path.to_string_lossy())),
+            Source::Git(source) => source.fmt(formatter),
+        }
+    }
+}
+
+impl GitSource {
+    /// Returns the address of the repository without credentials.
+    pub fn address(&self) -> Result<String, SourceError> {
+        self.parts().map(|address| address.bare())
+    }
+
+    pub(crate) fn parts(&self) -> Result<Address, SourceError> {
+        let refused = |reason| SourceError::Address { given: shown(&self.url), reason };
+        let address = Address::parse(&self.url).map_err(refused)?;
+        match &address {
+            Address::Url { scheme, .. } if !matches!(scheme.as_str(), "https" | "ssh" | "file") => {
+                Err(unsupported(&self.url, scheme, "://"))
+            }
+            _ => Ok(address),
+        }
+    }
+
+    /// Holds every part to its grammar, wherever it came from.
+    pub(crate) fn check(&self) -> Result<Address, SourceError> {
+        if let Some(reference) = &self.reference {
+            check_reference(reference).map_err(|reason| SourceError::Reference {
+                reference: one_line(reference),
+                reason,
+            })?;
+        }
+        if let Some(subpath) = &self.subpath {
+            check_subpath(subpath)
+                .map_err(|reason| SourceError::Subpath { subpath: one_line(subpath), reason })?;
+        }
+        self.parts()
+    }
+}
+
+impl fmt::Display for GitSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = match Address::parse(&self.url) {
+            Ok(address) => address.redacted(),
+            Err(_) => redact(&self.url),
+        };
+        formatter.write_str(&one_line(&url))?;
+        if let Some(subpath) = &self.subpath {
+            write!(formatter, "//{}", one_line(subpath))?;
+        }
+        if let Some(reference) = &self.reference {
+            write!(formatter, "?ref={}", one_line(reference))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for GitSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "GitSource({self})")
+    }
+}
+
+/// A source taken apart at `//` and `?`, in either order.
+struct Parts<'t> {
+    /// All that was typed.
+    given: &'t str,
+    /// What is left: the repository.
+    location: &'t str,
+    reference: Option<String>,
+    subpath: Option<String>,
+}
+
+impl<'t> Parts<'t> {
+    fn split(given: &'t str, text: &'t str) -> Result<Self, SourceError> {
+        let start = split_scheme(text).map_or(0, |(scheme, _)| scheme.len() + 3);
+        let (location, query) = match text[start..].find('?') {
+            Some(offset) => (&text[..start + offset], Some(&text[start + offset + 1..])),
+            None => (text, None),
+        };
+        let (location, below) = match location[start..].find("//") {
+            Some(offset) => (&location[..start + offset], Some(&location[start + offset + 2..])),
+            None => (location, None),
+        };
+        let (query, below_query) = match query.and_then(|query| query.split_once("//")) {
+            Some((query, below)) => (Some(query), Some(below)),
+            None => (query, None),
+        };
+        let refused = |reason| SourceError::Address { given: shown(given), reason };
+        // First of all: a password with a `?` in it is no parameter, and not to be shown as one.
+        if split_scheme(location).is_some() {
+            Address::parse(location).map_err(refused)?;
+        }
+        let subpath = match (below, below_query) {
+            (Some(_), Some(_)) => return Err(refused("it names two directories with `//`")),
+            (below, below_query) => below.or(below_query),
+        };
+        let subpath = match subpath {
+            Some(subpath) => {
+                let subpath = percent_decoded(subpath)
+                    .ok_or_else(|| refused("a `%` that stands for itself is written as `%25`"))?;
+                Some(subpath.trim_end_matches('/').to_owned()).filter(|subpath| !subpath.is_empty())
+            }
+            None => None,
+        };
+        let mut parts = Parts { given, location, reference: None, subpath };
+        for parameter in query.unwrap_or_default().split('&').filter(|text| !text.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            match name {
+                "ref" => {
+                    let value = percent_decoded(value).ok_or_else(|| {
+                        refused("a `%` that stands for itself is written as `%25`")
+                    })?;
+                    parts.reference = Some(value);
+                }
+                // Others take it to fetch less; we never fetch more than one commit.
+                "depth" => {}
+                _ => {
+                    let name = one_line(name);
+                    return Err(SourceError::Parameter { given: shown(given), name });
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    fn into_git(self, base: &Path) -> Result<GitSource, SourceError> {
+        let location = self.location;
+        let url = if is_plain_path(location) {
+            let path = base.join(location);
+            let path = path.to_str().filter(|_| path.is_absolute() && !location.starts_with('~'));
+            let path =
+                path.ok_or_else(|| self.refused("a path is absolute, or starts with `./`"))?;
+            format!("file://{}", path.replace('%', "%25"))
+        } else if let Some((word, _)) = split_forced(location) {
+            return Err(unsupported(self.given, word, "::"));
+        } else if let Some((host, path, is_flat)) = split_host(location) {
+            let names = path.trim_matches('/').split('/').count();
+            if names < 2 || (is_flat && names > 2) {
+                return Err(self.refused(
+                    "a repository is `host/organisation/name`; a directory in it comes after `//`",
+                ));
+            }
+            let path = path.trim_matches('/');
+            format!("https://{host}/{}.git", path.strip_suffix(".git").unwrap_or(path))
+        } else {
+            location.to_owned()
+        };
+        let source = GitSource { url, reference: self.reference, subpath: self.subpath };
+        source.check().map_err(|error| match error {
+            SourceError::Address { reason, .. } => {
+                SourceError::Address { given: shown(self.given), reason }
+            }
+            other => other,
+        })?;
+        Ok(source)
+    }
+
+    fn into_file(self, system: &dyn System) -> Result<Source, SourceError> {
+        let address = Address::parse(self.location).map_err(|reason| self.refused(reason))?;
+        let Address::Url { path, .. } = address else {
+            return Err(self.refused("write `file:///absolute/path`"));
+        };
+        let path = percent_decoded(&path)
+            .ok_or_else(|| self.refused("a `%` that stands for itself is written as `%25`"))?;
+        let path = PathBuf::from(path);
+        if is_repository(&path, system) {
+            return self.into_git(Path::new("/")).map(Source::Git);
+        }
+        if self.reference.is_some() {
+            return Err(SourceError::NotARepository { given: shown(self.given) });
+        }
+        Ok(Source::Directory(match self.subpath {
+            Some(subpath) => path.join(subpath),
+            None => path,
+        }))
+    }
+
+    fn refused(&self, reason: &'static str) -> SourceError {
+        SourceError::Address { given: shown(self.given), reason }
+    }
+}
+
+/// What was typed, fit to be shown: credentials and the values of parameters that we do not know
+/// are hidden (other tools take a private key there).
+fn shown(text: &str) -> String {
+    let text = redact(text);
+    let (location, query) = match text.split_once('?') {
+        Some((location, query)) => (location, Some(query)),
+        None => (text.as_str(), None),
+    };
+    let mut result = one_line(location);
+    for (index, parameter) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
+        result.push(if index == 0 { '?' } else { '&' });
+        match parameter.split_once('=') {
+            Some(("ref" | "depth", _)) => result.push_str(&one_line(parameter)),
+            Some((name, _)) => {
+                result.push_str(&one_line(name));
+                result.push_str("=***");
+            }
+            None => result.push_str("***"),
+        }
+    }
+    result
+}
+
+fn unsupported(given: &str, word: &str, punctuation: &str) -> SourceError {
+    let word = word.to_ascii_lowercase();
+    let help = match (word.as_str(), punctuation) {
+        ("http", "://") => {
+            "it is not encrypted; write `https://…`, or clone it and name the directory"
+        }
+        ("http" | "https", _) => {
+            "write `git::https://…` for a repository; an archive has to be unpacked, then name the directory"
+        }
+        ("git", _) => "nobody can tell who answers; write `https://…` or `ssh://…`",
+        ("ext" | "fd", _) => "it runs a command; write `git::https://…` or `git::ssh://…`",
+        ("git+https" | "git+ssh" | "git+file", _) => "write `git::` instead of `git+`",
+        ("s3" | "gcs" | "gs", _) => {
+            "download it and name the directory, or keep it in a git repository"
+        }
+        ("hg" | "svn", _) => "name a git mirror of it, or a directory",
+        _ => "write `git::URL`, `https://…`, `ssh://…`, `file:///…` or a directory",
+    };
+    SourceError::Scheme { given: shown(given), scheme: format!("{word}{punctuation}"), help }
+}
+
+/// Splits `git::rest`.
+fn split_forced(text: &str) -> Option<(&str, &str)> {
+    text.split_once("::").filter(|(word, _)| is_scheme(word))
+}
+
+/// Splits `github.com/org/repo` into host and path, and says whether it is two names deep.
+fn split_host(text: &str) -> Option<(&'static str, &str, bool)> {
+    HOSTS.iter().find_map(|&(host, is_flat)| {
+        let rest = text.get(host.len()..)?;
+        let is_host = text[..host.len()].eq_ignore_ascii_case(host) && rest.starts_with('/');
+        is_host.then_some((host, rest, is_flat))
+    })
+}
+
+/// Returns whether the text is `user@host:path`.
+fn is_remote(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(host, _)| host.contains('@') && !host.contains('/'))
+}
+
+/// Returns whether the text can only be a path.
+fn is_plain_path(text: &str) -> bool {
+    text.starts_with(['/', '~', '\\'])
+        || matches!(text, "." | "..")
+        || ["./", "../", ".\\", "..\\"].iter().any(|start| text.starts_with(start))
+}
+
+fn is_archive(location: &str) -> bool {
+    let location = location.to_ascii_lowercase();
+    ARCHIVES.iter().any(|ending| location.ends_with(ending))
+}
+
+fn is_repository(path: &Path, system: &dyn System) -> bool {
+    system.resolve(&path.join(".git")).is_ok()
+        || ["HEAD", "objects", "refs"].iter().all(|name| system.resolve(&path.join(name)).is_ok())
+}
+
+/// The rules of git-check-ref-format(1), and no more than a path component can hold.
+fn check_reference(reference: &str) -> Result<(), &'static str> {
+    if reference.is_empty() {
+        return Err("it is empty");
+    }
+    if reference.len() > REFERENCE_LENGTH {
+        return Err("it is too long");
+    }
+    if reference.starts_with('-') {
+        return Err("it starts with `-`");
+    }
+    if reference.chars().any(|character| {
+        character.is_control() || character.is_whitespace() || "~^:?*[\\".contains(character)
+    }) {
+        return Err("it has a space, a control character or one of `~^:?*[\\`");
+    }
+    if reference.contains("..") || reference.contains("@{") || reference == "@" {
+        return Err("it has `..` or `@{`, or is `@`");
+    }
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && !part.ends_with('.')
+            && part.strip_suffix(".lock").is_none()
+    };
+    if !reference.split('/').all(is_part) {
+        return Err("a part of it is empty, starts or ends with `.`, or ends with `.lock`");
+    }
+    Ok(())
+}
+
+fn check_subpath(subpath: &str) -> Result<(), &'static str> {
+    if subpath.chars().any(char::is_control) {
+        return Err("it has a control character");
+    }
+    if subpath.contains('\\') {
+        return Err("directories are separated by `/`");
+    }
+    for name in subpath.split('/') {
+        match name {
+            "" => return Err("it has an empty name"),
+            "." | ".." => return Err("it has `.` or `..`"),
+            _ if crate::extract::is_git_directory(name) => return Err("it leads into `.git`"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Every spelling of a source, as a table.
+
+use brief_syntax::system::MemorySystem;
+
+use super::*;
+
+fn parse(text: &str) -> Result<Source, SourceError> {
+    let system = MemorySystem::new("/p")
+        .with_dir("/p/github.com/mine/here")
+        .with_dir("/p/me@host:dir")
+        .with_dir("/work/repo/.git")
+        .with_file("/bare/HEAD", "")
+        .with_dir("/bare/objects")
+        .with_dir("/bare/refs")
+        .with_dir("/plain dir/sub");
+    Source::parse(text, Path::new("/p"), &system)
+}
+
+#[test]
+fn spellings_of_repositories() {
+    for (text, url, subpath, reference) in [
+        ("git::https://h/r.git", "https://h/r.git", None, None),
+        ("git::https://h/r.git//sub?ref=v1", "https://h/r.git", Some("sub"), Some("v1")),
+        ("git::https://h/r.git?ref=v1//a/b/", "https://h/r.git", Some("a/b"), Some("v1")),
+        ("git::file:///p/repo?ref=v1//sub", "file:///p/repo", Some("sub"), Some("v1")),
+        ("git::ssh://git@h:22/org/r.git?ref=a%2Fb", "ssh://git@h:22/org/r.git", None, Some("a/b")),
+        ("git::git@host:org/repo.git", "git@host:org/repo.git", None, None),
+        ("git::gh:org/repo", "gh:org/repo", None, None),
+        ("git@host:org/repo.git//sub?ref=x", "git@host:org/repo.git", Some("sub"), Some("x")),
+        ("https://h/org/repo", "https://h/org/repo", None, None),
+        ("https://h/repo?depth=1&ref=main", "https://h/repo", None, Some("main")),
+        ("HTTPS://h/repo", "HTTPS://h/repo", None, None),
+        ("git::https://h/odd.zip", "https://h/odd.zip", None, None),
+        ("ssh://h/repo//s%20p", "ssh://h/repo", Some("s p"), None),
+        ("github.com/org/repo", "https://github.com/org/repo.git", None, None),
+        (
+            "github.com/org/repo.git//x?ref=1",
+            "https://github.com/org/repo.git",
+            Some("x"),
+            Some("1"),
+        ),
+        ("git::github.com/mine/here", "https://github.com/mine/here.git", None, None),
+        ("gitlab.com/a/b/c", "https://gitlab.com/a/b/c.git", None, None),
+        ("bitbucket.org/a/b", "https://bitbucket.org/a/b.git", None, None),
+        ("git::/abs/re%po//sub", "file:///abs/re%25po", Some("sub"), None),
+        ("git::../near", "file:///p/../near", None, None),
+        ("file:///work/repo", "file:///work/repo", None, None),
+        ("file:///work/repo//sub?ref=v1", "file:///work/repo", Some("sub"), Some("v1")),
+        ("file://localhost/bare", "file://localhost/bare", None, None),
+        ("https://u:p@h/r//s", "https://u:p@h/r", Some("s"), None),
+    ] {
+        let expected = GitSource {
+            url: url.to_owned(),
+            subpath: subpath.map(str::to_owned),
+            reference: reference.map(str::to_owned),
+        };
+        assert_eq!(parse(text), Ok(Source::Git(expected)), "{text}");
+    }
+}
+
+#[test]
+fn spellings_of_directories() {
+    for (text, path) in [
+        (".", "."),
+        ("dir/sub", "dir/sub"),
+        ("/abs", "/abs"),
+        ("~/rules", "~/rules"),
+        ("./git::https://h/r", "./git::https://h/r"),
+        ("github.com/mine/here", "github.com/mine/here"),
+        ("github.computer/a/b", "github.computer/a/b"),
+        ("me@host:dir", "me@host:dir"),
+        ("a:b", "a:b"),
+        ("C:\\rules", "C:\\rules"),
+        ("file:///plain%20dir", "/plain dir"),
+        ("file:///plain dir//sub", "/plain dir/sub"),
+        ("file:///gone", "/gone"),
+    ] {
+        assert_eq!(parse(text), Ok(Source::Directory(path.into())), "{text}");
+    }
+}
+
+#[test]
+fn what_is_refused_says_the_way_out() {
+    for (text, message) in [
+        ("", "name a directory"),
+        ("https://h/rules.zip", "unpack it and name the directory"),
+        ("https://h/rules.TAR.GZ//x?ref=1", "is an archive"),
+        ("s3::https://bucket/x", "`s3::` is not supported; download it"),
+        ("gcs::https://bucket/x", "`gcs::` is not supported"),
+        ("hg::https://h/x", "`hg::` is not supported; name a git mirror"),
+        ("http::https://h/x", "`http::` is not supported; write `git::https://…`"),
+        ("http://h/x", "it is not encrypted; write `https://…`"),
+        ("git::http://h/x", "`http://` is not supported"),
+        ("git://h/x", "`git://` is not supported; nobody can tell who answers"),
+        ("ext::sh -c id", "`ext::` is not supported; it runs a command"),
+        ("git::ext::sh -c id", "`ext::` is not supported; it runs a command"),
+        ("git+https://h/x", "write `git::` instead of `git+`"),
+        ("ftp://h/x", "`ftp://` is not supported"),
+        ("git::--upload-pack=id", "does not start with `-`"),
+        ("git::-u:x", "does not start with `-`"),
+        ("git::ssh://-oProxyCommand=id/x", "the host is not one"),
+        ("git::ssh://-l@host/x", "takes a user's name"),
+        ("git::-oProxyCommand@host:x", "does not start with `-`"),
+        ("git::host:-x", "names no repository"),
+        ("git::word", "not the address of a repository"),
+        ("git::https://h/r?ref=-x", "starts with `-`"),
+        ("git::https://h/r?ref=", "it is empty"),
+        ("git::https://h/r?ref=a..b", "`..`"),
+        ("git::https://h/r?ref=a%0Ab", "control character"),
+        ("git::https://h/r?ref=a:b", "one of `~^:?*[\\`"),
+        ("git::https://h/r?ref=a/.b", "starts or ends with `.`"),
+        ("git::https://h/r?ref=%zz", "written as `%25`"),
+        ("git::https://h/r//a/../b", "it has `.` or `..`"),
+        ("git::https://h/r//.GIT/x", "leads into `.git`"),
+        ("git::https://h/r//a//b", "empty name"),
+        ("git::https://h/r//a?ref=x//b", "two directories"),
+        ("git::https://h/r#v1", "written as `?ref=…`"),
+        ("git::https://h/", "names no repository"),
+        ("git::https:///r", "the host is not one"),
+        ("github.com/org/repo/tree/main", "a directory in it comes after `//`"),
+        ("github.com/org", "`host/organisation/name`"),
+        ("file://host/x", "write `file:///absolute/path`"),
+        ("file:///plain dir?ref=v1", "leave `?ref=…` away"),
+        ("git::ssh://u:secret@h/r", "no password"),
+        ("git::https://h/r?sshkey=secret", "the parameter `sshkey`"),
+        ("git::https://u:se/secret@h/r", "written as `%2F`"),
+        ("git::https://u:se?secret@h/r", "written as `%2F`"),
+        ("git::https://se?secret@h/r", "names no repository"),
+        ("git::https://u:%0Asecret@h/r", "not written as a URL has it"),
+        ("http://u:secret@h/x", "not encrypted"),
+    ] {
+        let error = parse(text).unwrap_err();
+        assert!(error.to_string().contains(message), "{text}: {error}");
+        assert!(!format!("{error}{error:?}").contains("secret"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_password_is_neither_shown_nor_part_of_the_address() {
+    let Ok(Source::Git(source)) = parse("git::https://user:secret@h/r.git//sub?ref=v1") else {
+        panic!("it is a repository");
+    };
+    assert_eq!(source.to_string(), "https://***@h/r.git//sub?ref=v1");
+    assert_eq!(format!("{source:?}"), "GitSource(https://***@h/r.git//sub?ref=v1)");
+    assert_eq!(source.address().unwrap(), "https://h/r.git");
+}
+
+#[test]
+fn any_text_is_a_source_or_an_error() {
+    arbtest::arbtest(|input| {
+        let pieces =
+            ["git::", "https://", "file://", "h", "/", "//", "?ref=", "@", ":", "%", "é", "-"];
+        let mut text = String::new();
+        for _ in 0..input.int_in_range(0..=8)? {
+            text.push_str(input.choose(&pieces)?);
+        }
+        if let Ok(Source::Git(source)) = parse(&text) {
+            assert!(source.check().is_ok(), "{text}");
+        }
+        Ok(())
+    });
+}

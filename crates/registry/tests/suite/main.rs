@@ -1,0 +1,8 @@
+//! Sources, fetched with the installed git from repositories that are made here. No network.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail here")]
+#![expect(clippy::disallowed_methods, reason = "the repositories are laid out in a real directory")]
+
+mod checkout;
+mod hostile;
+mod support;

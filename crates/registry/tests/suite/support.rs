@@ -1,0 +1,317 @@
+//! A home and repositories of the test's own: nothing of the machine's git settings is seen.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::SystemTime;
+
+use brief_registry::{Cache, Checkout, FetchError, Network, Source};
+use brief_syntax::System;
+use brief_syntax::system::{Call, Dir, Ending, OsSystem, ReadError, Resolved, Stream};
+
+/// The real system with an environment of the test's own.
+pub(crate) struct Sandbox {
+    directory: tempfile::TempDir,
+    env: BTreeMap<String, String>,
+    calls: Mutex<Vec<Call>>,
+    has_git: bool,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().join("home");
+        fs::create_dir(&home).unwrap();
+        let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
+        let env = BTreeMap::from([
+            ("HOME".to_owned(), path("")),
+            ("XDG_CACHE_HOME".to_owned(), path("cache")),
+            ("XDG_CONFIG_HOME".to_owned(), path("config")),
+            ("GIT_CONFIG_GLOBAL".to_owned(), path("gitconfig")),
+            ("GIT_CONFIG_SYSTEM".to_owned(), "/dev/null".to_owned()),
+            ("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned()),
+            ("LC_ALL".to_owned(), "C".to_owned()),
+        ]);
+        Sandbox { directory, env, calls: Mutex::default(), has_git: true }
+    }
+
+    pub(crate) fn with_env(mut self, name: &str, value: &str) -> Self {
+        self.env.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    pub(crate) fn without_git(mut self) -> Self {
+        self.has_git = false;
+        self
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.path("home/cache/brief/git")
+    }
+
+    /// Staged directories that are left in the cache.
+    pub(crate) fn staged(&self) -> usize {
+        let places = fs::read_dir(self.cache()).unwrap();
+        let names = places.flat_map(|place| fs::read_dir(place.unwrap().path()).unwrap());
+        names
+            .filter(|name| name.as_ref().unwrap().file_name().to_str().unwrap().starts_with('.'))
+            .count()
+    }
+
+    pub(crate) fn try_checkout(
+        &self,
+        text: &str,
+        network: Network,
+    ) -> Result<Checkout, FetchError> {
+        match Source::parse(text, self.directory.path(), self).unwrap() {
+            Source::Git(source) => Cache::of_user(self).unwrap().checkout(&source, network),
+            Source::Directory(path) => panic!("{} is a directory", path.display()),
+        }
+    }
+
+    pub(crate) fn checkout(&self, text: &str) -> Checkout {
+        self.try_checkout(text, Network::Online).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    /// The git commands that were called.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        let is_command = |arg: &&str| !arg.starts_with('-') && !arg.contains('=');
+        let calls = self.calls.lock().unwrap();
+        calls
+            .iter()
+            .map(|call| {
+                let mut args = call.args.iter().map(|arg| arg.to_str().unwrap());
+                args.find(is_command).unwrap().to_owned()
+            })
+            .collect()
+    }
+
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let calls = self.calls.lock().unwrap();
+        calls
+            .iter()
+            .flat_map(|call| &call.args)
+            .map(|arg| arg.to_str().unwrap().to_owned())
+            .collect()
+    }
+
+    pub(crate) fn environment(&self) -> Vec<(String, Option<String>)> {
+        let text = |text: &OsString| text.to_str().unwrap().to_owned();
+        let calls = self.calls.lock().unwrap();
+        calls
+            .iter()
+            .flat_map(|call| &call.env)
+            .map(|(name, value)| (text(name), value.as_ref().map(text)))
+            .collect()
+    }
+
+    pub(crate) fn forget_calls(&self) {
+        self.calls.lock().unwrap().clear();
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.args(args).current_dir(self.directory.path()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap());
+        for (name, value) in self.env.iter().filter(|(name, _)| !is_astray(name)) {
+            command.env(name, value);
+        }
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "Name");
+            command.env(format!("GIT_{who}_EMAIL"), "name@example.com");
+            command.env(format!("GIT_{who}_DATE"), "2026-01-01T00:00:00Z");
+        }
+        command
+    }
+
+    /// Runs git for the test itself.
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{args:?}: {stderr}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    pub(crate) fn user_setting(&self, key: &str, value: &str) {
+        self.git(&["config", "--global", "--add", key, value]);
+    }
+
+    /// A repository with the branch `main`, created if it is not there.
+    pub(crate) fn repository(&self, name: &str) -> Repository<'_> {
+        let path = self.path(name);
+        self.git(&["init", "--quiet", "--initial-branch=main", path.to_str().unwrap()]);
+        Repository { sandbox: self, path }
+    }
+}
+
+/// What a test sets to confuse, and not for its own work.
+fn is_astray(name: &str) -> bool {
+    name.starts_with("GIT_") && !name.starts_with("GIT_CONFIG_") || name == "GIT_CONFIG_COUNT"
+}
+
+pub(crate) struct Repository<'s> {
+    sandbox: &'s Sandbox,
+    path: PathBuf,
+}
+
+impl Repository<'_> {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn address(&self) -> String {
+        format!("file://{}", self.path.display())
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("git::{}", self.address())
+    }
+
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        let mut all = vec!["-C", self.path.to_str().unwrap()];
+        all.extend_from_slice(args);
+        self.sandbox.git(&all)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: &str) {
+        let path = self.path.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn link(&self, name: &str, target: &str) {
+        let path = self.path.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(target, path).unwrap();
+    }
+
+    /// Commits everything, with these files, and returns the commit.
+    pub(crate) fn commit(&self, files: &[(&str, &str)]) -> String {
+        for (name, content) in files {
+            self.write(name, content);
+        }
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "-m", "message"]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// Writes an object without looking whether it makes sense, and returns its name.
+    pub(crate) fn object(&self, kind: &str, content: &[u8]) -> String {
+        let args =
+            ["-C", self.path.to_str().unwrap(), "hash-object", "--literally", "-w", "--stdin"];
+        let mut command = self.sandbox.command(&args);
+        let command = command.args(["-t", kind]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(content).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Puts the branch on a commit of this tree.
+    pub(crate) fn commit_tree(&self, tree: &str) {
+        let commit = self.git(&["commit-tree", "-m", "message", tree]);
+        self.git(&["update-ref", "refs/heads/main", &commit]);
+    }
+
+    /// Takes the repository away, as if the server were gone.
+    pub(crate) fn vanish(&self) {
+        fs::rename(&self.path, self.path.with_extension("gone")).unwrap();
+    }
+}
+
+/// Writes a program for the shell.
+pub(crate) fn program(path: &Path, command: &str) {
+    fs::write(path, format!("#!/bin/sh\n{command}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The bytes of an object's name.
+pub(crate) fn raw(object: &str) -> Vec<u8> {
+    let digits: Vec<u8> =
+        object.chars().map(|digit| u8::try_from(digit.to_digit(16).unwrap()).unwrap()).collect();
+    digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect()
+}
+
+impl System for Sandbox {
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.env.get(name).filter(|value| !value.is_empty()).map(OsString::from)
+    }
+    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        self.calls.lock().unwrap().push(call.clone());
+        if !self.has_git {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        // The caller's environment first, so that the call can take away from it.
+        let mut call = call.clone();
+        let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
+        call.env = env.chain(call.env).collect();
+        OsSystem.run(&call, output)
+    }
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(self.directory.path().to_owned())
+    }
+    fn now(&self) -> SystemTime {
+        OsSystem.now()
+    }
+    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
+        OsSystem.resolve(path)
+    }
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        OsSystem.open_dir(path)
+    }
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        OsSystem.read(path, limit)
+    }
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        OsSystem.modified(path)
+    }
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        OsSystem.create_private_dir(path)
+    }
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        OsSystem.create_dir(path)
+    }
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.append(path, bytes)
+    }
+    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.create_program(path, bytes)
+    }
+    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.create_file(path, bytes)
+    }
+    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.replace_file(path, bytes)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        OsSystem.remove_file(path)
+    }
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        OsSystem.remove_empty_dir(path)
+    }
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
+        OsSystem.create_staging_dir(parent)
+    }
+    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.create_staged_file(path, bytes)
+    }
+    fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
+        OsSystem.create_link(path, target)
+    }
+    fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
+        OsSystem.rename_dir(from, to)
+    }
+    fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        OsSystem.remove_tree(path)
+    }
+}

@@ -1,0 +1,79 @@
+//! Whole directories on a real system: staged under a name of their own, then put in place.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the seam that everything else goes through"
+)]
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+pub(super) fn create_staging_dir(parent: &Path) -> io::Result<PathBuf> {
+    // The name is ours for as long as the directory is there, which is past this call.
+    Ok(tempfile::Builder::new().prefix(".brief-").tempdir_in(parent)?.keep())
+}
+
+pub(super) fn create_staged_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
+}
+
+#[cfg(unix)]
+pub(super) fn create_link(path: &Path, target: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+/// Elsewhere a link needs to know what it leads to, and mostly a privilege.
+#[cfg(not(unix))]
+pub(super) fn create_link(_path: &Path, _target: &Path) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "no link can be created here"))
+}
+
+pub(super) fn rename_dir(from: &Path, to: &Path) -> io::Result<()> {
+    // After a power cut, a name without its content would pass for a whole directory. One call for
+    // all of it: to wait for thousands of files one by one takes far longer.
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(fs::File::open(from)?)?;
+    fs::rename(from, to).map_err(|error| match error.kind() {
+        io::ErrorKind::DirectoryNotEmpty => io::ErrorKind::AlreadyExists.into(),
+        _ => error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_staged_directory_goes_where_nothing_is() {
+        let place = tempfile::tempdir().unwrap();
+        let target = place.path().join("target");
+        let stage = |text: &str| {
+            let staged = create_staging_dir(place.path()).unwrap();
+            create_staged_file(&staged.join("file"), text.as_bytes()).unwrap();
+            staged
+        };
+        let (first, second) = (stage("first"), stage("second"));
+        rename_dir(&first, &target).unwrap();
+        let error = rename_dir(&second, &target).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(target.join("file")).unwrap(), "first");
+        assert_eq!(fs::read_to_string(second.join("file")).unwrap(), "second");
+        let again = create_staged_file(&target.join("file"), b"").unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn removing_a_tree_spares_what_its_links_lead_to() {
+        use super::super::{OsSystem, System};
+
+        let place = tempfile::tempdir().unwrap();
+        let (kept, tree) = (place.path().join("kept"), place.path().join("tree"));
+        fs::create_dir(&kept).unwrap();
+        fs::write(kept.join("file"), "").unwrap();
+        fs::create_dir(&tree).unwrap();
+        create_link(&tree.join("link"), &kept).unwrap();
+        OsSystem.remove_tree(&tree).unwrap();
+        assert!(!tree.exists() && kept.join("file").exists());
+    }
+}
