@@ -1,6 +1,6 @@
 //! The prompt as one text (ruling T3).
 
-use super::assemble::Prompt;
+use super::prompt::Prompt;
 use super::skill::Skill;
 
 /// What stands above the list of skills.

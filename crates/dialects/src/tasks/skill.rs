@@ -3,9 +3,9 @@
 use brief_syntax::Span;
 use brief_syntax::yaml::Node;
 
-use super::assemble::Reason;
 use super::model::Document;
 use super::notes::Notes;
+use super::prompt::Reason;
 
 /// Characters of a name and of a description that other tools accept.
 const NAME_LENGTH: usize = 64;

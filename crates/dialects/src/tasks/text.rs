@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::{Span, limits};
 
-use super::assemble::TaskError;
 use super::expand::{self, Part, Placed};
 use super::live::{Live, LiveCommand, NotRun};
 use super::model::{Author, Document};
 use super::notes::Notes;
 use super::parameters::Parameters;
+use super::prompt::TaskError;
 use super::slash::Arguments;
 use crate::sensitive::{self, Leaf};
 
