@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 17] = [
+const LIMITS: [(&str, u64, &str, &str); 28] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -150,6 +150,57 @@ const LIMITS: [(&str, u64, &str, &str); 17] = [
         "`hosted/limit-entries`",
     ),
     ("bytes of a hook's input", limits::HOOK_INPUT_BYTES, "the hook says so and exits 1", "—"),
+    (
+        "names in one directory of tasks, rules, commands or skills",
+        limits::TASK_FILES as u64,
+        "the directory is not searched",
+        "`tasks/too-many-files`",
+    ),
+    (
+        "directories deep, for tasks, rules and commands",
+        limits::TASK_DEPTH as u64,
+        "deeper ones are not searched",
+        "`tasks/too-deep`",
+    ),
+    ("bytes of one prompt", limits::PROMPT_BYTES as u64, "there is no prompt, exit 1", "—"),
+    (
+        "shell commands in one prompt",
+        limits::PROMPT_COMMANDS as u64,
+        "the rest stays as written",
+        "`tasks/command-failed`",
+    ),
+    (
+        "seconds of one shell command in a text",
+        limits::COMMAND_SECONDS,
+        "it is ended and stays as written",
+        "`tasks/command-failed`",
+    ),
+    (
+        "bytes that one shell command writes",
+        limits::COMMAND_OUTPUT_BYTES as u64,
+        "it is ended and stays as written",
+        "`tasks/command-failed`",
+    ),
+    (
+        "seconds of one bootstrap script",
+        limits::BOOTSTRAP_SECONDS,
+        "it is ended, the rule is used",
+        "`tasks/bootstrap-failed`",
+    ),
+    (
+        "files of a remote directory",
+        limits::REMOTE_FILES as u64,
+        "the directory is not used, exit 1",
+        "—",
+    ),
+    (
+        "bytes of one file of a remote directory",
+        limits::REMOTE_FILE_BYTES,
+        "the file is left out",
+        "—",
+    ),
+    ("bytes of a remote directory", limits::REMOTE_BYTES, "the directory is not used, exit 1", "—"),
+    ("seconds of one call of `git`", limits::REMOTE_SECONDS, "it is ended, exit 1", "—"),
     ("bytes of the record of trust", limits::TRUST_BYTES, "no entry is added", "—"),
 ];
 

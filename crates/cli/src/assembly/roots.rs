@@ -1,10 +1,11 @@
 //! The directories that tasks are searched in (ruling T6): `-d`, project, home, `-D`, manifest.
 
+use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use brief_engine::tasks::{Author, Origin, SearchRoot};
-use brief_registry::{Cache, Network, Source};
+use brief_registry::{Cache, FetchError, Network, Source};
 use brief_syntax::limits;
 use brief_syntax::system::FileKind;
 
@@ -34,29 +35,30 @@ pub(crate) fn search_roots(
     let mut roots = Vec::new();
     let project = session.directory();
     for text in &directories.given {
-        let found = Wanted { text, base: project, origin: Origin::Given }
+        let found = Wanted { text, base: project, origin: Origin::Given, author: Author::User }
             .find(ui, session, directories.offline)
-            .map_err(CommandError::refused)?;
+            .map_err(NotFound::refuse)?;
         roots.push(found);
     }
     let own = |path: PathBuf, origin| SearchRoot { path, origin, author: Author::User };
     roots.push(own(session.root()?.path().to_owned(), Origin::Project));
     roots.extend(home(session).map(|home| own(home, Origin::Home)));
     for text in &directories.fallback {
-        let wanted = Wanted { text, base: project, origin: Origin::Fallback };
+        let wanted = Wanted { text, base: project, origin: Origin::Fallback, author: Author::User };
         match wanted.find(ui, session, directories.offline) {
             Ok(found) => roots.push(found),
-            Err(problem) => ui.warning(&problem)?,
+            Err(problem) => problem.warn(ui)?,
         }
     }
     if let Some(manifest) = &directories.manifest {
-        let (base, lines) = read_manifest(ui, session, manifest, directories.offline)?;
+        let Manifest { base, author, lines } =
+            read_manifest(ui, session, manifest, directories.offline)?;
         for line in lines {
             let text = OsString::from(line);
-            let wanted = Wanted { text: &text, base: &base, origin: Origin::Manifest };
+            let wanted = Wanted { text: &text, base: &base, origin: Origin::Manifest, author };
             match wanted.find(ui, session, directories.offline) {
                 Ok(found) => roots.push(found),
-                Err(problem) => ui.warning(&problem)?,
+                Err(problem) => problem.warn(ui)?,
             }
         }
     }
@@ -75,37 +77,80 @@ struct Wanted<'w> {
     /// Where relative paths start.
     base: &'w Path,
     origin: Origin,
+    /// Who named it.
+    author: Author,
+}
+
+/// Why a directory cannot be searched.
+enum NotFound {
+    Problem(String),
+    Interrupted,
+}
+
+impl NotFound {
+    fn because(error: impl Error) -> NotFound {
+        let mut problem = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            problem.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        NotFound::Problem(problem)
+    }
+
+    fn refuse(self) -> CommandError {
+        match self {
+            NotFound::Problem(problem) => CommandError::refused(problem),
+            NotFound::Interrupted => CommandError::interrupted(),
+        }
+    }
+
+    fn warn(self, ui: &mut Ui) -> Result<(), CommandError> {
+        match self {
+            NotFound::Problem(problem) => Ok(ui.warning(&problem)?),
+            NotFound::Interrupted => Err(CommandError::interrupted()),
+        }
+    }
 }
 
 impl Wanted<'_> {
-    fn find(&self, ui: &mut Ui, session: &Session, offline: bool) -> Result<SearchRoot, String> {
-        let &Wanted { text, base, origin } = self;
+    fn find(&self, ui: &mut Ui, session: &Session, offline: bool) -> Result<SearchRoot, NotFound> {
+        let &Wanted { text, base, origin, author } = self;
         let system = session.system();
         // A path that is no text can only be a directory.
         let source = match text.to_str() {
-            Some(text) => Source::parse(text, base, system).map_err(|error| error.to_string())?,
+            Some(text) => Source::parse(text, base, system).map_err(NotFound::because)?,
             None => Source::Directory(PathBuf::from(text)),
         };
         match source {
             Source::Directory(path) => {
                 let path = base.join(path);
+                let shown = text.to_string_lossy();
                 match system.resolve(&path) {
                     Ok(found) if found.kind == FileKind::Directory => {
-                        Ok(SearchRoot { path, origin, author: Author::User })
+                        Ok(SearchRoot { path, origin, author })
                     }
-                    Ok(_) => Err(format!("`{}` is not a directory", text.to_string_lossy())),
-                    Err(error) => Err(format!(
-                        "the directory `{}` cannot be searched: {}",
-                        text.to_string_lossy(),
-                        words(&error)
-                    )),
+                    Ok(_) => Err(NotFound::Problem(format!("`{shown}` is not a directory"))),
+                    Err(error) => {
+                        let problem = match error.kind() {
+                            std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
+                            _ => error.to_string(),
+                        };
+                        let message =
+                            format!("the directory `{shown}` cannot be searched: {problem}");
+                        Err(NotFound::Problem(message))
+                    }
                 }
             }
             Source::Git(source) => {
                 let network = if offline { Network::Offline } else { Network::Online };
-                let cache = Cache::of_user(system).ok_or("there is no cache directory for what is fetched: set `HOME` or `XDG_CACHE_HOME`")?;
-                let checkout = cache.checkout(&source, network).map_err(|error| {
-                    format!("failed to download remote directory {source}: {error}")
+                let cache = Cache::of_user(system).ok_or_else(|| {
+                    let problem = "there is no cache directory for what is fetched";
+                    NotFound::Problem(format!("{problem}: set `HOME` or `XDG_CACHE_HOME`"))
+                })?;
+                let checkout = cache.checkout(&source, network).map_err(|error| match error {
+                    FetchError::Interrupted { .. } => NotFound::Interrupted,
+                    error => NotFound::because(error),
                 })?;
                 for note in &checkout.notes {
                     // A note that cannot be printed is no reason to go without the directory.
@@ -117,42 +162,46 @@ impl Wanted<'_> {
     }
 }
 
-fn words(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
-        _ => error.to_string(),
-    }
+/// The lines of a manifest.
+struct Manifest {
+    /// Where relative paths start.
+    base: PathBuf,
+    /// Who wrote it: what somebody else names is somebody else's.
+    author: Author,
+    lines: Vec<String>,
 }
 
-/// Reads a manifest: where its relative paths start, and its lines without blank ones and comments.
+/// Reads a manifest, without blank lines and comments.
 fn read_manifest(
     ui: &mut Ui,
     session: &Session,
     manifest: &OsStr,
     offline: bool,
-) -> Result<(PathBuf, Vec<String>), CommandError> {
-    let shown = manifest.to_string_lossy();
-    let refused = |problem: &str| {
-        CommandError::refused(format!("failed to read the manifest `{shown}`: {problem}"))
-    };
+) -> Result<Manifest, CommandError> {
+    let text = manifest.to_string_lossy();
     // A file in a repository is found in its directory.
-    let (directory, name) = split_manifest(&shown);
-    let path = if directory.contains("::") || directory.contains("://") {
-        let directory = OsString::from(directory);
-        let wanted =
-            Wanted { text: &directory, base: session.directory(), origin: Origin::Manifest };
-        let found = wanted.find(ui, session, offline).map_err(|problem| refused(&problem))?;
-        found.path.join(name)
+    let (directory, name) = split_manifest(&text);
+    let (path, author) = if directory.contains("::") || directory.contains("://") {
+        let text = OsString::from(directory);
+        let (base, origin, author) = (session.directory(), Origin::Manifest, Author::User);
+        let found = Wanted { text: &text, base, origin, author }.find(ui, session, offline);
+        let found = found.map_err(NotFound::refuse)?;
+        (found.path.join(name), found.author)
     } else {
-        session.directory().join(manifest)
+        (session.directory().join(manifest), Author::User)
+    };
+    let refused = |problem: &str| {
+        let shown = path.display();
+        CommandError::refused(format!("failed to read the manifest `{shown}`: {problem}"))
     };
     let bytes = session.system().read(&path, limits::FILE_BYTES);
     let bytes = bytes.map_err(|error| refused(&error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8"))?;
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = lines.map(str::to_owned).collect();
     let base = path.parent().unwrap_or(session.directory()).to_owned();
-    Ok((base, lines.map(str::to_owned).collect()))
+    Ok(Manifest { base, author, lines })
 }
 
 /// Takes the file's name out of an address, wherever its query stands.

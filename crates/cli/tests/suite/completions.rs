@@ -2,16 +2,42 @@
 
 use crate::project;
 
-/// Every shell gets a script that knows the commands.
+/// Every shell gets a script that asks the program.
 #[test]
 fn each_shell_has_a_script() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let output = project().run(&["completions", shell]);
         assert_eq!((output.stderr.as_str(), output.code), ("", Some(0)), "{shell}");
-        for command in ["context", "decisions", "why", "lint", "init", "hook", "completions"] {
-            assert!(output.stdout.contains(command), "{shell} lacks {command}");
-        }
+        assert!(output.stdout.contains("BRIEF_COMPLETE"), "{shell}: {output}");
     }
+}
+
+/// Asks as the script for `fish` does, which prints one candidate with its help in a line.
+fn candidates(project: &brief_testkit::Sandbox, words: &[&str]) -> Vec<String> {
+    let line = [&["--", "brief"], words].concat();
+    let mut command = project.command("", &line);
+    let output = command.env("BRIEF_COMPLETE", "fish").output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Commands, flags and the names of tasks complete.
+#[test]
+fn names_of_tasks_complete() {
+    let project = project()
+        .with_file(".agents/tasks/fix-bug.md", "---\ndescription: Fix one bug\n---\nx\n")
+        .with_file(".agents/tasks/feature.md", "# Build a feature\n")
+        .with_file(".agents/tasks/review.md", "x\n")
+        .with_file(".agents/namespaces/team/tasks/fix.md", "x\n");
+    assert!(candidates(&project, &["ta"]).iter().any(|line| line.starts_with("task\t")));
+    assert_eq!(
+        candidates(&project, &["task", "f"]),
+        ["feature\tBuild a feature", "fix-bug\tFix one bug"]
+    );
+    assert_eq!(candidates(&project, &["task", "team/"]), ["team/fix\tx"]);
+    assert!(
+        candidates(&project, &["task", "--exp"]).iter().any(|line| line.starts_with("--explain"))
+    );
 }
 
 /// The script for `bash` is one that `bash` accepts.

@@ -24,7 +24,8 @@ fn is_code(text: &str) -> bool {
     };
     match text.split_once('/') {
         Some((area, name)) => {
-            matches!(area, "hosted" | "structured" | "project" | "yaml" | "text") && word(name)
+            matches!(area, "hosted" | "structured" | "tasks" | "project" | "yaml" | "text")
+                && word(name)
         }
         None => text.strip_prefix("frontmatter-").is_some_and(word),
     }

@@ -37,10 +37,39 @@ fn the_readme_shows_what_the_first_command_prints() {
     assert_eq!(output.code, Some(0));
 }
 
+/// The README's prompt for the example project has in it what the README promises.
+#[test]
+fn the_readme_assembles_a_prompt() {
+    let commands = blocks(&document("README.md"))[2].1.clone();
+    let examples = workspace().join("examples/shop");
+    let mut outputs = Vec::new();
+    for command in commands.lines() {
+        let args = command.strip_prefix("cargo run -q -- ").expect("the README runs the program");
+        let mut args: Vec<&str> = args.split(' ').collect();
+        assert_eq!(args[1], "examples/shop");
+        args[1] = examples.to_str().unwrap();
+        let output = project().run(&args);
+        assert_eq!(output.code, Some(0), "{output}");
+        outputs.push(output.stdout);
+    }
+    let [prompt, explanation] = outputs.as_slice() else { panic!("{outputs:?}") };
+    for part in [
+        "# Tests first",
+        "<name>release-notes</name>",
+        "# Fix SHOP-12",
+        "def error(",
+        "discover tests",
+    ] {
+        assert!(prompt.contains(part), "{part} is not in\n{prompt}");
+    }
+    assert!(!prompt.contains("# Reading"), "{prompt}");
+    assert!(explanation.contains("out      rule reading"), "{explanation}");
+}
+
 /// The commands for a first project, in the order in which the README gives them.
 #[test]
 fn the_readmes_first_steps_work() {
-    let steps = blocks(&document("README.md"))[2].1.clone();
+    let steps = blocks(&document("README.md"))[3].1.clone();
     let project = project().with_file("README.md", "");
     let mut count = 0;
     for line in steps.lines() {
@@ -78,7 +107,7 @@ fn the_example_has_no_findings() {
     let examples = workspace().join("examples/shop");
     let output = project().run(&["-C", examples.to_str().unwrap(), "lint", "--strict"]);
     assert_eq!(output.code, Some(0), "{output}");
-    assert_eq!(output.stderr, "no problems in 6 files\n");
+    assert_eq!(output.stderr, "no problems in 14 files\n");
 }
 
 /// `examples/shop/README.md`: each question has an answer.

@@ -14,6 +14,7 @@ fn help_lists_the_commands() {
       context      Show everything that applies to a file or directory
       decisions    Show the decisions that bind a file or directory
       why          Show each candidate for a file or directory, in or out, and the reason
+      task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
       mcp-servers  Show the MCP servers that are configured for a file or directory
       lint         Check guidance files, every format at once
       init         Write an AGENTS.yaml to start from
@@ -39,6 +40,8 @@ fn each_command_has_help() {
         &["context"][..],
         &["decisions"],
         &["why"],
+        &["task"],
+        &["task", "list"],
         &["mcp-servers"],
         &["schema"],
         &["lint"],

@@ -10,7 +10,7 @@ use std::time::Duration;
 use brief_clients::mcp;
 use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part, Selectors};
 use brief_engine::{PromptReport, RunReport};
-use brief_runtime::{Asked, Off};
+use brief_runtime::{Asked, Off, Outcome};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
@@ -194,6 +194,9 @@ pub(crate) fn run(
     if !args.json {
         mention(ui, &prompt.diagnostics, root)?;
     }
+    if !args.json && !args.dry_run && !args.explain {
+        mention_not_run(ui, ran, call.off)?;
+    }
     if args.explain {
         explain::print(ui, &assembled, args.layout())?;
     } else if let Some(profile) = args.mcp_config.as_deref().and_then(mcp::profile) {
@@ -215,6 +218,20 @@ pub(crate) fn run(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the user turned off leaves its trace in the prompt, so it is said.
+fn mention_not_run(ui: &mut Ui, ran: &[Asked], off: Option<Off>) -> Result<(), CommandError> {
+    let count = ran.iter().filter(|asked| asked.outcome == Outcome::NotAllowed).count();
+    let cause = off.unwrap_or(Off::Environment);
+    match (count, cause) {
+        (0, _) | (_, Off::DryRun) => {}
+        (1, _) => ui.warning(&format!("1 command or script was not run, because of {cause}"))?,
+        _ => {
+            ui.warning(&format!("{count} commands and scripts were not run, because of {cause}"))?;
+        }
+    }
+    Ok(())
 }
 
 fn run_report(asked: &Asked) -> RunReport<'_> {
