@@ -1,6 +1,6 @@
 //! A system in memory, for tests and for buffers that are not on disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -23,6 +23,8 @@ enum Node {
 #[derive(Debug, Default)]
 struct State {
     nodes: BTreeMap<PathBuf, Node>,
+    /// The files that may be executed.
+    programs: BTreeSet<PathBuf>,
     env: BTreeMap<String, OsString>,
     current_dir: PathBuf,
     now: Duration,
@@ -51,6 +53,17 @@ impl MemorySystem {
     #[must_use]
     pub fn with_file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
         self.put(path, Node::File(content.as_ref().to_vec()))
+    }
+
+    /// Adds a file that may be executed.
+    #[must_use]
+    pub fn with_program(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        {
+            let mut state = self.state();
+            let path = state.current_dir.join(path);
+            state.programs.insert(path);
+        }
+        self.with_file(path, content)
     }
 
     /// Adds a directory.
@@ -229,6 +242,11 @@ impl System for MemorySystem {
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         let path = self.resolve(path)?.path;
         self.state().read(&path, limit)
+    }
+
+    fn is_executable(&self, path: &Path) -> io::Result<bool> {
+        let path = self.resolve(path)?.path;
+        Ok(self.state().programs.contains(&path))
     }
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
