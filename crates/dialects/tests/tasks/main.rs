@@ -1,0 +1,10 @@
+//! Task, rule, command and skill files through the library's public face.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail here")]
+
+mod examples;
+mod examples_rules;
+mod examples_text;
+mod names;
+mod places;
+mod selectors;
+mod support;
