@@ -299,11 +299,26 @@ impl Search<'_, '_> {
             place: Place::File(""),
         };
         match handle.read(name, limits::FILE_BYTES) {
-            Ok(bytes) => self.add(&folder, name, real.join(name), bytes, stem, None),
+            Ok(bytes) => {
+                let script = self.script_beside(&folder, &stem);
+                self.add(&folder, name, real.join(name), bytes, stem, script);
+            }
             Err(ReadError::Missing) => {}
-            Err(ReadError::NotAFile(FileKind::Link)) => self.linked_file(&folder, name, stem, None),
+            Err(ReadError::NotAFile(FileKind::Link)) => {
+                let script = self.script_beside(&folder, &stem);
+                self.linked_file(&folder, name, stem, script);
+            }
             Err(error) => self.library.report(&path, "tasks/unreadable", &error.to_string()),
         }
+    }
+
+    /// Looks for the script of a file in a directory that is not listed.
+    fn script_beside(&self, folder: &Folder<'_>, stem: &str) -> Option<PathBuf> {
+        let script = (self.kind == Kind::Rule).then(|| format!("{stem}{SCRIPT_SUFFIX}"))?;
+        // Whatever it is, it is there unless it is missing.
+        let is_missing =
+            matches!(folder.handle.read(OsStr::new(&script), 0), Err(ReadError::Missing));
+        (!is_missing).then(|| folder.path.join(script))
     }
 
     fn entries(&self, folder: &Folder<'_>) -> Vec<DirEntry> {
@@ -499,6 +514,7 @@ impl Search<'_, '_> {
             namespace: folder.namespace.map(str::to_owned),
             script,
             real_path,
+            expands: None,
         });
     }
 }

@@ -233,6 +233,8 @@ pub struct Document {
     pub(super) script: Option<PathBuf>,
     /// The file itself, all links followed: two ways to one file are one file.
     pub(super) real_path: PathBuf,
+    /// Whether it is expanded, for a text that cannot say so itself.
+    pub(super) expands: Option<bool>,
 }
 
 impl Document {
@@ -348,16 +350,11 @@ impl Document {
 
     /// Returns a text that is not in any file, with this document's fields.
     pub(super) fn with_body(&self, name: &str, body: &[u8]) -> Document {
-        let expand = if self.expands() { "" } else { "---\nexpand: false\n---\n" };
-        let text = [expand.as_bytes(), body].concat();
-        let source = Arc::new(Source::from_bytes(name, text));
-        let mut front = FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() };
-        if !expand.is_empty() {
-            front = FrontMatter::read(&source);
-        }
+        let source = Arc::new(Source::from_bytes(name, body.to_vec()));
         Document {
             source,
-            front,
+            front: FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() },
+            expands: Some(self.expands()),
             stem: self.stem.clone(),
             root: Arc::clone(&self.root),
             namespace: self.namespace.clone(),
@@ -371,7 +368,7 @@ impl Document {
     /// expanded does nothing.
     pub fn expands(&self) -> bool {
         match self.field("expand").map(Node::value) {
-            None | Some(Value::Null) => true,
+            None | Some(Value::Null) => self.expands.unwrap_or(true),
             Some(Value::Scalar(text)) => matches!(text, "true" | "True" | "TRUE"),
             Some(_) => false,
         }
