@@ -224,8 +224,8 @@ impl Assembler<'_, '_> {
             self.leave_out(command, reason);
         }
         if chosen.is_none() {
-            let known = self.library.documents(Kind::Command, namespace, &|_| true);
-            let known: Vec<&str> = known.iter().map(Document::stem).collect();
+            let known = self.library.stems(Kind::Command, namespace);
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
             let near = near_miss::nearest(name, &known);
             let message = || match &hidden {
                 Some(reason) => format!("`/{name}` stays as written: {reason}"),

@@ -66,9 +66,15 @@ impl<'s> Library<'s> {
         self.system
     }
 
-    /// Hands over what was wrong with what was read so far.
+    /// Hands over what was wrong with what was read so far, each thing once: a file may have been
+    /// looked at several times.
     pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
-        self.diagnostics.take()
+        let mut known = BTreeSet::new();
+        let mut diagnostics = self.diagnostics.take();
+        diagnostics.retain(|found| {
+            known.insert((found.path().to_owned(), found.code, found.span, found.message.clone()))
+        });
+        diagnostics
     }
 
     /// Returns the files of a kind, in order: those of the namespace first, root by root.
@@ -92,6 +98,15 @@ impl<'s> Library<'s> {
             search.root(root, namespace);
         }
         search.found
+    }
+
+    /// Returns the names of the files of a kind. Nothing is said about what is wrong with them,
+    /// because only their names are wanted.
+    pub(super) fn stems(&self, kind: Kind, namespace: Option<&str>) -> Vec<String> {
+        let known = self.diagnostics.borrow().len();
+        let documents = self.documents(kind, namespace, &|_| true);
+        self.diagnostics.borrow_mut().truncate(known);
+        documents.into_iter().map(|document| document.stem).collect()
     }
 
     /// Returns the tasks of every namespace and of none, for a list.

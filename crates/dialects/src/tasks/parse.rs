@@ -25,8 +25,9 @@ pub(super) fn front_matter(source: &Arc<Source>) -> FrontMatter {
         return front;
     };
     match header.yaml.root().map(brief_syntax::yaml::Node::value) {
-        None | Some(Value::Null | Value::Mapping(_)) => front,
-        Some(_) => {
+        Some(Value::Mapping(_)) => front,
+        None | Some(Value::Null) if !is_prose(source.slice(header.span)) => front,
+        _ => {
             // Two lines of dashes with prose between them.
             let span = Span::new(header.span.start, header.span.end);
             let message = "this is no front matter: it has no fields, so it is read as text";
@@ -37,4 +38,12 @@ pub(super) fn front_matter(source: &Arc<Source>) -> FrontMatter {
             FrontMatter { header: None, body_start: 0, diagnostics: vec![diagnostic] }
         }
     }
+}
+
+/// Returns whether the text between the dashes has something in it, and nothing like a field. A
+/// field that cannot be read is still one.
+fn is_prose(header: &str) -> bool {
+    let lines = header.lines().map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+    lines.peek().is_some() && !lines.any(|line| line.ends_with(':') || line.contains(": "))
 }
