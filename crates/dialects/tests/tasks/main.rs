@@ -13,3 +13,4 @@ mod places;
 mod selectors;
 mod skills;
 mod support;
+mod tolerance;
