@@ -73,6 +73,21 @@ def make_hosted_project(top):
     return {"directories": 4, "contexts": 3, "files": 5}
 
 
+def make_task_project(top, rules, skills, size):
+    """A task with rules of about `size` bytes each, half of them for it, and skills."""
+    sentence = "Keep handlers thin, and validate all input before it is written to the store. "
+    body = (sentence * (size // len(sentence) + 1))[:size]
+    for number in range(rules):
+        language = "go" if number % 2 else "python"
+        header = f"---\nlanguages:\n  - {language}\nstage: implementation\n---\n"
+        write(f"{top}/.agents/rules/rule-{number:04}.md", f"{header}# Rule {number}\n\n{body}\n")
+    for number in range(skills):
+        header = f"---\nname: skill-{number}\ndescription: Use when number {number} is asked for\n---\n"
+        write(f"{top}/.agents/skills/skill-{number:03}/SKILL.md", f"{header}{body}\n")
+    write(f"{top}/.agents/commands/verify.md", "Run ${suite} before you say that it works.\n")
+    write(f"{top}/.agents/tasks/fix-bug.md", "---\nmodel: any\n---\n# Fix ${issue}\n\n/verify suite=tests\n")
+
+
 def system_calls(command, directory):
     """Counts the system calls of a program; None without strace."""
     try:
@@ -181,6 +196,28 @@ def main():
         bound = size["directories"] + 3 * size["contexts"] + 3 * size["files"] + 12
         missed += calls > bound
         print(f"{'  its system calls beyond `--version`':44} {calls:8}{'':9}   {bound}{'  MISSED' if calls > bound else ''}")
+    # An empty home, so that the user's own rules are not measured.
+    os.environ["HOME"] = os.path.join(args.work, "home")
+    os.makedirs(os.environ["HOME"], exist_ok=True)
+    task = [args.brief, "task", "fix-bug", "-p", "issue=1"]
+    few = os.path.join(args.work, "task-few")
+    make_task_project(few, rules=6, skills=2, size=600)
+    value = cpu_ms(task, few, many)
+    report("task, 6 rules, 2 skills", value, "floor + 3 ms", value <= floor + 3)
+    sizes = {}
+    for rules, size in [(1000, 3000), (1000, 6000), (2000, 3000)]:
+        top = os.path.join(args.work, f"task-{rules}-{size}")
+        make_task_project(top, rules, skills=200, size=size)
+        sizes[rules, size] = cpu_ms(task, top, args.runs)
+    top = os.path.join(args.work, "task-1000-3000")
+    value = sizes[1000, 3000]
+    report("task, 1,000 rules x 3 KB, 200 skills", value, "60 ms", value <= 60)
+    rss = rss_kb(task, top)
+    if rss is not None:
+        missed += rss > 40 * 1024
+        print(f"{'  its peak memory':44} {rss / 1024:8.2f} MB{'':8} 40 MB{'  MISSED' if rss > 40 * 1024 else ''}")
+    for key, name in [((1000, 6000), "task, twice the bytes"), ((2000, 3000), "task, twice the rules")]:
+        report(name, sizes[key], "2.2 x", sizes[key] <= value * 2.2)
     sys.exit(1 if missed else 0)
 
 
