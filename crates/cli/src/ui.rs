@@ -198,11 +198,11 @@ impl Ui {
         for diagnostic in diagnostics {
             // One line each, also when a file name holds a line break.
             let message = format!("{}: {}", place(diagnostic, root), diagnostic.message);
-            let message = visible_line(&message);
-            match diagnostic.severity {
-                Severity::Error => self.error(&message)?,
-                Severity::Warning => self.warning(&message)?,
-            }
+            let (label, colour) = match diagnostic.severity {
+                Severity::Error => ("error", AnsiColor::Red),
+                Severity::Warning => ("warning", AnsiColor::Yellow),
+            };
+            self.labelled(&format!("{label}[{}]", diagnostic.code), colour, &message)?;
         }
         Ok(())
     }

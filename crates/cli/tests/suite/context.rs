@@ -350,7 +350,7 @@ fn a_broken_file_does_not_hide_a_good_one() {
     src/AGENTS.yaml:2
       GOOD
     ------- stderr -------
-    error: AGENTS.yaml:2:14: the file is not valid YAML: unclosed bracket '['
+    error[structured/invalid-yaml]: AGENTS.yaml:2:14: the file is not valid YAML: unclosed bracket '['
     [EOF]
     ");
 }
@@ -367,7 +367,7 @@ fn a_broken_entry_does_not_hide_its_siblings() {
     AGENTS.yaml:5
       LAST
     ------- stderr -------
-    error: AGENTS.yaml:4:9: context[1]: invalid action "edti" (must be read, edit, create, or all)
+    error[structured/invalid-on]: AGENTS.yaml:4:9: context[1]: invalid action "edti" (must be read, edit, create, or all)
     [EOF]
     "#);
 }
@@ -387,7 +387,7 @@ fn links_are_followed_inside_the_root_only() {
     AGENTS.yaml:2
       LINKED
     ------- stderr -------
-    error: src/AGENTS.yaml: the file cannot be read: it is a symbolic link that leaves the project
+    error[structured/unreadable]: src/AGENTS.yaml: the file cannot be read: it is a symbolic link that leaves the project
     [EOF]
     ");
 }

@@ -182,9 +182,9 @@ fn a_broken_decision_does_not_hide_its_siblings() {
         why: R
         decided: 2024-02-29
     ------- stderr -------
-    error: AGENTS.yaml:2:5: decisions[0]: rationale is required
-    error: AGENTS.yaml:3:5: decisions[1]: decision is required
-    error: AGENTS.yaml:4:43: decisions[2]: invalid date "2024-02-30" (must be YYYY-MM-DD)
+    error[structured/missing-field]: AGENTS.yaml:2:5: decisions[0]: rationale is required
+    error[structured/missing-field]: AGENTS.yaml:3:5: decisions[1]: decision is required
+    error[structured/invalid-date]: AGENTS.yaml:4:43: decisions[2]: invalid date "2024-02-30" (must be YYYY-MM-DD)
     [EOF]
     "#);
 }

@@ -37,7 +37,7 @@ fn context_shows_what_is_active_and_what_is_offered() {
     offered, if the agent asks for it
       sql: When touching SQL (.context/sql.md)
     ------- stderr -------
-    warning: .context/.env: the name matches `.env`, so this is never read
+    warning[hosted/sensitive-excluded]: .context/.env: the name matches `.env`, so this is never read
     [EOF]
     ");
 }

@@ -35,7 +35,7 @@ fn servers_are_listed_with_their_place() {
     site  .context/context-config.json:4
       https://x.test/mcp
     ------- stderr -------
-    warning: .context/context-config.json:5:5: server `broken` is ignored: it has neither `command` nor `url`
+    warning[hosted/mcp-invalid-server]: .context/context-config.json:5:5: server `broken` is ignored: it has neither `command` nor `url`
     [EOF]
     ");
 }

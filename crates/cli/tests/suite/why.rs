@@ -78,7 +78,7 @@ fn every_filter_can_be_the_reason() {
          match `src/*.py` covers src/cart.py
          > covered
     ------- stderr -------
-    error: AGENTS.yaml:6:29: context[4]: invalid when "during" (must be before, after, or all)
+    error[structured/invalid-when]: AGENTS.yaml:6:29: context[4]: invalid when "during" (must be before, after, or all)
     [EOF]
     "#);
 }
@@ -259,7 +259,7 @@ fn a_broken_file_is_mentioned() {
          match `**` covers src/a
          > GOOD
     ------- stderr -------
-    error: AGENTS.yaml:1:10: `context` is a list of entries, not a mapping
+    error[structured/wrong-type]: AGENTS.yaml:1:10: `context` is a list of entries, not a mapping
     [EOF]
     ");
 }

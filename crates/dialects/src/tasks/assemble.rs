@@ -121,9 +121,7 @@ fn find_task(
     };
     let (mut same_root, others): (Vec<_>, Vec<_>) =
         allowed.into_iter().partition(|task| task.root == first);
-    let is_ambiguous =
-        same_root.iter().any(|task| task.source().text() != same_root[0].source().text());
-    if is_ambiguous {
+    if same_root[1..].iter().any(|task| !task.is_copy_of(&same_root[0])) {
         let files = same_root.iter().map(|task| task.path().to_owned()).collect();
         return Err(TaskError::Ambiguous { name: name.to_string(), files });
     }

@@ -292,7 +292,7 @@ impl Checked<'_> {
         for (index, task) in tasks.iter().enumerate() {
             let twin = tasks[..index].iter().find(|other| {
                 other.name() == task.name()
-                    && other.source().text() != task.source().text()
+                    && !task.is_copy_of(other)
                     && !can_be_told_apart(other, task)
             });
             if let Some(twin) = twin {

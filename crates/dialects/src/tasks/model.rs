@@ -337,6 +337,15 @@ impl Document {
         self.source.line_span(line)
     }
 
+    /// Returns whether it is the same, word for word, in another tool's directory: then both are one.
+    pub(super) fn is_copy_of(&self, other: &Document) -> bool {
+        let place = |document: &Document| {
+            let below = document.path().strip_prefix(&document.root);
+            below.unwrap_or(document.path()).iter().take(2).collect::<PathBuf>()
+        };
+        place(self) != place(other) && self.source.text() == other.source.text()
+    }
+
     /// Returns whether a script belongs to it.
     pub(super) fn has_bootstrap(&self) -> bool {
         self.script.is_some() || self.field("bootstrap").is_some()

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_engine::System;
 use brief_engine::tasks::{HandEdits, Layout, Part};
+use brief_engine::{System, estimate_tokens};
 
 use crate::assembly::{self, Assembled, assemble, mention, write_rules};
 use crate::error::{CommandError, ErrorKind};
@@ -84,6 +84,9 @@ fn print(
             write_rules(ui, &session, agent, prompt, HandEdits::Keep)?;
         }
     }
-    ui.print_text(&prompt.render(layout))?;
+    let text = prompt.render(layout);
+    let tokens = estimate_tokens(&String::from_utf8_lossy(&text));
+    ui.status(&format!("Total estimated tokens: {tokens}"))?;
+    ui.print_text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
