@@ -20,7 +20,7 @@ use super::prompt::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskErro
 use super::selectors::{Running, Selectors, Verdict, judge};
 use super::skill::{self, Skill};
 use super::slash::{self, Arguments, Piece};
-use super::text::{Expander, trust_help};
+use super::text::{Expander, hidden_character, trust_help};
 
 /// Assembles a prompt.
 pub fn assemble(
@@ -269,6 +269,7 @@ impl Assembler<'_, '_> {
             let mut text = Vec::with_capacity(document.body().len());
             let body = (0, document.body());
             self.expander.expand(&document, body, None, &mut self.notes, &mut text)?;
+            self.note_hidden(&document, &text);
             rules.push(Included { document, reason: Reason::Selected(verdict), text });
         }
         Ok(rules)
@@ -415,7 +416,20 @@ impl Assembler<'_, '_> {
                 }
             }
         }
+        self.note_hidden(task, &output);
         Ok(output)
+    }
+
+    /// Text that nobody sees is looked for where it would arrive, whatever way it came in.
+    fn note_hidden(&mut self, document: &Document, text: &[u8]) {
+        if let Some((_, character)) = hidden_character(text) {
+            let message = || {
+                let code = u32::from(character);
+                format!("its text holds a character that shows nothing: U+{code:04X}")
+            };
+            let code = "tasks/hidden-character";
+            self.notes.warn(document, Span::default(), code, b"", message);
+        }
     }
 }
 

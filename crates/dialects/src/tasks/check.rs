@@ -12,7 +12,7 @@ use super::expand::{self, Part};
 use super::model::{Agent, Document, Kind};
 use super::selectors::{selectors_of, values_of};
 use super::slash::{self, Arguments, Piece};
-use super::text::sensitive_pattern;
+use super::text::{hidden_character, sensitive_pattern};
 
 /// The fields that mean something, kind by kind. Any other is the author's own, to select by.
 fn known_fields(kind: Kind) -> &'static [&'static str] {
@@ -86,6 +86,7 @@ impl Checked<'_> {
         for document in self.documents {
             found.extend(field_names(document, &selected));
             found.extend(field_types(document));
+            found.extend(hidden(document));
             if document.kind == Kind::Skill {
                 found.extend(skill_fields(document));
                 continue;
@@ -448,6 +449,18 @@ fn is_duration(text: &str) -> bool {
         rest = after;
     }
     !text.is_empty()
+}
+
+fn hidden(document: &Document) -> Option<Diagnostic> {
+    let (offset, character) = hidden_character(document.body())?;
+    let message =
+        format!("a character that shows nothing stands here: U+{:04X}", u32::from(character));
+    let span = document.place(offset, character.len_utf8());
+    let code = "tasks/hidden-character";
+    Some(
+        Diagnostic::warning(code, document.source(), span, message)
+            .with_help("remove it; an agent reads what a person does not see"),
+    )
 }
 
 fn skill_fields(document: &Document) -> Vec<Diagnostic> {
