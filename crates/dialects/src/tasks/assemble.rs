@@ -5,8 +5,7 @@
 //! the skills; and the task's own text last, so that it sees what the scripts have made.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use brief_syntax::system::FileKind;
 use brief_syntax::yaml::Value;
@@ -110,40 +109,44 @@ fn find_task(
         if verdict.is_in() {
             allowed.push(document);
         } else {
-            excluded.push((document.path().to_owned(), verdict));
+            excluded.push((document, verdict));
         }
     }
-    if allowed.iter().any(|task| task.namespace.is_some()) {
-        allowed.retain(|task| task.namespace.is_some());
-    }
-    let Some(first) = allowed.first().map(|task| Arc::clone(&task.root)) else {
+    // Those of the namespace come first, whatever root they lie in.
+    allowed.sort_by_key(|task| task.namespace.is_none());
+    let Some(first) = allowed.first() else {
         return Err(not_found(library, name, excluded));
     };
-    let (mut same_root, others): (Vec<_>, Vec<_>) =
-        allowed.into_iter().partition(|task| task.root == first);
-    if same_root[1..].iter().any(|task| !task.is_copy_of(&same_root[0])) {
-        let files = same_root.iter().map(|task| task.path().to_owned()).collect();
+    let is_rival = |task: &&Document| task.root == first.root && task.namespace == first.namespace;
+    let rivals: Vec<&Document> = allowed.iter().filter(is_rival).collect();
+    if rivals[1..].iter().any(|task| !task.is_copy_of(first)) {
+        let files = rivals.iter().map(|task| task.path().to_owned()).collect();
         return Err(TaskError::Ambiguous { name: name.to_string(), files });
     }
-    let task = same_root.remove(0);
-    let shadowed = same_root.into_iter().chain(others).map(|document| LeftOut {
+    let task = allowed.remove(0);
+    let excluded = excluded
+        .into_iter()
+        .map(|(document, verdict)| LeftOut { document, reason: Reason::Selected(verdict) });
+    let shadowed = allowed.into_iter().map(|document| LeftOut {
         document,
         reason: Reason::Shadowed { by: task.path().to_owned() },
     });
-    let shadowed = shadowed.collect();
-    Ok((task, shadowed))
+    let left_out = excluded.chain(shadowed).collect();
+    Ok((task, left_out))
 }
 
 fn not_found(
     library: &Library<'_>,
     name: &TaskName,
-    excluded: Vec<(PathBuf, Verdict)>,
+    excluded: Vec<(Document, Verdict)>,
 ) -> TaskError {
     let known: Vec<String> = library.all_tasks().iter().map(Document::name).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let typed = name.to_string();
     let nearest = near_miss::nearest_few(&typed, &known, 3);
     let nearest = nearest.into_iter().filter(|near| *near != typed).map(str::to_owned).collect();
+    let excluded = excluded.into_iter();
+    let excluded = excluded.map(|(task, verdict)| (task.path().to_owned(), verdict)).collect();
     TaskError::NotFound { name: typed, nearest, excluded }
 }
 

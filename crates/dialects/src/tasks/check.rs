@@ -100,6 +100,11 @@ impl Checked<'_> {
             }
         }
         found.extend(self.ambiguous_tasks());
+        // A file in `.cursor/commands` is a task and a command, and has what is wrong once.
+        let mut known = BTreeSet::new();
+        found.retain(|found| {
+            known.insert((found.path().to_owned(), found.code, found.span, found.message.clone()))
+        });
         found
     }
 
@@ -267,8 +272,15 @@ impl Checked<'_> {
                     _ => format!("no call has more than {most} arguments"),
                 })
             }
+            _ if self.is_also_command(document) => None,
             _ => Some("only commands have arguments by position".to_owned()),
         }
+    }
+
+    fn is_also_command(&self, document: &Document) -> bool {
+        self.documents
+            .iter()
+            .any(|other| other.kind == Kind::Command && other.real_path == document.real_path)
     }
 
     fn calls_of(&self, command: &Document) -> Vec<Arguments> {

@@ -118,6 +118,9 @@ fn a_path_begins_a_word() {
         ("x@ a", "x@ a"),
         ("`@a`", "`@a`"),
         ("@@a", "@@a"),
+        // In a word after `@` nothing else is expanded.
+        ("@${a}", "@${a}"),
+        ("@x!`a`", "@x!`a`"),
     ] {
         assert_eq!(expanded(text), expected, "{text}");
     }
