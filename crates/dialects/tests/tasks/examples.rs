@@ -38,7 +38,7 @@ fn a_task_is_front_matter_and_markdown() {
     );
 }
 
-/// "`task_name` (optional)": "matched by filename \"fix-bug.md\", not by task_name field". The
+/// "`task_name` (optional)": "matched by filename \"fix-bug.md\"", not by the field. The
 /// example's front matter is empty.
 #[test]
 fn task_name_is_optional_and_the_file_name_counts() {
