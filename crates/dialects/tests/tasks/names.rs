@@ -97,7 +97,8 @@ fn a_task_for_something_else_is_left_out_with_the_reason() {
     );
 }
 
-/// Our ruling T2: two copies that say the same are no choice; bytes that are no text count too.
+/// Our ruling T2: "unless one is a copy, word for word, in another tool's directory"; bytes that
+/// are no text count too.
 #[test]
 fn copies_of_one_task_do_not_clash() {
     let copies = |one: &[u8], two: &[u8]| {
@@ -108,6 +109,10 @@ fn copies_of_one_task_do_not_clash() {
     assert_eq!(left_out(&prompt).len(), 1);
     let error = failure(&copies(b"\xff\n", b"\xfe\n"), &["x"]);
     assert!(matches!(error, TaskError::Ambiguous { .. }));
+    let in_one_place = project()
+        .with_file(".agents/tasks/a/x.md", "same\n")
+        .with_file(".agents/tasks/b/x.md", "same\n");
+    assert!(matches!(failure(&in_one_place, &["x"]), TaskError::Ambiguous { .. }));
 }
 
 /// A link and its target are one task, not two (T6).
