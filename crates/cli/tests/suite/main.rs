@@ -17,6 +17,8 @@ mod lint;
 mod mcp_servers;
 mod promises;
 mod sctx;
+#[cfg(unix)]
+mod task_files;
 mod trust;
 mod usage;
 mod why;

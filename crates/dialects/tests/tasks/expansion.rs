@@ -207,6 +207,32 @@ fn files_that_hold_secrets_are_not_put_in() {
     }
 }
 
+/// G10: "`conformance/exclusion-matrix.json` … holds for every channel that reads on behalf of a
+/// project": each spelling, laid out and asked for.
+#[test]
+fn the_matrix_of_spellings_holds_for_files_that_texts_put_in() {
+    let text = include_str!("../../../../conformance/hosted/exclusion-matrix.json");
+    let matrix: serde_json::Value = serde_json::from_str(text).unwrap();
+    let rows = matrix["rows"].as_array().unwrap();
+    assert!(rows.len() > 500);
+    for row in rows {
+        let path = row["path"].as_str().unwrap();
+        let mut system = project();
+        match row["symlink_to"].as_str() {
+            Some(target) => {
+                system = system
+                    .with_file(&format!("/p/{target}"), "CONTENT")
+                    .with_link(path, &format!("/p/{target}"));
+            }
+            None => system = system.with_file(path, "CONTENT"),
+        }
+        let written = path.replace(' ', "\\ ");
+        let system = system.with_file(".agents/tasks/t.md", format!("@{written}\n"));
+        let is_read = task_text(&run(&system, &["t"])).contains("CONTENT");
+        assert_eq!(is_read, row["expect"] == "included", "{row}");
+    }
+}
+
 /// G10: not by an absolute path either.
 #[test]
 fn secrets_elsewhere_are_not_put_in() {
