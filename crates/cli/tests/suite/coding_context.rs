@@ -38,14 +38,14 @@ fn every_case_in_the_conformance_map_exists() {
 fn the_runner_notices_differences() {
     let differences = |expect: &str| {
         let case = format!(
-            r##"[{{"id": "x", "files": {{".agents/tasks/t.md": "TASK {{ROOT}}", "~/.agents/rules/r.md": "RULE",
+            r#"[{{"id": "x", "files": {{".agents/tasks/t.md": "TASK {{ROOT}}", "~/.agents/rules/r.md": "RULE",
                 "../d/f": {{"content": "", "mode": "0600"}}}}, "env": {{"X": "y"}}, "args": ["t"],
-                "stdin": "", "expect": {{{expect}}}}}]"##
+                "stdin": "", "expect": {{{expect}}}}}]"#
         );
         Case::read_all(&case)[0].run(Path::new(env!("CARGO_BIN_EXE_brief")), "coding-context").len()
     };
-    let holds = r##""exit": 0, "stdout_equals": "RULE\nTASK {ROOT}\n", "stdout_order": ["RULE", "TASK"],
-        "files_contain": {"~/.agents/rules/r.md": ["RULE"], "../d/f": [""]}, "files_absent": ["~/no", "../no"]"##;
+    let holds = r#""exit": 0, "stdout_equals": "RULE\nTASK {ROOT}\n", "stdout_order": ["RULE", "TASK"],
+        "files_contain": {"~/.agents/rules/r.md": ["RULE"], "../d/f": [""]}, "files_absent": ["~/no", "../no"]"#;
     assert_eq!(differences(holds), 0);
     for fails in [
         r#""exit": "nonzero""#,
