@@ -139,6 +139,7 @@ fn arguments_fill_placeholders() {
         ("/show key=\"\" x", "<key=\"\" x|key=\"\"|x|>\n"),
         ("/show   a   b  ", "<a   b|a|b|${key}>\n"),
         ("/show key=1 key=2", "<key=1 key=2|key=1|key=2|2>\n"),
+        ("/show KEY=1 x", "<KEY=1 x|KEY=1|x|1>\n"),
     ] {
         assert_eq!(text_of(call), expected, "{call}");
     }
