@@ -18,6 +18,7 @@ mod parse;
 mod places;
 mod prompt;
 mod render;
+mod script;
 mod selectors;
 mod shelf;
 mod skill;

@@ -15,6 +15,7 @@ use super::check::Checked;
 use super::library::Library;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
 use super::places;
+use super::script;
 
 /// The dialect of task, rule, command and skill files.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +90,7 @@ fn check(system: &dyn System, directory: &Path) -> (usize, Vec<Diagnostic>) {
         documents: &documents,
         at_home: at_home.as_deref().unwrap_or_default(),
         is_file: &is_file,
-        is_executable: &|path| system.is_executable(path).unwrap_or(false),
+        obstacle: &|rule, path| script::obstacle(system, rule, path),
     };
     if !documents.is_empty() {
         diagnostics.extend(checked.diagnostics());
