@@ -16,6 +16,10 @@ mod lint;
 mod mcp_servers;
 mod promises;
 mod sctx;
+mod task;
+#[cfg(unix)]
+mod task_exec;
+mod task_search;
 mod trust;
 mod usage;
 mod why;
