@@ -176,7 +176,8 @@ impl TaskArgs {
 
     fn layout(&self) -> Layout {
         let written = |is_out| if is_out { Part::LeftOut } else { Part::Written };
-        Layout { front_matter: written(self.no_frontmatter), guidance: written(self.write_rules) }
+        let (front_matter, rules) = (written(self.no_frontmatter), written(self.write_rules));
+        Layout { front_matter, rules, skills: Part::Written }
     }
 }
 
