@@ -19,6 +19,8 @@ mod sctx;
 mod task;
 #[cfg(unix)]
 mod task_exec;
+mod task_output;
+mod task_rules_file;
 mod task_search;
 mod trust;
 mod usage;
