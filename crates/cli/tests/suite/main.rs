@@ -20,6 +20,8 @@ mod task;
 #[cfg(unix)]
 mod task_exec;
 mod task_output;
+#[cfg(unix)]
+mod task_remote;
 mod task_rules_file;
 mod task_search;
 mod trust;
