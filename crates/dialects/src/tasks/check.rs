@@ -120,9 +120,13 @@ impl Checked<'_> {
             if !self.everything().any(|candidate| is_chosen(candidate.kind) && answers(candidate)) {
                 let message = format!("the selector `{key}={value}` matches no rule and no skill");
                 let code = "tasks/selector-matches-nothing";
+                let help = match key {
+                    "rule_name" => format!("it stands for the file name: `{value}.md`"),
+                    _ => format!("give a rule the field `{key}: {value}`"),
+                };
                 found.push(
                     Diagnostic::warning(code, document.source(), node.span(), message)
-                        .with_help(format!("give a rule the field `{key}: {value}`")),
+                        .with_help(help),
                 );
             }
         }

@@ -1,8 +1,10 @@
 //! The dialect as the engine sees it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::Diagnostic;
+use brief_syntax::project::{Target, TargetKind};
 use brief_syntax::system::{DirEntry, FileKind, System};
 use brief_syntax::walk::Visit;
 
@@ -30,6 +32,18 @@ impl Dialect for Tasks {
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(Projects::default()))
     }
+}
+
+/// Returns the directory whose tasks, rules, commands or skills `directory` holds.
+pub fn owner_of(directory: &Target) -> Option<Target> {
+    let names = directory.directories();
+    let depth = (0..names.len()).find(|&depth| places::is_at_place(&names[depth..]))?;
+    Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
+}
+
+/// Returns whether a file of that name holds rules, wherever it lies.
+pub fn is_rule_file(name: &OsStr) -> bool {
+    name.to_str().is_some_and(places::is_beginning)
 }
 
 /// Every directory of a project that holds such files.
