@@ -404,19 +404,25 @@ impl Search<'_, '_> {
             beside.is_ok()
         });
         let script = script.map(|script| folder.path.join(script));
-        match entry.kind {
-            FileKind::Link => self.linked_file(folder, &entry.name, stem.into_owned(), script),
-            _ => match folder.handle.read_listed(&entry.name, limits::FILE_BYTES) {
-                Ok(bytes) => {
-                    let real = folder.real.join(&entry.name);
-                    self.add(folder, &entry.name, real, bytes, stem.into_owned(), script);
-                }
-                Err(ReadError::Missing) => {}
-                Err(error) => {
-                    let path = folder.path.join(&entry.name);
-                    self.library.report(&path, "tasks/unreadable", &error.to_string());
-                }
-            },
+        let read = match entry.kind {
+            FileKind::Link => {
+                self.linked_file(folder, &entry.name, stem.into_owned(), script);
+                return;
+            }
+            FileKind::File => folder.handle.read_listed(&entry.name, limits::FILE_BYTES),
+            // The reader says what it is instead.
+            _ => folder.handle.read(&entry.name, limits::FILE_BYTES),
+        };
+        match read {
+            Ok(bytes) => {
+                let real = folder.real.join(&entry.name);
+                self.add(folder, &entry.name, real, bytes, stem.into_owned(), script);
+            }
+            Err(ReadError::Missing) => {}
+            Err(error) => {
+                let path = folder.path.join(&entry.name);
+                self.library.report(&path, "tasks/unreadable", &error.to_string());
+            }
         }
     }
 
