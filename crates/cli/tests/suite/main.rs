@@ -19,6 +19,7 @@ mod sctx;
 mod task;
 #[cfg(unix)]
 mod task_exec;
+mod task_hostile;
 mod task_lint;
 mod task_output;
 #[cfg(unix)]
