@@ -404,7 +404,7 @@ impl Search<'_, '_> {
             beside.is_ok()
         });
         let script = script.map(|script| folder.path.join(script));
-        let read = match entry.kind {
+        let content = match entry.kind {
             FileKind::Link => {
                 self.linked_file(folder, &entry.name, stem.into_owned(), script);
                 return;
@@ -413,7 +413,7 @@ impl Search<'_, '_> {
             // The reader says what it is instead.
             _ => folder.handle.read(&entry.name, limits::FILE_BYTES),
         };
-        match read {
+        match content {
             Ok(bytes) => {
                 let real = folder.real.join(&entry.name);
                 self.add(folder, &entry.name, real, bytes, stem.into_owned(), script);

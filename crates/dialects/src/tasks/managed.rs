@@ -193,8 +193,10 @@ mod tests {
     /// A megabyte of markers; looking for the end of each anew would take a minute.
     #[test]
     fn many_markers_are_read_once() {
-        let mut file: String =
-            (0..25_000).map(|number| format!("{BEGIN}{number:016x}{CLOSE}\n")).collect();
+        let mut file = (0..25_000)
+            .map(|number| format!("{BEGIN}{number:016x}{CLOSE}\n"))
+            .collect::<Vec<_>>()
+            .concat();
         file.push_str(&format!("{END}{:016x}{CLOSE}\n", 24_999));
         let kept = without_block(file.clone().into_bytes());
         assert_eq!(kept.len(), file.len() - BEGIN.len() - END.len() - 2 * (HASH_LENGTH + 5));

@@ -91,7 +91,10 @@ pub(crate) struct TaskArgs {
     json: bool,
 
     /// Print the MCP servers of the task and its rules as this client wants them; run nothing
-    #[arg(long, value_name = "CLIENT", value_parser = mcp_servers::clients())]
+    #[arg(
+        long, value_name = "CLIENT", value_parser = mcp_servers::clients(),
+        conflicts_with = "write_rules"
+    )]
     mcp_config: Option<String>,
 
     /// End a command or script that takes longer [default: 30, scripts 120]
