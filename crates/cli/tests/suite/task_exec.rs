@@ -160,10 +160,10 @@ fn endless_output_is_cut_off() {
 /// Reference: "One prompt runs 64 commands at most."
 #[test]
 fn a_prompt_runs_64_commands() {
-    let text: String = (1..=70).map(|number| format!("!`printf {number}`\n")).collect();
+    let text = (1..=70).map(|number| format!("!`printf {number}`\n")).collect::<Vec<_>>().concat();
     let output = with_task(&text).run(&["task", "t"]);
-    let ran: String = (1..=64).map(|number| format!("{number}\n")).collect();
-    let left: String = (65..=70).map(|number| format!("!`printf {number}`\n")).collect();
+    let ran = (1..=64).map(|number| format!("{number}\n")).collect::<Vec<_>>().concat();
+    let left = (65..=70).map(|number| format!("!`printf {number}`\n")).collect::<Vec<_>>().concat();
     assert_eq!(output.stdout, format!("{ran}{left}\n"), "{output}");
     let warnings: Vec<&str> = output.stderr.lines().collect();
     assert_eq!(warnings.len(), 6, "{output}");

@@ -218,7 +218,10 @@ fn a_prompt_that_would_be_too_large_takes_little_memory() {
 /// Hundreds of different problems are not hundreds of lines.
 #[test]
 fn many_problems_are_counted() {
-    let body: String = (0..500).map(|number| format!("${{p{number}}} @f{number}.txt\n")).collect();
+    let body = (0..500)
+        .map(|number| format!("${{p{number}}} @f{number}.txt\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let project = project().with_file(".agents/tasks/t.md", &body);
     let output = project.run(&["task", "t"]);
     assert_eq!(output.stdout, format!("{body}\n"));
@@ -269,7 +272,7 @@ fn front_matter_of_any_kind_is_survived() {
     }
     let nested = format!("selectors: {}{}\n", "[".repeat(5_000), "]".repeat(5_000));
     let long = format!("x: {}\n", "y".repeat(500_000));
-    let keys: String = (0..20_000).map(|number| format!("k{number}: v\n")).collect();
+    let keys = (0..20_000).map(|number| format!("k{number}: v\n")).collect::<Vec<_>>().concat();
     for header in [&bomb, &nested, &long, &keys, "a: [\n", "\0\n", "? ? ?\n", "- a\n", "a: b: c\n"]
     {
         let text = format!("---\n{header}---\nBODY\n");

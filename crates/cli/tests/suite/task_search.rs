@@ -228,8 +228,7 @@ fn a_task_that_selectors_leave_out_says_why() {
     assert_eq!(project.run(&["task", "t", "-s", "stage=test"]).code, Some(0));
 }
 
-/// Document, "Multiple Tasks": "Error: \"multiple tasks found with task_name: X\"", and ruling T2:
-/// "listing the files".
+/// Document, "Multiple Tasks": without selectors an error, and ruling T2: "listing the files".
 #[test]
 fn two_tasks_of_one_name_are_an_error() {
     let project = project()
@@ -273,6 +272,18 @@ fn a_name_cannot_lead_elsewhere() {
     }
 }
 
+/// A task may be called like one of our own commands.
+#[test]
+fn a_slash_tells_a_task_from_a_command() {
+    let project = project()
+        .with_file(".agents/tasks/list.md", "A list.\n")
+        .with_file(".agents/tasks/help.md", "Help.\n")
+        .with_file(".agents/tasks/-x.md", "An x.\n");
+    assert_prints(&project.run(&["task", "/list"]), "A list.\n\n");
+    assert_prints(&project.run(&["task", "/help"]), "Help.\n\n");
+    assert_prints(&project.run(&["task", "--", "-x"]), "An x.\n\n");
+}
+
 /// "2: the call is wrong." What is wrong, and how it is called, on one screen.
 #[test]
 fn a_wrong_call_is_told_on_one_screen() {
@@ -294,6 +305,7 @@ fn a_wrong_call_is_told_on_one_screen() {
         &["t", "--json", "--mcp-config", "claude"],
         &["t", "--dry-run", "-w"],
         &["t", "--explain", "-w"],
+        &["t", "--mcp-config", "claude", "-w"],
         &["list", "extra"],
     ] {
         let output = project.run_in("app", &[&["task"], args].concat(), "");
