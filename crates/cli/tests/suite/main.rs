@@ -17,8 +17,18 @@ mod lint;
 mod mcp_servers;
 mod promises;
 mod sctx;
+mod task;
+#[cfg(unix)]
+mod task_exec;
 #[cfg(unix)]
 mod task_files;
+mod task_hostile;
+mod task_lint;
+mod task_output;
+#[cfg(unix)]
+mod task_remote;
+mod task_rules_file;
+mod task_search;
 mod trust;
 mod usage;
 mod why;

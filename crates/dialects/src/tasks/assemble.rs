@@ -5,9 +5,7 @@
 //! the skills; and the task's own text last, so that it sees what the scripts have made.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use brief_syntax::system::FileKind;
 use brief_syntax::yaml::Value;
 use brief_syntax::{Span, limits, near_miss};
 
@@ -16,6 +14,7 @@ use super::live::{Bootstrap, Live, NotRun, Script};
 use super::model::{Agent, Document, Kind, TaskName};
 use super::notes::Notes;
 use super::prompt::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError};
+use super::script::{self, Obstacle};
 use super::selectors::{Running, Selectors, Verdict, judge};
 use super::skill::{self, Skill};
 use super::slash::{self, Arguments, Piece};
@@ -198,7 +197,7 @@ struct Assembler<'a, 's> {
 
 /// What a name of a command leads to.
 enum Lookup {
-    Found(Document),
+    Found(Box<Document>),
     Missing { reason: String, near: Option<String> },
 }
 
@@ -260,7 +259,7 @@ impl Assembler<'_, '_> {
             self.leave_out(command, reason);
         }
         match (chosen, hidden) {
-            (Some(command), _) => Lookup::Found(command),
+            (Some(command), _) => Lookup::Found(Box::new(command)),
             (None, Some(reason)) => Lookup::Missing { reason, near: None },
             (None, None) => {
                 let library = self.library;
@@ -326,12 +325,14 @@ impl Assembler<'_, '_> {
             },
             (_, Some(path)) => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                if let Some(problem) = self.not_executable(rule, path) {
-                    let message = || format!("the script `{name}` was not run: {problem}");
+                if let Some(Obstacle { problem, help }) =
+                    script::obstacle(self.library.system(), rule, path)
+                {
+                    let message = || format!("the script `{name}` was not run: it {problem}");
                     let code = "tasks/bootstrap-not-executable";
                     let note = self.notes.warn(rule, Span::default(), code, b"", message);
                     if let Some(note) = note {
-                        note.help = Some(format!("run `chmod +x {}`", path.display()));
+                        note.help = help;
                     }
                     return Ok(Ran::No);
                 }
@@ -366,27 +367,6 @@ impl Assembler<'_, '_> {
                 self.notes.warn(rule, span, "tasks/bootstrap-failed", b"", message);
                 Ok(Ran::Yes)
             }
-        }
-    }
-
-    /// Returns why a script cannot be started: it must be a file of its root that the user may
-    /// execute.
-    fn not_executable(&self, rule: &Document, path: &Path) -> Option<String> {
-        let system = self.library.system();
-        match system.resolve(path) {
-            Err(error) => Some(error.to_string()),
-            Ok(resolved) if resolved.kind != FileKind::File => {
-                Some(format!("it is {}", resolved.kind.noun()))
-            }
-            Ok(resolved) if !resolved.path.starts_with(&rule.root) => {
-                Some("it is a symbolic link that leaves its directory".to_owned())
-            }
-            // What came over a network is copied before it runs.
-            Ok(resolved) => match system.is_executable(&resolved.path) {
-                Ok(true) => None,
-                Ok(false) => Some("it is not executable".to_owned()),
-                Err(error) => Some(error.to_string()),
-            },
         }
     }
 

@@ -3,6 +3,7 @@
 //! Everything here is about what would go wrong when a task is run: nothing is run to find out.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use brief_syntax::markdown::Outline;
 use brief_syntax::yaml::{Field, Node, Value};
@@ -10,6 +11,7 @@ use brief_syntax::{Diagnostic, Span, near_miss};
 
 use super::expand::{self, Part};
 use super::model::{Agent, Document, Kind};
+use super::script::Obstacle;
 use super::selectors::{selectors_of, values_of};
 use super::slash::{self, Arguments, Piece};
 use super::text::{hidden_character, sensitive_pattern};
@@ -69,8 +71,8 @@ pub(super) struct Checked<'c> {
     pub(super) at_home: &'c [Document],
     /// Whether a path after `@` leads to a file.
     pub(super) is_file: &'c dyn Fn(&[u8]) -> bool,
-    /// Whether a script may be executed.
-    pub(super) is_executable: &'c dyn Fn(&std::path::Path) -> bool,
+    /// What keeps the script of a rule from being started.
+    pub(super) obstacle: &'c dyn Fn(&Document, &Path) -> Option<Obstacle>,
 }
 
 impl Checked<'_> {
@@ -124,9 +126,13 @@ impl Checked<'_> {
             if !self.everything().any(|candidate| is_chosen(candidate.kind) && answers(candidate)) {
                 let message = format!("the selector `{key}={value}` matches no rule and no skill");
                 let code = "tasks/selector-matches-nothing";
+                let help = match key {
+                    "rule_name" => format!("it stands for the file name: `{value}.md`"),
+                    _ => format!("give a rule the field `{key}: {value}`"),
+                };
                 found.push(
                     Diagnostic::warning(code, document.source(), node.span(), message)
-                        .with_help(format!("give a rule the field `{key}: {value}`")),
+                        .with_help(help),
                 );
             }
         }
@@ -161,16 +167,15 @@ impl Checked<'_> {
 
     fn script(&self, document: &Document) -> Option<Diagnostic> {
         let path = document.script.as_ref()?;
-        if document.field("bootstrap").is_some() || (self.is_executable)(path) {
+        if document.field("bootstrap").is_some() {
             return None;
         }
+        let Obstacle { problem, help } = (self.obstacle)(document, path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let message = format!("the script `{name}` is not executable, so it does not run");
+        let message = format!("the script `{name}` {problem}, so it does not run");
         let code = "tasks/bootstrap-not-executable";
-        Some(
-            Diagnostic::warning(code, document.source(), Span::default(), message)
-                .with_help(format!("run `chmod +x {}`", path.display())),
-        )
+        let found = Diagnostic::warning(code, document.source(), Span::default(), message);
+        Some(Diagnostic { help, ..found })
     }
 
     /// Commands that are not there.
@@ -239,8 +244,8 @@ impl Checked<'_> {
                                 .with_help("paths start at the project's directory"),
                         );
                     } else if let Some(pattern) = sensitive_pattern(
-                        std::path::Path::new(String::from_utf8_lossy(path).as_ref()),
-                        std::path::Path::new(""),
+                        Path::new(String::from_utf8_lossy(path).as_ref()),
+                        Path::new(""),
                     ) {
                         let message =
                             format!("such files hold secrets and are never read (`{pattern}`)");

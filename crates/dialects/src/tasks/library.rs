@@ -135,7 +135,10 @@ impl<'s> Library<'s> {
     pub(super) fn read_again(&self, document: &Document) -> Document {
         let bytes = self.system.read(&document.real_path, limits::FILE_BYTES);
         let source = match bytes {
-            Ok(bytes) => Arc::new(source(document.kind, document.path().to_owned(), bytes)),
+            Ok(bytes) => {
+                let bytes = users_text(document.kind, bytes).unwrap_or_default();
+                Arc::new(Source::from_bytes(document.path(), bytes))
+            }
             Err(error) => {
                 self.report(document.path(), "tasks/unreadable", &error.to_string());
                 Arc::clone(&document.source)
@@ -391,19 +394,25 @@ impl Search<'_, '_> {
             beside.is_ok()
         });
         let script = script.map(|script| folder.path.join(script));
-        match entry.kind {
-            FileKind::Link => self.linked_file(folder, &entry.name, stem.into_owned(), script),
-            _ => match folder.handle.read_listed(&entry.name, limits::FILE_BYTES) {
-                Ok(bytes) => {
-                    let real = folder.real.join(&entry.name);
-                    self.add(folder, &entry.name, real, bytes, stem.into_owned(), script);
-                }
-                Err(ReadError::Missing) => {}
-                Err(error) => {
-                    let path = folder.path.join(&entry.name);
-                    self.library.report(&path, "tasks/unreadable", &error.to_string());
-                }
-            },
+        let content = match entry.kind {
+            FileKind::Link => {
+                self.linked_file(folder, &entry.name, stem.into_owned(), script);
+                return;
+            }
+            FileKind::File => folder.handle.read_listed(&entry.name, limits::FILE_BYTES),
+            // The reader says what it is instead.
+            _ => folder.handle.read(&entry.name, limits::FILE_BYTES),
+        };
+        match content {
+            Ok(bytes) => {
+                let real = folder.real.join(&entry.name);
+                self.add(folder, &entry.name, real, bytes, stem.into_owned(), script);
+            }
+            Err(ReadError::Missing) => {}
+            Err(error) => {
+                let path = folder.path.join(&entry.name);
+                self.library.report(&path, "tasks/unreadable", &error.to_string());
+            }
         }
     }
 
@@ -505,7 +514,8 @@ impl Search<'_, '_> {
         if !self.seen.insert(real_path.clone()) {
             return;
         }
-        let source = Arc::new(source(self.kind, folder.path.join(name), bytes));
+        let Some(bytes) = users_text(self.kind, bytes) else { return };
+        let source = Arc::new(Source::from_bytes(folder.path.join(name), bytes));
         let mut front = front_matter(&source);
         self.library.diagnostics.borrow_mut().append(&mut front.diagnostics);
         self.found.push(Document {
@@ -524,10 +534,15 @@ impl Search<'_, '_> {
     }
 }
 
-/// What we wrote into a client's file came from rules, so it is no rule again.
-fn source(kind: Kind, path: PathBuf, bytes: Vec<u8>) -> Source {
-    let bytes = if kind == Kind::Rule { managed::without_block(bytes) } else { bytes };
-    Source::from_bytes(path, bytes)
+/// What we wrote into a client's file came from rules, so it is no rule again; a file that holds
+/// nothing else is none at all.
+fn users_text(kind: Kind, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    if kind != Kind::Rule {
+        return Some(bytes);
+    }
+    let length = bytes.len();
+    let bytes = managed::without_block(bytes);
+    (bytes.len() == length || !bytes.trim_ascii().is_empty()).then_some(bytes)
 }
 
 /// The name of a Markdown file without its extension.

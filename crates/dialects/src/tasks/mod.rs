@@ -18,6 +18,7 @@ mod parse;
 mod places;
 mod prompt;
 mod render;
+mod script;
 mod selectors;
 mod shelf;
 mod skill;
@@ -33,7 +34,7 @@ pub use parameters::{ParameterError, Parameters};
 pub use prompt::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError};
 pub use render::{Layout, Part};
 pub use selectors::{SelectorError, Selectors, Verdict};
-pub use shelf::Tasks;
+pub use shelf::{Tasks, is_rule_file, owner_of};
 pub use skill::Skill;
 
 /// The name of the dialect.

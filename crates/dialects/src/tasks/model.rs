@@ -383,13 +383,15 @@ impl Document {
         }
     }
 
-    /// Returns a text that is not in any file, with this document's fields.
+    /// Returns a text that the user typed, with this document's settings: whoever wrote the
+    /// document, the text is the user's.
     pub(super) fn with_body(&self, name: &str, body: &[u8]) -> Document {
         let source = Arc::new(Source::from_bytes(name, body.to_vec()));
         Document {
             source,
             front: FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() },
             expands: Some(self.expands()),
+            author: Author::User,
             stem: self.stem.clone(),
             root: Arc::clone(&self.root),
             namespace: self.namespace.clone(),

@@ -1,8 +1,10 @@
 //! The dialect as the engine sees it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::Diagnostic;
+use brief_syntax::project::{Target, TargetKind};
 use brief_syntax::system::{DirEntry, FileKind, System};
 use brief_syntax::walk::Visit;
 
@@ -15,6 +17,7 @@ use super::check::Checked;
 use super::library::Library;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
 use super::places;
+use super::script;
 
 /// The dialect of task, rule, command and skill files.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +32,18 @@ impl Dialect for Tasks {
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(Projects::default()))
     }
+}
+
+/// Returns the directory whose tasks, rules, commands or skills `directory` holds.
+pub fn owner_of(directory: &Target) -> Option<Target> {
+    let names = directory.directories();
+    let depth = (0..names.len()).find(|&depth| places::is_at_place(&names[depth..]))?;
+    Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
+}
+
+/// Returns whether a file of that name holds rules, wherever it lies.
+pub fn is_rule_file(name: &OsStr) -> bool {
+    name.to_str().is_some_and(places::is_beginning)
 }
 
 /// Every directory of a project that holds such files.
@@ -89,7 +104,7 @@ fn check(system: &dyn System, directory: &Path) -> (usize, Vec<Diagnostic>) {
         documents: &documents,
         at_home: at_home.as_deref().unwrap_or_default(),
         is_file: &is_file,
-        is_executable: &|path| system.is_executable(path).unwrap_or(false),
+        obstacle: &|rule, path| script::obstacle(system, rule, path),
     };
     if !documents.is_empty() {
         diagnostics.extend(checked.diagnostics());

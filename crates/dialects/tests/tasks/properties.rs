@@ -95,7 +95,8 @@ fn where_nothing_is_to_expand_a_text_comes_out_as_it_went_in() {
         let prompt = run(&system, &["t"]);
         assert_eq!(prompt.task.text, text);
         assert_eq!(prompt.rules[0].text, text);
-        let layout = Layout { front_matter: Part::Written, guidance: Part::Written };
+        let layout =
+            Layout { front_matter: Part::Written, rules: Part::Written, skills: Part::Written };
         assert_eq!(prompt.render(layout), [text.as_slice(), b"\n", &text, b"\n"].concat());
         let command = project()
             .with_file(".agents/tasks/t.md", "/c")
@@ -282,7 +283,8 @@ fn laid_out<'f>(files: impl IntoIterator<Item = &'f (&'f str, &'f str)>) -> Memo
 
 fn whole(system: &MemorySystem) -> (Vec<u8>, Vec<String>) {
     let prompt = run(system, &["-p", "v=1", "t"]);
-    let layout = Layout { front_matter: Part::Written, guidance: Part::Written };
+    let layout =
+        Layout { front_matter: Part::Written, rules: Part::Written, skills: Part::Written };
     (prompt.render(layout), codes(&prompt))
 }
 

@@ -161,7 +161,8 @@ pub(crate) fn failure(system: &MemorySystem, arguments: &[&str]) -> TaskError {
 
 /// The whole output.
 pub(crate) fn output(prompt: &Prompt) -> String {
-    let layout = Layout { front_matter: Part::Written, guidance: Part::Written };
+    let (front_matter, rules, skills) = (Part::Written, Part::Written, Part::Written);
+    let layout = Layout { front_matter, rules, skills };
     String::from_utf8(prompt.render(layout)).unwrap()
 }
 
