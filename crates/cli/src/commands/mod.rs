@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod build;
 pub(crate) mod completions;
 mod context;
 mod decisions;
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Why(why::WhyArgs),
     Task(Box<task::TaskArgs>),
     McpServers(mcp_servers::McpServersArgs),
+    Build(build::BuildArgs),
     Lint(lint::LintArgs),
     Init(init::InitArgs),
     New(new::NewArgs),
@@ -51,6 +53,7 @@ pub(crate) fn run(
         Command::Why(args) => why::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
+        Command::Build(args) => build::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),
         Command::New(args) => new::run(ui, session, args),

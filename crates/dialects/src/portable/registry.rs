@@ -3,12 +3,13 @@
 //! One walk over the directories, parents first. An item directory is one that holds an entrypoint;
 //! everything else in it belongs to the item. Trees that are written for clients are nobody's source.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::system::{FileKind, ReadError, System};
-use brief_syntax::walk::{self, Ignored, Visit};
+use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, Target, TargetKind};
 
 use super::model::{Bundle, Item, ItemId, Kind, Origin, Override, SupportFile};
@@ -63,10 +64,39 @@ impl Registry {
 
 /// Reads a whole registry and checks it; `clients` are those that exist.
 pub fn read(system: &dyn System, root: &Root, clients: &[&str]) -> Registry {
-    let mut collector = Collector::default();
+    read_except(system, root, clients, None)
+}
+
+/// Reads a registry as [`read`] does, but for one directory in it: the one that outputs go to, by its
+/// path below the root with `/`.
+pub fn read_except(
+    system: &dyn System,
+    root: &Root,
+    clients: &[&str],
+    outputs: Option<&str>,
+) -> Registry {
+    let collector = RefCell::new(Collector::default());
     let top = Target::from_slashed("", TargetKind::Directory);
-    walk::whole(system, root, &top, Ignored::Skip, &mut |visit| collector.visit(visit));
-    collector.finish(clients)
+    let is_generated =
+        |slashed: &str| outputs == Some(slashed) || collector.borrow().is_generated(slashed);
+    let mut visitor = |visit: &Visit<'_>| collector.borrow_mut().visit(visit);
+    let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_generated, &mut visitor);
+    let mut registry = collector.into_inner().finish(clients);
+    registry.diagnostics.extend(gaps.iter().map(unvisited));
+    registry
+}
+
+/// A part of the registry that nobody has seen.
+fn unvisited(gap: &Gap) -> Diagnostic {
+    let source = Arc::new(Source::unread(&gap.path));
+    let why = match &gap.reason {
+        GapReason::Unreadable(error) => error.clone(),
+        GapReason::TooDeep { limit } => format!("it is nested deeper than {limit} directories"),
+        GapReason::TooMany { limit } => format!("there are more than {limit} files"),
+    };
+    let message = format!("the directory cannot be read: {why}");
+    Diagnostic::error("portable/unreadable", &source, Span::default(), message)
+        .with_help("give yourself the permission, or ignore the directory in `.gitignore`")
 }
 
 /// Collects the files of a registry during a walk.
@@ -100,11 +130,10 @@ impl ItemDirectory {
 impl Collector {
     pub(super) fn visit(&mut self, visit: &Visit<'_>) {
         let slashed = visit.slashed();
-        let above = self.item_above(slashed);
-        // What lies in an item belongs to it, whatever it is called.
-        if above.is_none() && slashed.split('/').any(|name| GENERATED.contains(&name)) {
+        if self.is_generated(slashed) {
             return;
         }
+        let above = self.item_above(slashed);
         let Some(entries) = visit.entries() else { return };
         let mut names: Vec<(&str, FileKind)> =
             entries.iter().filter_map(|entry| Some((entry.name.to_str()?, entry.kind))).collect();
@@ -135,6 +164,13 @@ impl Collector {
                 );
             }
         }
+    }
+
+    /// Returns whether a directory is one of those that clients read. What lies in an item belongs to it,
+    /// whatever it is called.
+    fn is_generated(&self, slashed: &str) -> bool {
+        slashed.split('/').any(|name| GENERATED.contains(&name))
+            && self.item_above(slashed).is_none()
     }
 
     /// Returns the item directory that a directory lies in, and the way from there.
@@ -319,9 +355,9 @@ enum Standing {
 }
 
 /// An entrypoint counts in a directory of its kind, or when it says that it is one. A file called
-/// `AGENT.md` may be something else; a `SKILL.md` is a skill wherever it lies, but in `.agents` it was
-/// written for a client. The directories that hold items by kind, and the top, are no items: all others
-/// would be files of theirs.
+/// `AGENT.md` may be something else; a `SKILL.md` is a skill wherever it lies, but in a directory like
+/// `.agents` it was written for a client. The directories that hold items by kind, and the top, are no
+/// items: all others would be files of theirs.
 fn standing(slashed: &str, kind: Kind, source: &Source) -> Standing {
     let has_schema = || {
         let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
@@ -332,10 +368,10 @@ fn standing(slashed: &str, kind: Kind, source: &Source) -> Standing {
     };
     let mut names = slashed.rsplit('/');
     let (own, parent) = (names.next().unwrap_or_default(), names.next());
-    let is_shared = slashed.split('/').any(|name| name == SHARED);
+    let is_hidden = slashed.split('/').any(|name| name.starts_with('.'));
     let is_in_folder = parent.and_then(Kind::of_folder).is_some();
     let is_folder = own.is_empty() || !is_in_folder && Kind::of_folder(own).is_some();
-    let is_meant = match (is_shared || is_folder, is_in_folder || kind == Kind::Skill) {
+    let is_meant = match (is_hidden || is_folder, is_in_folder || kind == Kind::Skill) {
         (false, true) => true,
         _ => has_schema(),
     };

@@ -106,7 +106,7 @@ fn metadata_keeps_unknown_keys_in_their_order() {
     let Some(Value::Mapping(metadata)) = document.field("metadata").map(Node::value) else {
         panic!("a mapping")
     };
-    let keys: Vec<&str> = metadata.fields().map(|field| field.name()).collect();
+    let keys: Vec<&str> = metadata.fields().map(brief_syntax::yaml::Field::name).collect();
     assert_eq!(keys, ["zeta", "alpha", "version"]);
     assert!(document.header().unwrap().contains("  # why\n"));
     for more in ["", "metadata:\n", "metadata: {}\n", "metadata: {own: 1}\n"] {
@@ -200,7 +200,7 @@ fn a_long_description_of_a_skill_is_warned_of() {
         assert_eq!(described(200), NONE);
         match kind {
             Kind::Skill => {
-                assert_eq!(described(201), ["skills/a/SKILL.md:4 long-skill-description"])
+                assert_eq!(described(201), ["skills/a/SKILL.md:4 long-skill-description"]);
             }
             _ => assert_eq!(described(201), NONE),
         }

@@ -186,7 +186,7 @@ fn long_bodies_are_read_in_time() {
         let body = part.repeat(length / part.len());
         let registry = beside_a_good_one(files(&[("rules/a/RULE.md", &with("a", "", &body))]));
         assert!(item(&registry, Kind::Rule, "a").diagnostics().len() <= 1_001, "{part:?}");
-        assert!(start.elapsed() < Duration::from_secs(120), "{part:?} {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_mins(2), "{part:?} {:?}", start.elapsed());
     }
 }
 

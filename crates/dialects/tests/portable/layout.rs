@@ -1,6 +1,6 @@
 //! Where items and bundles lie (§2.1, §2.2, §2.4).
 
-use brief_dialects::portable::{CLIENTS, Kind};
+use brief_dialects::portable::{CLIENTS, Item, Kind};
 
 use crate::support::{
     NONE, body_findings, empty, field_findings, files, findings, findings_of, good, item, read,
@@ -73,7 +73,7 @@ fn items_are_found_under_any_root() {
         ("x/agents/d/AGENT.md", &good("d")),
     ]));
     assert_eq!(findings(&registry), NONE);
-    let places: Vec<&str> = registry.items.iter().map(|item| item.slashed()).collect();
+    let places: Vec<&str> = registry.items.iter().map(Item::slashed).collect();
     assert_eq!(places, ["rules/a", "content/rules/b", "x/y/z/skills/c", "x/agents/d"]);
 }
 
@@ -128,7 +128,7 @@ fn an_entrypoint_beside_items_hides_none_of_them() {
         findings(&registry),
         ["SKILL.md:1 misplaced-item", "rules/RULE.md:1 misplaced-item"]
     );
-    let names: Vec<&str> = registry.items.iter().map(|item| item.name()).collect();
+    let names: Vec<&str> = registry.items.iter().map(Item::name).collect();
     assert_eq!(names, ["a", "b", "agents"]);
 }
 
