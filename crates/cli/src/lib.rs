@@ -8,6 +8,7 @@ mod assembly;
 mod commands;
 mod compat;
 mod error;
+mod explain;
 mod session;
 mod ui;
 

@@ -60,6 +60,8 @@ pub enum Dialects<'d> {
     All,
     /// Those of these names.
     Only(&'d [&'d str]),
+    /// All but those of these names.
+    Except(&'d [&'d str]),
 }
 
 impl Dialects<'_> {
@@ -67,6 +69,7 @@ impl Dialects<'_> {
         DIALECTS.into_iter().filter(move |dialect| match self {
             Dialects::All => true,
             Dialects::Only(names) => names.contains(&dialect.name()),
+            Dialects::Except(names) => !names.contains(&dialect.name()),
         })
     }
 }

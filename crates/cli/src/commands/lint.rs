@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_engine::structured::FILE_NAMES;
-use brief_engine::{Catalog, Dialects, Root, Scope, Target, TargetKind, hosted, tasks};
+use brief_engine::{Catalog, Dialects, Root, Scope, Target, TargetKind, hosted, portable, tasks};
 use brief_syntax::diagnostic::{Applicability, apply_safe_fixes};
 use brief_syntax::render::{JsonDiagnostic, sarif};
 use brief_syntax::source::{Encoding, Source};
@@ -17,13 +17,14 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::error::{CommandError, ErrorKind};
+use crate::explain;
 use crate::session::Session;
 use crate::ui::Ui;
 
 /// Check guidance files, every format at once
 ///
 /// Exits with 1 when there is an error, or with --strict any finding. Directories that version
-/// control ignores are left out.
+/// control ignores are left out. --explain tells what a code means.
 #[derive(Debug, Args)]
 pub(crate) struct LintArgs {
     /// The directory or file to check
@@ -42,9 +43,21 @@ pub(crate) struct LintArgs {
     #[arg(long)]
     strict: bool,
 
+    /// Report small things, too: items without a license
+    #[arg(long)]
+    pedantic: bool,
+
     /// Look into directories that version control ignores, too
     #[arg(long)]
     no_ignore: bool,
+
+    /// Tell what a code means, with an example and a way out, instead of checking
+    #[arg(
+        long,
+        value_name = "CODE",
+        conflicts_with_all = ["path", "fix", "format", "strict", "pedantic", "no_ignore"]
+    )]
+    explain: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -63,6 +76,9 @@ struct LintReport<'r> {
     fixed: usize,
 }
 
+/// Findings that only those want who ask for them.
+const PEDANTIC: [&str; 1] = ["portable/no-license"];
+
 /// A repair can make the next one possible; more rounds than this would be a circle.
 const FIX_ROUNDS: usize = 8;
 
@@ -71,10 +87,13 @@ pub(crate) fn run(
     session: &Session,
     args: &LintArgs,
 ) -> Result<ExitCode, CommandError> {
+    if let Some(code) = &args.explain {
+        ui.print_raw(&explain::explanation(code)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let root = session.root()?;
     let place = Place::find(session, &root, &args.path)?;
-    let ignored = if args.no_ignore { Ignored::Visit } else { Ignored::Skip };
-    let mut check = check(session, &root, &place, ignored);
+    let mut check = check(session, &root, &place, args);
     let mut fixed = 0;
     if args.fix {
         for _ in 0..FIX_ROUNDS {
@@ -83,7 +102,7 @@ pub(crate) fn run(
                 break;
             }
             fixed += repaired;
-            check = self::check(session, &root, &place, ignored);
+            check = self::check(session, &root, &place, args);
         }
     }
     let count =
@@ -106,7 +125,7 @@ pub(crate) fn run(
         }
     }
     if check.files == 0 {
-        ui.warning("no AGENTS.yaml files found")?;
+        ui.warning("no guidance files found")?;
     }
     let failed = errors > 0 || args.strict && warnings > 0;
     Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
@@ -144,27 +163,59 @@ impl Place {
     }
 }
 
-fn check(session: &Session, root: &Root, place: &Place, ignored: Ignored) -> Check {
+fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Check {
+    let ignored = if args.no_ignore { Ignored::Visit } else { Ignored::Skip };
     // A context directory is checked from the directory that it belongs to, and so are tasks.
     let owner = hosted::owner_of(session.system(), &place.directory)
         .or_else(|| tasks::owner_of(&place.directory));
     let start = owner.as_ref().unwrap_or(&place.directory);
-    let scope = Scope { start, ignored, dialects: Dialects::All };
+    let is_part = !start.slashed().is_empty();
+    let dialects = if is_part { Dialects::Except(&[portable::NAME]) } else { Dialects::All };
+    let scope = Scope { start, ignored, dialects };
     let catalog = Catalog::whole(session.system(), root, scope);
     let mut diagnostics = catalog.check();
     let mut files = catalog.file_count();
+    let mut items = Check { diagnostics: Vec::new(), files: 0 };
+    if is_part {
+        items = check_items(session, root, &place.directory, ignored);
+        diagnostics.append(&mut items.diagnostics);
+        brief_syntax::diagnostic::sort(&mut diagnostics);
+        files += items.files;
+    }
+    if !args.pedantic {
+        diagnostics.retain(|diagnostic| !PEDANTIC.contains(&diagnostic.code));
+    }
     if let Some(name) = &place.file {
         let path = root.path().join(place.directory.slashed()).join(name);
         diagnostics.retain(|diagnostic| diagnostic.path() == path);
         let is_known = owner.is_some()
             || FILE_NAMES.iter().any(|known| name == known)
-            || tasks::is_rule_file(name);
+            || tasks::is_rule_file(name)
+            || items.files > 0 && portable::is_file_name(name);
         files = usize::from(is_known);
     } else if owner.is_some() {
         let directory = root.path().join(place.directory.slashed());
         diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&directory));
     }
     Check { diagnostics, files }
+}
+
+/// Checks the portable items in a part of a project. They refer to each other, so the registry is read
+/// from its top, if there is anything of it in that part.
+fn check_items(session: &Session, root: &Root, directory: &Target, ignored: Ignored) -> Check {
+    let dialects = Dialects::Only(&[portable::NAME]);
+    let top = Target::from_slashed("", TargetKind::Directory);
+    let read = |start| Catalog::whole(session.system(), root, Scope { start, ignored, dialects });
+    // What cannot be walked is reported with the other dialects.
+    let of_items = |found: &Diagnostic| !found.code.starts_with("project/");
+    let here = read(directory);
+    if here.is_empty() && !here.diagnostics().iter().any(of_items) {
+        return Check { diagnostics: Vec::new(), files: 0 };
+    }
+    let below = root.path().join(directory.slashed());
+    let is_here = |found: &Diagnostic| of_items(found) && found.path().starts_with(&below);
+    let diagnostics = read(&top).check().into_iter().filter(is_here).collect();
+    Check { diagnostics, files: here.file_count() }
 }
 
 /// Applies the safe fixes, file by file, and returns how many there were.

@@ -494,7 +494,7 @@ fn a_linked_file_can_be_checked() {
 fn a_file_of_another_kind_is_not_counted() {
     let output = shop().run(&["lint", "README.md", "--format", "json"]);
     assert_eq!((output.json()["files"].clone(), output.code), (json!(0), Some(0)), "{output}");
-    assert!(output.stderr.contains("no AGENTS.yaml files found"), "{output}");
+    assert!(output.stderr.contains("no guidance files found"), "{output}");
 }
 
 /// Document, Missing files: "tools should emit a warning and return gracefully".
@@ -503,7 +503,7 @@ fn no_context_file_is_a_warning() {
     insta::assert_snapshot!(project().run(&["lint"]), @"
     ------- stderr -------
     no problems in 0 files
-    warning: no AGENTS.yaml files found
+    warning: no guidance files found
     [EOF]
     ");
 }

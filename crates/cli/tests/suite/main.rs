@@ -15,6 +15,8 @@ mod hostile;
 mod init;
 mod lint;
 mod mcp_servers;
+mod portable_corpus;
+mod portable_lint;
 mod promises;
 mod sctx;
 mod task;

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -334,6 +335,12 @@ fn is_bundle(name: &str) -> bool {
     [BUNDLE_SUFFIX, YAML_BUNDLE_SUFFIX]
         .iter()
         .any(|suffix| name.strip_suffix(suffix).is_some_and(|stem| !stem.is_empty()))
+}
+
+/// Returns whether a file of that name is an entrypoint, a body for one client, or a bundle, where items
+/// lie.
+pub fn is_file_name(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| is_part_of_format(name) || is_bundle(name))
 }
 
 /// Returns whether a file is an entrypoint or an override.

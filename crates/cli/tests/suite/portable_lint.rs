@@ -1,0 +1,239 @@
+//! `brief lint` on source registries, and what it explains.
+
+use std::fs;
+
+use brief_testkit::Sandbox;
+
+use crate::{project, workspace};
+
+fn rule(name: &str, more: &str, body: &str) -> String {
+    format!(
+        "---\nschema: 1\nname: {name}\ndescription: Use when testing\nlicense: MIT\n{more}---\n\n{body}"
+    )
+}
+
+/// A registry with a rule, and two bundles of which one needs the other.
+fn registry() -> Sandbox {
+    let bundle = |name: &str, more: &str| {
+        format!("---\nschema: 1\nname: {name}\ndescription: d\nlicense: MIT\n{more}---\n")
+    };
+    project()
+        .with_file("content/rules/a/RULE.md", rule("a", "", "## A\n"))
+        .with_file(
+            "bundles/top.bundle.md",
+            bundle("top", "items:\n  rules: [a]\nrequires: [{name: base}]\n"),
+        )
+        .with_file("base.bundle.md", bundle("base", "items: {}\n"))
+}
+
+/// Findings have their place and a way out.
+#[test]
+fn findings_in_items_show_their_place() {
+    let text = rule("b", "audience: [claude, cursr]\n", "## A\n\nUse ${file}.\n");
+    let project = project().with_file("rules/a/RULE.md", text);
+    insta::assert_snapshot!(project.run(&["lint"]), @"
+    error[portable/name-mismatch]: the name is `b`, but the directory is called `a`
+     --> rules/a/RULE.md:3:7
+      |
+    3 | name: b
+      |       ^
+      |
+      = help: give the directory and the field one name
+
+    error[portable/unknown-client]: unknown client `cursr`
+     --> rules/a/RULE.md:6:20
+      |
+    6 | audience: [claude, cursr]
+      |                    ^^^^^
+      |
+      = help: known clients: claude, copilot, opencode
+
+    error[portable/client-construct]: a variable that only copilot understands would reach claude
+      --> rules/a/RULE.md:11:5
+       |
+    11 | Use ${file}.
+       |     ^^^^^^^
+       |
+       = help: put it between `<!-- @client:copilot -->` and `<!-- @endclient -->`
+
+    ------- stderr -------
+    3 errors in 1 file
+    [exit status: 1]
+    [EOF]
+    ");
+}
+
+/// N19: small things are shown to those who ask for them, and count then.
+#[test]
+fn a_missing_license_is_for_pedants() {
+    let text = "---\nschema: 1\nname: a\ndescription: d\n---\n";
+    let project = project().with_file("rules/a/RULE.md", text);
+    assert_eq!(project.run(&["lint", "--strict"]).code, Some(0));
+    let output = project.run(&["lint", "--pedantic"]);
+    assert!(output.stdout.contains("warning[portable/no-license]"), "{output}");
+    assert_eq!(output.code, Some(0));
+    assert_eq!(project.run(&["lint", "--pedantic", "--strict"]).code, Some(1));
+}
+
+/// R04, R17: what is only a warning fails when asked to.
+#[test]
+fn warnings_about_items_fail_when_strict() {
+    let bare =
+        "---\nschema: 1\nname: z\ndescription: d\nlicense: MIT\nitems: {}\nrequires: [base]\n---\n";
+    let requires = registry().with_file("z.bundle.md", bare);
+    let version =
+        registry().with_file("rules/v/RULE.md", rule("v", "metadata:\n  version: 1.0\n", "## V\n"));
+    for (project, code) in
+        [(requires, "portable/requires-string"), (version, "portable/unquoted-version")]
+    {
+        let output = project.run(&["lint"]);
+        assert!(output.stdout.contains(&format!("warning[{code}]")), "{output}");
+        assert_eq!(output.code, Some(0));
+        assert_eq!(project.run(&["lint", "--strict"]).code, Some(1));
+    }
+}
+
+/// N20, N40, N53, N57: repairs change what they are for, and nothing else.
+#[test]
+fn fix_repairs_items() {
+    let body = "# A\n\n## B\n\n```\nx\n```\n";
+    let more = "metadata:\n  zeta: {b: [1, two]}   # ours\n  version: 1.0\n";
+    let project = project().with_file("rules/a/RULE.md", rule("a", more, body));
+    let output = project.run(&["lint", "--fix"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let fixed = rule("a", &more.replace("1.0", "\"1.0\""), "## A\n\n### B\n\n```text\nx\n```\n");
+    assert_eq!(project.read("rules/a/RULE.md"), fixed);
+    let again = project.run(&["lint", "--fix"]);
+    assert!(!again.stderr.contains("repaired"), "{again}");
+    assert_eq!(project.read("rules/a/RULE.md"), fixed);
+}
+
+/// A bundle of YAML alone is repaired in place.
+#[test]
+fn fix_repairs_bundles_of_yaml() {
+    let text =
+        "schema: 1\nname: z\ndescription: d\nlicense: MIT\nitems: {}\nmetadata:\n  version: 1.0\n";
+    let project = project().with_file("z.bundle.yaml", text);
+    assert_eq!(project.run(&["lint", "--fix"]).code, Some(0));
+    assert_eq!(project.read("z.bundle.yaml"), text.replace("1.0", "\"1.0\""));
+}
+
+/// A part of a registry is checked against all of it.
+#[test]
+fn a_part_of_a_registry_is_checked_against_all_of_it() {
+    let project = registry();
+    for place in [
+        ".",
+        "bundles",
+        "bundles/top.bundle.md",
+        "content",
+        "content/rules/a",
+        "content/rules/a/RULE.md",
+    ] {
+        let output = project.run(&["lint", place]);
+        assert_eq!(output.code, Some(0), "{place}\n{output}");
+        assert!(
+            output.stderr.starts_with("no problems in ") && !output.stderr.contains("no guidance"),
+            "{output}"
+        );
+    }
+    let project = project.with_file("content/rules/b/RULE.md", rule("c", "", "## A\n"));
+    for (place, code) in [
+        ("bundles", 0),
+        ("content/rules/b", 1),
+        ("content/rules/b/RULE.md", 1),
+        ("content/rules/a", 0),
+    ] {
+        assert_eq!(project.run(&["lint", place]).code, Some(code), "{place}");
+    }
+}
+
+/// N01: a client of the project's own, wherever the check begins.
+#[test]
+fn a_client_of_ones_own_is_known() {
+    let project = project()
+        .with_file("content/rules/a/RULE.md", rule("a", "audience: [cursor]\n", "## A\n"))
+        .with_file("content/rules/a/RULE.cursor.md", "## A\n");
+    assert_eq!(project.run(&["lint"]).code, Some(1));
+    let project = project.with_file("brief.toml", "[clients.cursor]\nname = \"Cursor\"\n");
+    for place in [".", "content", "content/rules/a/RULE.md"] {
+        let output = project.run(&["lint", place]);
+        assert_eq!(output.code, Some(0), "{place}\n{output}");
+    }
+}
+
+/// A page, as it is.
+#[test]
+fn a_code_of_items_is_explained_by_its_page() {
+    for entry in fs::read_dir(workspace().join("docs/diagnostics/portable")).unwrap() {
+        let path = entry.unwrap().path();
+        let code = format!("portable/{}", path.file_stem().unwrap().to_str().unwrap());
+        let output = project().run(&["lint", "--explain", &code]);
+        assert_eq!(output.stdout, fs::read_to_string(path).unwrap(), "{code}");
+        assert_eq!(output.code, Some(0));
+    }
+}
+
+/// A row of the reference, as text.
+#[test]
+fn other_codes_are_explained_by_the_reference() {
+    insta::assert_snapshot!(project().run(&["lint", "--explain", "hosted/dead-glob"]), @"
+    # hosted/dead-glob
+
+    **Warning.** A glob of a context file matches no file of the project.
+
+    ## Example
+
+    `globs: lib/**` without a directory `lib`
+
+    ## Way out
+
+    Correct it; it is relative to the directory that holds `.context`.
+    [EOF]
+    ");
+    insta::assert_snapshot!(project().run(&["lint", "--explain", "tasks/too-deep"]), @"
+    # tasks/too-deep
+
+    **Warning.** Directories are nested deeper than is searched.
+
+    ## Way out
+
+    Flatten them.
+    [EOF]
+    ");
+}
+
+/// Exit 1, with the nearest codes.
+#[test]
+fn an_unknown_code_has_near_ones() {
+    insta::assert_snapshot!(project().run(&["lint", "--explain", "portable/fence-langauge"]), @"
+    ------- stderr -------
+    error: there is no code `portable/fence-langauge`
+    hint: did you mean `portable/fence-language`?
+    [exit status: 1]
+    [EOF]
+    ");
+    insta::assert_snapshot!(project().run(&["lint", "--explain", "dead-glob"]), @"
+    ------- stderr -------
+    error: there is no code `dead-glob`
+    hint: did you mean `hosted/dead-glob` or `structured/dead-glob`?
+    [exit status: 1]
+    [EOF]
+    ");
+    insta::assert_snapshot!(project().run(&["lint", "--explain", "nothing/like/it"]), @"
+    ------- stderr -------
+    error: there is no code `nothing/like/it`
+    hint: a code stands in brackets after `error` or `warning`
+    [exit status: 1]
+    [EOF]
+    ");
+}
+
+/// Explaining is no check.
+#[test]
+fn explaining_goes_with_nothing_else() {
+    for other in ["--fix", "--strict", "--pedantic", "."] {
+        let output = project().run(&["lint", "--explain", "tasks/too-deep", other]);
+        assert_eq!(output.code, Some(2), "{output}");
+    }
+}
