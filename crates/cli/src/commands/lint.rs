@@ -26,6 +26,7 @@ use crate::ui::Ui;
 /// Exits with 1 when there is an error, or with --strict any finding. Directories that version
 /// control ignores are left out. --explain tells what a code means.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct LintArgs {
     /// The directory or file to check
     #[arg(default_value = ".")]
