@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make real files and start the real program")]
 
 mod architecture;
+mod build;
 mod coding_context;
 mod completions;
 mod context;
