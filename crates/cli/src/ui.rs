@@ -142,7 +142,8 @@ impl Ui {
     pub(crate) fn print_text(&mut self, text: &[u8]) -> io::Result<()> {
         match self.output {
             Peer::Terminal => {
-                let text = String::from_utf8_lossy(text);
+                // The line breaks of other systems are no secret.
+                let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
                 self.stdout.write_all(visible(&text).as_bytes())
             }
             Peer::Other => self.stdout.write_all(text),

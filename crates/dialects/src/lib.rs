@@ -9,6 +9,7 @@ pub mod answer;
 pub mod hosted;
 pub mod mcp;
 pub mod moment;
+pub mod portable;
 pub mod sensitive;
 pub mod structured;
 pub mod tasks;

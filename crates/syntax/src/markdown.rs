@@ -3,9 +3,13 @@
 //! Dialects look for sections and for places where a `/command` or `${name}` may stand. Both are
 //! questions about the `CommonMark` tree, not about lines: a `#` inside a code fence is no heading.
 
+mod links;
+
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::source::Span;
+
+pub use links::{Link, links};
 
 /// A heading.
 #[derive(Debug, Clone, PartialEq, Eq)]

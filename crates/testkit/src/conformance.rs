@@ -1,10 +1,10 @@
 //! Runs conformance cases: files, a command line, and what must come out of it.
 //!
 //! The cases are data, so that another implementation can be held to them; `conformance/README.md`
-//! describes the format. `{{ROOT}}` stands for the directory that a case is laid out in.
+//! describes the format.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -30,13 +30,16 @@ impl Case {
 
     /// Lays the case out, runs it, and returns what is not as expected.
     pub fn run(&self, program: &Path, name: &str) -> Vec<String> {
-        let sandbox = Sandbox::new(program).linked_as(name);
+        let mut sandbox = Sandbox::new(program).linked_as(name);
         let root = sandbox.path();
-        let case = with_root(&self.value, &root.to_string_lossy());
+        let case = with_places(&self.value, &root);
+        for (name, value) in case["env"].as_object().into_iter().flatten() {
+            sandbox = sandbox.with_env(name, value.as_str().expect("a variable has a text"));
+        }
         lay_out(&sandbox, &case);
         let args = texts(&case["args"]);
         let stdin = case["stdin"].as_str().unwrap_or_default();
-        let directory = case["cwd"].as_str().expect("a case has a working directory");
+        let directory = case["cwd"].as_str().unwrap_or_default();
         let output = sandbox.run_in(directory, &args, stdin).with_project(&root);
         let mut differences = Vec::new();
         let expected = case["expect"].as_object().expect("a case expects something");
@@ -48,33 +51,65 @@ impl Case {
     }
 }
 
-/// Puts the place of the project for `{{ROOT}}` into every text.
-fn with_root(value: &Value, root: &str) -> Value {
+/// Puts the places of the project, of the home directory and of what holds both into every text.
+fn with_places(value: &Value, project: &Path) -> Value {
     match value {
-        Value::String(text) => text.replace("{{ROOT}}", root).into(),
-        Value::Array(list) => list.iter().map(|item| with_root(item, root)).collect(),
+        Value::String(text) => {
+            let text = text.replace("{{ROOT}}", &project.to_string_lossy());
+            let text = text.replace("{PROJ}", &project.to_string_lossy());
+            let text = text.replace("{HOME}", &place(project, "~").to_string_lossy());
+            text.replace("{ROOT}", &place(project, "..").to_string_lossy()).into()
+        }
+        Value::Array(list) => list.iter().map(|item| with_places(item, project)).collect(),
         Value::Object(fields) => {
-            fields.iter().map(|(name, item)| (name.clone(), with_root(item, root))).collect()
+            fields.iter().map(|(name, item)| (name.clone(), with_places(item, project))).collect()
         }
         other => other.clone(),
     }
 }
 
+/// Where a path of a case is: in the project, in the home directory (`~/`), or beside both (`../`).
+fn place(project: &Path, path: &str) -> PathBuf {
+    let beside = project.parent().expect("the project lies in a directory");
+    match path.split_once('/').unwrap_or((path, "")) {
+        ("~", path) => beside.join("home").join(path),
+        ("..", path) => beside.join(path),
+        _ => project.join(path),
+    }
+}
+
 fn lay_out(sandbox: &Sandbox, case: &Value) {
+    let project = sandbox.path();
     for (path, content) in case["files"].as_object().expect("a case has files") {
+        let at = place(&project, path);
         if path.ends_with('/') {
-            fs::create_dir_all(sandbox.path().join(path)).expect("directories can be made");
-        } else {
-            sandbox.write(path, content.as_str().expect("a file has a text"));
+            fs::create_dir_all(at).expect("directories can be made");
+            continue;
+        }
+        let text = content.as_str().or_else(|| content["content"].as_str());
+        fs::create_dir_all(at.parent().expect("a file lies somewhere"))
+            .expect("directories can be made");
+        fs::write(&at, text.expect("a file has a text")).expect("files can be written");
+        if let Some(mode) = content["mode"].as_str() {
+            set_mode(&at, u32::from_str_radix(mode, 8).expect("a mode is octal"));
         }
     }
     for (path, target) in case["symlinks"].as_object().into_iter().flatten() {
         crate::make_link(
             Path::new(target.as_str().expect("a link has a target")),
-            &sandbox.path().join(path),
+            &place(&project, path),
         );
     }
 }
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    fs::set_permissions(path, permissions).expect("modes can be set");
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &Path, _: u32) {}
 
 fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut Vec<String>) {
     let (stdout, stderr) = (&output.stdout, &output.stderr);
@@ -86,7 +121,11 @@ fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut 
     match key {
         "exit" => {
             let code = output.code.map(i64::from);
-            require(code == expected.as_i64(), format!("exit {code:?}, not {expected}: {stderr}"));
+            let holds = match expected.as_str() {
+                Some("nonzero") => code.is_some_and(|code| code != 0),
+                _ => code == expected.as_i64(),
+            };
+            require(holds, format!("exit {code:?}, not {expected}: {stderr}"));
         }
         "stdout_contains" => {
             for text in texts(expected) {
@@ -103,7 +142,7 @@ fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut 
             for text in texts(expected) {
                 let found = rest.find(text);
                 require(found.is_some(), format!("stdout lacks {text:?} in order: {stdout:?}"));
-                rest = found.map_or("", |at| &rest[at + 1..]);
+                rest = found.map_or("", |at| &rest[at + text.len()..]);
             }
         }
         "stdout_equals" => {
@@ -147,7 +186,7 @@ fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut 
 }
 
 fn check_files(key: &str, expected: &Value, root: &Path, differences: &mut Vec<String>) {
-    let read = |path: &str| fs::read_to_string(root.join(path));
+    let read = |path: &str| fs::read_to_string(place(root, path));
     let files = expected.as_object().into_iter().flatten();
     match key {
         "files_contain" => {
@@ -175,7 +214,7 @@ fn check_files(key: &str, expected: &Value, root: &Path, differences: &mut Vec<S
         }
         "files_absent" => {
             for path in texts(expected) {
-                if fs::symlink_metadata(root.join(path)).is_ok() {
+                if fs::symlink_metadata(place(root, path)).is_ok() {
                     differences.push(format!("{path} exists"));
                 }
             }

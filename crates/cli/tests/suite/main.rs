@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make real files and start the real program")]
 
 mod architecture;
+mod coding_context;
 mod completions;
 mod context;
 mod decisions;
@@ -19,6 +20,8 @@ mod sctx;
 mod task;
 #[cfg(unix)]
 mod task_exec;
+#[cfg(unix)]
+mod task_files;
 mod task_hostile;
 mod task_lint;
 mod task_output;

@@ -5,8 +5,6 @@
 //! the skills; and the task's own text last, so that it sees what the scripts have made.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 use brief_syntax::yaml::Value;
 use brief_syntax::{Span, limits, near_miss};
@@ -20,7 +18,7 @@ use super::script::{self, Obstacle};
 use super::selectors::{Running, Selectors, Verdict, judge};
 use super::skill::{self, Skill};
 use super::slash::{self, Arguments, Piece};
-use super::text::{Expander, trust_help};
+use super::text::{Expander, hidden_character, trust_help};
 
 /// Assembles a prompt.
 pub fn assemble(
@@ -110,40 +108,44 @@ fn find_task(
         if verdict.is_in() {
             allowed.push(document);
         } else {
-            excluded.push((document.path().to_owned(), verdict));
+            excluded.push((document, verdict));
         }
     }
-    if allowed.iter().any(|task| task.namespace.is_some()) {
-        allowed.retain(|task| task.namespace.is_some());
-    }
-    let Some(first) = allowed.first().map(|task| Arc::clone(&task.root)) else {
+    // Those of the namespace come first, whatever root they lie in.
+    allowed.sort_by_key(|task| task.namespace.is_none());
+    let Some(first) = allowed.first() else {
         return Err(not_found(library, name, excluded));
     };
-    let (mut same_root, others): (Vec<_>, Vec<_>) =
-        allowed.into_iter().partition(|task| task.root == first);
-    if same_root[1..].iter().any(|task| !task.is_copy_of(&same_root[0])) {
-        let files = same_root.iter().map(|task| task.path().to_owned()).collect();
+    let is_rival = |task: &&Document| task.root == first.root && task.namespace == first.namespace;
+    let rivals: Vec<&Document> = allowed.iter().filter(is_rival).collect();
+    if rivals[1..].iter().any(|task| !task.is_copy_of(first)) {
+        let files = rivals.iter().map(|task| task.path().to_owned()).collect();
         return Err(TaskError::Ambiguous { name: name.to_string(), files });
     }
-    let task = same_root.remove(0);
-    let shadowed = same_root.into_iter().chain(others).map(|document| LeftOut {
+    let task = allowed.remove(0);
+    let excluded = excluded
+        .into_iter()
+        .map(|(document, verdict)| LeftOut { document, reason: Reason::Selected(verdict) });
+    let shadowed = allowed.into_iter().map(|document| LeftOut {
         document,
         reason: Reason::Shadowed { by: task.path().to_owned() },
     });
-    let shadowed = shadowed.collect();
-    Ok((task, shadowed))
+    let left_out = excluded.chain(shadowed).collect();
+    Ok((task, left_out))
 }
 
 fn not_found(
     library: &Library<'_>,
     name: &TaskName,
-    excluded: Vec<(PathBuf, Verdict)>,
+    excluded: Vec<(Document, Verdict)>,
 ) -> TaskError {
     let known: Vec<String> = library.all_tasks().iter().map(Document::name).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let typed = name.to_string();
     let nearest = near_miss::nearest_few(&typed, &known, 3);
     let nearest = nearest.into_iter().filter(|near| *near != typed).map(str::to_owned).collect();
+    let excluded = excluded.into_iter();
+    let excluded = excluded.map(|(task, verdict)| (task.path().to_owned(), verdict)).collect();
     TaskError::NotFound { name: typed, nearest, excluded }
 }
 
@@ -269,6 +271,7 @@ impl Assembler<'_, '_> {
             let mut text = Vec::with_capacity(document.body().len());
             let body = (0, document.body());
             self.expander.expand(&document, body, None, &mut self.notes, &mut text)?;
+            self.note_hidden(&document, &text);
             rules.push(Included { document, reason: Reason::Selected(verdict), text });
         }
         Ok(rules)
@@ -396,7 +399,20 @@ impl Assembler<'_, '_> {
                 }
             }
         }
+        self.note_hidden(task, &output);
         Ok(output)
+    }
+
+    /// Text that nobody sees is looked for where it would arrive, whatever way it came in.
+    fn note_hidden(&mut self, document: &Document, text: &[u8]) {
+        if let Some((_, character)) = hidden_character(text) {
+            let message = || {
+                let code = u32::from(character);
+                format!("its text holds a character that shows nothing: U+{code:04X}")
+            };
+            let code = "tasks/hidden-character";
+            self.notes.warn(document, Span::default(), code, b"", message);
+        }
     }
 }
 

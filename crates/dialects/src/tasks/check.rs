@@ -14,7 +14,7 @@ use super::model::{Agent, Document, Kind};
 use super::script::Obstacle;
 use super::selectors::{selectors_of, values_of};
 use super::slash::{self, Arguments, Piece};
-use super::text::sensitive_pattern;
+use super::text::{hidden_character, sensitive_pattern};
 
 /// The fields that mean something, kind by kind. Any other is the author's own, to select by.
 fn known_fields(kind: Kind) -> &'static [&'static str] {
@@ -88,6 +88,7 @@ impl Checked<'_> {
         for document in self.documents {
             found.extend(field_names(document, &selected));
             found.extend(field_types(document));
+            found.extend(hidden(document));
             if document.kind == Kind::Skill {
                 found.extend(skill_fields(document));
                 continue;
@@ -101,6 +102,11 @@ impl Checked<'_> {
             }
         }
         found.extend(self.ambiguous_tasks());
+        // A file in `.cursor/commands` is a task and a command, and has what is wrong once.
+        let mut known = BTreeSet::new();
+        found.retain(|found| {
+            known.insert((found.path().to_owned(), found.code, found.span, found.message.clone()))
+        });
         found
     }
 
@@ -271,8 +277,15 @@ impl Checked<'_> {
                     _ => format!("no call has more than {most} arguments"),
                 })
             }
+            _ if self.is_also_command(document) => None,
             _ => Some("only commands have arguments by position".to_owned()),
         }
+    }
+
+    fn is_also_command(&self, document: &Document) -> bool {
+        self.documents
+            .iter()
+            .any(|other| other.kind == Kind::Command && other.real_path == document.real_path)
     }
 
     fn calls_of(&self, command: &Document) -> Vec<Arguments> {
@@ -453,6 +466,18 @@ fn is_duration(text: &str) -> bool {
         rest = after;
     }
     !text.is_empty()
+}
+
+fn hidden(document: &Document) -> Option<Diagnostic> {
+    let (offset, character) = hidden_character(document.body())?;
+    let message =
+        format!("a character that shows nothing stands here: U+{:04X}", u32::from(character));
+    let span = document.place(offset, character.len_utf8());
+    let code = "tasks/hidden-character";
+    Some(
+        Diagnostic::warning(code, document.source(), span, message)
+            .with_help("remove it; an agent reads what a person does not see"),
+    )
 }
 
 fn skill_fields(document: &Document) -> Vec<Diagnostic> {

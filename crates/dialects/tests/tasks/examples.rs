@@ -2,7 +2,7 @@
 
 use brief_dialects::tasks::{Agent, Prompt};
 use brief_syntax::system::MemorySystem;
-use brief_syntax::yaml::Value;
+use brief_syntax::yaml::{Node, Value};
 
 use crate::support::{output, project, rules, run, task_text, warnings};
 
@@ -38,7 +38,7 @@ fn a_task_is_front_matter_and_markdown() {
     );
 }
 
-/// "`task_name` (optional)": "matched by filename \"fix-bug.md\", not by task_name field". The
+/// "`task_name` (optional)": "matched by filename \"fix-bug.md\"", not by the field. The
 /// example's front matter is empty.
 #[test]
 fn task_name_is_optional_and_the_file_name_counts() {
@@ -147,11 +147,11 @@ fn an_mcp_server_is_kept_with_its_custom_fields() {
     let Value::Mapping(server) = node.value() else { panic!("a mapping") };
     let fields: Vec<_> = server.fields().map(|field| field.name().to_owned()).collect();
     assert_eq!((name, fields.join(" ")), ("t", "command args env custom_config".to_owned()));
-    let Some(Value::Mapping(custom)) = server.get("custom_config").map(|node| node.value()) else {
+    let Some(Value::Mapping(custom)) = server.get("custom_config").map(Node::value) else {
         panic!("custom_config is a mapping")
     };
-    assert_eq!(custom.get("port").and_then(|node| node.as_str()), Some("5432"));
-    assert_eq!(custom.get("ssl").and_then(|node| node.as_str()), Some("true"));
+    assert_eq!(custom.get("port").and_then(Node::as_str), Some("5432"));
+    assert_eq!(custom.get("ssl").and_then(Node::as_str), Some("true"));
 }
 
 /// "`agent`": the three behaviours, in the task's field and as `-a`: "These are equivalent".

@@ -118,6 +118,9 @@ fn a_path_begins_a_word() {
         ("x@ a", "x@ a"),
         ("`@a`", "`@a`"),
         ("@@a", "@@a"),
+        // In a word after `@` nothing else is expanded.
+        ("@${a}", "@${a}"),
+        ("@x!`a`", "@x!`a`"),
     ] {
         assert_eq!(expanded(text), expected, "{text}");
     }
@@ -201,6 +204,32 @@ fn files_that_hold_secrets_are_not_put_in() {
         let prompt = run(&system, &["t"]);
         assert_eq!(task_text(&prompt), text);
         assert_eq!(codes(&prompt), [".agents/tasks/t.md:2 tasks/sensitive-file"], "{path}");
+    }
+}
+
+/// G10: "`conformance/exclusion-matrix.json` … holds for every channel that reads on behalf of a
+/// project": each spelling, laid out and asked for.
+#[test]
+fn the_matrix_of_spellings_holds_for_files_that_texts_put_in() {
+    let text = include_str!("../../../../conformance/hosted/exclusion-matrix.json");
+    let matrix: serde_json::Value = serde_json::from_str(text).unwrap();
+    let rows = matrix["rows"].as_array().unwrap();
+    assert!(rows.len() > 500);
+    for row in rows {
+        let path = row["path"].as_str().unwrap();
+        let mut system = project();
+        match row["symlink_to"].as_str() {
+            Some(target) => {
+                system = system
+                    .with_file(&format!("/p/{target}"), "CONTENT")
+                    .with_link(path, &format!("/p/{target}"));
+            }
+            None => system = system.with_file(path, "CONTENT"),
+        }
+        let written = path.replace(' ', "\\ ");
+        let system = system.with_file(".agents/tasks/t.md", format!("@{written}\n"));
+        let is_read = task_text(&run(&system, &["t"])).contains("CONTENT");
+        assert_eq!(is_read, row["expect"] == "included", "{row}");
     }
 }
 

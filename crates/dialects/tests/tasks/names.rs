@@ -84,6 +84,37 @@ fn a_name_that_is_not_there_has_near_ones() {
     }
 }
 
+/// What selectors exclude is told with the reason, when another task is used.
+#[test]
+fn a_task_for_something_else_is_left_out_with_the_reason() {
+    let system = project()
+        .with_file(".agents/tasks/a/x.md", "---\nstage: a\n---\nA\n")
+        .with_file(".agents/tasks/b/x.md", "---\nstage: b\n---\nB\n");
+    let prompt = run(&system, &["-s", "stage=b", "x"]);
+    assert_eq!(
+        left_out(&prompt),
+        [(".agents/tasks/a/x.md", "it is for stage=a, not for b".to_owned())]
+    );
+}
+
+/// Our ruling T2: "unless one is a copy, word for word, in another tool's directory"; bytes that
+/// are no text count too.
+#[test]
+fn copies_of_one_task_do_not_clash() {
+    let copies = |one: &[u8], two: &[u8]| {
+        project().with_file(".cursor/commands/x.md", one).with_file(".opencode/command/x.md", two)
+    };
+    let prompt = run(&copies(b"same\n", b"same\n"), &["x"]);
+    assert_eq!(task_text(&prompt), "same\n");
+    assert_eq!(left_out(&prompt).len(), 1);
+    let error = failure(&copies(b"\xff\n", b"\xfe\n"), &["x"]);
+    assert!(matches!(error, TaskError::Ambiguous { .. }));
+    let in_one_place = project()
+        .with_file(".agents/tasks/a/x.md", "same\n")
+        .with_file(".agents/tasks/b/x.md", "same\n");
+    assert!(matches!(failure(&in_one_place, &["x"]), TaskError::Ambiguous { .. }));
+}
+
 /// A link and its target are one task, not two (T6).
 #[test]
 fn a_link_to_a_task_does_not_clash_with_it() {

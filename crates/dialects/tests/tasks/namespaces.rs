@@ -29,6 +29,9 @@ fn both() -> MemorySystem {
 fn a_namespace_comes_first() {
     let prompt = run(&both(), &["team/x"]);
     assert_eq!(task_text(&prompt), "TEAM\nTEAM COMMAND\n");
+    let shadowed = left_out(&prompt);
+    let shadowed: Vec<&str> = shadowed.iter().map(|(path, _)| *path).collect();
+    assert_eq!(shadowed, [".agents/tasks/x.md", ".agents/commands/c.md"]);
     assert_eq!(rules(&prompt), [".agents/namespaces/team/rules/r.md", ".agents/rules/r.md"]);
     assert_eq!(
         skills(&prompt),

@@ -31,10 +31,18 @@ fn any_element_of_an_array_counts() {
     assert!(!selected(fields, "languages=python, go, rust"));
 }
 
-/// T5 "a missing key matches"; so does one without a value.
+/// T5 "a missing key matches"; so does one without a value, with an empty list or with a mapping.
 #[test]
 fn a_missing_key_matches() {
-    for fields in ["other: x", "stage:", "stage: ~", "stage: null", "# nothing"] {
+    for fields in [
+        "other: x",
+        "stage:",
+        "stage: ~",
+        "stage: null",
+        "stage: []",
+        "stage:\n  a: b",
+        "# nothing",
+    ] {
         assert!(selected(fields, "stage=testing"), "{fields}");
     }
 }
@@ -85,7 +93,8 @@ fn keys_are_anded_and_values_ored() {
     assert!(both("stage=building", "stage=testing"));
 }
 
-/// T5: a key in the task's `selectors` and on the command line is one key, so its values are ORed.
+/// T5: a key in the task's `selectors` and on the command line is one key, so any of its values
+/// counts.
 #[test]
 fn one_key_in_task_and_command_line_is_an_or() {
     let system = rule("stage: testing")

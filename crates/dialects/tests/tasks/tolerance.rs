@@ -18,8 +18,11 @@ fn with_rule(name: &str, text: impl AsRef<[u8]>) -> MemorySystem {
         .with_file("CLAUDE.md", "OTHER\n")
 }
 
-/// How rules of Cursor look: the header, and what is to be said about it.
-const CURSOR: [(&str, &[(&str, &str)], usize); 12] = [
+/// Names and texts.
+type Fields = &'static [(&'static str, &'static str)];
+
+/// How rules of Cursor look: the header, fields in it, and how often it is to be repaired.
+const CURSOR: [(&str, Fields, usize); 12] = [
     ("globs: **/*.ts\n", &[("globs", "**/*.ts")], 1),
     ("globs: *.ts\n", &[("globs", "*.ts")], 1),
     ("globs: **/*.ts,**/*.tsx\nalwaysApply: false\n", &[("globs", "**/*.ts,**/*.tsx")], 1),

@@ -1,0 +1,467 @@
+//! What would not travel: every rule of the document that is about more than one field.
+
+use std::collections::BTreeMap;
+
+use brief_syntax::markdown::{Heading, Outline};
+use brief_syntax::yaml::Node;
+use brief_syntax::{Diagnostic, Edit, Fix, Span};
+
+use super::bundle::{self, BundleError};
+use super::constructs::{self, Construct, Weight};
+use super::directives::{self, Directives, ProblemKind};
+use super::fields::{is_reserved, unknown_client};
+use super::links::{self, Target};
+use super::model::{Item, ItemId, Kind};
+use super::parse;
+use super::registry::{Registry, is_foreign, is_in_shared, kind_of_place};
+
+/// Checks a registry; what is wrong is added to its items and bundles.
+pub fn check(registry: &mut Registry, clients: &[&str]) {
+    let mut seen: BTreeMap<ItemId, String> = BTreeMap::new();
+    for item in &mut registry.items {
+        let mut found = std::mem::take(&mut item.diagnostics);
+        if is_foreign(item) {
+            found.extend(foreign(item));
+        } else {
+            parse::check_item(&item.id, &item.document, clients, &mut found);
+            found.extend(place(item));
+            found.extend(overrides(item, clients));
+            found.extend(body(item, clients));
+        }
+        found.extend(file_names(item));
+        if let Some(first) = seen.get(&item.id) {
+            let message = format!("the {} is also in {first}", item.id);
+            let source = &item.document.source;
+            found.push(
+                Diagnostic::error("portable/duplicate-item", source, Span::default(), message)
+                    .with_help("give one of them another name"),
+            );
+        } else {
+            seen.insert(item.id.clone(), item.slashed.clone());
+        }
+        item.diagnostics = found;
+    }
+    preloaded_skills(registry);
+    check_bundles(registry);
+}
+
+/// R19: a skill of the open standard is taken as it is.
+fn foreign(item: &Item) -> Vec<Diagnostic> {
+    let source = &item.document.source;
+    let mut found = Vec::new();
+    let message = "the skill has no `schema`; it is taken as it is, without checks";
+    found.push(
+        Diagnostic::warning("portable/foreign-skill", source, Span::default(), message)
+            .with_help("add `schema: 1` to have it checked and compiled for every client"),
+    );
+    if item.description().trim().is_empty() {
+        let message = "the field `description` is missing";
+        found.push(
+            Diagnostic::error("portable/missing-field", source, Span::default(), message)
+                .with_help("say what it does and when to use it"),
+        );
+    }
+    if let Some(problem) = super::fields::name_problem(&item.id.name) {
+        let message = format!("`{}` is no name: {problem}", item.id.name);
+        found.push(
+            Diagnostic::error("portable/invalid-name", source, Span::default(), message)
+                .with_help("use a-z, 0-9 and hyphens between them, 64 at most"),
+        );
+    }
+    found
+}
+
+/// §2.1: where an item lies.
+fn place(item: &Item) -> Vec<Diagnostic> {
+    let source = &item.document.source;
+    let mut found = Vec::new();
+    if let Some(kind) = kind_of_place(item).filter(|kind| *kind != item.kind()) {
+        let message = format!("a {} lies in a directory of {}", item.kind(), kind.folder());
+        let help = format!("move it to `{}/{}`", item.kind().folder(), item.name());
+        found.push(
+            Diagnostic::error("portable/kind-mismatch", source, Span::default(), message)
+                .with_help(help),
+        );
+    }
+    if is_in_shared(item) {
+        let message = "`.agents` is where items are written for clients, not where they come from";
+        found.push(
+            Diagnostic::warning("portable/item-root-agents", source, Span::default(), message)
+                .with_help("move the items to another directory, such as `content`"),
+        );
+    }
+    found
+}
+
+/// §2.3: bodies for single clients.
+fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for own in &item.overrides {
+        if !clients.contains(&own.client.as_str()) {
+            let mut diagnostic =
+                unknown_client(&item.document, &own.client, Span::default(), clients);
+            diagnostic.source = std::sync::Arc::clone(&own.source);
+            found.push(diagnostic);
+        }
+        let (document, _) = parse::document(&own.source);
+        if document.fields().is_some() {
+            let span = document.front.header.as_ref().map_or(Span::default(), |header| header.span);
+            let message =
+                "a file for one client has no front matter: all fields are in the entrypoint";
+            found.push(
+                Diagnostic::error("portable/override-front-matter", &own.source, span, message)
+                    .with_help("remove the front matter, and keep the body"),
+            );
+            continue;
+        }
+        let text = own.source.text();
+        let outline = Outline::of(text);
+        let readers = [own.client.as_str()];
+        for construct in constructs::find(text, &outline) {
+            found.extend(client_construct(&own.source, 0, &construct, &readers));
+        }
+        found.extend(headings(&own.source, 0, &outline));
+        found.extend(fences(&own.source, 0, text, &outline));
+    }
+    found
+}
+
+/// §5 and §6: the canonical body.
+fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
+    let document = &item.document;
+    let (source, start) = (&document.source, document.body_start());
+    let text = document.body();
+    let outline = Outline::of(text);
+    let directives = directives::scan(text, clients);
+    let mut found = directive_problems(item, &directives, clients);
+    found.extend(headings(source, start, &outline));
+    found.extend(fences(source, start, text, &outline));
+    // Who has a body of its own never sees this one.
+    let readers: Vec<&str> = clients
+        .iter()
+        .copied()
+        .filter(|client| item.is_for(client))
+        .filter(|client| item.overrides.iter().all(|own| own.client != *client))
+        .collect();
+    for construct in constructs::find(text, &outline) {
+        let block = directives.blocks.iter().find(|block| {
+            block.open.end <= construct.span.start && construct.span.start < block.close.start
+        });
+        let readers: Vec<&str> = match block {
+            None => readers.clone(),
+            Some(block) => {
+                readers.iter().copied().filter(|client| block.audience.includes(client)).collect()
+            }
+        };
+        found.extend(client_construct(source, start, &construct, &readers));
+    }
+    for link in links::file_links(text) {
+        let span = Span::new(start + link.span.start, start + link.span.end);
+        match link.target {
+            Target::Inside(path) if links::exists(item, &path) => {}
+            Target::Inside(path) => found.push(
+                Diagnostic::warning(
+                    "portable/missing-file",
+                    source,
+                    span,
+                    format!("there is no file `{path}` in the item's directory"),
+                )
+                .with_help("correct the link, or add the file"),
+            ),
+            Target::Outside => found.push(
+                Diagnostic::error(
+                    "portable/link-outside",
+                    source,
+                    span,
+                    "the link leads out of the item's directory, and only that travels",
+                )
+                .with_help("copy the file into the item's directory"),
+            ),
+        }
+    }
+    found
+}
+
+/// A construct is fine where only its own client reads it.
+fn client_construct(
+    source: &std::sync::Arc<brief_syntax::Source>,
+    start: usize,
+    construct: &Construct,
+    readers: &[&str],
+) -> Option<Diagnostic> {
+    let others: Vec<&str> =
+        readers.iter().copied().filter(|client| *client != construct.client).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let span = Span::new(start + construct.span.start, start + construct.span.end);
+    let Construct { what, client, weight, .. } = construct;
+    let others = others.join(", ");
+    Some(match weight {
+        Weight::Forbidden => {
+            let message = format!("{what} that only {client} understands would reach {others}");
+            let help =
+                format!("put it between `<!-- @client:{client} -->` and `<!-- @endclient -->`");
+            Diagnostic::error("portable/client-construct", source, span, message).with_help(help)
+        }
+        Weight::ToolName => {
+            let message = format!("{what} would reach {others}");
+            Diagnostic::warning("portable/client-tool-name", source, span, message)
+                .with_help("say what is to be done, not with which tool")
+        }
+        Weight::McpName => {
+            let message = format!("{what} would reach {others}");
+            Diagnostic::warning("portable/mcp-internal-name", source, span, message)
+                .with_help("write it as `ServerName:tool_name`")
+        }
+    })
+}
+
+fn directive_problems(item: &Item, directives: &Directives, clients: &[&str]) -> Vec<Diagnostic> {
+    let document = &item.document;
+    let start = document.body_start();
+    let problem = |problem: &directives::Problem| {
+        let span = Span::new(start + problem.span.start, start + problem.span.end);
+        let error = |code, message: String, help: &str| {
+            Diagnostic::error(code, &document.source, span, message).with_help(help)
+        };
+        let closing = "end the block with a line `<!-- @endclient -->`";
+        match &problem.kind {
+            ProblemKind::NotClosed => {
+                let message = "the block is not closed".to_owned();
+                error("portable/directive-unbalanced", message, closing)
+            }
+            ProblemKind::NotOpened => {
+                let message = "there is no open block here".to_owned();
+                let help = "open one with a line `<!-- @client:… -->`, or remove this line";
+                error("portable/directive-unbalanced", message, help)
+            }
+            ProblemKind::Nested { outer } => {
+                let line = document.source.line(start + outer);
+                let message = format!("the block of line {line} is still open");
+                error("portable/directive-nested", message, closing)
+            }
+            ProblemKind::UnknownClient(name) => unknown_client(document, name, span, clients),
+            ProblemKind::List(problem) => {
+                let help = "write `claude,copilot`, or `!opencode` for all others";
+                error("portable/directive-malformed", format!("the list is wrong: {problem}"), help)
+            }
+            ProblemKind::Malformed => {
+                let message =
+                    "this looks like a directive, but would reach every client".to_owned();
+                let help =
+                    "write `<!-- @client:claude -->` or `<!-- @endclient -->` on a line of its own";
+                error("portable/directive-malformed", message, help)
+            }
+        }
+    };
+    directives.problems.iter().map(problem).collect()
+}
+
+/// §5.1: bodies begin at the second level and skip none.
+fn headings(
+    source: &std::sync::Arc<brief_syntax::Source>,
+    start: usize,
+    outline: &Outline,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let place = |heading: &Heading| Span::new(start + heading.span.start, start + heading.span.end);
+    let mut previous: Option<&Heading> = None;
+    let mut shift = shifted(source, start, outline);
+    for heading in &outline.headings {
+        let span = trimmed(source, place(heading));
+        if heading.level == 1 {
+            let message = "a body has no heading of the first level: it is made from the name";
+            let mut diagnostic =
+                Diagnostic::error("portable/first-level-heading", source, span, message)
+                    .with_help("begin with `##`");
+            // One change moves them all.
+            diagnostic.fix = shift.take();
+            found.push(diagnostic);
+        } else if previous.is_none() && heading.level > 2 {
+            let message = format!("the first heading is of level {}", heading.level);
+            found.push(
+                Diagnostic::error("portable/first-heading", source, span, message)
+                    .with_help("begin with `##`"),
+            );
+        } else if let Some(previous) =
+            previous.filter(|previous| heading.level > previous.level + 1)
+        {
+            let message = format!("level {} follows level {}", heading.level, previous.level);
+            found.push(
+                Diagnostic::error("portable/heading-skip", source, span, message)
+                    .with_help(format!("use level {}", previous.level + 1)),
+            );
+        }
+        previous = Some(heading);
+    }
+    found
+}
+
+/// Moves every heading one level down, when all are written with `#` and have room.
+fn shifted(
+    source: &std::sync::Arc<brief_syntax::Source>,
+    start: usize,
+    outline: &Outline,
+) -> Option<Fix> {
+    let mut edits = Vec::new();
+    for heading in &outline.headings {
+        let at = start + heading.span.start;
+        let text = source.slice(Span::new(at, start + heading.span.end));
+        if heading.level > 5 || !text.starts_with('#') {
+            return None;
+        }
+        edits.push(Edit::replace(Span::at(at), "#"));
+    }
+    Some(Fix::safe("move every heading one level down", edits))
+}
+
+fn trimmed(source: &brief_syntax::Source, span: Span) -> Span {
+    Span::new(span.start, span.start + source.slice(span).trim_end().len())
+}
+
+/// §5.2: every fence says what is in it.
+fn fences(
+    source: &std::sync::Arc<brief_syntax::Source>,
+    start: usize,
+    text: &str,
+    outline: &Outline,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for block in &outline.code_blocks {
+        let code = &text[block.span.range()];
+        let is_fence = code.starts_with("```") || code.starts_with("~~~");
+        if !is_fence || !block.info.trim().is_empty() {
+            continue;
+        }
+        let line = code.lines().next().unwrap_or_default().trim_end();
+        let at = start + block.span.start;
+        let edit = Edit::replace(Span::at(at + line.len()), "text");
+        let span = Span::new(at, at + line.len());
+        let message = "the code block does not say which language it holds";
+        found.push(
+            Diagnostic::error("portable/fence-language", source, span, message)
+                .with_help("name the language after the fence, or `text`")
+                .with_fix(Fix::safe("call it text", vec![edit])),
+        );
+    }
+    found
+}
+
+/// Names that cannot exist everywhere, or that are one name on some systems.
+fn file_names(item: &Item) -> Vec<Diagnostic> {
+    let source = &item.document.source;
+    let mut found = Vec::new();
+    let mut error = |code, message: String| {
+        found.push(
+            Diagnostic::error(code, source, Span::default(), message)
+                .with_help("give the file another name"),
+        );
+    };
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    for file in &item.files {
+        let path = file.path.as_str();
+        if path.split('/').any(|name| {
+            is_reserved(name)
+                || name.ends_with(['.', ' '])
+                || name.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
+        }) {
+            let message = format!("`{path}` cannot be written on every system");
+            error("portable/unportable-file-name", message);
+        }
+        if let Some(first) = seen.insert(path.to_lowercase(), path) {
+            let message = format!("`{first}` and `{path}` are one file on some systems");
+            error("portable/case-collision", message);
+        }
+    }
+    found
+}
+
+/// R21: an agent may name a skill that comes from elsewhere, so it is only a warning.
+fn preloaded_skills(registry: &mut Registry) {
+    let skills: Vec<String> = registry
+        .items
+        .iter()
+        .filter(|item| item.kind() == Kind::Skill)
+        .map(|item| item.name().to_owned())
+        .collect();
+    for item in registry.items.iter_mut().filter(|item| item.kind() == Kind::Agent) {
+        let mut found = Vec::new();
+        for name in item.preload_skills() {
+            if !skills.iter().any(|skill| skill == name) {
+                let span =
+                    item.document.field("preload-skills").map_or(Span::default(), Node::span);
+                let message = format!("there is no skill `{name}` here");
+                let source = &item.document.source;
+                found.push(
+                    Diagnostic::warning("portable/unknown-skill", source, span, message)
+                        .with_help("correct the name, unless the skill comes from elsewhere"),
+                );
+            }
+        }
+        item.diagnostics.append(&mut found);
+    }
+}
+
+/// §3.7: what bundles list and need.
+fn check_bundles(registry: &mut Registry) {
+    let mut all = Vec::new();
+    for (index, bundle) in registry.bundles.iter().enumerate() {
+        let source = &bundle.document.source;
+        let mut found = Vec::new();
+        if let Some(first) =
+            registry.bundles[..index].iter().find(|other| other.name == bundle.name)
+        {
+            let message = format!("the bundle `{}` is also in {}", bundle.name, first.slashed);
+            found.push(
+                Diagnostic::error("portable/duplicate-item", source, Span::default(), message)
+                    .with_help("give one of them another name"),
+            );
+        }
+        for (id, span) in &bundle.items {
+            if registry.item(id).is_none() {
+                let message =
+                    format!("the bundle `{}` lists the {id}, which does not exist", bundle.name);
+                found.push(
+                    Diagnostic::error("portable/bundle-unresolved", source, *span, message)
+                        .with_help("correct the name, or add the item"),
+                );
+            }
+        }
+        for required in &bundle.requires {
+            let message = match registry.bundle(&required.name) {
+                None => Some(format!("the bundle `{}` does not exist", required.name)),
+                Some(other) => {
+                    let problem = bundle::version_problem(bundle, required, other);
+                    problem.map(|problem| problem.to_string())
+                }
+            };
+            found.extend(message.map(|message| {
+                Diagnostic::error("portable/bundle-requires", source, required.span, message)
+                    .with_help("correct the name or the version")
+            }));
+        }
+        if let Err(errors) = bundle::resolve(registry, &bundle.name) {
+            for error in errors {
+                if let BundleError::Circle { chain } = &error
+                    && chain.first() == Some(&bundle.name)
+                {
+                    let span = bundle.requires.first().map_or(Span::default(), |first| first.span);
+                    found.push(
+                        Diagnostic::error(
+                            "portable/bundle-circle",
+                            source,
+                            span,
+                            error.to_string(),
+                        )
+                        .with_help("remove one of them from `requires`"),
+                    );
+                }
+            }
+        }
+        all.push(found);
+    }
+    for (bundle, mut found) in registry.bundles.iter_mut().zip(all) {
+        bundle.diagnostics.append(&mut found);
+    }
+}

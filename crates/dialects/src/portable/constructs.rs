@@ -1,0 +1,230 @@
+//! Constructs that only one client understands (§5.3 to §5.5 of the document).
+
+use brief_syntax::Span;
+use brief_syntax::markdown::Outline;
+
+/// Something in a body that belongs to one client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Construct {
+    pub(super) span: Span,
+    /// What it is, in words.
+    pub(super) what: &'static str,
+    /// The client that understands it.
+    pub(super) client: &'static str,
+    pub(super) weight: Weight,
+}
+
+/// How bad it is where another client reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// The document forbids it (§5.5).
+    Forbidden,
+    /// The document advises against it: a tool by one client's name (§5.3).
+    ToolName,
+    /// The document advises against it: an MCP tool by its internal name (§4).
+    McpName,
+}
+
+/// Names of tools that only Claude Code has.
+const CLAUDE_TOOLS: [&str; 8] =
+    ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "WebFetch", "WebSearch"];
+
+/// Finds every construct in a body, in order.
+pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
+    let mut found = Vec::new();
+    let bytes = body.as_bytes();
+    for (offset, byte) in body.bytes().enumerate() {
+        let rest = &body.as_bytes()[offset..];
+        let before = offset.checked_sub(1).map(|at| bytes[at]);
+        let construct = match byte {
+            b'$' => variable(rest, before),
+            b'!' => shell(rest, before),
+            b'@' => import(rest, before),
+            b'#' => reference(rest, before),
+            b'u' | b'U' => thinking(rest, before),
+            b'm' => mcp_name(rest, before),
+            b'R' | b'W' | b'E' | b'B' | b'G' => tool_name(body, offset),
+            _ => None,
+        };
+        let Some((length, what, client, weight)) = construct else { continue };
+        // Code shows things; variables and commands are filled in there all the same.
+        let works_in_code = matches!(byte, b'$' | b'!');
+        if works_in_code || weight == Weight::ToolName || !outline.is_opaque(offset) {
+            found.push(Construct {
+                span: Span::new(offset, offset + length),
+                what,
+                client,
+                weight,
+            });
+        }
+    }
+    found
+}
+
+type Found = (usize, &'static str, &'static str, Weight);
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// `$ARGUMENTS`, `$0`, `$1` of Claude Code, `${workspaceFolder}` and `${file}` of Copilot.
+fn variable(rest: &[u8], before: Option<u8>) -> Option<Found> {
+    if before == Some(b'\\') {
+        return None;
+    }
+    let claude = |length| Some((length, "a variable", "claude", Weight::Forbidden));
+    if let Some(after) = rest.strip_prefix(b"$ARGUMENTS") {
+        return (!after.first().is_some_and(|&next| is_word(next))).then(|| claude(10)).flatten();
+    }
+    for name in [b"${workspaceFolder}".as_slice(), b"${file}"] {
+        if rest.starts_with(name) {
+            return Some((name.len(), "a variable", "copilot", Weight::Forbidden));
+        }
+    }
+    // `$1`, but not the price `$1.50` or `$100`.
+    match rest {
+        [b'$', b'0'..=b'9', after @ ..] => {
+            let is_price = match after {
+                [next, ..] if is_word(*next) => true,
+                [b'.' | b',', b'0'..=b'9', ..] => true,
+                _ => false,
+            };
+            (!is_price).then(|| claude(2)).flatten()
+        }
+        _ => None,
+    }
+}
+
+/// `` !`command` `` of Claude Code.
+fn shell(rest: &[u8], before: Option<u8>) -> Option<Found> {
+    let inner = rest.strip_prefix(b"!`")?;
+    let end = inner.iter().position(|&byte| matches!(byte, b'`' | b'\n'))?;
+    let is_command = inner[end] == b'`' && end > 0 && !before.is_some_and(is_word);
+    is_command.then_some((end + 3, "a shell command", "claude", Weight::Forbidden))
+}
+
+/// `@path/to/file` of Claude Code. A mention (`@alice`) and an address are none.
+fn import(rest: &[u8], before: Option<u8>) -> Option<Found> {
+    if before.is_some_and(|byte| !byte.is_ascii_whitespace() && byte != b'(') {
+        return None;
+    }
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./~".contains(byte);
+    let length = rest[1..].iter().position(|byte| !is_part(byte)).unwrap_or(rest.len() - 1);
+    let mut path = &rest[1..=length];
+    while let Some((b'.', shorter)) = path.split_last() {
+        path = shorter;
+    }
+    let looks_like_a_path =
+        path.contains(&b'/') && path.len() > 1 || path.iter().skip(1).any(|byte| *byte == b'.');
+    looks_like_a_path.then_some((path.len() + 1, "a file import", "claude", Weight::Forbidden))
+}
+
+/// `#tool:name` and `#file:path` of Copilot.
+fn reference(rest: &[u8], before: Option<u8>) -> Option<Found> {
+    if before.is_some_and(is_word) {
+        return None;
+    }
+    for (prefix, what) in
+        [(b"#tool:".as_slice(), "a tool reference"), (b"#file:", "a file reference")]
+    {
+        if let Some(after) = rest.strip_prefix(prefix) {
+            let length = after.iter().position(u8::is_ascii_whitespace).unwrap_or(after.len());
+            let is_there = length > 0;
+            return is_there.then_some((prefix.len() + length, what, "copilot", Weight::Forbidden));
+        }
+    }
+    None
+}
+
+/// `ultrathink` of Claude Code.
+fn thinking(rest: &[u8], before: Option<u8>) -> Option<Found> {
+    const WORD: &[u8] = b"ultrathink";
+    let word = rest.get(..WORD.len())?;
+    let is_whole =
+        !before.is_some_and(is_word) && !rest.get(WORD.len()).is_some_and(|&b| is_word(b));
+    (is_whole && word.eq_ignore_ascii_case(WORD)).then_some((
+        WORD.len(),
+        "a trigger of extended thinking",
+        "claude",
+        Weight::Forbidden,
+    ))
+}
+
+/// `mcp__server__tool`, which is how Claude Code calls it inside.
+fn mcp_name(rest: &[u8], before: Option<u8>) -> Option<Found> {
+    let after = rest.strip_prefix(b"mcp__")?;
+    let length =
+        after.iter().position(|&byte| !is_word(byte) && byte != b'-').unwrap_or(after.len());
+    let is_name =
+        !before.is_some_and(is_word) && after[..length].windows(2).any(|two| two == b"__");
+    is_name.then_some((5 + length, "an internal name of an MCP tool", "claude", Weight::McpName))
+}
+
+/// "the `Read` tool" and "the Read tool".
+fn tool_name(body: &str, offset: usize) -> Option<Found> {
+    let rest = &body[offset..];
+    let name = CLAUDE_TOOLS.into_iter().find(|name| rest.starts_with(name))?;
+    let after = rest[name.len()..].strip_prefix('`').unwrap_or(&rest[name.len()..]);
+    let after = after.strip_prefix(' ')?;
+    let word: String = after.chars().take_while(char::is_ascii_alphanumeric).collect();
+    let before = body[..offset].strip_suffix('`').unwrap_or(&body[..offset]);
+    let begins = before.is_empty() || before.ends_with(|last: char| !last.is_alphanumeric());
+    (begins && matches!(word.as_str(), "tool" | "tools")).then_some((
+        name.len(),
+        "a tool by one client's name",
+        "claude",
+        Weight::ToolName,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(body: &str) -> Vec<String> {
+        let constructs = find(body, &Outline::of(body));
+        constructs.into_iter().map(|found| body[found.span.range()].to_owned()).collect()
+    }
+
+    /// §5.5: each construct of the table.
+    #[test]
+    fn every_construct_is_found() {
+        for (body, construct) in [
+            ("Use $ARGUMENTS here", "$ARGUMENTS"),
+            ("Use $0 here", "$0"),
+            ("Use `$1` here", "$1"),
+            ("```sh\necho $1\n```\n", "$1"),
+            ("In ${workspaceFolder}/x", "${workspaceFolder}"),
+            ("In ${file}.", "${file}"),
+            ("Now: !`git status`", "!`git status`"),
+            ("See @docs/a.md for it", "@docs/a.md"),
+            ("See @README.md.", "@README.md"),
+            ("Use #tool:read to", "#tool:read"),
+            ("See #file:src/a.ts", "#file:src/a.ts"),
+            ("then ultrathink about it", "ultrathink"),
+            ("call mcp__github__create_issue", "mcp__github__create_issue"),
+            ("Use the `Read` tool to", "Read"),
+            ("Use the Bash tool.", "Bash"),
+        ] {
+            assert_eq!(found(body), [construct], "{body}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_one_is_none() {
+        for body in [
+            "It costs $100 or $1.50",
+            "\\$1 is escaped",
+            "wow! `code`",
+            "ping @alice, mail a@b.example",
+            "`@docs/a.md` in code, `#tool:read` too",
+            "# file: a heading",
+            "ultrathinking",
+            "GitHub:create_issue and mcp_server",
+            "Read the file. Use the tools.",
+            "${HOME} and $HOME",
+        ] {
+            assert_eq!(found(body), [""; 0], "{body}");
+        }
+    }
+}

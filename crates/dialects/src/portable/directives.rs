@@ -1,0 +1,332 @@
+//! Parts of a body that are for some clients only (§6 of the document).
+//!
+//! A directive is an HTML comment on a line of its own, outside code. Bodies are cut by lines, before
+//! anything else happens to them, so that what is for every client keeps its bytes.
+
+use brief_syntax::Span;
+use brief_syntax::markdown::Outline;
+
+/// Whom a part is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Audience {
+    /// These clients.
+    Only(Vec<String>),
+    /// Every client but these.
+    Except(Vec<String>),
+}
+
+impl Audience {
+    /// Returns whether a client is meant.
+    pub fn includes(&self, client: &str) -> bool {
+        match self {
+            Audience::Only(clients) => clients.iter().any(|name| name == client),
+            Audience::Except(clients) => clients.iter().all(|name| name != client),
+        }
+    }
+}
+
+/// A part of a body between two directives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// The opening line, line break included.
+    pub open: Span,
+    /// The closing line, line break included.
+    pub close: Span,
+    /// Whom it is for.
+    pub audience: Audience,
+}
+
+/// What is wrong with the directives of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub span: Span,
+    /// What.
+    pub kind: ProblemKind,
+}
+
+/// The kinds of [`Problem`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// A block that is not closed.
+    NotClosed,
+    /// A closing line without an opening one.
+    NotOpened,
+    /// A block in a block; the other one opens at this offset.
+    Nested {
+        /// The first block's opening line.
+        outer: usize,
+    },
+    /// A client that nobody knows.
+    UnknownClient(String),
+    /// The list of clients makes no sense, in these words.
+    List(&'static str),
+    /// It looks like a directive, but is none and would reach every client.
+    Malformed,
+}
+
+/// The directives of a body.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Directives {
+    /// The blocks, in order.
+    pub blocks: Vec<Block>,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads the directives of a body; `clients` are those that exist.
+pub fn scan(body: &str, clients: &[&str]) -> Directives {
+    let mut found = Directives::default();
+    if !body.contains("<!--") {
+        return found;
+    }
+    let outline = Outline::of(body);
+    let is_code = |offset: usize| {
+        outline.code_blocks.iter().any(|block| block.span.range().contains(&offset))
+    };
+    let mut open: Option<(Span, Option<Audience>)> = None;
+    for (span, line) in lines(body) {
+        let text = line.trim();
+        let Some(directive) = directive(text) else { continue };
+        if is_code(span.start + (line.len() - line.trim_start().len())) {
+            continue;
+        }
+        let text_span = Span::new(span.start, span.start + line.trim_end().len());
+        let mut report = |kind| found.problems.push(Problem { span: text_span, kind });
+        match directive {
+            Directive::Malformed => report(ProblemKind::Malformed),
+            Directive::Open(list) => {
+                if let Some((outer, _)) = &open {
+                    report(ProblemKind::Nested { outer: outer.start });
+                    continue;
+                }
+                let audience = match audience(list) {
+                    Ok(audience) => {
+                        let (Audience::Only(names) | Audience::Except(names)) = &audience;
+                        for name in names.iter().filter(|name| !clients.contains(&name.as_str())) {
+                            report(ProblemKind::UnknownClient(name.clone()));
+                        }
+                        Some(audience)
+                    }
+                    Err(problem) => {
+                        report(ProblemKind::List(problem));
+                        None
+                    }
+                };
+                open = Some((span, audience));
+            }
+            Directive::Close => match open.take() {
+                None => report(ProblemKind::NotOpened),
+                Some((start, Some(audience))) => {
+                    found.blocks.push(Block { open: start, close: span, audience });
+                }
+                Some((_, None)) => {}
+            },
+        }
+    }
+    if let Some((span, _)) = open {
+        let span = Span::new(span.start, span.start + body[span.range()].trim_end().len());
+        found.problems.push(Problem { span, kind: ProblemKind::NotClosed });
+    }
+    found
+}
+
+/// Returns a body as one client gets it.
+pub fn render(body: &str, client: &str, clients: &[&str]) -> String {
+    let mut output = String::with_capacity(body.len());
+    let mut at = 0;
+    for block in scan(body, clients).blocks {
+        append(&mut output, &body[at..block.open.start]);
+        if block.audience.includes(client) {
+            append(&mut output, &body[block.open.end..block.close.start]);
+        }
+        at = block.close.end;
+    }
+    if at == 0 {
+        return body.to_owned();
+    }
+    append(&mut output, &body[at..]);
+    // A part that went at the end leaves the blank lines before it.
+    let end = output.trim_end_matches(['\n', '\r', ' ', '\t']).len();
+    if end < output.len() {
+        output.truncate(end);
+        output.push('\n');
+    }
+    output
+}
+
+/// Appends text where lines were taken out: blank lines on both sides of the gap become one.
+fn append(output: &mut String, text: &str) {
+    let ends_blank = output.is_empty() || output.ends_with("\n\n") || output.ends_with("\n\r\n");
+    let mut text = text;
+    if ends_blank {
+        while let Some(end) = text.find('\n').filter(|&end| text[..end].trim().is_empty()) {
+            text = &text[end + 1..];
+        }
+    }
+    output.push_str(text);
+}
+
+enum Directive<'l> {
+    Open(&'l str),
+    Close,
+    Malformed,
+}
+
+/// Reads a line that is a directive, or almost one.
+fn directive(line: &str) -> Option<Directive<'_>> {
+    let start = line.find("<!--")?;
+    let rest = &line[start + 4..];
+    let end = rest.find("-->").unwrap_or(rest.len());
+    let inner = rest[..end].trim();
+    let is_alone = start == 0 && rest.get(end..) == Some("-->");
+    if is_alone {
+        if let Some(list) = inner.strip_prefix("@client:") {
+            return Some(Directive::Open(list));
+        }
+        if inner == "@endclient" {
+            return Some(Directive::Close);
+        }
+    }
+    is_near_miss(inner).then_some(Directive::Malformed)
+}
+
+/// `@Client:x`, `@end-client`, `@client x`, `client:x` in a comment are meant to be directives.
+fn is_near_miss(inner: &str) -> bool {
+    let word: String = inner
+        .chars()
+        .take_while(|character| character.is_alphanumeric() || "@-_ ".contains(*character))
+        .filter(|character| character.is_alphanumeric() || *character == '@')
+        .collect::<String>()
+        .to_lowercase();
+    let first = inner.split([':', ' ']).next().unwrap_or_default();
+    word.starts_with("@client")
+        || word.starts_with("@endclient")
+        || matches!(first, "client" | "endclient") && inner.starts_with("client:")
+}
+
+fn audience(list: &str) -> Result<Audience, &'static str> {
+    let names: Vec<&str> = list.split(',').map(str::trim).collect();
+    let negated = names.iter().filter(|name| name.starts_with('!')).count();
+    let is_negated = names.first().is_some_and(|name| name.starts_with('!'));
+    if negated > 0 && !is_negated || negated > 1 && negated < names.len() {
+        return Err("it mixes clients that are meant with clients that are not");
+    }
+    let names: Vec<String> =
+        names.iter().map(|name| name.trim_start_matches('!').trim().to_owned()).collect();
+    if names.iter().any(String::is_empty) {
+        return Err("a name is empty");
+    }
+    if (1..names.len()).any(|index| names[..index].contains(&names[index])) {
+        return Err("a client is named twice");
+    }
+    Ok(if is_negated { Audience::Except(names) } else { Audience::Only(names) })
+}
+
+fn lines(text: &str) -> impl Iterator<Item = (Span, &str)> {
+    let mut offset = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let span = Span::new(offset, offset + line.len());
+        offset = span.end;
+        (span, line)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLIENTS: [&str; 3] = ["claude", "copilot", "opencode"];
+
+    fn problems(body: &str) -> Vec<ProblemKind> {
+        scan(body, &CLIENTS).problems.into_iter().map(|problem| problem.kind).collect()
+    }
+
+    /// §6.2: positive and negative forms.
+    #[test]
+    fn blocks_reach_those_they_are_for() {
+        let body = "a\n\n<!-- @client:claude,copilot -->\n\nb\n\n<!-- @endclient -->\n\nc\n";
+        assert_eq!(render(body, "claude", &CLIENTS), "a\n\nb\n\nc\n");
+        assert_eq!(render(body, "opencode", &CLIENTS), "a\n\nc\n");
+        let body = "a\n<!-- @client:!opencode -->\nb\n<!-- @endclient -->\nc\n";
+        assert_eq!(render(body, "copilot", &CLIENTS), "a\nb\nc\n");
+        assert_eq!(render(body, "opencode", &CLIENTS), "a\nc\n");
+    }
+
+    /// §6.3: no two blank lines are left, at the start and end neither.
+    #[test]
+    fn gaps_close() {
+        let body = "<!-- @client:claude -->\nx\n<!-- @endclient -->\n\na\n\n<!-- @client:claude -->\nb\n<!-- @endclient -->\n";
+        assert_eq!(render(body, "copilot", &CLIENTS), "a\n");
+        assert_eq!(render(body, "claude", &CLIENTS), "x\n\na\n\nb\n");
+    }
+
+    /// Blank lines in code are not ours (N64).
+    #[test]
+    fn code_keeps_its_blank_lines() {
+        let body = "```py\na\n\n\nb\n```\n\n<!-- @client:claude -->\nx\n<!-- @endclient -->\n\n```py\nc\n\n\nd\n```\n";
+        let rendered = render(body, "copilot", &CLIENTS);
+        assert_eq!(rendered, "```py\na\n\n\nb\n```\n\n```py\nc\n\n\nd\n```\n");
+    }
+
+    /// R25: in a code block a directive is text.
+    #[test]
+    fn a_directive_in_code_is_text() {
+        let body = "```md\n<!-- @client:claude -->\nx\n<!-- @endclient -->\n```\n";
+        assert_eq!(render(body, "copilot", &CLIENTS), body);
+        assert_eq!(problems(body), []);
+    }
+
+    #[test]
+    fn what_is_wrong_is_found() {
+        use ProblemKind::*;
+        assert_eq!(problems("<!-- @client:claude -->\nx\n"), [NotClosed]);
+        assert_eq!(problems("x\n<!-- @endclient -->\n"), [NotOpened]);
+        assert_eq!(
+            problems("<!-- @client:claude -->\n<!-- @client:copilot -->\n<!-- @endclient -->\n"),
+            [Nested { outer: 0 }]
+        );
+        assert_eq!(
+            problems("<!-- @client:cursor -->\n<!-- @endclient -->\n"),
+            [UnknownClient("cursor".into())]
+        );
+        for list in ["claude,!copilot", "", "claude,", "claude,claude", "!claude,copilot,!opencode"]
+        {
+            let body = format!("<!-- @client:{list} -->\n<!-- @endclient -->\n");
+            assert!(matches!(problems(&body)[..], [List(_)]), "{list}");
+        }
+        for line in [
+            "<!-- @Client:claude -->",
+            "<!-- @end-client -->",
+            "<!-- @client:claude --> Include only in Claude Code output",
+            "text <!-- @client:claude -->",
+            "<!-- @client claude -->",
+            "<!-- client:claude -->",
+        ] {
+            assert_eq!(problems(&format!("{line}\n")), [Malformed], "{line}");
+        }
+        assert_eq!(problems("<!-- a comment about clients -->\n"), []);
+    }
+
+    /// R26: `!a,b` and `!a,!b` both negate the whole list.
+    #[test]
+    fn a_list_is_negated_as_a_whole() {
+        for list in ["!claude,copilot", "!claude,!copilot"] {
+            let body = format!("<!-- @client:{list} -->\nx\n<!-- @endclient -->\n");
+            assert_eq!(render(&body, "opencode", &CLIENTS), "x\n", "{list}");
+            assert_eq!(render(&body, "copilot", &CLIENTS), "", "{list}");
+        }
+    }
+
+    /// What is outside of blocks keeps its bytes, whatever the text.
+    #[test]
+    fn a_body_without_directives_is_left_alone() {
+        arbtest::arbtest(|bytes| {
+            let body: String = bytes.arbitrary()?;
+            if scan(&body, &CLIENTS).blocks.is_empty() {
+                assert_eq!(render(&body, "claude", &CLIENTS), body);
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,466 @@
+//! The rules for front matter (§2.1, §3 and §8 of the document).
+
+use brief_syntax::yaml::{Node, Value};
+use brief_syntax::{Diagnostic, Edit, Fix, Span, near_miss};
+
+use super::model::{
+    CAPABILITIES, Capability, Document, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, SCHEMA,
+};
+use super::parse::is_null;
+
+/// Characters of a description, at most, and of one that a client reads at every choice.
+const DESCRIPTION_LENGTH: usize = 1024;
+const SKILL_DESCRIPTION_LENGTH: usize = 200;
+
+/// Names that no file can have on Windows.
+const RESERVED: [&str; 22] = [
+    "aux", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "con", "lpt1",
+    "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
+];
+
+/// Returns whether a file of that name cannot exist on every system.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().to_lowercase();
+    RESERVED.binary_search(&stem.as_str()).is_ok()
+}
+
+/// Where a name must stand again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// In the item's directory.
+    Directory,
+    /// In the bundle's file.
+    File,
+}
+
+/// The front matter of one file, and what is wrong with it.
+pub(super) struct Fields<'f> {
+    pub(super) document: &'f Document,
+    pub(super) clients: &'f [&'f str],
+    pub(super) diagnostics: &'f mut Vec<Diagnostic>,
+}
+
+impl Fields<'_> {
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: &str) {
+        let diagnostic = Diagnostic::error(code, &self.document.source, span, message);
+        self.diagnostics.push(diagnostic.with_help(help));
+    }
+
+    pub(super) fn warn(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: &str,
+    ) {
+        let diagnostic = Diagnostic::warning(code, &self.document.source, span, message);
+        self.diagnostics.push(diagnostic.with_help(help));
+    }
+
+    pub(super) fn missing(&mut self, name: &str, help: &str) {
+        let message = format!("the field `{name}` is missing");
+        self.error("portable/missing-field", Span::default(), message, help);
+    }
+
+    pub(super) fn wrong_type(&mut self, name: &str, node: Node<'_>, wanted: &str) {
+        let found = node.value().noun();
+        let message = format!("`{name}` must be {wanted}, not {found}");
+        self.error("portable/wrong-type", node.span(), message, &format!("write {wanted}"));
+    }
+
+    /// The file begins with front matter that has fields (§3).
+    pub(super) fn begins_well(&mut self) -> bool {
+        let header = self.document.front.header.as_ref();
+        if header.is_some_and(|header| !header.leading_blank) && self.document.fields().is_some() {
+            return true;
+        }
+        let message = "the file does not begin with front matter";
+        let help = "begin with a line `---`, fields, and a line `---`";
+        self.error("portable/no-front-matter", Span::default(), message, help);
+        false
+    }
+
+    fn required(&mut self, name: &'static str, help: &str) -> Option<Node<'_>> {
+        let is_there = self.document.field(name).is_some_and(|node| !is_null(node));
+        if !is_there {
+            self.missing(name, help);
+        }
+        self.document.field(name).filter(|node| !is_null(*node))
+    }
+
+    /// §8.1: what is newer than we are is refused, and what was never published too.
+    pub(super) fn schema(&mut self) {
+        let help = "add `schema: 1`";
+        if self.required("schema", help).is_none() {
+            return;
+        }
+        let Some(node) = self.document.field("schema") else { return };
+        let number = node.as_str().filter(|_| node.is_plain()).and_then(|text| text.parse().ok());
+        match number {
+            Some(version) if (1..=SCHEMA).contains(&version) => {}
+            Some(version) if version > SCHEMA => {
+                let path = self.document.source.path().display();
+                let message = format!(
+                    "{path} needs schema {version} of the format; this version of brief supports \
+                     schema {SCHEMA}"
+                );
+                let help = "upgrade brief";
+                self.error("portable/unsupported-schema", node.span(), message, help);
+            }
+            _ => {
+                let shown = node.as_str().unwrap_or(node.value().noun());
+                let message = format!("`{shown}` is no version of the format");
+                self.error("portable/invalid-schema", node.span(), message, "write `schema: 1`");
+            }
+        }
+    }
+
+    /// §2.1 and §2.2: letters, digits and hyphens, and the same as that of the directory or file.
+    pub(super) fn name(&mut self, expected: &str, named: Named) {
+        if self.required("name", "every item has a name").is_none() {
+            return;
+        }
+        let Some(node) = self.document.field("name") else { return };
+        let Some(name) = node.as_str() else {
+            self.wrong_type("name", node, "a text");
+            return;
+        };
+        if let Some(problem) = name_problem(name) {
+            let message = format!("`{name}` is no name: {problem}");
+            let help = "use a-z, 0-9 and hyphens between them, 64 at most";
+            self.error("portable/invalid-name", node.span(), message, help);
+        }
+        if name != expected {
+            let (place, shown) = match named {
+                Named::Directory => ("directory", expected.to_owned()),
+                Named::File => ("file", format!("{expected}.bundle.md")),
+            };
+            let message = format!("the name is `{name}`, but the {place} is called `{shown}`");
+            let help = format!("give the {place} and the field one name");
+            self.error("portable/name-mismatch", node.span(), message, &help);
+        }
+    }
+
+    /// §3.1 and §3.3. Characters are counted as they are after YAML is decoded.
+    pub(super) fn description(&mut self, kind: Kind) {
+        if self.required("description", "say what it does and when to use it").is_none() {
+            return;
+        }
+        let Some(node) = self.document.field("description") else { return };
+        let Some(text) = node.as_str() else {
+            self.wrong_type("description", node, "a text");
+            return;
+        };
+        let length = text.chars().count();
+        if text.trim().is_empty() {
+            self.missing("description", "say what it does and when to use it");
+        } else if length > DESCRIPTION_LENGTH {
+            let message =
+                format!("the description has {length} characters, {DESCRIPTION_LENGTH} at most");
+            let help = "say it shorter, and move the rest to the body";
+            self.error("portable/description-too-long", node.span(), message, help);
+        } else if kind == Kind::Skill && length > SKILL_DESCRIPTION_LENGTH {
+            let message = format!(
+                "the description has {length} characters; clients read it at every choice, so about \
+                 {SKILL_DESCRIPTION_LENGTH} are enough"
+            );
+            let help = "begin with when to use it, and move the rest to the body";
+            self.warn("portable/long-skill-description", node.span(), message, help);
+        }
+    }
+
+    /// §3.1 and §3.6: `license`, `audience`, `metadata`.
+    pub(super) fn common(&mut self) {
+        match self.document.field("license") {
+            None => {
+                let message = "the field `license` is missing";
+                let help = "add an SPDX identifier, or `proprietary`";
+                self.warn("portable/no-license", Span::default(), message, help);
+            }
+            Some(node) if !is_null(node) && node.as_str().is_none() => {
+                self.wrong_type("license", node, "a text");
+            }
+            Some(_) => {}
+        }
+        self.audience();
+        let Some(node) = self.document.field("metadata").filter(|node| !is_null(*node)) else {
+            return;
+        };
+        let Value::Mapping(metadata) = node.value() else {
+            self.wrong_type("metadata", node, "a mapping");
+            return;
+        };
+        let Some(version) = metadata.get("version").filter(|node| !is_null(*node)) else { return };
+        self.version(version);
+    }
+
+    fn version(&mut self, node: Node<'_>) {
+        let Some(text) = node.as_str() else {
+            self.wrong_type("version", node, "a text such as `\"1.0.0\"`");
+            return;
+        };
+        if node.is_plain() && text.parse::<f64>().is_ok() {
+            let quoted = format!("\"{text}\"");
+            let message = format!("`version: {text}` is a number to YAML, not a version");
+            let diagnostic = Diagnostic::warning(
+                "portable/unquoted-version",
+                &self.document.source,
+                node.span(),
+                message,
+            );
+            let edit = Edit::replace(node.span(), quoted.clone());
+            self.diagnostics.push(
+                diagnostic
+                    .with_help(format!("write `{quoted}`"))
+                    .with_fix(Fix::safe("quote the version", vec![edit])),
+            );
+        } else if semver::Version::parse(text).is_err() {
+            let message = format!("`{text}` is no semantic version");
+            let help = "write three numbers, as in `\"1.0.0\"`";
+            self.warn("portable/version-not-semver", node.span(), message, help);
+        }
+    }
+
+    /// §3.1: a list of known clients, with at least one of them.
+    fn audience(&mut self) {
+        let Some(node) = self.document.field("audience").filter(|node| !is_null(*node)) else {
+            return;
+        };
+        // Bundles have no audience; the field is nobody's there.
+        if self.clients.is_empty() {
+            return;
+        }
+        let Value::Sequence(list) = node.value() else {
+            self.wrong_type("audience", node, "a list of clients");
+            return;
+        };
+        if list.is_empty() {
+            let message = "the audience is empty, so the item is for nobody";
+            let help = "name a client, or remove the field to mean all";
+            self.error("portable/empty-audience", node.span(), message, help);
+        }
+        for entry in list.iter() {
+            match entry.as_str() {
+                Some(name) if self.clients.contains(&name) => {}
+                Some(name) => self.unknown_client(name, entry.span()),
+                None => self.wrong_type("audience", entry, "a list of clients"),
+            }
+        }
+    }
+
+    fn unknown_client(&mut self, name: &str, span: Span) {
+        let diagnostic = unknown_client(self.document, name, span, self.clients);
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// §3.2.
+    pub(super) fn rule(&mut self) {
+        let Some(node) = self.document.field("scope").filter(|node| !is_null(*node)) else {
+            return;
+        };
+        let Value::Mapping(scope) = node.value() else {
+            self.wrong_type("scope", node, "a mapping with `paths`");
+            return;
+        };
+        let Some(paths) = scope.get("paths").filter(|node| !is_null(*node)) else { return };
+        for (pattern, node) in self.texts("scope.paths", paths) {
+            if has_comma_in_braces(pattern) {
+                let message =
+                    format!("`{pattern}` has a comma, by which some clients split patterns");
+                let help = "write one pattern for each alternative";
+                self.warn("portable/comma-in-pattern", node.span(), message, help);
+            }
+        }
+    }
+
+    /// Returns the texts of a list, and reports what is none.
+    fn texts<'n>(&mut self, name: &str, node: Node<'n>) -> Vec<(&'n str, Node<'n>)> {
+        let Value::Sequence(list) = node.value() else {
+            self.wrong_type(name, node, "a list of texts");
+            return Vec::new();
+        };
+        let mut texts = Vec::new();
+        for node in list.iter() {
+            match node.as_str() {
+                Some(text) => texts.push((text, node)),
+                None => self.wrong_type(name, node, "a list of texts"),
+            }
+        }
+        texts
+    }
+
+    /// R20: two hyphens in a row are a name here, but not in the open standard.
+    pub(super) fn skill(&mut self) {
+        let Some(node) = self.document.field("name") else { return };
+        if node.as_str().is_some_and(|name| name.contains("--")) {
+            let message = "the open standard for skills does not allow two hyphens in a row";
+            let help = "some clients will not load it; use one hyphen";
+            self.warn("portable/double-hyphen", node.span(), message, help);
+        }
+    }
+
+    /// §3.4.
+    pub(super) fn agent(&mut self) {
+        self.agent_mode();
+        self.agent_model();
+        if let Some(node) = self.document.field("tools").filter(|node| !is_null(*node)) {
+            for (tool, node) in self.texts("tools", node) {
+                self.tool(tool, node);
+            }
+        }
+        if let Some(node) = self.document.field("preload-skills").filter(|node| !is_null(*node)) {
+            self.texts("preload-skills", node);
+        }
+    }
+
+    fn agent_mode(&mut self) {
+        let Some(node) = self.document.field("mode").filter(|node| !is_null(*node)) else {
+            return;
+        };
+        let names = Mode::ALL.map(Mode::as_str);
+        match node.as_str().map(|text| (text, Mode::from_name(text))) {
+            None => self.wrong_type("mode", node, "a text"),
+            Some((text, None)) => {
+                let message = format!("`{text}` is no mode");
+                let help = match near_miss::nearest(text, &names) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("modes are {}", names.join(", ")),
+                };
+                self.error("portable/invalid-mode", node.span(), message, &help);
+            }
+            Some((text, Some(Mode::Primary | Mode::All))) if self.reaches_beyond("opencode") => {
+                let message = format!("`mode: {text}` means something to opencode only");
+                let help = format!("write it as `opencode: {{mode: {text}}}`");
+                self.warn("portable/mode-not-portable", node.span(), message, &help);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Returns whether other clients than this one get the item.
+    fn reaches_beyond(&self, client: &str) -> bool {
+        match self.document.list("audience") {
+            None => true,
+            Some(audience) => audience.iter().any(|name| *name != client),
+        }
+    }
+
+    fn agent_model(&mut self) {
+        let Some(node) = self.document.field("model").filter(|node| !is_null(*node)) else {
+            return;
+        };
+        match node.as_str() {
+            None => self.wrong_type("model", node, "a text"),
+            // Whole names belong to a client, and are handed on.
+            Some(model) if MODEL_ALIASES.contains(&model) || model.contains(['/', '.', '-']) => {}
+            Some(model) => {
+                let message = format!("`{model}` is not one of the models that every client has");
+                let help = format!("use {}, or a whole name", MODEL_ALIASES.join(", "));
+                self.warn("portable/unknown-model", node.span(), message, &help);
+            }
+        }
+    }
+
+    /// R35: a tool by the name that one client has for it reaches no other.
+    fn tool(&mut self, tool: &str, node: Node<'_>) {
+        if Capability::from_name(tool).is_some() {
+            return;
+        }
+        let names = CAPABILITIES.map(|capability| capability.0);
+        let plain: String = tool.chars().filter(char::is_ascii_alphanumeric).collect();
+        let same = names.iter().find(|name| name.replace('-', "").eq_ignore_ascii_case(&plain));
+        let near = same.copied().or_else(|| near_miss::nearest(tool, &names));
+        let message = format!("`{tool}` is no capability");
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "capabilities are {}; a client's own tools go into its block",
+                names.join(", ")
+            ),
+        };
+        self.error("portable/unknown-tool", node.span(), message, &help);
+    }
+}
+
+/// A client that nobody knows.
+pub(super) fn unknown_client(
+    document: &Document,
+    name: &str,
+    span: Span,
+    clients: &[&str],
+) -> Diagnostic {
+    let message = format!("unknown client `{name}`");
+    let help = match near_miss::nearest(name, clients) {
+        Some(near) => format!("did you mean `{near}`? known clients: {}", clients.join(", ")),
+        None => format!("known clients: {}", clients.join(", ")),
+    };
+    Diagnostic::error("portable/unknown-client", &document.source, span, message).with_help(help)
+}
+
+/// Returns why a text cannot be a name.
+pub(super) fn name_problem(name: &str) -> Option<&'static str> {
+    let is_part = |character: char| matches!(character, 'a'..='z' | '0'..='9' | '-');
+    if name.is_empty() {
+        Some("it is empty")
+    } else if !name.chars().all(is_part) {
+        Some("it has other characters than a-z, 0-9 and `-`")
+    } else if name.starts_with('-') || name.ends_with('-') {
+        Some("it begins or ends with a hyphen")
+    } else if name.len() > NAME_LENGTH {
+        Some("it is longer than 64 characters")
+    } else if is_reserved(name) {
+        Some("no file can have that name on Windows")
+    } else {
+        None
+    }
+}
+
+/// A comma between braces is one pattern here, and two for a client that splits at commas.
+fn has_comma_in_braces(pattern: &str) -> bool {
+    let mut depth = 0_usize;
+    pattern.chars().any(|character| {
+        match character {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == ',' && depth > 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// N03, N04, N05.
+    #[test]
+    fn names_are_letters_digits_and_hyphens() {
+        for name in ["a", "a-b", "a--b", "0", &"a".repeat(64)] {
+            assert_eq!(name_problem(name), None, "{name}");
+        }
+        for name in [
+            "",
+            "Bad",
+            "a_b",
+            "a.b",
+            "é",
+            "a b",
+            "-a",
+            "a-",
+            "-",
+            &"a".repeat(65),
+            "con",
+            "../x",
+            "a/b",
+            "nul",
+        ] {
+            assert!(name_problem(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn reserved_names_are_sorted_and_found_with_extensions() {
+        assert!(RESERVED.is_sorted());
+        assert!(is_reserved("CON") && is_reserved("nul.txt") && !is_reserved("console"));
+    }
+}

@@ -1,0 +1,115 @@
+//! Links from a body to files beside it (§5.4 of the document).
+
+use brief_syntax::Span;
+use brief_syntax::markdown::{Link, links};
+
+use super::model::Item;
+
+/// A link to a file of the item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileLink {
+    /// The destination as written.
+    pub span: Span,
+    /// Where it leads, below the item's directory, without query and fragment.
+    pub target: Target,
+}
+
+/// Where a relative link leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// To a path in the item.
+    Inside(String),
+    /// Out of the item.
+    Outside,
+}
+
+/// Returns the relative links of a body, in order.
+pub fn file_links(body: &str) -> Vec<FileLink> {
+    links(body)
+        .into_iter()
+        .filter_map(|Link { destination, span }| {
+            let path = destination.split(['#', '?']).next().unwrap_or_default();
+            let is_address = path.is_empty()
+                || path.contains("://")
+                || path.starts_with(['/', '#', '<'])
+                || has_scheme(path);
+            (!is_address).then(|| FileLink { span, target: target(path) })
+        })
+        .collect()
+}
+
+/// `mailto:x`, `data:…`; a letter and a colon alone is a drive of Windows, and no scheme either.
+fn has_scheme(path: &str) -> bool {
+    path.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    })
+}
+
+fn target(path: &str) -> Target {
+    let path = percent_decoded(path);
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                if names.pop().is_none() {
+                    return Target::Outside;
+                }
+            }
+            name => names.push(name),
+        }
+    }
+    Target::Inside(names.join("/"))
+}
+
+fn percent_decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
+        match (byte, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.extend(u8::try_from(high * 16 + low));
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Returns whether a path is a file of the item, or a directory of one.
+pub(super) fn exists(item: &Item, path: &str) -> bool {
+    path.is_empty()
+        || path == item.kind().entrypoint()
+        || item.files().iter().any(|file| {
+            file.path == path
+                || file.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_links_lead_into_the_item_or_out_of_it() {
+        let body = "[a](./a.txt) ![b](img/b%20c.png#x) [c](https://x.example) [d](#top) [e](../e.md) \
+                    [f](mailto:a@b.example) [g](x/../g.md) [h]\n\n[h]: ref.md\n";
+        let targets: Vec<Target> = file_links(body).into_iter().map(|link| link.target).collect();
+        let inside = |path: &str| Target::Inside(path.to_owned());
+        assert_eq!(
+            targets,
+            [
+                inside("a.txt"),
+                inside("img/b c.png"),
+                Target::Outside,
+                inside("g.md"),
+                inside("ref.md")
+            ]
+        );
+    }
+}

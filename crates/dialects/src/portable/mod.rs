@@ -1,0 +1,31 @@
+//! The portable format: rules, skills, agents and bundles, written once for every client.
+//!
+//! A source registry holds items in directories of their own. [`Registry`] finds and reads them,
+//! [`check`] says what would not travel, [`directives`] gives each client its own body. What a client's
+//! files look like is not known here: clients are names that are passed in, so that a new one is data.
+
+pub mod bundle;
+mod check;
+pub mod config;
+mod constructs;
+pub mod directives;
+mod fields;
+pub mod links;
+mod model;
+mod parse;
+mod registry;
+mod shelf;
+
+pub use check::check;
+pub use model::{
+    Bundle, CAPABILITIES, Capability, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH,
+    Override, Required, SCHEMA, SupportFile,
+};
+pub use registry::{Registry, read};
+pub use shelf::Portable;
+
+/// The name of the dialect.
+pub const NAME: &str = "portable";
+
+/// The clients that the document knows.
+pub const CLIENTS: [&str; 3] = ["claude", "copilot", "opencode"];

@@ -1,0 +1,147 @@
+//! Text to items and bundles, with what is wrong with their fields.
+
+use std::sync::Arc;
+
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::yaml::{Node, Value};
+use brief_syntax::{Diagnostic, Source, Span};
+
+use super::fields::{self, Fields};
+use super::model::{Bundle, Document, ItemId, Kind, Origin, Required};
+
+/// Takes a file apart.
+pub(super) fn document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>) {
+    let mut front = FrontMatter::read(source);
+    let diagnostics = std::mem::take(&mut front.diagnostics);
+    (Document { source: Arc::clone(source), front }, diagnostics)
+}
+
+/// Takes a file apart that is YAML from its first line to its last, as later bundles are.
+pub(super) fn yaml_document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>) {
+    let wrapped =
+        format!("---\n{}\n---\n", source.text().trim_start_matches('\u{feff}').trim_end());
+    let source = Arc::new(Source::new(source.path(), wrapped));
+    document(&source)
+}
+
+/// Returns whether a document was written for this format, or a skill that was not.
+pub(super) fn origin(kind: Kind, document: &Document) -> Origin {
+    match document.field("schema") {
+        None if kind == Kind::Skill => Origin::ForeignSkill,
+        _ => Origin::Portable,
+    }
+}
+
+/// Checks the fields of an item.
+pub(super) fn check_item(
+    id: &ItemId,
+    document: &Document,
+    clients: &[&str],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut fields = Fields { document, clients, diagnostics };
+    if !fields.begins_well() {
+        return;
+    }
+    fields.schema();
+    fields.name(&id.name, fields::Named::Directory);
+    fields.description(id.kind);
+    fields.common();
+    match id.kind {
+        Kind::Rule => fields.rule(),
+        Kind::Skill => fields.skill(),
+        Kind::Agent => fields.agent(),
+    }
+}
+
+/// Reads a bundle.
+pub(super) fn bundle(
+    slashed: String,
+    stem: &str,
+    (document, mut diagnostics): (Document, Vec<Diagnostic>),
+) -> Bundle {
+    let (mut items, mut requires) = (Vec::new(), Vec::new());
+    let mut fields = Fields { document: &document, clients: &[], diagnostics: &mut diagnostics };
+    if fields.begins_well() {
+        fields.schema();
+        fields.name(stem, fields::Named::File);
+        fields.description(Kind::Rule);
+        fields.common();
+        items = bundle_items(&mut fields);
+        requires = bundle_requires(&mut fields);
+    }
+    Bundle { name: stem.to_owned(), slashed, document, items, requires, diagnostics }
+}
+
+fn bundle_items(fields: &mut Fields<'_>) -> Vec<(ItemId, Span)> {
+    let Some(node) = fields.document.field("items") else {
+        fields.missing("items", "a bundle lists its items by kind");
+        return Vec::new();
+    };
+    let Value::Mapping(lists) = node.value() else {
+        fields.wrong_type("items", node, "a mapping of `rules`, `skills` and `agents`");
+        return Vec::new();
+    };
+    let mut items = Vec::new();
+    for field in lists.effective_fields() {
+        let Some(kind) = Kind::of_folder(field.name()) else { continue };
+        match field.value.value() {
+            Value::Null => {}
+            Value::Sequence(list) => {
+                for node in list.iter() {
+                    match node.as_str() {
+                        Some(name) => {
+                            items.push((ItemId { kind, name: name.to_owned() }, node.span()));
+                        }
+                        None => fields.wrong_type(field.name(), node, "a list of names"),
+                    }
+                }
+            }
+            _ => fields.wrong_type(field.name(), field.value, "a list of names"),
+        }
+    }
+    items
+}
+
+fn bundle_requires(fields: &mut Fields<'_>) -> Vec<Required> {
+    let Some(node) = fields.document.field("requires") else { return Vec::new() };
+    let list = match node.value() {
+        Value::Null => return Vec::new(),
+        Value::Sequence(list) => list,
+        _ => {
+            fields.wrong_type("requires", node, "a list of `{name: …}`");
+            return Vec::new();
+        }
+    };
+    let mut requires = Vec::new();
+    for node in list.iter() {
+        let span = node.span();
+        match node.value() {
+            // The document's own example is a bare name.
+            Value::Scalar(name) => {
+                let message = format!("`{name}` stands alone");
+                let help = format!("write `{{ name: \"{name}\" }}`");
+                fields.warn("portable/requires-string", span, message, &help);
+                requires.push(Required { name: name.to_owned(), version: None, span });
+            }
+            Value::Mapping(entry) => match entry.get("name").and_then(Node::as_str) {
+                Some(name) => {
+                    let version = entry.get("version").filter(|node| !is_null(*node));
+                    let text = version.and_then(Node::as_str);
+                    if let (Some(node), None) = (version, text) {
+                        fields.wrong_type("version", node, "a range such as `\"^1.0.0\"`");
+                    }
+                    let version = text.map(str::to_owned);
+                    requires.push(Required { name: name.to_owned(), version, span });
+                }
+                None => fields.wrong_type("requires", node, "a list of `{name: …}`"),
+            },
+            _ => fields.wrong_type("requires", node, "a list of `{name: …}`"),
+        }
+    }
+    requires
+}
+
+pub(super) fn is_null(node: Node<'_>) -> bool {
+    matches!(node.value(), Value::Null)
+}

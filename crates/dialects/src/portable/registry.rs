@@ -1,0 +1,316 @@
+//! Finding items and bundles in a source registry (§2 of the document).
+//!
+//! One walk over the directories, parents first. An item directory is one that holds an entrypoint;
+//! everything else in it belongs to the item. Trees that are written for clients are nobody's source.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_syntax::system::{FileKind, ReadError, System};
+use brief_syntax::walk::{self, Ignored, Visit};
+use brief_syntax::{Diagnostic, Root, Source, Span, Target, TargetKind};
+
+use super::model::{Bundle, Item, ItemId, Kind, Origin, Override, SupportFile};
+use super::{check, parse};
+
+/// Directories that clients read, where only generated files lie.
+const GENERATED: [&str; 3] = [".claude", ".github", ".opencode"];
+
+/// The directory that opencode's generated items share with nobody's source, if all goes well.
+const SHARED: &str = ".agents";
+
+/// The end of a bundle's file name, in this version of the format and in a later one.
+const BUNDLE_SUFFIX: &str = ".bundle.md";
+const YAML_BUNDLE_SUFFIX: &str = ".bundle.yaml";
+
+/// Everything that a source registry holds.
+#[derive(Debug, Default)]
+pub struct Registry {
+    /// The items, sorted by kind and name.
+    pub items: Vec<Item>,
+    /// The bundles, sorted by name.
+    pub bundles: Vec<Bundle>,
+    /// What is wrong with files that are neither.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Registry {
+    /// Returns the item of a kind and name.
+    pub fn item(&self, id: &ItemId) -> Option<&Item> {
+        self.items.iter().find(|item| item.id == *id)
+    }
+
+    /// Returns the bundle of a name.
+    pub fn bundle(&self, name: &str) -> Option<&Bundle> {
+        self.bundles.iter().find(|bundle| bundle.name == name)
+    }
+
+    /// Returns everything that is wrong, unsorted.
+    pub fn all_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        let items = self.items.iter().flat_map(|item| &item.diagnostics);
+        let bundles = self.bundles.iter().flat_map(|bundle| &bundle.diagnostics);
+        items.chain(bundles).chain(&self.diagnostics)
+    }
+}
+
+/// Reads a whole registry and checks it; `clients` are those that exist.
+pub fn read(system: &dyn System, root: &Root, clients: &[&str]) -> Registry {
+    let mut collector = Collector::default();
+    let top = Target::from_slashed("", TargetKind::Directory);
+    walk::whole(system, root, &top, Ignored::Skip, &mut |visit| collector.visit(visit));
+    collector.finish(clients)
+}
+
+/// Collects the files of a registry during a walk.
+#[derive(Debug, Default)]
+pub(super) struct Collector {
+    /// The item directories found so far: their path below the root, and what is in them.
+    directories: BTreeMap<String, ItemDirectory>,
+    bundles: Vec<(Arc<Source>, String)>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+#[derive(Debug, Default)]
+struct ItemDirectory {
+    /// The entrypoints: several, where directories are not sorted by kind.
+    entrypoints: Vec<(Kind, Arc<Source>)>,
+    overrides: Vec<(Kind, String, Arc<Source>)>,
+    files: Vec<SupportFile>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Collector {
+    pub(super) fn visit(&mut self, visit: &Visit<'_>) {
+        let slashed = visit.slashed();
+        if slashed.split('/').any(|name| GENERATED.contains(&name)) {
+            return;
+        }
+        let Some(entries) = visit.entries() else { return };
+        let mut names: Vec<(&str, FileKind)> =
+            entries.iter().filter_map(|entry| Some((entry.name.to_str()?, entry.kind))).collect();
+        names.sort_unstable();
+        for (name, _) in
+            names.iter().filter(|(name, kind)| is_bundle(name) && *kind == FileKind::File)
+        {
+            self.bundle(visit, name);
+        }
+        match self.item_above(slashed) {
+            Some((item, below)) => self.add_files(&item, &below, &names),
+            None => self.item_directory(visit, &names),
+        }
+    }
+
+    /// Returns the item directory that a directory lies in, and the way from there.
+    fn item_above(&self, slashed: &str) -> Option<(String, String)> {
+        let mut above = slashed;
+        while let Some((parent, _)) = above.rsplit_once('/') {
+            if self.directories.contains_key(parent) {
+                return Some((parent.to_owned(), format!("{}/", &slashed[parent.len() + 1..])));
+            }
+            above = parent;
+        }
+        None
+    }
+
+    fn item_directory(&mut self, visit: &Visit<'_>, names: &[(&str, FileKind)]) {
+        let slashed = visit.slashed();
+        let mut found = ItemDirectory::default();
+        for kind in Kind::ALL {
+            let entry = names.iter().find(|(name, _)| *name == kind.entrypoint());
+            let Some((name, FileKind::File | FileKind::Link)) = entry else { continue };
+            match visit.read(name) {
+                Ok(bytes) => {
+                    let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
+                    if is_ours(slashed, kind, &source) {
+                        found.entrypoints.push((kind, source));
+                    }
+                }
+                Err(ReadError::Missing) => {}
+                Err(error) => found.diagnostics.push(unreadable(&visit.path_of(name), &error)),
+            }
+        }
+        if found.entrypoints.is_empty() {
+            self.diagnostics.append(&mut found.diagnostics);
+            return;
+        }
+        for (name, _) in names {
+            let own = Kind::ALL.into_iter().find_map(|kind| {
+                let client =
+                    name.strip_prefix(kind.stem())?.strip_prefix('.')?.strip_suffix(".md")?;
+                Some((kind, client.to_owned()))
+            });
+            let Some((kind, client)) = own else { continue };
+            match visit.read(name) {
+                Ok(bytes) => {
+                    let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
+                    found.overrides.push((kind, client, source));
+                }
+                Err(error) => found.diagnostics.push(unreadable(&visit.path_of(name), &error)),
+            }
+        }
+        self.directories.insert(slashed.to_owned(), found);
+        self.add_files(slashed, "", names);
+    }
+
+    /// Everything in an item's directory belongs to it, but for entrypoints and overrides.
+    fn add_files(&mut self, item: &str, below: &str, names: &[(&str, FileKind)]) {
+        let Some(directory) = self.directories.get_mut(item) else { return };
+        for (name, kind) in names {
+            if below.is_empty() && is_part_of_format(name) {
+                continue;
+            }
+            let path = format!("{below}{name}");
+            match kind {
+                FileKind::File => directory.files.push(SupportFile { path }),
+                FileKind::Directory => {}
+                FileKind::Link | FileKind::Other => {
+                    if let Some((_, source)) = directory.entrypoints.first() {
+                        let message = format!("`{path}` is {}, which does not travel", kind.noun());
+                        directory.diagnostics.push(
+                            Diagnostic::error(
+                                "portable/not-a-file",
+                                source,
+                                Span::default(),
+                                message,
+                            )
+                            .with_help("put the file itself there"),
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn bundle(&mut self, visit: &Visit<'_>, name: &str) {
+        let path = visit.path_of(name);
+        match visit.read(name) {
+            Ok(bytes) => {
+                let slashed = match visit.slashed() {
+                    "" => name.to_owned(),
+                    directory => format!("{directory}/{name}"),
+                };
+                self.bundles.push((Arc::new(Source::from_bytes(path, bytes)), slashed));
+            }
+            Err(error) => self.diagnostics.push(unreadable(&path, &error)),
+        }
+    }
+
+    /// Ends the walk: what was found is parsed and checked.
+    pub(super) fn finish(self, clients: &[&str]) -> Registry {
+        let mut registry = Registry { diagnostics: self.diagnostics, ..Registry::default() };
+        for (slashed, mut directory) in self.directories {
+            for (kind, source) in std::mem::take(&mut directory.entrypoints) {
+                let item = item(&slashed, kind, &source, &mut directory);
+                registry.items.push(item);
+            }
+            registry.diagnostics.append(&mut directory.diagnostics);
+        }
+        for (source, slashed) in self.bundles {
+            registry.bundles.push(bundle(&source, slashed));
+        }
+        registry
+            .items
+            .sort_by(|left, right| (&left.id, &left.slashed).cmp(&(&right.id, &right.slashed)));
+        registry
+            .bundles
+            .sort_by(|left, right| (&left.name, &left.slashed).cmp(&(&right.name, &right.slashed)));
+        check(&mut registry, clients);
+        registry
+    }
+}
+
+fn item(slashed: &str, kind: Kind, source: &Arc<Source>, directory: &mut ItemDirectory) -> Item {
+    let name = slashed.rsplit('/').next().unwrap_or_default().to_owned();
+    let (document, mut diagnostics) = parse::document(source);
+    diagnostics.append(&mut directory.diagnostics);
+    let origin = parse::origin(kind, &document);
+    let mut overrides = Vec::new();
+    directory.overrides.retain(|(of, client, source)| {
+        let is_own = *of == kind;
+        if is_own {
+            overrides.push(Override { client: client.clone(), source: Arc::clone(source) });
+        }
+        !is_own
+    });
+    Item {
+        id: ItemId { kind, name },
+        directory: source.path().parent().unwrap_or(Path::new("")).to_owned(),
+        slashed: slashed.to_owned(),
+        document,
+        overrides,
+        files: directory.files.clone(),
+        origin,
+        diagnostics,
+    }
+}
+
+fn bundle(source: &Arc<Source>, slashed: String) -> Bundle {
+    let name = slashed.rsplit('/').next().unwrap_or_default().to_owned();
+    let (stem, parsed) = match name.strip_suffix(YAML_BUNDLE_SUFFIX) {
+        Some(stem) => (stem, parse::yaml_document(source)),
+        None => (name.strip_suffix(BUNDLE_SUFFIX).unwrap_or(&name), parse::document(source)),
+    };
+    parse::bundle(slashed, stem, parsed)
+}
+
+fn is_bundle(name: &str) -> bool {
+    [BUNDLE_SUFFIX, YAML_BUNDLE_SUFFIX]
+        .iter()
+        .any(|suffix| name.strip_suffix(suffix).is_some_and(|stem| !stem.is_empty()))
+}
+
+/// Returns whether a file is an entrypoint or an override.
+fn is_part_of_format(name: &str) -> bool {
+    Kind::ALL.into_iter().any(|kind| {
+        let rest = name.strip_prefix(kind.stem()).and_then(|rest| rest.strip_suffix(".md"));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+/// An entrypoint counts in a directory of its kind, or when it says that it is one. A file called
+/// `AGENT.md` may be something else; a `SKILL.md` is a skill wherever it lies, but in `.agents` it was
+/// written for a client.
+fn is_ours(slashed: &str, kind: Kind, source: &Source) -> bool {
+    let has_schema = || {
+        let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
+        header.is_some_and(|header| {
+            let mut lines = header.lines().skip(1).take_while(|line| line.trim_end() != "---");
+            lines.any(|line| line.starts_with("schema:"))
+        })
+    };
+    let mut names = slashed.rsplit('/');
+    let parent = names.nth(1);
+    if slashed.split('/').any(|name| name == SHARED) {
+        return has_schema();
+    }
+    if slashed.is_empty() {
+        return false;
+    }
+    match parent.and_then(Kind::of_folder) {
+        Some(_) => true,
+        None => kind == Kind::Skill || has_schema(),
+    }
+}
+
+/// Returns whether an item lies where clients' files are written to.
+pub(super) fn is_in_shared(item: &Item) -> bool {
+    item.slashed.split('/').any(|name| name == SHARED)
+}
+
+/// Returns the kind that the directory above an item stands for.
+pub(super) fn kind_of_place(item: &Item) -> Option<Kind> {
+    item.slashed.rsplit('/').nth(1).and_then(Kind::of_folder)
+}
+
+/// Returns whether an item was not written for this format.
+pub(super) fn is_foreign(item: &Item) -> bool {
+    item.origin == Origin::ForeignSkill
+}
+
+fn unreadable(path: &Path, error: &ReadError) -> Diagnostic {
+    let source = Arc::new(Source::unread(path));
+    let message = format!("the file cannot be read: {error}");
+    Diagnostic::error("portable/unreadable", &source, Span::default(), message)
+        .with_help("an item is made of regular files of at most 1 MiB of text")
+}
