@@ -7,6 +7,7 @@ pub(crate) mod hook;
 mod init;
 mod lint;
 mod mcp_servers;
+mod new;
 mod question;
 mod schema;
 mod task;
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     McpServers(mcp_servers::McpServersArgs),
     Lint(lint::LintArgs),
     Init(init::InitArgs),
+    New(new::NewArgs),
     Hook(hook::HookArgs),
     Trust(trust::TrustArgs),
     Schema(schema::SchemaArgs),
@@ -51,6 +53,7 @@ pub(crate) fn run(
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),
+        Command::New(args) => new::run(ui, session, args),
         Command::Hook(args) => hook::run(ui, session, args),
         Command::Trust(args) => trust::run(ui, session, args),
         Command::Schema(args) => schema::run(ui, args),

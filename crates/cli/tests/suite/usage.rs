@@ -18,6 +18,7 @@ fn help_lists_the_commands() {
       mcp-servers  Show the MCP servers that are configured for a file or directory
       lint         Check guidance files, every format at once
       init         Write an AGENTS.yaml to start from
+      new          Write a new item of a source registry, to go on from
       hook         Answer a client's hook, or set it up
       trust        Let files from elsewhere execute, by their exact content
       schema       Print the JSON Schema of a configuration file, for editors
@@ -46,6 +47,7 @@ fn each_command_has_help() {
         &["schema"],
         &["lint"],
         &["init"],
+        &["new"],
         &["hook"],
         &["hook", "claude"],
         &["hook", "install"],

@@ -4,7 +4,7 @@
 //! they say what is selected; then each rule is prepared by its script, read and expanded; then come
 //! the skills; and the task's own text last, so that it sees what the scripts have made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use brief_syntax::yaml::Value;
 use brief_syntax::{Span, limits, near_miss};
@@ -55,6 +55,8 @@ pub fn assemble(
         takes_generic: takes_generic(&task),
         notes: Notes::default(),
         left_out: Vec::new(),
+        lookups: BTreeMap::new(),
+        command_names: None,
     };
     let prompt = request.prompt.map(|prompt| user_prompt(&task, prompt));
     let mut calls = assembler.calls(&task);
@@ -187,6 +189,16 @@ struct Assembler<'a, 's> {
     takes_generic: bool,
     notes: Notes,
     left_out: Vec<LeftOut>,
+    /// The commands that were called so far, by name.
+    lookups: BTreeMap<String, Lookup>,
+    /// The names of all commands, once one was not among them.
+    command_names: Option<Vec<String>>,
+}
+
+/// What a name of a command leads to.
+enum Lookup {
+    Found(Box<Document>),
+    Missing { reason: String, near: Option<String> },
 }
 
 impl Assembler<'_, '_> {
@@ -202,9 +214,32 @@ impl Assembler<'_, '_> {
         called
     }
 
+    /// Finds the file of a command. A text can call one ten thousand times, so it is looked up once.
     fn command(&mut self, document: &Document, span: Span, name: &str) -> Option<Document> {
+        if !self.lookups.contains_key(name) {
+            let lookup = self.look_up(name);
+            self.lookups.insert(name.to_owned(), lookup);
+        }
+        match self.lookups.get(name)? {
+            Lookup::Found(command) => Some(command.again()),
+            Lookup::Missing { reason, near } => {
+                let message = || format!("`/{name}` stays as written: {reason}");
+                let code = "tasks/unknown-command";
+                let note = self.notes.warn(document, span, code, name.as_bytes(), message);
+                if let (Some(note), Some(near)) = (note, near) {
+                    note.help = Some(format!("did you mean `/{near}`?"));
+                }
+                None
+            }
+        }
+    }
+
+    fn look_up(&mut self, name: &str) -> Lookup {
         let namespace = self.request.name.namespace();
-        let mut found = self.library.documents(Kind::Command, namespace, &|stem| stem == name);
+        let mut found = match &self.command_names {
+            Some(known) if !known.iter().any(|known| known == name) => Vec::new(),
+            _ => self.library.documents(Kind::Command, namespace, &|stem| stem == name),
+        };
         // Those of the namespace come first, whatever root they lie in.
         found.sort_by_key(|command| command.namespace.is_none());
         let mut hidden = None;
@@ -223,21 +258,19 @@ impl Assembler<'_, '_> {
             };
             self.leave_out(command, reason);
         }
-        if chosen.is_none() {
-            let known = self.library.stems(Kind::Command, namespace);
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let near = near_miss::nearest(name, &known);
-            let message = || match &hidden {
-                Some(reason) => format!("`/{name}` stays as written: {reason}"),
-                None => format!("`/{name}` stays as written: there is no such command"),
-            };
-            let code = "tasks/unknown-command";
-            let note = self.notes.warn(document, span, code, name.as_bytes(), message);
-            if let (Some(note), Some(near), None) = (note, near, &hidden) {
-                note.help = Some(format!("did you mean `/{near}`?"));
+        match (chosen, hidden) {
+            (Some(command), _) => Lookup::Found(Box::new(command)),
+            (None, Some(reason)) => Lookup::Missing { reason, near: None },
+            (None, None) => {
+                let library = self.library;
+                let names = self
+                    .command_names
+                    .get_or_insert_with(|| library.stems(Kind::Command, namespace));
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let near = near_miss::nearest(name, &names).map(str::to_owned);
+                Lookup::Missing { reason: "there is no such command".to_owned(), near }
             }
         }
-        chosen
     }
 
     /// Remembers what is out, once.

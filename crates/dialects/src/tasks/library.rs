@@ -144,17 +144,7 @@ impl<'s> Library<'s> {
                 Arc::clone(&document.source)
             }
         };
-        let front = front_matter(&source);
-        Document {
-            front,
-            source,
-            stem: document.stem.clone(),
-            root: Arc::clone(&document.root),
-            namespace: document.namespace.clone(),
-            script: document.script.clone(),
-            real_path: document.real_path.clone(),
-            ..*document
-        }
+        Document { front: front_matter(&source), source, ..document.again() }
     }
 
     fn report(&self, path: &Path, code: &'static str, problem: &str) {

@@ -45,9 +45,11 @@ impl Prompt {
     pub fn render(&self, layout: Layout) -> Vec<u8> {
         let rules: usize = self.rules.iter().map(|rule| rule.text.len() + 1).sum();
         let mut output = Vec::with_capacity(rules + self.task.text.len() + 4096);
-        if let (Part::Written, Some(header)) = (layout.front_matter, self.task.document.header()) {
+        if let (Part::Written, Some(header)) =
+            (layout.front_matter, self.task.document.header_bytes())
+        {
             output.extend_from_slice(b"---\n");
-            output.extend_from_slice(header.as_bytes());
+            output.extend_from_slice(header);
             output.extend_from_slice(b"---\n");
         }
         if layout.rules == Part::Written {

@@ -8,9 +8,7 @@ use brief_syntax::project::{Target, TargetKind};
 use brief_syntax::system::{DirEntry, FileKind, System};
 use brief_syntax::walk::Visit;
 
-use crate::answer::Answer;
-use crate::moment::Moment;
-use crate::{Dialect, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, Reader, Shelf};
 
 use super::NAME;
 use super::check::Checked;
@@ -91,14 +89,8 @@ impl Reader for Projects {
 }
 
 impl Shelf for Projects {
-    fn resolve<'s>(&'s self, _: &Moment, _: &mut Answer<'s>) {}
-
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
-    }
-
-    fn check_against(&self, _: &ProjectFiles) -> Vec<Diagnostic> {
-        Vec::new()
     }
 
     fn file_count(&self) -> usize {
