@@ -2,7 +2,7 @@
 //!
 //! Everything here is about what would go wrong when a task is run: nothing is run to find out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use brief_syntax::markdown::Outline;
@@ -13,7 +13,7 @@ use super::expand::{self, Part};
 use super::model::{Agent, Document, Kind};
 use super::script::Obstacle;
 use super::selectors::{selectors_of, values_of};
-use super::slash::{self, Arguments, Piece};
+use super::slash::{self, Piece};
 use super::text::{hidden_character, sensitive_pattern};
 
 /// The fields that mean something, kind by kind. Any other is the author's own, to select by.
@@ -85,6 +85,7 @@ impl Checked<'_> {
             .flat_map(|document| selectors_of(document.field("selectors")))
             .map(|(key, _, _)| key)
             .collect();
+        let most_arguments = self.most_arguments();
         for document in self.documents {
             found.extend(field_names(document, &selected));
             found.extend(field_types(document));
@@ -98,7 +99,7 @@ impl Checked<'_> {
             found.extend(self.script(document));
             if document.is_ours() {
                 found.extend(self.calls(document));
-                found.extend(self.expansions(document));
+                found.extend(self.expansions(document, &most_arguments));
             }
         }
         found.extend(self.ambiguous_tasks());
@@ -205,10 +206,22 @@ impl Checked<'_> {
     }
 
     /// Placeholders that nothing can fill, and paths that lead nowhere.
-    fn expansions(&self, document: &Document) -> Vec<Diagnostic> {
+    fn expansions(
+        &self,
+        document: &Document,
+        most_arguments: &BTreeMap<&str, usize>,
+    ) -> Vec<Diagnostic> {
         if !document.expands() {
             return Vec::new();
         }
+        let positions = match document.kind {
+            Kind::Command => match most_arguments.get(document.stem()) {
+                Some(&most) => Positions::AtMost(most),
+                None => Positions::Any,
+            },
+            _ if self.is_also_command(document) => Positions::Any,
+            _ => Positions::None,
+        };
         let body = document.body();
         let prose = String::from_utf8_lossy(body);
         // Decorators and the like stand in code; who includes a file writes so in prose.
@@ -219,7 +232,7 @@ impl Checked<'_> {
             match placed.part {
                 Part::Parameter { name } => {
                     let name = String::from_utf8_lossy(name);
-                    if let Some(problem) = self.unfillable(document, &name) {
+                    if let Some(problem) = unfillable(&name, &positions) {
                         let code = "tasks/placeholder-unfillable";
                         let message = format!("nothing can fill `${{{name}}}`: {problem}");
                         found.push(
@@ -259,64 +272,39 @@ impl Checked<'_> {
         found
     }
 
-    /// Returns why no parameter and no argument can ever fill a placeholder.
-    fn unfillable(&self, document: &Document, name: &str) -> Option<String> {
-        let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
-        if !name.chars().all(is_part) {
-            return Some("that is no name of a parameter".to_owned());
-        }
-        let position: usize = name.parse().ok()?;
-        match document.kind {
-            Kind::Command if position == 0 => Some("arguments are counted from 1".to_owned()),
-            Kind::Command => {
-                let calls = self.calls_of(document);
-                let most = calls.iter().map(|arguments| arguments.positional.len()).max()?;
-                (most < position).then(|| match most {
-                    0 => "no call has arguments".to_owned(),
-                    1 => "no call has more than 1 argument".to_owned(),
-                    _ => format!("no call has more than {most} arguments"),
-                })
-            }
-            _ if self.is_also_command(document) => None,
-            _ => Some("only commands have arguments by position".to_owned()),
-        }
-    }
-
     fn is_also_command(&self, document: &Document) -> bool {
         self.documents
             .iter()
             .any(|other| other.kind == Kind::Command && other.real_path == document.real_path)
     }
 
-    fn calls_of(&self, command: &Document) -> Vec<Arguments> {
-        let mut calls = Vec::new();
+    /// How many arguments the longest call of each command has.
+    fn most_arguments(&self) -> BTreeMap<&str, usize> {
+        let mut most = BTreeMap::new();
         for task in self.everything().filter(|document| document.kind == Kind::Task) {
             for piece in slash::pieces(task.body()) {
-                if let Piece::Call(call) = piece
-                    && call.name == command.stem()
-                {
-                    calls.push(call.arguments);
+                if let Piece::Call(call) = piece {
+                    let known = most.entry(call.name).or_default();
+                    *known = call.arguments.positional.len().max(*known);
                 }
             }
         }
-        calls
+        most
     }
 
     /// Tasks of one name that no selector can tell apart.
     fn ambiguous_tasks(&self) -> Vec<Diagnostic> {
-        let tasks: Vec<&Document> =
-            self.documents.iter().filter(|document| document.kind == Kind::Task).collect();
+        let mut known: BTreeMap<String, Vec<&Document>> = BTreeMap::new();
         let mut found = Vec::new();
-        for (index, task) in tasks.iter().enumerate() {
-            let twin = tasks[..index].iter().find(|other| {
-                other.name() == task.name()
-                    && !task.is_copy_of(other)
-                    && !can_be_told_apart(other, task)
-            });
+        for task in self.documents.iter().filter(|document| document.kind == Kind::Task) {
+            let name = task.name();
+            let twins = known.entry(name.clone()).or_default();
+            let twin = twins
+                .iter()
+                .find(|other| !task.is_copy_of(other) && !can_be_told_apart(other, task));
             if let Some(twin) = twin {
                 let message = format!(
-                    "the task `{}` is also in {}, and no selector can tell them apart",
-                    task.name(),
+                    "the task `{name}` is also in {}, and no selector can tell them apart",
                     twin.path().strip_prefix(&task.root).unwrap_or(twin.path()).display()
                 );
                 let source = task.source();
@@ -326,8 +314,38 @@ impl Checked<'_> {
                         .with_help("rename one, or give both a field with different values"),
                 );
             }
+            twins.push(task);
         }
         found
+    }
+}
+
+/// Which placeholders by position a text can have.
+enum Positions {
+    /// Nobody knows yet: nothing calls it.
+    Any,
+    /// As many as the longest call has arguments.
+    AtMost(usize),
+    /// None: it is no command.
+    None,
+}
+
+/// Returns why no parameter and no argument can ever fill a placeholder.
+fn unfillable(name: &str, positions: &Positions) -> Option<String> {
+    let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
+    if !name.chars().all(is_part) {
+        return Some("that is no name of a parameter".to_owned());
+    }
+    let position: usize = name.parse().ok()?;
+    match *positions {
+        Positions::None => Some("only commands have arguments by position".to_owned()),
+        _ if position == 0 => Some("arguments are counted from 1".to_owned()),
+        Positions::Any => None,
+        Positions::AtMost(most) => (most < position).then(|| match most {
+            0 => "no call has arguments".to_owned(),
+            1 => "no call has more than 1 argument".to_owned(),
+            _ => format!("no call has more than {most} arguments"),
+        }),
     }
 }
 
