@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 29] = [
+const LIMITS: [(&str, u64, &str, &str); 35] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -100,6 +100,42 @@ const LIMITS: [(&str, u64, &str, &str); 29] = [
         limits::YAML_EXPANDED_NODES as u64,
         "aliases past it are not followed",
         "`structured/alias-bomb`",
+    ),
+    (
+        "blocks and marks nested in Markdown that is formatted",
+        limits::MARKDOWN_DEPTH as u64,
+        "the text keeps its layout",
+        "—",
+    ),
+    (
+        "quotes nested in Markdown that is formatted",
+        limits::MARKDOWN_QUOTES as u64,
+        "the text keeps its layout",
+        "—",
+    ),
+    (
+        "bytes of a line of Markdown that is formatted",
+        limits::MARKDOWN_LINE_BYTES as u64,
+        "the text keeps its layout",
+        "—",
+    ),
+    (
+        "pieces of a paragraph of Markdown that is formatted",
+        limits::MARKDOWN_PIECES as u64,
+        "the text keeps its layout",
+        "—",
+    ),
+    (
+        "cells of all tables of Markdown that is formatted",
+        limits::MARKDOWN_TABLE_CELLS as u64,
+        "the text keeps its layout",
+        "—",
+    ),
+    (
+        "bytes of all tables of Markdown, once aligned",
+        limits::MARKDOWN_TABLE_BYTES as u64,
+        "the text keeps its layout",
+        "—",
     ),
     (
         "bytes of a pattern",

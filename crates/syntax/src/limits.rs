@@ -25,6 +25,28 @@ pub const YAML_DEPTH: usize = 64;
 /// Nodes that one YAML document may stand for once its aliases are followed.
 pub const YAML_EXPANDED_NODES: usize = 100_000;
 
+/// Blocks and inline markup nested in one Markdown text that is formatted; a deeper one keeps its
+/// layout. The formatter's stack and time grow with it.
+pub const MARKDOWN_DEPTH: usize = 48;
+
+/// Quotes nested in one Markdown text that is formatted; a deeper one keeps its layout. The
+/// formatter's memory grows with the square of it.
+pub const MARKDOWN_QUOTES: usize = 8;
+
+/// Bytes of one line of Markdown that is formatted; a text with a longer one keeps its layout.
+pub const MARKDOWN_LINE_BYTES: usize = 32 * 1024;
+
+/// Pieces (lines, and words between marks) of one paragraph of Markdown that is formatted; a text
+/// with a larger one keeps its layout. The formatter's time grows with the square of it.
+pub const MARKDOWN_PIECES: usize = 2_048;
+
+/// Cells of all tables of one Markdown text that is formatted; a text with more keeps its layout.
+pub const MARKDOWN_TABLE_CELLS: usize = 50_000;
+
+/// Bytes of all tables of one Markdown text once their columns are aligned; a text with more keeps
+/// its layout.
+pub const MARKDOWN_TABLE_BYTES: usize = 2 * 1024 * 1024;
+
 /// Bytes of JSON that a hook reads from its client.
 pub const HOOK_INPUT_BYTES: u64 = 64 * 1024 * 1024;
 

@@ -13,6 +13,7 @@
 //! - Scalars are text. YAML 1.2 has no `yes` and `on`; who wants a boolean asks for one.
 
 mod build;
+mod format;
 mod json;
 mod quick;
 
@@ -21,6 +22,8 @@ use std::collections::HashSet;
 use crate::source::Span;
 
 use build::Builder;
+
+pub use format::format_header;
 
 /// A parsed document: the first one of its stream.
 #[derive(Debug)]

@@ -2,14 +2,36 @@
 //!
 //! Dialects look for sections and for places where a `/command` or `${name}` may stand. Both are
 //! questions about the `CommonMark` tree, not about lines: a `#` inside a code fence is no heading.
+//! [`format()`] writes a text in one layout, and compares the same tree before and after.
 
+mod format;
+mod layout;
 mod links;
+mod tree;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::source::Span;
 
+pub use format::{Formatted, Refusal, format};
 pub use links::{Link, links};
+
+/// How a text is read, everywhere here. The extensions that change how ordinary prose reads (wiki
+/// links, maths, definition lists) stay off.
+const OPTIONS: Options = Options::ENABLE_TABLES
+    .union(Options::ENABLE_TASKLISTS)
+    .union(Options::ENABLE_STRIKETHROUGH)
+    .union(Options::ENABLE_FOOTNOTES)
+    .union(Options::ENABLE_GFM);
+
+/// How a heading is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadingStyle {
+    /// With `#` before the text.
+    Atx,
+    /// With a line of `=` or `-` below the text.
+    Setext,
+}
 
 /// A heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +42,8 @@ pub struct Heading {
     pub text: String,
     /// The whole heading, markers included.
     pub span: Span,
+    /// How it is written.
+    pub style: HeadingStyle,
 }
 
 /// A code block.
@@ -31,6 +55,21 @@ pub struct CodeBlock {
     pub span: Span,
     /// The code between the fences.
     pub content: Span,
+    /// The line that opens the fence, from its first mark to the end of its text; `None` for
+    /// indented code.
+    pub fence: Option<Span>,
+}
+
+impl CodeBlock {
+    /// Returns whether the block is fenced, not indented.
+    pub fn is_fenced(&self) -> bool {
+        self.fence.is_some()
+    }
+
+    /// Returns whether anything stands after the marks of the opening fence.
+    pub fn has_info(&self) -> bool {
+        !self.info.trim().is_empty()
+    }
 }
 
 /// What a Markdown text is made of, in order of appearance.
@@ -49,29 +88,26 @@ impl Outline {
     ///
     /// `text` is the body alone: whoever has front matter cuts it off first.
     pub fn of(text: &str) -> Outline {
-        // The extensions that change how ordinary prose reads (wiki links, maths, definition
-        // lists) stay off.
-        let options = Options::ENABLE_TABLES
-            | Options::ENABLE_TASKLISTS
-            | Options::ENABLE_STRIKETHROUGH
-            | Options::ENABLE_FOOTNOTES
-            | Options::ENABLE_GFM;
         let mut outline = Outline::default();
         let mut heading: Option<Heading> = None;
         let mut code: Option<CodeBlock> = None;
-        for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+        for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
             let span = Span::new(range.start, range.end);
             match event {
                 Event::Start(Tag::Heading { level, .. }) => {
-                    heading = Some(Heading { level: number(level), text: String::new(), span });
+                    let style = heading_style(text, span);
+                    let level = number(level);
+                    heading = Some(Heading { level, text: String::new(), span, style });
                 }
                 Event::End(TagEnd::Heading(_)) => outline.headings.extend(heading.take()),
                 Event::Start(Tag::CodeBlock(kind)) => {
-                    let info = match kind {
-                        CodeBlockKind::Fenced(info) => info.into_string(),
-                        CodeBlockKind::Indented => String::new(),
+                    let (info, fence) = match kind {
+                        CodeBlockKind::Fenced(info) => {
+                            (info.into_string(), Some(first_line(text, span)))
+                        }
+                        CodeBlockKind::Indented => (String::new(), None),
                     };
-                    code = Some(CodeBlock { info, span, content: Span::at(span.end) });
+                    code = Some(CodeBlock { info, span, content: Span::at(span.end), fence });
                     outline.opaque.push(span);
                 }
                 Event::End(TagEnd::CodeBlock) => outline.code_blocks.extend(code.take()),
@@ -108,6 +144,22 @@ impl Outline {
     }
 }
 
+/// A heading with marks before it is one line; one with marks below it is not.
+fn heading_style(text: &str, span: Span) -> HeadingStyle {
+    let heading = text.get(span.range()).unwrap_or_default();
+    if heading.trim_end_matches(['\n', '\r']).contains(['\n', '\r']) {
+        HeadingStyle::Setext
+    } else {
+        HeadingStyle::Atx
+    }
+}
+
+fn first_line(text: &str, span: Span) -> Span {
+    let block = text.get(span.range()).unwrap_or_default();
+    let line = block.split(['\n', '\r']).next().unwrap_or_default();
+    Span::new(span.start, span.start + line.trim_end().len())
+}
+
 fn number(level: HeadingLevel) -> u8 {
     match level {
         HeadingLevel::H1 => 1,
@@ -139,6 +191,34 @@ mod tests {
         let outline = Outline::of(text);
         assert_eq!(outline.code_blocks[0].info, "js run");
         assert_eq!(&text[outline.code_blocks[0].content.range()], "one\n\ntwo\n");
+    }
+
+    #[test]
+    fn headings_know_how_they_are_written() {
+        use HeadingStyle::{Atx, Setext};
+        let text = "# One\n\nTwo\n===\n\nThree\nfour\n---\n\n- ## Five ##\n\n> #six\n> ---\n";
+        let styles: Vec<_> = Outline::of(text).headings.iter().map(|h| h.style).collect();
+        assert_eq!(styles, [Atx, Setext, Setext, Atx, Setext]);
+    }
+
+    #[test]
+    fn code_blocks_know_their_fence() {
+        let text = "```\na\n```\n\n- x\n  ~~~~  js\n  b\n  ~~~~\n\n> ```{.py} \n\n    c\n";
+        let outline = Outline::of(text);
+        let fences: Vec<_> = outline
+            .code_blocks
+            .iter()
+            .map(|block| (block.fence.map(|fence| &text[fence.range()]), block.has_info()))
+            .collect();
+        assert_eq!(
+            fences,
+            [
+                (Some("```"), false),
+                (Some("~~~~  js"), true),
+                (Some("```{.py}"), true),
+                (None, false)
+            ]
+        );
     }
 
     #[test]

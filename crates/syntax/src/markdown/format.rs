@@ -1,0 +1,193 @@
+//! One layout for Markdown, without a change of what it says.
+//!
+//! The layout is `dprint-plugin-markdown`'s, with settings that leave code and HTML alone, and then
+//! [`layout`](super::layout) does what markdownlint's rules about white space still want. Neither is
+//! trusted: the tree of the result is compared with that of the original, and a text whose tree would
+//! change is returned as it was, with the reason.
+//!
+//! Formatting twice gives what formatting once gave. That is so by construction: only a text that
+//! both steps leave alone is ever returned as formatted.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use dprint_plugin_markdown::configuration::{
+    Configuration, ConfigurationBuilder, EmphasisKind, HardBreakKind, HeadingKind,
+    ListUnorderedMarker, StrongKind, TableCellPadding, TextWrap,
+};
+
+use super::layout;
+use super::tree::Tree;
+
+/// A text after formatting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Formatted {
+    /// The text in our layout; when that was refused, as it was, but for line ends and blanks that
+    /// are safe to mend.
+    pub text: String,
+    /// Why the layout was left alone.
+    pub refused: Option<Refusal>,
+}
+
+/// Why a text keeps its layout. Lines are counted from 1 in the text that was given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Blocks or markup are nested past [`MARKDOWN_DEPTH`](crate::limits::MARKDOWN_DEPTH), or quotes
+    /// past [`MARKDOWN_QUOTES`](crate::limits::MARKDOWN_QUOTES).
+    #[error("line {line} is nested too deep to be formatted")]
+    TooDeep {
+        /// Where the limit is passed.
+        line: usize,
+    },
+    /// A line is longer than [`MARKDOWN_LINE_BYTES`](crate::limits::MARKDOWN_LINE_BYTES).
+    #[error("line {line} is too long to be formatted")]
+    LongLine {
+        /// The line.
+        line: usize,
+    },
+    /// A paragraph has more than [`MARKDOWN_PIECES`](crate::limits::MARKDOWN_PIECES) pieces.
+    #[error("the paragraph at line {line} is too large to be formatted")]
+    LargeParagraph {
+        /// Where the limit is passed.
+        line: usize,
+    },
+    /// The tables have too many cells, or would be too large once their columns are aligned.
+    #[error("the tables are too large to be formatted")]
+    LargeTables,
+    /// The formatter gave up.
+    #[error("the text cannot be formatted: {0}")]
+    Formatter(String),
+    /// The formatted text would say something else.
+    #[error("formatting would change what the text says at line {line}")]
+    Meaning {
+        /// The first line that would change, or one near it.
+        line: usize,
+    },
+    /// Formatting the result again would give another one.
+    #[error("formatting does not come to an end")]
+    Unstable,
+}
+
+/// How often the two steps are repeated before a text counts as unstable. One round changes the
+/// text, the next one sees that nothing is left to do; some texts need another.
+const ROUNDS: usize = 4;
+
+/// Formats a Markdown text.
+///
+/// `body` is the body alone: whoever has front matter cuts it off first. The result has `\n` as line
+/// ends, no byte order mark, and one line end at its end unless it is empty.
+pub fn format(body: &str) -> Formatted {
+    let text = plain_lines(body);
+    let tree = match Tree::of(&text) {
+        Ok(tree) => tree,
+        Err(refusal) => {
+            return Formatted { text: text.clone().into_owned(), refused: Some(refusal) };
+        }
+    };
+    let calm = with_calm_lines(&text, &tree);
+    match laid_out(&text, &calm, &tree) {
+        Ok(formatted) => Formatted { text: formatted, refused: None },
+        Err(refusal) => Formatted { text: calm.into_owned(), refused: Some(refusal) },
+    }
+}
+
+fn laid_out(original: &str, calm: &str, tree: &Tree<'_>) -> Result<String, Refusal> {
+    let mut current = Cow::Borrowed(calm);
+    for _ in 0..ROUNDS {
+        let next = step(original, &current, tree)?;
+        let next = with_calm_lines(&plain_lines(&next), tree).into_owned();
+        if next == current {
+            return Ok(next);
+        }
+        current = Cow::Owned(next);
+    }
+    Err(Refusal::Unstable)
+}
+
+/// Formats once, and checks that the tree is still the one of the original.
+fn step(original: &str, text: &str, tree: &Tree<'_>) -> Result<String, Refusal> {
+    let written = write(text)?;
+    let found = Tree::of(&written)?;
+    if found == *tree {
+        return Ok(written);
+    }
+    let offset = tree.difference(&found);
+    let before = original.as_bytes().get(..offset).unwrap_or_default();
+    Err(Refusal::Meaning { line: memchr::memchr_iter(b'\n', before).count() + 1 })
+}
+
+/// Mends what is safe to mend line by line, where the tree allows it.
+///
+/// What this returns, it returns again when it is asked about that.
+fn with_calm_lines<'t>(text: &'t str, tree: &Tree<'_>) -> Cow<'t, str> {
+    let fixed = layout::fix(text);
+    if fixed == text {
+        return Cow::Borrowed(text);
+    }
+    let is_same = Tree::of(&fixed).is_ok_and(|found| found == *tree);
+    if is_same && layout::fix(&fixed) == fixed { Cow::Owned(fixed) } else { Cow::Borrowed(text) }
+}
+
+/// Takes byte order marks away and makes every line end a `\n`, the last one too.
+fn plain_lines(text: &str) -> Cow<'_, str> {
+    let mut rest = text;
+    // The formatter takes every mark that only blanks stand before, so that none is left to find.
+    while let Some(after) =
+        rest.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix('\u{feff}')
+    {
+        rest = after;
+    }
+    if memchr::memchr(b'\r', rest.as_bytes()).is_some() {
+        let mut lines = rest.replace("\r\n", "\n").replace('\r', "\n");
+        if !lines.ends_with('\n') {
+            lines.push('\n');
+        }
+        return Cow::Owned(lines);
+    }
+    if rest.is_empty() || rest.ends_with('\n') {
+        Cow::Borrowed(rest)
+    } else {
+        Cow::Owned(format!("{rest}\n"))
+    }
+}
+
+static CONFIGURATION: LazyLock<Configuration> = LazyLock::new(|| {
+    let mut builder = ConfigurationBuilder::new();
+    builder
+        .text_wrap(TextWrap::Maintain)
+        // Code and HTML are the author's: indentation and blank lines in them mean something.
+        .code_block_skip_format(true)
+        .code_block_preserve_indentation(true)
+        .code_block_preserve_blank_lines(true)
+        .html_skip_format(true)
+        // Underscores cannot mark a part of a word, so that a text with one such place would have
+        // two styles (MD049, MD050).
+        .emphasis_kind(EmphasisKind::Asterisks)
+        .strong_kind(StrongKind::Asterisks)
+        // Two blanks at the end of a line do not survive most editors.
+        .hard_break_kind(HardBreakKind::Backslash)
+        .heading_kind(HeadingKind::Atx)
+        .list_unordered_marker(ListUnorderedMarker::Dashes)
+        .table_cell_padding(TableCellPadding::Align)
+        .max_blank_lines(1);
+    builder.build()
+});
+
+/// Stands before a text that begins like front matter, which the formatter would leave alone.
+const SHIELD: &str = "<!-- -->\n\n";
+
+fn write(text: &str) -> Result<String, Refusal> {
+    let shielded = text.starts_with("---") || text.starts_with("+++");
+    let input = if shielded { Cow::Owned(format!("{SHIELD}{text}")) } else { Cow::Borrowed(text) };
+    let written = dprint_plugin_markdown::format_text(&input, &CONFIGURATION, |_, _, _| Ok(None))
+        .map_err(|error| Refusal::Formatter(error.to_string()))?
+        .unwrap_or_else(|| input.into_owned());
+    if !shielded {
+        return Ok(written);
+    }
+    match written.strip_prefix(SHIELD) {
+        Some(rest) => Ok(rest.to_owned()),
+        None => Err(Refusal::Formatter("it begins like front matter".to_owned())),
+    }
+}

@@ -1,0 +1,307 @@
+//! White space between the lines of a Markdown text, as markdownlint's rules want it.
+//!
+//! The formatter does most of it. What it leaves is air inside list items (MD031, MD022, MD058: it
+//! keeps a list tight that was), tabs in prose (MD010) and blanks around HTML. This pass is also all
+//! that a text gets which the formatter must not touch, so it covers the other rules too, as far as
+//! one line can be mended by itself: MD009, MD012, MD023, MD032, MD047.
+//!
+//! It asks the tree where code and HTML are and never writes in them, but it does not prove that the
+//! tree stays the same: whoever calls it compares.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+use super::OPTIONS;
+
+/// Returns the text with its white space mended.
+pub(super) fn fix(text: &str) -> String {
+    let lines = Lines::of(text);
+    let notes = Notes::of(text, &lines);
+    notes.write(&lines)
+}
+
+/// A text by its lines, without their ends.
+struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    fn of(text: &'t str) -> Lines<'t> {
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|offset| offset + 1);
+        let mut starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        if text.ends_with('\n') || text.is_empty() {
+            starts.pop();
+        }
+        Lines { text, starts }
+    }
+
+    fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    fn at(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset).saturating_sub(1)
+    }
+
+    fn get(&self, index: usize) -> &'t str {
+        let Some(&start) = self.starts.get(index) else { return "" };
+        let end = self.starts.get(index + 1).map_or(self.text.len(), |&next| next);
+        self.text[start..end].trim_end_matches('\n')
+    }
+
+    /// Returns whether a line holds nothing but the marks of quotes around it.
+    fn is_air(&self, index: usize) -> bool {
+        self.get(index).bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'>'))
+    }
+}
+
+/// What may be done to a line.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Kind {
+    #[default]
+    Prose,
+    /// A line whose end is a hard break.
+    Break,
+    /// A line whose end lies inside code or a tag.
+    Open,
+    /// HTML: blanks at its end are nobody's.
+    Html,
+    /// Code.
+    Code,
+}
+
+/// What the tree says about the lines.
+struct Notes {
+    kinds: Vec<Kind>,
+    /// Lines before which air is missing, and the marks of the quotes that go on through it.
+    air: Vec<(usize, String)>,
+    /// Lines that begin with blanks to take away, and where their text starts.
+    dedent: Vec<(usize, usize)>,
+    /// Inline code and tags, in order.
+    inline: Vec<Range<usize>>,
+}
+
+impl Notes {
+    fn of(text: &str, lines: &Lines<'_>) -> Notes {
+        let mut notes = Notes {
+            kinds: vec![Kind::Prose; lines.len()],
+            air: Vec::new(),
+            dedent: Vec::new(),
+            inline: Vec::new(),
+        };
+        let mut quotes: Vec<Range<usize>> = Vec::new();
+        let mut open_lists: Vec<usize> = Vec::new();
+        let mut footnotes = 0_usize;
+        // The span of a list goes on over link definitions after it, so its end is that of the last
+        // thing in it.
+        let mut end = 0;
+        for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
+            match &event {
+                Event::Start(Tag::Item) => end = range.start + 1,
+                Event::Start(tag) if is_container(tag.to_end()) => {}
+                Event::End(tag) if is_container(*tag) => {}
+                _ => end = end.max(range.end),
+            }
+            match event {
+                Event::Start(Tag::BlockQuote(_)) => quotes.push(range),
+                Event::End(TagEnd::BlockQuote(_)) => {
+                    quotes.pop();
+                }
+                Event::Start(Tag::FootnoteDefinition(_)) => footnotes += 1,
+                Event::End(TagEnd::FootnoteDefinition) => footnotes -= 1,
+                Event::Start(Tag::List(_)) => open_lists.push(range.start),
+                Event::End(TagEnd::List(_)) => {
+                    if let (Some(start), []) = (open_lists.pop(), open_lists.as_slice()) {
+                        notes.want_air(lines, &(start..end), &quotes);
+                    }
+                }
+                Event::Start(Tag::Heading { .. }) => {
+                    if open_lists.len() + footnotes + quotes.len() == 0 {
+                        notes.dedent.push((lines.at(range.start), range.start));
+                    }
+                    notes.want_air(lines, &range, &quotes);
+                }
+                Event::Start(Tag::Table(_)) => notes.want_air(lines, &range, &quotes),
+                Event::Start(Tag::CodeBlock(kind)) => {
+                    notes.mark(lines, &range, Kind::Code);
+                    if matches!(kind, CodeBlockKind::Fenced(_)) {
+                        notes.want_air(lines, &range, &quotes);
+                    }
+                }
+                Event::Start(Tag::HtmlBlock) => {
+                    notes.mark(lines, &range, Kind::Html);
+                    if open_lists.len() + footnotes == 0 {
+                        notes.dedent.push((lines.at(range.start), range.start));
+                    }
+                }
+                Event::HardBreak => {
+                    notes.set(lines.at(range.start), Kind::Break);
+                }
+                Event::Code(_) | Event::InlineHtml(_) => {
+                    for line in lines.at(range.start)..lines.at(range.end.saturating_sub(1)) {
+                        notes.set(line, Kind::Open);
+                    }
+                    notes.inline.push(range);
+                }
+                _ => {}
+            }
+        }
+        notes.air.sort_by_key(|(line, _)| *line);
+        notes.air.dedup_by_key(|(line, _)| *line);
+        notes
+    }
+
+    fn set(&mut self, line: usize, kind: Kind) {
+        if let Some(found) = self.kinds.get_mut(line) {
+            *found = kind;
+        }
+    }
+
+    fn mark(&mut self, lines: &Lines<'_>, range: &Range<usize>, kind: Kind) {
+        for line in lines.at(range.start)..=lines.at(range.end.saturating_sub(1)) {
+            self.set(line, kind);
+        }
+    }
+
+    /// Asks for a blank line before and after a block, unless it is there.
+    fn want_air(&mut self, lines: &Lines<'_>, range: &Range<usize>, quotes: &[Range<usize>]) {
+        let first = lines.at(range.start);
+        let mut last = lines.at(range.end.saturating_sub(1).max(range.start));
+        while last > first && lines.is_air(last) {
+            last -= 1;
+        }
+        if first > 0 && !lines.is_air(first - 1) {
+            // The quotes that the line above is in too.
+            let shared = quotes.partition_point(|quote| lines.at(quote.start) < first);
+            self.air.push((first, quote_marks(lines.get(first), shared)));
+        }
+        let next = last + 1;
+        if let Some(&start) = lines.starts.get(next)
+            && !lines.is_air(next)
+        {
+            let shared = quotes.partition_point(|quote| quote.end > start);
+            self.air.push((next, quote_marks(lines.get(next), shared)));
+        }
+    }
+
+    fn write(&self, lines: &Lines<'_>) -> String {
+        let mut output = Output::with_capacity(lines.text.len() + 64);
+        let mut air = self.air.iter().peekable();
+        let mut dedent = self.dedent.iter().peekable();
+        for index in 0..lines.len() {
+            if let Some((_, marks)) = air.next_if(|(line, _)| *line == index) {
+                output.push(marks, Kind::Prose);
+            }
+            let kind = self.kinds[index];
+            let line = lines.get(index);
+            let start = lines.starts[index];
+            let mended = match kind {
+                Kind::Code | Kind::Open => line.to_owned(),
+                Kind::Html => line.trim_end_matches([' ', '\t']).to_owned(),
+                Kind::Prose | Kind::Break => {
+                    let line = with_mended_end(line, kind);
+                    if line.contains('\t') { self.without_tabs(&line, start) } else { line }
+                }
+            };
+            match dedent.next_if(|(line, _)| *line == index) {
+                Some(&(_, text_start)) if text_start - start <= mended.len() => {
+                    output.push(&dedented(&mended, text_start - start), kind);
+                }
+                _ => output.push(&mended, kind),
+            }
+        }
+        output.finish()
+    }
+
+    /// Writes tabs as blanks: up to the next stop before the text of a line, where they are structure,
+    /// and as one blank inside it. Code and tags keep theirs.
+    fn without_tabs(&self, line: &str, start: usize) -> String {
+        let mut written = String::with_capacity(line.len() + 8);
+        let mut is_structure = true;
+        let mut column = 0;
+        for (offset, character) in line.char_indices() {
+            let at = start + offset;
+            let after = self.inline.partition_point(|span| span.start <= at);
+            let is_inline = after.checked_sub(1).is_some_and(|index| at < self.inline[index].end);
+            is_structure &=
+                matches!(character, ' ' | '\t' | '>' | '-' | '+' | '*' | '.' | ')' | '0'..='9');
+            if character == '\t' && !is_inline {
+                let width = if is_structure { 4 - column % 4 } else { 1 };
+                written.extend(std::iter::repeat_n(' ', width));
+                column += width;
+            } else {
+                written.push(character);
+                column += 1;
+            }
+        }
+        written
+    }
+}
+
+/// Lines as they are written, without two empty ones in a row.
+struct Output {
+    text: String,
+    /// Whether the last line is one that another empty line adds nothing to.
+    is_empty: bool,
+}
+
+impl Output {
+    fn with_capacity(bytes: usize) -> Output {
+        Output { text: String::with_capacity(bytes), is_empty: true }
+    }
+
+    fn push(&mut self, line: &str, kind: Kind) {
+        let is_empty = line.is_empty() && matches!(kind, Kind::Prose | Kind::Break);
+        if is_empty && self.is_empty {
+            return;
+        }
+        self.text.push_str(line);
+        self.text.push('\n');
+        self.is_empty = is_empty;
+    }
+
+    fn finish(mut self) -> String {
+        if self.is_empty && !self.text.is_empty() {
+            self.text.pop();
+        }
+        self.text
+    }
+}
+
+/// Returns whether a block holds other blocks, so that its span says nothing about its text.
+fn is_container(end: TagEnd) -> bool {
+    matches!(
+        end,
+        TagEnd::List(_) | TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition
+    )
+}
+
+/// Takes the blanks at the end of a line away, but for the two that are a hard break.
+fn with_mended_end(line: &str, kind: Kind) -> String {
+    let content = line.trim_end_matches([' ', '\t']);
+    let blanks = line.len() - content.len();
+    // A backslash that loses the blank after it would become a hard break.
+    if blanks > 0 && content.ends_with('\\') && kind != Kind::Break {
+        return line.to_owned();
+    }
+    if kind == Kind::Break && blanks >= 2 {
+        return format!("{content}  ");
+    }
+    content.to_owned()
+}
+
+/// Takes the blanks away between the quotes around a line and its text, which begins at or before
+/// `text_start`.
+fn dedented(line: &str, text_start: usize) -> String {
+    let (before, after) = line.split_at_checked(text_start).unwrap_or(("", line));
+    let (before, after) = (before.trim_end(), after.trim_start_matches([' ', '\t']));
+    if before.is_empty() { after.to_owned() } else { format!("{before} {after}") }
+}
+
+/// Returns the beginning of a line up to the mark of the quote number `count`.
+fn quote_marks(line: &str, count: usize) -> String {
+    let last = count.checked_sub(1).and_then(|index| line.match_indices('>').nth(index));
+    last.map_or_else(String::new, |(offset, _)| line[..=offset].to_owned())
+}

@@ -1,0 +1,421 @@
+//! What a Markdown text says, whatever its layout: the tree that must be the same before and after
+//! formatting.
+//!
+//! Two trees are equal when their events are, apart from these differences, none of which a reader
+//! of the rendered text can see:
+//!
+//! - Spaces and tabs in prose count as one space, as HTML shows them, and as none before a line break
+//!   and at the edges of a link's text. Code keeps each of its own, but for the indentation of a line
+//!   that inline code goes on in: `CommonMark` takes that away, and our parser does not.
+//! - A line break inside a heading is a space: a heading is one line once it is rendered.
+//! - Whether a list has air between its items. `CommonMark` puts the text of such an item in a
+//!   paragraph, so here every item's text is in one. Linters ask for blank lines around code in an
+//!   item, and that is what they do.
+//! - Blanks at the ends of lines of an HTML block, and before its first line, which are between
+//!   tags or within a comment.
+//! - The line break that ends a code block whose fence is never closed, and blank lines in a block
+//!   that holds nothing else.
+//!
+//! Everything else counts: where paragraphs begin, soft and hard breaks, every character of code,
+//! info strings, destinations, titles, labels, list numbers, alignments. Link definitions are no
+//! events, so they are compared on their own.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CowStr, Event, Parser, Tag, TagEnd};
+
+use super::OPTIONS;
+use super::format::Refusal;
+use crate::limits::{
+    MARKDOWN_DEPTH, MARKDOWN_LINE_BYTES, MARKDOWN_PIECES, MARKDOWN_QUOTES, MARKDOWN_TABLE_BYTES,
+    MARKDOWN_TABLE_CELLS,
+};
+
+/// What a text says.
+#[derive(Debug)]
+pub(super) struct Tree<'t> {
+    events: Vec<Event<'t>>,
+    /// Where each event begins.
+    starts: Vec<usize>,
+    /// Label, destination and title, sorted.
+    definitions: Vec<(String, String, Option<String>)>,
+}
+
+impl PartialEq for Tree<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.events == other.events && self.definitions == other.definitions
+    }
+}
+
+impl<'t> Tree<'t> {
+    /// Reads the tree of a text, or says which limit the text is beyond.
+    pub(super) fn of(text: &'t str) -> Result<Tree<'t>, Refusal> {
+        for (index, line) in text.split('\n').enumerate() {
+            if line.len() > MARKDOWN_LINE_BYTES {
+                return Err(Refusal::LongLine { line: index + 1 });
+            }
+        }
+        let parser = Parser::new_ext(text, OPTIONS);
+        let mut definitions: Vec<_> = parser
+            .reference_definitions()
+            .iter()
+            .map(|(label, definition)| {
+                let title = definition.title.as_ref().map(ToString::to_string);
+                (label.to_owned(), definition.dest.to_string(), title)
+            })
+            .collect();
+        definitions.sort_unstable();
+        let mut builder = Builder { source: text, ..Builder::default() };
+        let mut bounds = Bounds::default();
+        for (event, range) in parser.into_offset_iter() {
+            bounds.check(text, &event, &range)?;
+            builder.take(event, &range);
+        }
+        Ok(Tree { events: builder.events, starts: builder.starts, definitions })
+    }
+
+    /// Returns where the first difference to another tree is.
+    pub(super) fn difference(&self, other: &Tree<'_>) -> usize {
+        let same = self.events.iter().zip(&other.events).take_while(|(one, two)| one == two);
+        let index = same.count().min(self.starts.len().saturating_sub(1));
+        self.starts.get(index).copied().unwrap_or_default()
+    }
+}
+
+/// Collects events and takes the differences out of them that do not count.
+#[derive(Default)]
+struct Builder<'t> {
+    source: &'t str,
+    events: Vec<Event<'t>>,
+    starts: Vec<usize>,
+    /// Text that may go on.
+    text: Option<(CowStr<'t>, usize)>,
+    /// The text of a code or HTML block that is open.
+    raw: Option<String>,
+    /// The blocks that are open; for an item, whether we have put its text in a paragraph.
+    blocks: Vec<Block>,
+    in_heading: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Item { paragraph: bool },
+    Other,
+}
+
+impl<'t> Builder<'t> {
+    fn take(&mut self, event: Event<'t>, range: &Range<usize>) {
+        let start = range.start;
+        match event {
+            Event::Text(text) | Event::Html(text) if self.raw.is_some() => {
+                if let Some(raw) = &mut self.raw {
+                    raw.push_str(&text);
+                }
+            }
+            Event::SoftBreak if self.in_heading => self.add_text(" ".into(), start),
+            Event::Text(text) => {
+                self.begin_inline(start);
+                self.add_text(text, start);
+            }
+            Event::Code(code) => {
+                self.begin_inline(start);
+                let is_one_line = !self.source[range.clone()].contains('\n');
+                let code = if is_one_line { code } else { with_single_spaces(&code).into() };
+                self.push(Event::Code(code), start);
+            }
+            Event::Start(tag) if is_inline(&tag) => {
+                self.begin_inline(start);
+                self.push(Event::Start(tag), start);
+            }
+            Event::End(end) if is_inline_end(end) => self.push(Event::End(end), start),
+            Event::Start(tag) => self.start_block(tag, start),
+            Event::End(end) => self.end_block(end, start),
+            Event::Rule => {
+                self.end_paragraph(start);
+                self.push(Event::Rule, start);
+            }
+            event => {
+                self.begin_inline(start);
+                self.push(event, start);
+            }
+        }
+    }
+
+    fn start_block(&mut self, tag: Tag<'t>, start: usize) {
+        self.end_paragraph(start);
+        self.in_heading |= matches!(tag, Tag::Heading { .. });
+        if matches!(tag, Tag::CodeBlock(_) | Tag::HtmlBlock) {
+            self.raw = Some(String::new());
+        }
+        self.blocks.push(match tag {
+            Tag::Item => Block::Item { paragraph: false },
+            _ => Block::Other,
+        });
+        self.push(Event::Start(tag), start);
+    }
+
+    fn end_block(&mut self, end: TagEnd, start: usize) {
+        self.end_paragraph(start);
+        match end {
+            TagEnd::Heading(_) => self.in_heading = false,
+            TagEnd::CodeBlock => {
+                let mut code = self.raw.take().unwrap_or_default();
+                if code.bytes().all(|byte| byte == b'\n') {
+                    code.clear();
+                } else if !code.ends_with('\n') {
+                    code.push('\n');
+                }
+                self.push(Event::Code(code.into()), start);
+            }
+            TagEnd::HtmlBlock => {
+                let html = self.raw.take().unwrap_or_default();
+                let lines: Vec<&str> = html.trim().lines().map(str::trim_end).collect();
+                self.push(Event::Html(lines.join("\n").into()), start);
+            }
+            _ => {}
+        }
+        self.blocks.pop();
+        self.push(Event::End(end), start);
+    }
+
+    /// Opens the paragraph that an item without air does not have.
+    fn begin_inline(&mut self, start: usize) {
+        if let Some(Block::Item { paragraph: paragraph @ false }) = self.blocks.last_mut() {
+            *paragraph = true;
+            self.push(Event::Start(Tag::Paragraph), start);
+        }
+    }
+
+    fn end_paragraph(&mut self, start: usize) {
+        if let Some(Block::Item { paragraph: paragraph @ true }) = self.blocks.last_mut() {
+            *paragraph = false;
+            self.push(Event::End(TagEnd::Paragraph), start);
+        }
+    }
+
+    fn add_text(&mut self, more: CowStr<'t>, start: usize) {
+        self.text = Some(match self.text.take() {
+            Some((text, start)) => {
+                let mut text = text.into_string();
+                text.push_str(&more);
+                (text.into(), start)
+            }
+            None => (more, start),
+        });
+    }
+
+    /// Takes the spaces away from a text that do not count where it stands.
+    fn without_edges<'a>(&self, text: &'a str, next: &Event<'_>) -> &'a str {
+        let after =
+            matches!(self.events.last(), Some(Event::Start(tag)) if is_link_end(tag.to_end()));
+        let before = match next {
+            Event::SoftBreak | Event::HardBreak => true,
+            Event::End(end) => is_link_end(*end),
+            _ => false,
+        };
+        let text = if after { text.trim_start_matches([' ', '\t']) } else { text };
+        if before { text.trim_end_matches([' ', '\t']) } else { text }
+    }
+
+    fn push(&mut self, event: Event<'t>, start: usize) {
+        if let Some((text, start)) = self.text.take() {
+            let narrow = self.without_edges(&text, &event);
+            let is_narrow = narrow.len() == text.len() && !text.contains("  ");
+            let text = if is_narrow && !text.contains('\t') {
+                text
+            } else {
+                with_single_spaces(narrow).into()
+            };
+            if !text.is_empty() {
+                self.events.push(Event::Text(text));
+                self.starts.push(start);
+            }
+        }
+        self.events.push(event);
+        self.starts.push(start);
+    }
+}
+
+fn is_link_end(end: TagEnd) -> bool {
+    matches!(end, TagEnd::Link | TagEnd::Image)
+}
+
+fn with_single_spaces(text: &str) -> String {
+    let mut narrow = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            ' ' | '\t' if narrow.ends_with(' ') => {}
+            '\t' => narrow.push(' '),
+            character => narrow.push(character),
+        }
+    }
+    narrow
+}
+
+fn is_inline(tag: &Tag<'_>) -> bool {
+    is_inline_end(tag.to_end())
+}
+
+fn is_inline_end(end: TagEnd) -> bool {
+    matches!(
+        end,
+        TagEnd::Emphasis
+            | TagEnd::Strong
+            | TagEnd::Strikethrough
+            | TagEnd::Superscript
+            | TagEnd::Subscript
+            | TagEnd::Link
+            | TagEnd::Image
+    )
+}
+
+/// How large the parts of a text are, for the formatter's sake: it recurses over nested markup, goes
+/// through a paragraph again for each of its marks, and fills every cell of a table to the width of
+/// its column.
+#[derive(Default)]
+struct Bounds {
+    depth: usize,
+    quotes: usize,
+    pieces: usize,
+    widths: Vec<usize>,
+    column: usize,
+    rows: usize,
+    cells: usize,
+    table_bytes: usize,
+}
+
+impl Bounds {
+    fn check(
+        &mut self,
+        text: &str,
+        event: &Event<'_>,
+        range: &Range<usize>,
+    ) -> Result<(), Refusal> {
+        self.pieces += 1;
+        match event {
+            Event::Start(tag) => {
+                self.depth += 1;
+                self.quotes += usize::from(matches!(tag, Tag::BlockQuote(_)));
+                if self.depth > MARKDOWN_DEPTH || self.quotes > MARKDOWN_QUOTES {
+                    return Err(Refusal::TooDeep { line: line_of(text, range.start) });
+                }
+                self.start(tag, text.get(range.clone()).unwrap_or_default())?;
+            }
+            Event::End(end) => {
+                self.depth = self.depth.saturating_sub(1);
+                self.quotes -= usize::from(matches!(end, TagEnd::BlockQuote(_)));
+                if !is_inline_end(*end) {
+                    self.pieces = 0;
+                }
+                if *end == TagEnd::Table {
+                    let width: usize = self.widths.iter().map(|width| width + 3).sum();
+                    self.table_bytes =
+                        self.table_bytes.saturating_add(width.saturating_mul(self.rows));
+                    if self.table_bytes > MARKDOWN_TABLE_BYTES {
+                        return Err(Refusal::LargeTables);
+                    }
+                }
+            }
+            // Code and HTML are copied, not laid out.
+            Event::Html(_) => self.pieces = 0,
+            _ => {}
+        }
+        if self.pieces > MARKDOWN_PIECES {
+            return Err(Refusal::LargeParagraph { line: line_of(text, range.start) });
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, written: &str) -> Result<(), Refusal> {
+        if !is_inline(tag) {
+            self.pieces = 0;
+        }
+        match tag {
+            Tag::Table(columns) => {
+                self.widths = vec![1; columns.len()];
+                self.rows = 1;
+            }
+            Tag::TableHead | Tag::TableRow => {
+                self.column = 0;
+                self.rows += 1;
+            }
+            Tag::TableCell => {
+                if let Some(width) = self.widths.get_mut(self.column) {
+                    *width = (*width).max(written.trim().len());
+                }
+                self.column += 1;
+                self.cells += 1;
+                if self.cells > MARKDOWN_TABLE_CELLS {
+                    return Err(Refusal::LargeTables);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    let before = text.as_bytes().get(..offset).unwrap_or_default();
+    memchr::memchr_iter(b'\n', before).count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(one: &str, two: &str) -> bool {
+        Tree::of(one).unwrap() == Tree::of(two).unwrap()
+    }
+
+    #[test]
+    fn layout_does_not_count() {
+        for (one, two) in [
+            ("a  b\tc\n", "a b c\n"),
+            ("* a\n* b\n", "- a\n\n- b\n"),
+            ("- a\n  ```sh\n  x\n  ```\n- b\n", "- a\n\n  ```sh\n  x\n  ```\n\n- b\n"),
+            ("- [ ] a\n- [x] b\n", "- [ ] a\n\n- [x] b\n"),
+            ("Two\nlines\n===\n", "# Two lines\n"),
+            ("a  \nb\n", "a\\\nb\n"),
+            ("  <!-- x -->  \n\n*a*\n", "<!-- x -->\n\n_a_\n"),
+            ("```sh\nx", "```sh\nx\n```\n"),
+            ("|a|b|\n|-|:-:|\n|c|\n", "| a | b |\n| --- | :-: |\n| c | |\n"),
+            ("[a]: <b>\n[a]\n", "[a]: b\n\n[a]\n"),
+            ("1) a\n1) b\n", "1. a\n2. b\n"),
+        ] {
+            assert!(same(one, two), "{one:?} {two:?}");
+        }
+    }
+
+    #[test]
+    fn meaning_counts() {
+        for (one, two) in [
+            ("a\nb\n", "a b\n"),
+            ("a\n\nb\n", "a\nb\n"),
+            ("```\na  b\n```\n", "```\na b\n```\n"),
+            ("```\n\n\na\n```\n", "```\n\na\n```\n"),
+            ("```\na\n```\n", "```text\na\n```\n"),
+            ("    a\n", "```\na\n```\n"),
+            ("`a  b`\n", "`a b`\n"),
+            ("- a\n\n  b\n", "- a\n  b\n"),
+            ("- a\n- b\n", "- a\n\n* b\n"),
+            ("2. a\n", "1. a\n"),
+            ("text\n---\n", "text\n\n---\n"),
+            ("<pre>\n\ta\n</pre>\n", "<pre>\n    a\n</pre>\n"),
+            ("[a]: b\n", ""),
+            ("[a]: b\n", "[a]: b 'title'\n"),
+            ("a  \nb\n", "a\nb\n"),
+            ("a\u{a0}\u{a0}b\n", "a b\n"),
+            ("|a|\n|-|\n", "|a|\n|:-|\n"),
+        ] {
+            assert!(!same(one, two), "{one:?} {two:?}");
+        }
+    }
+
+    #[test]
+    fn a_difference_has_a_place() {
+        let one = Tree::of("# a\n\nb\n\nc\n").unwrap();
+        let two = Tree::of("# a\n\nb\n\nd\n").unwrap();
+        assert_eq!(one.difference(&two), 8);
+    }
+}
