@@ -3,10 +3,12 @@
 pub(crate) mod completions;
 mod context;
 mod decisions;
+mod fmt;
 pub(crate) mod hook;
 mod init;
 mod lint;
 mod mcp_servers;
+mod new;
 mod question;
 mod schema;
 mod task;
@@ -31,7 +33,9 @@ pub(crate) enum Command {
     Task(Box<task::TaskArgs>),
     McpServers(mcp_servers::McpServersArgs),
     Lint(lint::LintArgs),
+    Fmt(fmt::FmtArgs),
     Init(init::InitArgs),
+    New(new::NewArgs),
     Hook(hook::HookArgs),
     Trust(trust::TrustArgs),
     Schema(schema::SchemaArgs),
@@ -50,7 +54,9 @@ pub(crate) fn run(
         Command::Task(args) => task::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
+        Command::Fmt(args) => fmt::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),
+        Command::New(args) => new::run(ui, session, args),
         Command::Hook(args) => hook::run(ui, session, args),
         Command::Trust(args) => trust::run(ui, session, args),
         Command::Schema(args) => schema::run(ui, args),

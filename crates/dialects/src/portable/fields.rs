@@ -398,7 +398,7 @@ pub(super) fn unknown_client(
 }
 
 /// Returns why a text cannot be a name.
-pub(super) fn name_problem(name: &str) -> Option<&'static str> {
+pub fn name_problem(name: &str) -> Option<&'static str> {
     let is_part = |character: char| matches!(character, 'a'..='z' | '0'..='9' | '-');
     if name.is_empty() {
         Some("it is empty")
