@@ -110,3 +110,9 @@ pub const REMOTE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Seconds that one call of `git` may take.
 pub const REMOTE_SECONDS: u64 = 120;
+
+/// Bytes of one file that lies beside a rule, skill or agent.
+pub const SUPPORT_FILE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Bytes of the record of a build.
+pub const BUILD_RECORD_BYTES: u64 = 64 * 1024 * 1024;

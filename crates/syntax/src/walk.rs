@@ -160,8 +160,21 @@ pub fn whole(
     ignored: Ignored,
     visitor: &mut dyn FnMut(&Visit<'_>),
 ) -> Vec<Gap> {
-    let mut walk =
-        Whole { system, root, ignored, visitor, rules: Vec::new(), seen: 0, gaps: Vec::new() };
+    whole_except(system, root, start, ignored, &|_| false, visitor)
+}
+
+/// As [`whole`], but does not enter the directories that `skipped` says yes to; it is asked with their
+/// path below the root, with `/` between names.
+pub fn whole_except(
+    system: &dyn System,
+    root: &Root,
+    start: &Target,
+    ignored: Ignored,
+    skipped: &dyn Fn(&str) -> bool,
+    visitor: &mut dyn FnMut(&Visit<'_>),
+) -> Vec<Gap> {
+    let (rules, gaps) = (Vec::new(), Vec::new());
+    let mut walk = Whole { system, root, ignored, skipped, visitor, rules, seen: 0, gaps };
     let mut handle = match system.open_dir(root.path()) {
         Ok(handle) => handle,
         Err(error) => return vec![unreadable(root.path(), &error)],
@@ -187,6 +200,7 @@ struct Whole<'w> {
     system: &'w dyn System,
     root: &'w Root,
     ignored: Ignored,
+    skipped: &'w dyn Fn(&str) -> bool,
     visitor: &'w mut dyn FnMut(&Visit<'_>),
     /// The `.gitignore` files that hold here, outermost first.
     rules: Vec<Gitignore>,
@@ -235,6 +249,9 @@ impl Whole<'_> {
     ) {
         let (mut path, mut slashed) = (path.to_owned(), slashed.to_owned());
         descend(&mut path, &mut slashed, name);
+        if (self.skipped)(&slashed) {
+            return;
+        }
         if depth >= limits::WALK_DEPTH {
             let reason = GapReason::TooDeep { limit: limits::WALK_DEPTH };
             self.gaps.push(Gap { path: self.root.path().join(path), reason });
@@ -361,6 +378,18 @@ mod tests {
             visited(&system, Ignored::Visit),
             ["", ".git", "build", "node_modules", "node_modules/x", "src", "src/build"]
         );
+    }
+
+    #[test]
+    fn what_the_caller_skips_is_not_entered() {
+        let system = MemorySystem::new("/p").with_file("a/out/f", "").with_file("out/f", "");
+        let top = Target::from_slashed("", TargetKind::Directory);
+        let mut seen = Vec::new();
+        let is_out = |slashed: &str| slashed == "out";
+        whole_except(&system, &root(&system), &top, Ignored::Skip, &is_out, &mut |visit| {
+            seen.push(visit.slashed().to_owned());
+        });
+        assert_eq!(seen, ["", "a", "a/out"]);
     }
 
     #[test]

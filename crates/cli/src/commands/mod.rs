@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod build;
 pub(crate) mod completions;
 mod context;
 mod decisions;
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Why(why::WhyArgs),
     Task(Box<task::TaskArgs>),
     McpServers(mcp_servers::McpServersArgs),
+    Build(build::BuildArgs),
     Lint(lint::LintArgs),
     Fmt(fmt::FmtArgs),
     Init(init::InitArgs),
@@ -53,6 +55,7 @@ pub(crate) fn run(
         Command::Why(args) => why::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
+        Command::Build(args) => build::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
         Command::Fmt(args) => fmt::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),

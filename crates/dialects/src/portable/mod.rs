@@ -24,7 +24,7 @@ pub use model::{
     Bundle, CAPABILITIES, Capability, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH,
     Override, Required, SCHEMA, SupportFile,
 };
-pub use registry::{Registry, read};
+pub use registry::{Registry, read, read_except};
 pub use shelf::Portable;
 
 /// The name of the dialect.

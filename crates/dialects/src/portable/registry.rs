@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::system::{FileKind, ReadError, System};
-use brief_syntax::walk::{self, Ignored, Visit};
+use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, Target, TargetKind};
 
 use super::model::{Bundle, Item, ItemId, Kind, Origin, Override, SupportFile};
@@ -56,10 +56,41 @@ impl Registry {
 
 /// Reads a whole registry and checks it; `clients` are those that exist.
 pub fn read(system: &dyn System, root: &Root, clients: &[&str]) -> Registry {
+    read_except(system, root, clients, None)
+}
+
+/// Reads a registry as [`read`] does, but for one directory in it: the one that outputs go to, by its
+/// path below the root with `/`.
+pub fn read_except(
+    system: &dyn System,
+    root: &Root,
+    clients: &[&str],
+    outputs: Option<&str>,
+) -> Registry {
     let mut collector = Collector::default();
     let top = Target::from_slashed("", TargetKind::Directory);
-    walk::whole(system, root, &top, Ignored::Skip, &mut |visit| collector.visit(visit));
-    collector.finish(clients)
+    let is_generated = |slashed: &str| {
+        let name = slashed.rsplit('/').next().unwrap_or_default();
+        GENERATED.contains(&name) || outputs == Some(slashed)
+    };
+    let mut visitor = |visit: &Visit<'_>| collector.visit(visit);
+    let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_generated, &mut visitor);
+    let mut registry = collector.finish(clients);
+    registry.diagnostics.extend(gaps.iter().map(unvisited));
+    registry
+}
+
+/// A part of the registry that nobody has seen.
+fn unvisited(gap: &Gap) -> Diagnostic {
+    let source = Arc::new(Source::unread(&gap.path));
+    let why = match &gap.reason {
+        GapReason::Unreadable(error) => error.clone(),
+        GapReason::TooDeep { limit } => format!("it is nested deeper than {limit} directories"),
+        GapReason::TooMany { limit } => format!("there are more than {limit} files"),
+    };
+    let message = format!("the directory cannot be read: {why}");
+    Diagnostic::error("portable/unreadable", &source, Span::default(), message)
+        .with_help("give yourself the permission, or ignore the directory in `.gitignore`")
 }
 
 /// Collects the files of a registry during a walk.
@@ -269,8 +300,8 @@ fn is_part_of_format(name: &str) -> bool {
 }
 
 /// An entrypoint counts in a directory of its kind, or when it says that it is one. A file called
-/// `AGENT.md` may be something else; a `SKILL.md` is a skill wherever it lies, but in `.agents` it was
-/// written for a client.
+/// `AGENT.md` may be something else; a `SKILL.md` is a skill wherever it lies, but in a directory like
+/// `.agents` it was written for a client.
 fn is_ours(slashed: &str, kind: Kind, source: &Source) -> bool {
     let has_schema = || {
         let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
@@ -281,7 +312,7 @@ fn is_ours(slashed: &str, kind: Kind, source: &Source) -> bool {
     };
     let mut names = slashed.rsplit('/');
     let parent = names.nth(1);
-    if slashed.split('/').any(|name| name == SHARED) {
+    if slashed.split('/').any(|name| name.starts_with('.')) {
         return has_schema();
     }
     if slashed.is_empty() {

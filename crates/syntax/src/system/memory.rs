@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::{Dir, DirEntry, FileKind, ReadError, Resolved, System};
+use super::{Dir, DirEntry, FileContent, FileKind, Permission, ReadError, Resolved, System};
 
 /// How many links one path may go through, as on Linux.
 const LINKS: usize = 40;
@@ -198,6 +198,44 @@ impl Dir for Handle {
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
         self.system.state().read(&self.path.join(name), limit)
+    }
+
+    fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
+        let path = self.path.join(name);
+        let state = self.system.state();
+        let permission = match state.programs.contains(&path) {
+            true => Permission::Program,
+            false => Permission::Data,
+        };
+        state.read(&path, limit).map(|bytes| FileContent { bytes, permission })
+    }
+
+    fn make_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+        let path = self.path.join(name);
+        self.system.state().nodes.entry(path).or_insert(Node::Directory);
+        self.open_dir(name)
+    }
+
+    fn put_file(&self, name: &OsStr, bytes: &[u8], permission: Permission) -> io::Result<()> {
+        let path = self.path.join(name);
+        let mut state = self.system.state();
+        if matches!(state.nodes.get(&path), Some(Node::Directory)) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        match permission {
+            Permission::Program => state.programs.insert(path.clone()),
+            Permission::Data => state.programs.remove(&path),
+        };
+        state.nodes.insert(path, Node::File(bytes.to_vec()));
+        Ok(())
+    }
+
+    fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        self.system.remove_file(&self.path.join(name))
+    }
+
+    fn remove_empty_dir(&self, name: &OsStr) -> io::Result<()> {
+        self.system.remove_empty_dir(&self.path.join(name))
     }
 
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {

@@ -10,6 +10,8 @@ mod os;
 #[cfg(unix)]
 mod os_process;
 mod os_tree;
+#[cfg(unix)]
+mod os_write;
 mod private;
 mod process;
 mod remembered;
@@ -81,6 +83,29 @@ pub struct DirEntry {
     pub kind: FileKind,
 }
 
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileContent {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Whether it may be started.
+    pub permission: Permission,
+}
+
+/// Whether a file may be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Permission {
+    /// It is data.
+    #[default]
+    Data,
+    /// It is a program; where the system does not tell, nothing is.
+    Program,
+}
+
+/// The name that a file has in its directory before it is whole. A run that was ended in the middle
+/// may leave it behind.
+pub const STAGED: &str = ".brief-staged";
+
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -132,6 +157,35 @@ pub trait Dir: Send {
     /// again.
     fn read_listed(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
         self.read(name, limit)
+    }
+
+    /// Reads a regular file as [`Dir::read`] does, and says whether it may be started.
+    fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
+        self.read(name, limit).map(|bytes| FileContent { bytes, permission: Permission::Data })
+    }
+
+    /// Opens a directory in this one as [`Dir::open_dir`] does, and creates it if nothing is there.
+    fn make_dir(&self, _name: &OsStr) -> io::Result<Box<dyn Dir>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be written here"))
+    }
+
+    /// Puts a file into this directory in one step: readers see what was there before, or all of
+    /// it. A link is replaced, not followed. It need not be safe on disk before
+    /// [`System::settle`].
+    ///
+    /// Only one writer at a time: it is put together under the name [`STAGED`].
+    fn put_file(&self, _name: &OsStr, _bytes: &[u8], _permission: Permission) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be written here"))
+    }
+
+    /// Removes a file or a link from this directory.
+    fn remove_file(&self, _name: &OsStr) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be removed here"))
+    }
+
+    /// Removes an empty directory from this one.
+    fn remove_empty_dir(&self, _name: &OsStr) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be removed here"))
     }
 
     /// Says what is some levels below this directory, as far as one call can tell; `path` has names
@@ -284,5 +338,11 @@ pub trait System: Send + Sync {
     /// Removes a directory and everything below it. Links are removed, not followed.
     fn remove_tree(&self, _path: &Path) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be removed here"))
+    }
+
+    /// Waits until what was written on the file system of `path` is safe on disk, where the system
+    /// can tell.
+    fn settle(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -16,8 +16,8 @@ use super::Below;
 #[cfg(unix)]
 use super::{Call, Ending, Stream};
 use super::{
-    Dir, DirEntry, FileKind, FileLock, Ownership, ReadError, Resolved, System, TemporaryDir,
-    os_tree, private,
+    Dir, DirEntry, FileContent, FileKind, FileLock, Ownership, Permission, ReadError, Resolved,
+    System, TemporaryDir, os_tree, private,
 };
 
 /// The operating system that the program runs on.
@@ -190,6 +190,11 @@ impl System for OsSystem {
     fn remove_tree(&self, path: &Path) -> io::Result<()> {
         fs::remove_dir_all(path)
     }
+
+    #[cfg(target_os = "linux")]
+    fn settle(&self, path: &Path) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(File::open(path)?)?)
+    }
 }
 
 fn kind_of(file_type: fs::FileType) -> FileKind {
@@ -247,9 +252,10 @@ mod handles {
 
     #[cfg(target_os = "linux")]
     use super::super::Below;
+    use super::super::os_write;
     use super::{
-        Dir, DirEntry, File, FileKind, OsStr, OsString, Path, PathBuf, ReadError, Resolved, fs, io,
-        kind_of, read_open,
+        Dir, DirEntry, File, FileContent, FileKind, OsStr, OsString, Path, PathBuf, Permission,
+        ReadError, Resolved, fs, io, kind_of, read_open,
     };
 
     struct Handle {
@@ -324,11 +330,20 @@ mod handles {
     }
 
     fn read_descriptor(descriptor: OwnedFd, limit: u64) -> Result<Vec<u8>, ReadError> {
+        read_content(descriptor, limit).map(|content| content.bytes)
+    }
+
+    fn read_content(descriptor: OwnedFd, limit: u64) -> Result<FileContent, ReadError> {
         let status = rustix::fs::fstat(&descriptor).map_err(io::Error::from)?;
         match kind_of_type(FileType::from_raw_mode(status.st_mode)) {
             FileKind::File => {
                 let size = u64::try_from(status.st_size).unwrap_or(0);
-                read_open(&mut File::from(descriptor), size, limit)
+                let bytes = read_open(&mut File::from(descriptor), size, limit)?;
+                let permission = match status.st_mode & 0o111 {
+                    0 => Permission::Data,
+                    _ => Permission::Program,
+                };
+                Ok(FileContent { bytes, permission })
             }
             other => Err(ReadError::NotAFile(other)),
         }
@@ -360,9 +375,30 @@ mod handles {
         }
 
         fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+            self.read_file(name, limit).map(|content| content.bytes)
+        }
+
+        fn make_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+            os_write::make_dir(self.descriptor.as_fd(), name)?;
+            self.open_dir(name)
+        }
+
+        fn put_file(&self, name: &OsStr, bytes: &[u8], permission: Permission) -> io::Result<()> {
+            os_write::put_file(self.descriptor.as_fd(), name, bytes, permission)
+        }
+
+        fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+            Ok(rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty())?)
+        }
+
+        fn remove_empty_dir(&self, name: &OsStr) -> io::Result<()> {
+            Ok(rustix::fs::unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
+        }
+
+        fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
             match rustix::fs::openat(&self.descriptor, name, READ | OFlags::NOFOLLOW, Mode::empty())
             {
-                Ok(descriptor) => read_descriptor(descriptor, limit),
+                Ok(descriptor) => read_content(descriptor, limit),
                 Err(rustix::io::Errno::NOENT) => Err(ReadError::Missing),
                 // A link, a socket, and what the user may not open all fail to open.
                 Err(error) => match kind_at(self.descriptor.as_fd(), name) {
@@ -516,64 +552,6 @@ mod handles {
     }
 }
 
-/// Without directory handles: by path, checking for links first.
 #[cfg(not(unix))]
-mod handles {
-    use super::{
-        Dir, DirEntry, File, FileKind, OsStr, Path, PathBuf, ReadError, Resolved, fs, io, kind_of,
-        read_open,
-    };
-
-    struct Handle(PathBuf);
-
-    pub(super) fn open_dir(path: &Path) -> io::Result<Box<dyn Dir>> {
-        if fs::metadata(path)?.is_dir() {
-            Ok(Box::new(Handle(path.to_owned())))
-        } else {
-            Err(io::ErrorKind::NotADirectory.into())
-        }
-    }
-
-    pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        let metadata = fs::metadata(path)?;
-        if !metadata.is_file() {
-            return Err(ReadError::NotAFile(kind_of(metadata.file_type())));
-        }
-        read_open(&mut File::open(path)?, metadata.len(), limit)
-    }
-
-    impl Dir for Handle {
-        fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
-            let path = self.0.join(name);
-            if fs::symlink_metadata(&path)?.is_dir() {
-                Ok(Box::new(Handle(path)))
-            } else {
-                Err(io::ErrorKind::NotADirectory.into())
-            }
-        }
-
-        fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
-            let path = self.0.join(name);
-            match kind_of(fs::symlink_metadata(&path)?.file_type()) {
-                FileKind::File => read(&path, limit),
-                other => Err(ReadError::NotAFile(other)),
-            }
-        }
-
-        fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
-            fs::read_dir(&self.0)?
-                .take(limit)
-                .map(|entry| {
-                    let entry = entry?;
-                    Ok(DirEntry { name: entry.file_name(), kind: kind_of(entry.file_type()?) })
-                })
-                .collect()
-        }
-    }
-
-    pub(super) fn resolve(path: &Path) -> io::Result<Resolved> {
-        let path = fs::canonicalize(path)?;
-        let kind = kind_of(fs::metadata(&path)?.file_type());
-        Ok(Resolved { path, kind })
-    }
-}
+#[path = "os_elsewhere.rs"]
+mod handles;

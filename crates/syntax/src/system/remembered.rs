@@ -165,6 +165,10 @@ impl System for Remembered {
     fn remove_tree(&self, path: &Path) -> io::Result<()> {
         self.system.remove_tree(path)
     }
+
+    fn settle(&self, path: &Path) -> io::Result<()> {
+        self.system.settle(path)
+    }
 }
 
 #[cfg(test)]

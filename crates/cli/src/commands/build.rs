@@ -1,0 +1,162 @@
+//! `brief build`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_clients::build::{self, BuildError, ChangeKind, Edited, Mode, Report, Request};
+use brief_syntax::render::JsonDiagnostic;
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Compile portable rules, skills and agents into each client's own files
+///
+/// Only files that an earlier build has written are replaced or removed, and of those only the ones that
+/// nobody has changed since. Exits with 1 when an item could not be built; the others are.
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    /// The registry: the directory that holds the items, at any depth
+    #[arg(default_value = ".")]
+    path: PathBuf,
+
+    /// Build for this client only; may be repeated [default: all]
+    #[arg(long = "client", value_name = "CLIENT")]
+    clients: Vec<String>,
+
+    /// The directory to write to [default: `build.out` of brief.toml, or dist]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Write nothing; exit with 1 when something would change, and name it
+    #[arg(long)]
+    check: bool,
+
+    /// Replace outputs that were changed by hand, too
+    #[arg(long)]
+    force: bool,
+
+    /// Print JSON: what changed, and what is wrong
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct BuildReport<'r> {
+    out: String,
+    items: usize,
+    created: Vec<&'r str>,
+    updated: Vec<&'r str>,
+    removed: Vec<&'r str>,
+    unchanged: usize,
+    kept: usize,
+    diagnostics: Vec<JsonDiagnostic<'r>>,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &BuildArgs,
+) -> Result<ExitCode, CommandError> {
+    let out = args.out.as_ref().map(|out| session.directory().join(out));
+    let registry = session.directory().join(&args.path);
+    let request = Request {
+        registry: &registry,
+        out: out.as_deref(),
+        clients: &args.clients,
+        mode: if args.check { Mode::Check } else { Mode::Write },
+        edited: if args.force { Edited::Overwrite } else { Edited::Keep },
+    };
+    let report = match build::build(session.system(), &request) {
+        Ok(report) => report,
+        Err(BuildError::Configuration(diagnostics)) => {
+            ui.print_diagnostics(&diagnostics, session.root()?.path())?;
+            return Ok(ErrorKind::Usage.exit_code());
+        }
+        Err(error) => return Err(refusal(&error)),
+    };
+    if args.json {
+        print_json(ui, &report)?;
+    } else {
+        ui.print_diagnostics(&report.diagnostics, &report.registry)?;
+        if args.check {
+            for change in &report.changes {
+                ui.print_line(format!("would be {}: {}", word(change.kind), change.path))?;
+            }
+        }
+        ui.status(&summary(&report, args.check))?;
+    }
+    let is_stale = args.check && !report.changes.is_empty();
+    let failed = report.has_errors() || is_stale;
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn refusal(error: &BuildError) -> CommandError {
+    let message = error.to_string();
+    match error {
+        BuildError::UnknownClient { near, known, .. } => {
+            let known = format!("known clients: {}", known.join(", "));
+            let hint = match near {
+                Some(near) => format!("did you mean `{near}`? {known}"),
+                None => known,
+            };
+            CommandError::usage(message).with_hint(hint)
+        }
+        BuildError::NoItems { .. } => CommandError::refused(message).with_hint(
+            "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`",
+        ),
+        BuildError::OutOutside { .. } => {
+            CommandError::usage(message).with_hint("`--out` may name any directory")
+        }
+        BuildError::OutIsSource { .. } => {
+            CommandError::refused(message).with_hint("name another directory with `--out`")
+        }
+        BuildError::OtherRegistry { .. } => CommandError::refused(message)
+            .with_hint("name another directory with `--out`, or take it over with `--force`"),
+        BuildError::Record { .. } => CommandError::refused(message).with_hint(
+            "restore it, or remove it: outputs that are as they should be are taken over",
+        ),
+        _ => CommandError::refused(message),
+    }
+}
+
+fn print_json(ui: &mut Ui, report: &Report) -> Result<(), CommandError> {
+    let paths = |kind| {
+        let changes = report.changes.iter().filter(move |change| change.kind == kind);
+        changes.map(|change| change.path.as_str()).collect()
+    };
+    ui.print_json(&BuildReport {
+        out: report.out.to_string_lossy().into_owned(),
+        items: report.items,
+        created: paths(ChangeKind::Created),
+        updated: paths(ChangeKind::Updated),
+        removed: paths(ChangeKind::Removed),
+        unchanged: report.unchanged,
+        kept: report.kept,
+        diagnostics: report.diagnostics.iter().map(JsonDiagnostic::from).collect(),
+    })?;
+    Ok(())
+}
+
+fn word(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Created => "created",
+        ChangeKind::Updated => "updated",
+        ChangeKind::Removed => "removed",
+    }
+}
+
+fn summary(report: &Report, is_check: bool) -> String {
+    let out = report.out.strip_prefix(&report.registry).unwrap_or(&report.out).display();
+    let items = if report.items == 1 { "item" } else { "items" };
+    let counts = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed]
+        .map(|kind| format!("{} {}", report.count(kind), word(kind)));
+    let [created, updated, removed] = counts;
+    let would = if is_check { "would be " } else { "" };
+    format!(
+        "{} {items} in {out}: {would}{created}, {updated}, {} unchanged, {removed}, {} kept",
+        report.items, report.unchanged, report.kept
+    )
+}

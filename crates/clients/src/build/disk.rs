@@ -1,0 +1,191 @@
+//! The output directory: looked at and written through held handles, never through a link.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::hash::sha256;
+use brief_syntax::limits;
+use brief_syntax::system::{Dir, Permission, ReadError, STAGED, System};
+
+use super::record::FileRecord;
+
+/// Directories that are held open; neighbours are looked at one after the other.
+const HELD: usize = 8;
+
+/// The output directory.
+pub(super) struct Disk<'d> {
+    system: &'d dyn System,
+    path: PathBuf,
+    top: Option<Box<dyn Dir>>,
+    /// Whether this run has made it, so that nothing is there but what this run writes.
+    is_new: bool,
+    held: Vec<(String, Box<dyn Dir>)>,
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing.
+    Missing,
+    /// A file.
+    File(FileRecord),
+    /// Something else, in these words.
+    InTheWay(String),
+}
+
+impl<'d> Disk<'d> {
+    /// Opens a directory, which need not exist.
+    pub(super) fn open(system: &'d dyn System, path: &Path) -> io::Result<Disk<'d>> {
+        let top = match system.open_dir(path) {
+            Ok(top) => Some(top),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Disk { system, path: path.to_owned(), top, is_new: false, held: Vec::new() })
+    }
+
+    /// Creates the directory, if it does not exist.
+    pub(super) fn create(&mut self) -> io::Result<()> {
+        if self.top.is_none() {
+            self.system.create_dir(&self.path)?;
+            self.top = Some(self.system.open_dir(&self.path)?);
+            self.is_new = true;
+        }
+        Ok(())
+    }
+
+    /// Opens a directory in it; `None` when that does not exist.
+    pub(super) fn directory(&self, name: &str) -> io::Result<Option<Box<dyn Dir>>> {
+        let Some(top) = &self.top else { return Ok(None) };
+        match top.open_dir(OsStr::new(name)) {
+            Ok(directory) => Ok(Some(directory)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens a directory in it, and creates it if need be.
+    pub(super) fn make_directory(&self, name: &str) -> io::Result<Box<dyn Dir>> {
+        let top = self.top.as_deref().ok_or(io::ErrorKind::NotFound)?;
+        top.make_dir(OsStr::new(name))
+    }
+
+    /// Says what is at a path.
+    pub(super) fn look(&mut self, path: &str) -> Found {
+        if self.is_new {
+            return Found::Missing;
+        }
+        let (parent, name) = split(path);
+        match self.hold(parent) {
+            Ok(Some(directory)) => {
+                match directory.read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES) {
+                    Ok(content) => Found::File(FileRecord {
+                        sha256: sha256(&content.bytes),
+                        program: content.permission == Permission::Program,
+                    }),
+                    Err(ReadError::Missing) => Found::Missing,
+                    // Nothing of ours is so large.
+                    Err(ReadError::TooLarge { .. }) => {
+                        Found::File(FileRecord { sha256: String::new(), program: false })
+                    }
+                    Err(ReadError::NotAFile(kind)) => {
+                        Found::InTheWay(format!("is {}", kind.noun()))
+                    }
+                    Err(error) => Found::InTheWay(format!("cannot be read: {error}")),
+                }
+            }
+            Ok(None) => Found::Missing,
+            Err(_) => Found::InTheWay("lies behind a link or a file".to_owned()),
+        }
+    }
+
+    /// Puts a file in place, and the directories above it.
+    pub(super) fn put(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        permission: Permission,
+    ) -> io::Result<()> {
+        let (parent, name) = split(path);
+        self.make(parent)?.put_file(OsStr::new(name), bytes, permission)
+    }
+
+    /// Removes a file, and the directories above it that are empty then.
+    pub(super) fn remove(&mut self, path: &str) -> io::Result<()> {
+        let (parent, name) = split(path);
+        match self.hold(parent)? {
+            Some(directory) => directory.remove_file(OsStr::new(name))?,
+            None => return Ok(()),
+        }
+        self.held.clear();
+        let mut directory = parent;
+        while !directory.is_empty() {
+            let (above, name) = split(directory);
+            // One that is not empty stays, and so do those above it.
+            match self.hold(above)? {
+                Some(held) if held.remove_empty_dir(OsStr::new(name)).is_ok() => {}
+                _ => break,
+            }
+            self.held.clear();
+            directory = above;
+        }
+        Ok(())
+    }
+
+    /// Removes what a run left in a directory that was ended in the middle.
+    pub(super) fn sweep(&mut self, path: &str) {
+        let (parent, _) = split(path);
+        if let Ok(Some(directory)) = self.hold(parent) {
+            // Mostly there is nothing.
+            let _ = directory.remove_file(OsStr::new(STAGED));
+        }
+    }
+
+    /// Returns a directory below; `None` when it does not exist. A link on the way is an error.
+    fn hold(&mut self, directory: &str) -> io::Result<Option<&dyn Dir>> {
+        let Some(top) = self.top.as_deref() else { return Ok(None) };
+        if directory.is_empty() {
+            return Ok(Some(top));
+        }
+        if !self.held.iter().any(|(name, _)| name == directory) {
+            match top.open_dir_below(Path::new(directory)) {
+                Ok(handle) => keep(&mut self.held, directory, handle),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(held(&self.held, directory))
+    }
+
+    /// Returns a directory below, created if need be.
+    fn make(&mut self, directory: &str) -> io::Result<&dyn Dir> {
+        if directory.is_empty() {
+            return self.top.as_deref().ok_or_else(|| io::ErrorKind::NotFound.into());
+        }
+        if !self.held.iter().any(|(name, _)| name == directory) {
+            let is_there = !self.is_new && self.hold(directory)?.is_some();
+            if !is_there {
+                let (above, name) = split(directory);
+                let handle = self.make(above)?.make_dir(OsStr::new(name))?;
+                keep(&mut self.held, directory, handle);
+            }
+        }
+        held(&self.held, directory).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
+    if all.len() == HELD {
+        all.remove(0);
+    }
+    all.push((directory.to_owned(), handle));
+}
+
+fn held<'h>(all: &'h [(String, Box<dyn Dir>)], directory: &str) -> Option<&'h dyn Dir> {
+    all.iter().find(|(name, _)| name == directory).map(|(_, handle)| handle.as_ref())
+}
+
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}

@@ -1,0 +1,148 @@
+//! The body of an output: heading, links, layout.
+
+use std::borrow::Cow;
+
+use brief_dialects::portable::Item;
+use brief_dialects::portable::links::{Target, file_links};
+use brief_syntax::{Diagnostic, Span};
+
+use crate::profile::FirstHeading;
+
+use super::Compiler;
+use super::fields::has_override;
+
+/// Where an output and what lies beside its item go, below the output directory.
+pub(super) struct Place<'p> {
+    pub(super) path: &'p str,
+    pub(super) directory: &'p str,
+    pub(super) files: &'p str,
+}
+
+/// Bodies that were laid out already. Most clients get the same one, and layout costs far more than
+/// everything else.
+#[derive(Default)]
+pub(super) struct Bodies {
+    known: Vec<(String, String)>,
+}
+
+impl Compiler<'_> {
+    /// Returns everything after the front matter's closing line.
+    pub(super) fn body(
+        &self,
+        place: &Place<'_>,
+        bodies: &mut Bodies,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> String {
+        let client = self.profile.id();
+        let body = self.item.body_for(client, self.clients);
+        if self.item.is_foreign() && !has_override(self.item, client) {
+            return relink(&body, self.item, place).into_owned();
+        }
+        let body = relink(&body, self.item, place);
+        let mut text = match self.options.first_heading {
+            FirstHeading::Name => format!("# {}\n\n", self.item.name()),
+            FirstHeading::Never => String::new(),
+        };
+        // The front matter has our line ends, so the rest has them too.
+        text.push_str(&body.trim_matches(['\n', '\r', '\u{feff}']).replace("\r\n", "\n"));
+        if let Some((_, known)) = bodies.known.iter().find(|(given, _)| *given == text) {
+            return known.clone();
+        }
+        let formatted = format(&text);
+        if let Some(reason) = formatted.refused {
+            let message = format!("the body is left as it is written: {reason}");
+            diagnostics.push(
+                self.warning("portable/not-formatted", Span::default(), message)
+                    .with_help("write the part in a simpler way"),
+            );
+        }
+        let laid_out = match formatted.text.trim_end() {
+            "" => String::new(),
+            text => format!("\n{text}\n"),
+        };
+        bodies.known.push((text, laid_out.clone()));
+        laid_out
+    }
+}
+
+/// Makes relative links lead from the output to where their files are.
+///
+/// A link to something that the item does not have stays: it led nowhere before.
+fn relink<'b>(body: &'b str, item: &Item, place: &Place<'_>) -> Cow<'b, str> {
+    if place.files == place.directory && place.path.ends_with(item.kind().entrypoint()) {
+        return Cow::Borrowed(body);
+    }
+    let mut output = String::new();
+    let mut copied = 0;
+    for link in file_links(body) {
+        let Target::Inside(inside) = &link.target else { continue };
+        let Some(target) = target_of(inside, item, place) else { continue };
+        let written = &body[link.span.range()];
+        let ending = written.find(['#', '?']).map_or("", |at| &written[at..]);
+        output.push_str(&body[copied..link.span.start]);
+        output.push_str(&encoded(&relative(place.directory, &target)));
+        output.push_str(ending);
+        copied = link.span.end;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(body);
+    }
+    output.push_str(&body[copied..]);
+    Cow::Owned(output)
+}
+
+/// Returns where something of the item goes, below the output directory.
+fn target_of(inside: &str, item: &Item, place: &Place<'_>) -> Option<String> {
+    if inside == item.kind().entrypoint() {
+        return Some(place.path.to_owned());
+    }
+    let is_there = item.files().iter().any(|file| {
+        inside.is_empty()
+            || file.path == inside
+            || file.path.strip_prefix(inside).is_some_and(|rest| rest.starts_with('/'))
+    });
+    match inside {
+        _ if !is_there => None,
+        "" => Some(place.files.to_owned()),
+        inside => Some(format!("{}/{inside}", place.files)),
+    }
+}
+
+/// Returns the way from a directory to a path, both below the same one.
+fn relative(directory: &str, path: &str) -> String {
+    let from: Vec<&str> = directory.split('/').filter(|name| !name.is_empty()).collect();
+    let to: Vec<&str> = path.split('/').collect();
+    let shared = from.iter().zip(&to).take_while(|(left, right)| left == right).count();
+    let up = std::iter::repeat_n("..", from.len() - shared);
+    let way: Vec<&str> = up.chain(to[shared..].iter().copied()).collect();
+    if way.is_empty() { ".".to_owned() } else { way.join("/") }
+}
+
+/// Writes a path so that it is one destination of a link, in angle brackets or not.
+fn encoded(path: &str) -> String {
+    let mut output = String::with_capacity(path.len());
+    for character in path.chars() {
+        let is_special = character.is_whitespace()
+            || character.is_control()
+            || "()<>[]%#?\\&*`\"'".contains(character);
+        if is_special {
+            let mut bytes = [0; 4];
+            for byte in character.encode_utf8(&mut bytes).bytes() {
+                output.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            output.push(character);
+        }
+    }
+    output
+}
+
+/// Stands in for the layout of Markdown.
+fn format(text: &str) -> Formatted {
+    Formatted { text: text.to_owned(), refused: None }
+}
+
+struct Formatted {
+    text: String,
+    refused: Option<String>,
+}

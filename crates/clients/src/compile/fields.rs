@@ -1,0 +1,189 @@
+//! The front matter of an output (§3 and appendix B of the document).
+
+use brief_dialects::portable::{Item, MODEL_ALIASES};
+use brief_syntax::Diagnostic;
+use brief_syntax::yaml::{Node, Value as Read};
+
+use crate::profile::{
+    AgentSkills, Constant, FieldValue, From, Layout, License, Shape, UnknownFields, When,
+};
+
+use super::Compiler;
+use super::yaml::{self, Map, Value};
+
+/// Fields of the format that concern no client.
+const STRIPPED: [&str; 2] = ["schema", "audience"];
+
+/// Fields that stay with the source of an item of this format. A skill from elsewhere is taken as it
+/// is, and the open standard has them too.
+const KEPT_BACK: [&str; 2] = ["license", "metadata"];
+
+/// Fields that the open standard for skills has besides `name` and `description`.
+const STANDARD: [&str; 4] = ["license", "compatibility", "metadata", "allowed-tools"];
+
+impl Compiler<'_> {
+    /// Returns the front matter without its dashes.
+    pub(super) fn front_matter(
+        &self,
+        layout: &Layout,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> String {
+        let mut fields: Map = Vec::new();
+        let is_scoped = !self.item.scope_paths().is_empty();
+        for rule in &layout.fields {
+            let is_there = match rule.when {
+                When::Always => true,
+                When::Scoped => is_scoped,
+                When::Unscoped => !is_scoped,
+            };
+            let value = is_there.then(|| self.value(&rule.value, diagnostics)).flatten();
+            fields.extend(value.map(|value| (Value::text(rule.key.as_str()), value)));
+        }
+        if layout.unknown == UnknownFields::Keep {
+            self.keep_unknown(&mut fields);
+        }
+        if let Some(own) = self.item.document().field(self.profile.id())
+            && let Value::Map(own) = yaml::of_node(own)
+        {
+            yaml::merge(&mut fields, own);
+        }
+        yaml::write(&fields)
+    }
+
+    fn value(&self, value: &FieldValue, diagnostics: &mut Vec<Diagnostic>) -> Option<Value> {
+        let (from, shape, default) = match value {
+            FieldValue::Constant(constant) => return Some(constant_value(constant)),
+            FieldValue::Item { from, shape, default } => (*from, *shape, default),
+        };
+        let found = match from {
+            From::Name => Some(Value::text(self.item.name())),
+            From::Description => Some(Value::text(self.item.description().trim())),
+            From::Mode => Some(Value::text(self.item.mode().as_str())),
+            From::Model => self.model(diagnostics),
+            From::Tools => Some(shaped(&self.tools(diagnostics), shape)),
+            From::ScopePaths => list(&self.item.scope_paths(), shape),
+            From::PreloadSkills => list(&self.item.preload_skills(), shape),
+        };
+        found.or_else(|| default.as_deref().map(Value::text))
+    }
+
+    /// §3.4: the aliases mean something to every client; other names are handed on.
+    fn model(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Value> {
+        let model = self.item.model();
+        if let Some(name) = self.profile.models.get(model) {
+            return Some(Value::text(name.as_str()));
+        }
+        if !MODEL_ALIASES.contains(&model) {
+            return Some(Value::text(model));
+        }
+        let span = self.item.document().field("model").map(Node::span).unwrap_or_default();
+        let message = format!(
+            "the agent `{}` wants the model `{model}`, for which {} has no name; it is left out",
+            self.item.name(),
+            self.profile.name()
+        );
+        let help = format!("name it in `[clients.{}.models]` of `brief.toml`", self.profile.id());
+        diagnostics.push(self.warning("portable/model-dropped", span, message).with_help(help));
+        None
+    }
+
+    /// §4: what the client calls the agent's tools. Without a list that is everything it has; of a list
+    /// only what it has a name for, which may be nothing.
+    fn tools(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<&str> {
+        let names = &self.profile.tools;
+        let mut tools: Vec<&str> = Vec::new();
+        let mut take = |name| {
+            if !tools.contains(&name) {
+                tools.push(name);
+            }
+        };
+        let listed = self.item.document().field("tools").map(Node::value);
+        let Some(Read::Sequence(list)) = listed else {
+            for capability in brief_dialects::portable::CAPABILITIES {
+                if let Some(name) = names.get(capability.0) {
+                    take(name);
+                }
+            }
+            return tools;
+        };
+        let mut dropped: Vec<&str> = Vec::new();
+        for node in list.iter() {
+            let Some(capability) = node.as_str() else { continue };
+            match names.get(capability) {
+                Some(name) => take(name),
+                None if dropped.contains(&capability) => {}
+                None => {
+                    dropped.push(capability);
+                    diagnostics.push(self.dropped(capability, node));
+                }
+            }
+        }
+        tools
+    }
+
+    fn dropped(&self, capability: &str, node: Node<'_>) -> Diagnostic {
+        let client = self.profile.id();
+        let message = format!(
+            "the agent `{}` loses `{capability}` for {client}, which has no name for it",
+            self.item.name()
+        );
+        let help = format!(
+            "put {client}'s own names into a block `{client}:`, or into `[clients.{client}.tools]` of \
+             `brief.toml`"
+        );
+        self.warning("portable/capability-dropped", node.span(), message).with_help(help)
+    }
+
+    /// §3.3: what the format does not know is handed on, types unchanged.
+    fn keep_unknown(&self, fields: &mut Map) {
+        let Some(all) = self.item.document().fields() else { return };
+        for field in all.effective_fields() {
+            let name = field.name();
+            if self.is_handed_on(name) && field.key.as_str().is_some() {
+                let key = Value::text(name);
+                if fields.iter().all(|(existing, _)| *existing != key) {
+                    fields.push((key, yaml::of_node(field.value)));
+                }
+            }
+        }
+    }
+
+    fn is_handed_on(&self, name: &str) -> bool {
+        if STRIPPED.contains(&name) || self.clients.contains(&name) {
+            return false;
+        }
+        if KEPT_BACK.contains(&name) && !self.item.is_foreign() {
+            return name == "license" && self.options.license == License::Keep;
+        }
+        self.options.agent_skills == AgentSkills::Extended || STANDARD.contains(&name)
+    }
+}
+
+fn constant_value(constant: &Constant) -> Value {
+    match constant {
+        Constant::Text(text) => Value::text(text.as_str()),
+        Constant::Boolean(value) => Value::Bare(value.to_string()),
+        Constant::Number(value) => Value::Bare(value.to_string()),
+    }
+}
+
+/// A list that is empty is not there.
+fn list(parts: &[&str], shape: Shape) -> Option<Value> {
+    (!parts.is_empty()).then(|| shaped(parts, shape))
+}
+
+fn shaped(parts: &[&str], shape: Shape) -> Value {
+    match shape {
+        Shape::Text | Shape::Comma => Value::text(parts.join(",")),
+        Shape::List => Value::List(parts.iter().map(|&part| Value::text(part)).collect()),
+        Shape::AllowMap => {
+            let allow = |part: &&str| (Value::text(*part), Value::text("allow"));
+            Value::Map(parts.iter().map(allow).collect())
+        }
+    }
+}
+
+/// Returns whether an item has a body of its own for a client.
+pub(super) fn has_override(item: &Item, client: &str) -> bool {
+    item.overrides().iter().any(|own| own.client == client)
+}

@@ -1,0 +1,125 @@
+//! From one item to the files of a client.
+//!
+//! Pure: an item and a profile in, paths and texts out. What lies beside an item is named, not read;
+//! [`crate::build`] copies it. The order is that of the document: the body as the client gets it, the
+//! heading, the links, and the layout last.
+
+mod body;
+mod fields;
+#[cfg(test)]
+mod tests;
+mod yaml;
+
+use brief_dialects::portable::Item;
+use brief_syntax::{Diagnostic, Span};
+
+use crate::profile::{Options, Profile};
+
+use body::Bodies;
+
+/// The files of an item for a client.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Compiled {
+    /// The files: the item itself, then what lies beside it.
+    pub files: Vec<OutputFile>,
+    /// What did not get through.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A file to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputFile {
+    /// The path below the output directory, with `/`.
+    pub path: String,
+    /// What is in it.
+    pub content: Content,
+}
+
+/// What is in a file to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// This text.
+    Text(String),
+    /// The same as in this file beside the entrypoint, with `/`, executable or not as that is.
+    Copy(String),
+}
+
+/// Compiles an item for one client; `clients` are all that exist.
+///
+/// A client that the item is not for, or that has nothing of its kind, gets no files.
+pub fn compile(item: &Item, profile: &Profile, options: &Options, clients: &[&str]) -> Compiled {
+    compile_for(item, &[profile], options, clients)
+}
+
+/// Compiles an item for several clients. What is the same for some of them is worked out once, and a
+/// file that several of them share is there once.
+pub fn compile_for(
+    item: &Item,
+    profiles: &[&Profile],
+    options: &Options,
+    clients: &[&str],
+) -> Compiled {
+    let mut compiled = Compiled::default();
+    let mut bodies = Bodies::default();
+    for profile in profiles.iter().filter(|profile| item.is_for(profile.id())) {
+        let compiler = Compiler { item, profile, options, clients };
+        compiler.run(&mut bodies, &mut compiled);
+    }
+    compiled
+}
+
+/// One item for one client.
+struct Compiler<'c> {
+    item: &'c Item,
+    profile: &'c Profile,
+    options: &'c Options,
+    clients: &'c [&'c str],
+}
+
+impl Compiler<'_> {
+    fn run(&self, bodies: &mut Bodies, compiled: &mut Compiled) {
+        let Some(layout) = self.profile.layout(self.item.kind()) else { return };
+        let path = layout.path.fill(self.item.name());
+        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let files = layout.files.as_ref().map(|files| files.fill(self.item.name()));
+        let files = files.as_deref().unwrap_or(directory);
+        let header = self.front_matter(layout, &mut compiled.diagnostics);
+        let place = body::Place { path: &path, directory, files };
+        let body = self.body(&place, bodies, &mut compiled.diagnostics);
+        if let Some(most) = layout.most_characters {
+            self.check_length(&body, most, &mut compiled.diagnostics);
+        }
+        let text = format!("---\n{header}---\n{body}");
+        add(compiled, OutputFile { path: path.clone(), content: Content::Text(text) });
+        for file in self.item.files() {
+            let path = format!("{files}/{}", file.path);
+            add(compiled, OutputFile { path, content: Content::Copy(file.path.clone()) });
+        }
+    }
+
+    fn check_length(&self, body: &str, most: usize, diagnostics: &mut Vec<Diagnostic>) {
+        let length = body.trim().chars().count();
+        if length > most {
+            let message = format!(
+                "the body has {length} characters; {} takes {most} of {}",
+                self.profile.name(),
+                self.item.kind().folder()
+            );
+            diagnostics.push(
+                self.warning("portable/body-too-long", Span::default(), message)
+                    .with_help("move parts of it to files beside it"),
+            );
+        }
+    }
+
+    fn warning(&self, code: &'static str, span: Span, message: String) -> Diagnostic {
+        Diagnostic::warning(code, self.item.document().source(), span, message)
+    }
+}
+
+/// Adds a file, unless another client has the same one already.
+fn add(compiled: &mut Compiled, file: OutputFile) {
+    if !compiled.files.contains(&file) {
+        compiled.files.push(file);
+    }
+}

@@ -1,0 +1,242 @@
+//! The writer of YAML: what is written is what is read, by readers of either version.
+
+use brief_syntax::yaml::{Node, Value as Read, Yaml};
+
+use super::yaml::{Map, Value, merge, of_node, write};
+
+fn written(text: &str) -> String {
+    let line = write(&vec![(Value::text("k"), Value::text(text))]);
+    line.strip_prefix("k: ").unwrap().strip_suffix('\n').unwrap().to_owned()
+}
+
+#[test]
+fn texts_are_quoted_only_when_they_must_be() {
+    for plain in [
+        "word",
+        "Use when reviewing code, or not",
+        "src/api/**/*.ts",
+        "a:b",
+        "a#b",
+        "it's",
+        "say \"hi\"",
+        "Bash(git *) Read",
+        "3 ways to do it",
+        "https://example.com",
+        "é ü 漢字",
+        "v1.2",
+        "yes, please",
+    ] {
+        assert_eq!(written(plain), plain);
+    }
+    for quoted in [
+        "", " a", "a ", "a: b", "a #b", "a:", "- a", "-a", "? a", "*", "**", "&a", "!a", "|", ">",
+        "%a", "@a", "`a`", "[a]", "{a}", ",a", "#a", "'a'",
+    ] {
+        assert_eq!(written(quoted), format!("\"{quoted}\""));
+    }
+    assert_eq!(written("\"a\""), "'\"a\"'");
+    assert_eq!(written("a: 'b' \\ \"c\""), "'a: ''b'' \\ \"c\"'");
+    assert_eq!(written("a\nb\t\u{7}\u{2028}\"\\"), "\"a\\nb\\t\\u0007\\u2028\\\"\\\\\"");
+}
+
+/// The words of the type repository of YAML 1.1, and of the core schema of 1.2.
+#[test]
+fn what_is_no_text_to_somebody_is_quoted() {
+    for word in [
+        "~",
+        "null",
+        "Null",
+        "NULL",
+        "true",
+        "True",
+        "TRUE",
+        "false",
+        "yes",
+        "Yes",
+        "YES",
+        "no",
+        "on",
+        "On",
+        "off",
+        "OFF",
+        "y",
+        "Y",
+        "n",
+        "N",
+        "<<",
+        "=",
+        "...",
+        "1",
+        "+1",
+        "-1",
+        "0",
+        "010",
+        "0o10",
+        "0x1F",
+        "0b11",
+        "1_000",
+        "190:20:30",
+        "1:30",
+        "1.5",
+        "1e3",
+        ".5",
+        "-.5",
+        "1.",
+        "6.8523015e+5",
+        ".inf",
+        "-.Inf",
+        "+.INF",
+        ".nan",
+        ".NaN",
+        "2026-01-01",
+        "12:30:45",
+        "2001-12-14t21:59:43.10-05:00",
+        "2001-12-14 21:59:43.10 -5",
+    ] {
+        assert_eq!(written(word), format!("\"{word}\""));
+    }
+}
+
+fn handed_on(text: &str) -> String {
+    let yaml = Yaml::parse(text);
+    match of_node(yaml.root().unwrap()) {
+        Value::Map(fields) => write(&fields),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// N26: types stay, also where the two versions of YAML write them differently.
+#[test]
+fn values_keep_their_types() {
+    for (given, expected) in [
+        ("0.2", "0.2"),
+        ("7", "7"),
+        ("-7", "-7"),
+        ("+7", "7"),
+        ("007", "7"),
+        ("0o17", "15"),
+        ("0x1f", "31"),
+        ("1e3", "1.0e+3"),
+        ("-.5E-1", "-0.5e-1"),
+        ("1.", "1.0"),
+        (".inf", ".inf"),
+        ("-.INF", "-.inf"),
+        (".NaN", ".nan"),
+        ("True", "true"),
+        ("~", "null"),
+        ("'7'", "\"7\""),
+        ("\"true\"", "\"true\""),
+        ("yes", "\"yes\""),
+        ("1_000", "\"1_000\""),
+        ("2026-01-01", "\"2026-01-01\""),
+        ("1.2.3", "\"1.2.3\""),
+        ("e3", "e3"),
+        ("-", "\"-\""),
+        ("[]", "[]"),
+        ("{}", "{}"),
+    ] {
+        let line = if given == "-" { "k: '-'".to_owned() } else { format!("k: {given}") };
+        assert_eq!(handed_on(&line), format!("k: {expected}\n"), "{given}");
+    }
+}
+
+#[test]
+fn aliases_are_written_out_and_merges_are_followed() {
+    let text = "base: &b {x: 1, y: 2}\nuse:\n  <<: *b\n  y: 3\nlist: [*b]\n";
+    assert_eq!(
+        handed_on(text),
+        "base:\n  x: 1\n  \"y\": 2\nuse:\n  \"y\": 3\n  x: 1\nlist:\n  - x: 1\n    \"y\": 2\n"
+    );
+}
+
+/// However deep aliases nest, it ends.
+#[test]
+fn nesting_by_aliases_ends() {
+    let mut text = String::from("a0: &a0 x\n");
+    for level in 1..2000 {
+        text.push_str(&format!("a{level}: &a{level} [[*a{}]]\n", level - 1));
+    }
+    let yaml = Yaml::parse(&text);
+    if let Some(root) = yaml.root() {
+        let _ = of_node(root);
+    }
+}
+
+/// R14.
+#[test]
+fn merging_is_deep_for_mappings_only() {
+    let map = |text: &str| match of_node(Yaml::parse(text).root().unwrap()) {
+        Value::Map(fields) => fields,
+        other => panic!("{other:?}"),
+    };
+    let mut under = map("a: 1\nm: {x: 1, l: [1, 2], s: {t: 1}}\nb: {c: 1}\n");
+    merge(&mut under, map("z: 0\nm: {l: [3], w: 2, s: {u: 2}}\na: 2\nb: text\n"));
+    let expected: Map = map("a: 2\nm: {x: 1, l: [3], s: {t: 1, u: 2}, w: 2}\nb: text\nz: 0\n");
+    assert_eq!(under, expected);
+}
+
+fn same(node: Node<'_>, value: &Value) -> bool {
+    match (node.value(), value) {
+        (Read::Scalar(text), Value::Text(expected)) => {
+            text == expected && (!node.is_plain() || of_node(node) == *value)
+        }
+        (Read::Sequence(list), Value::List(expected)) => {
+            list.len() == expected.len()
+                && list.iter().zip(expected).all(|(node, value)| same(node, value))
+        }
+        (Read::Mapping(fields), Value::Map(expected)) => {
+            let fields = fields.effective_fields();
+            fields.len() == expected.len()
+                && fields
+                    .iter()
+                    .zip(expected)
+                    .all(|(field, (key, value))| same(field.key, key) && same(field.value, value))
+        }
+        _ => false,
+    }
+}
+
+/// Whatever is written reads as what it was.
+#[test]
+fn anything_survives_being_written() {
+    fn any(
+        bytes: &mut arbtest::arbitrary::Unstructured<'_>,
+        depth: usize,
+    ) -> arbtest::arbitrary::Result<Value> {
+        const WORDS: [&str; 20] = [
+            "a", " ", ":", "#", "-", "\n", "'", "\"", "\\", "1", "e", "_", ".", "yes", "é",
+            "\u{85}", "\t", "*", "\u{feff}", "~",
+        ];
+        Ok(match bytes.int_in_range(0..=if depth == 0 { 0 } else { 3 })? {
+            1 => Value::List(
+                (0..bytes.int_in_range(0..=3)?)
+                    .map(|_| any(bytes, depth - 1))
+                    .collect::<Result<_, _>>()?,
+            ),
+            2 => {
+                let mut fields: Map = Vec::new();
+                for index in 0..bytes.int_in_range(0..=3)? {
+                    let key = format!("{}{index}", bytes.choose(&WORDS)?);
+                    fields.push((Value::text(key), any(bytes, depth - 1)?));
+                }
+                Value::Map(fields)
+            }
+            _ => {
+                let mut text = String::new();
+                for _ in 0..bytes.int_in_range(0..=6)? {
+                    text.push_str(bytes.choose(&WORDS)?);
+                }
+                Value::Text(text)
+            }
+        })
+    }
+    arbtest::arbtest(|bytes| {
+        let fields: Map =
+            vec![(Value::text("k"), any(bytes, 3)?), (Value::text("end"), Value::text("x"))];
+        let text = write(&fields);
+        let yaml = Yaml::parse(&text);
+        assert!(yaml.problems().is_empty(), "{text}{:?}", yaml.problems());
+        assert!(same(yaml.root().unwrap(), &Value::Map(fields)), "{text}");
+        Ok(())
+    });
+}

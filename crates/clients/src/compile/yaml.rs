@@ -1,0 +1,277 @@
+//! Front matter as YAML that everybody reads alike.
+//!
+//! Clients read YAML 1.2, YAML 1.1 or something of their own that takes a line for a field. So each
+//! value stands on one line, lists and mappings are blocks, and a text is quoted as soon as anybody
+//! could take it for something else: `yes`, `1_000`, `12:30` and `2026-01-01` are texts to us, and
+//! not to a reader of YAML 1.1.
+
+use brief_syntax::yaml::{Node, Value as Read};
+
+/// A value to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// A number, boolean or nothing, as it is written.
+    Bare(String),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Value>),
+    /// A mapping, in order.
+    Map(Map),
+}
+
+/// The fields of a mapping, in order.
+pub(super) type Map = Vec<(Value, Value)>;
+
+impl Value {
+    pub(super) fn text(text: impl Into<String>) -> Value {
+        Value::Text(text.into())
+    }
+}
+
+/// How deep a value may be. What is read is not deeper by itself, only by way of aliases.
+const DEPTH: usize = 128;
+
+/// Takes over a value from a file, types unchanged; what is nested too deep is left out.
+pub(super) fn of_node(node: Node<'_>) -> Value {
+    convert(node, DEPTH)
+}
+
+fn convert(node: Node<'_>, depth: usize) -> Value {
+    let nothing = || Value::Bare("null".to_owned());
+    let Some(below) = depth.checked_sub(1) else { return nothing() };
+    match node.value() {
+        Read::Null | Read::Broken(_) => nothing(),
+        Read::Scalar(text) if node.is_plain() => bare(text).unwrap_or_else(|| Value::text(text)),
+        Read::Scalar(text) => Value::text(text),
+        Read::Sequence(list) => Value::List(list.iter().map(|item| convert(item, below)).collect()),
+        Read::Mapping(mapping) => {
+            let fields = mapping.effective_fields().into_iter();
+            // A key that is a list or mapping itself has no name that a client could ask for.
+            let fields = fields.filter(|field| field.key.as_str().is_some());
+            Value::Map(
+                fields
+                    .map(|field| (convert(field.key, below), convert(field.value, below)))
+                    .collect(),
+            )
+        }
+    }
+}
+
+/// Returns what a word without quotes is by the core schema of YAML 1.2, in a form that YAML 1.1 reads
+/// alike; `None` for a text.
+fn bare(text: &str) -> Option<Value> {
+    let written = match text {
+        "true" | "True" | "TRUE" => "true".to_owned(),
+        "false" | "False" | "FALSE" => "false".to_owned(),
+        _ => number(text)?,
+    };
+    Some(Value::Bare(written))
+}
+
+fn number(text: &str) -> Option<String> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let all = |text: &str, is: fn(&char) -> bool| !text.is_empty() && text.chars().all(|c| is(&c));
+    let signed = sign.len() + digits.len() < text.len() || !sign.is_empty();
+    if matches!(digits, ".inf" | ".Inf" | ".INF") {
+        return Some(format!("{sign}.inf"));
+    }
+    if matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return Some(".nan".to_owned());
+    }
+    // Octal numbers look different in the two versions; in tens they look the same.
+    for (prefix, base) in [("0o", 8), ("0x", 16)] {
+        if let Some(digits) = digits.strip_prefix(prefix).filter(|_| !signed) {
+            return u128::from_str_radix(digits, base).ok().map(|number| number.to_string());
+        }
+    }
+    if all(digits, char::is_ascii_digit) {
+        let digits = digits.trim_start_matches('0');
+        return Some(format!("{sign}{}", if digits.is_empty() { "0" } else { digits }));
+    }
+    let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (digits, None),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    if !is_number(whole) || !is_number(fraction) || whole.len() + fraction.len() == 0 {
+        return None;
+    }
+    let whole = if whole.is_empty() { "0" } else { whole };
+    let fraction = if fraction.is_empty() { "0" } else { fraction };
+    let exponent = match exponent {
+        None => String::new(),
+        Some(exponent) => {
+            let digits = exponent.trim_start_matches(['+', '-']);
+            if exponent.len() - digits.len() > 1 || !all(digits, char::is_ascii_digit) {
+                return None;
+            }
+            let sign = if exponent.starts_with('-') { '-' } else { '+' };
+            format!("e{sign}{digits}")
+        }
+    };
+    Some(format!("{sign}{whole}.{fraction}{exponent}"))
+}
+
+/// Puts one mapping over another: its values win, mappings are merged, lists and texts replaced. What
+/// is new comes last, in its own order.
+pub(super) fn merge(under: &mut Map, over: Map) {
+    for (key, value) in over {
+        match under.iter_mut().find(|(existing, _)| *existing == key) {
+            Some((_, Value::Map(fields))) if matches!(value, Value::Map(_)) => {
+                if let Value::Map(over) = value {
+                    merge(fields, over);
+                }
+            }
+            Some((_, existing)) => *existing = value,
+            None => under.push((key, value)),
+        }
+    }
+}
+
+/// Writes a mapping, a field per line.
+pub(super) fn write(fields: &Map) -> String {
+    let mut output = String::new();
+    write_fields(&mut output, fields, 0);
+    output
+}
+
+fn write_fields(output: &mut String, fields: &Map, depth: usize) {
+    for (index, (key, value)) in fields.iter().enumerate() {
+        // The first field of a mapping in a list stands behind the dash.
+        if index > 0 || !output.ends_with("- ") {
+            indent(output, depth);
+        }
+        write_scalar(output, key);
+        output.push(':');
+        write_value(output, value, depth);
+    }
+}
+
+/// Writes what follows a key.
+fn write_value(output: &mut String, value: &Value, depth: usize) {
+    match value {
+        Value::List(list) if !list.is_empty() => {
+            output.push('\n');
+            write_list(output, list, depth + 1);
+        }
+        Value::Map(fields) if !fields.is_empty() => {
+            output.push('\n');
+            write_fields(output, fields, depth + 1);
+        }
+        _ => {
+            output.push(' ');
+            write_scalar(output, value);
+            output.push('\n');
+        }
+    }
+}
+
+fn write_list(output: &mut String, list: &[Value], depth: usize) {
+    for (index, value) in list.iter().enumerate() {
+        if index > 0 || !output.ends_with("- ") {
+            indent(output, depth);
+        }
+        output.push_str("- ");
+        match value {
+            Value::List(list) if !list.is_empty() => write_list(output, list, depth + 1),
+            Value::Map(fields) if !fields.is_empty() => write_fields(output, fields, depth + 1),
+            _ => {
+                write_scalar(output, value);
+                output.push('\n');
+            }
+        }
+    }
+}
+
+fn indent(output: &mut String, depth: usize) {
+    for _ in 0..depth {
+        output.push_str("  ");
+    }
+}
+
+fn write_scalar(output: &mut String, value: &Value) {
+    match value {
+        Value::Bare(text) => output.push_str(text),
+        Value::Text(text) => write_text(output, text),
+        Value::List(_) => output.push_str("[]"),
+        Value::Map(_) => output.push_str("{}"),
+    }
+}
+
+fn write_text(output: &mut String, text: &str) {
+    if !text.chars().all(is_printable) {
+        write_escaped(output, text);
+    } else if !needs_quotes(text) {
+        output.push_str(text);
+    } else if text.contains(['"', '\\']) {
+        output.push('\'');
+        output.push_str(&text.replace('\'', "''"));
+        output.push('\'');
+    } else {
+        output.push('"');
+        output.push_str(text);
+        output.push('"');
+    }
+}
+
+/// Characters that stand for themselves between quotes, on one line.
+fn is_printable(character: char) -> bool {
+    !character.is_control()
+        && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+fn write_escaped(output: &mut String, text: &str) {
+    output.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => output.push_str("\\\""),
+            '\\' => output.push_str("\\\\"),
+            '\n' => output.push_str("\\n"),
+            '\r' => output.push_str("\\r"),
+            '\t' => output.push_str("\\t"),
+            character if is_printable(character) => output.push(character),
+            character => output.push_str(&format!("\\u{:04x}", u32::from(character))),
+        }
+    }
+    output.push('"');
+}
+
+/// Returns whether a text without quotes would be something else to somebody.
+fn needs_quotes(text: &str) -> bool {
+    let Some(first) = text.chars().next() else { return true };
+    let is_blank = |character: char| character == ' ' || character == '\u{a0}';
+    first.is_whitespace()
+        || text.ends_with(|last: char| last.is_whitespace() || last == ':')
+        || "-?:,[]{}#&*!|>'\"%@`".contains(first)
+        || text.contains(": ")
+        || text.contains(" #")
+        || text.chars().any(|character| character != ' ' && is_blank(character))
+        || is_word_of_yaml(text)
+        || looks_like_a_number(text)
+}
+
+/// Words that mean something by themselves in YAML 1.1 or 1.2.
+fn is_word_of_yaml(text: &str) -> bool {
+    const WORDS: [&str; 13] =
+        ["~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "<<", "=", "..."];
+    let lower = text.to_ascii_lowercase();
+    WORDS.contains(&lower.as_str())
+}
+
+/// Numbers, times and dates, also those of YAML 1.1: `0b1`, `1_000`, `1:30`, `2026-01-01T00:00:00Z`.
+fn looks_like_a_number(text: &str) -> bool {
+    let rest = text.trim_start_matches(['+', '-']);
+    let lower = rest.to_ascii_lowercase();
+    if matches!(lower.as_str(), ".inf" | ".nan") {
+        return true;
+    }
+    rest.starts_with(|first: char| first.is_ascii_digit() || first == '.')
+        && text
+            .chars()
+            .all(|character| character.is_ascii_hexdigit() || "xXoO_:.+-tTzZ ".contains(character))
+}

@@ -1,0 +1,275 @@
+//! What each client reads: where a rule, skill or agent goes, and what its fields are called there.
+//!
+//! All of it is data. Each client that we know is one file in `profiles/`; a project's `brief.toml` has
+//! the same keys in `[clients.<id>]`, to change some of a client that we know or to describe another one
+//! in full. Nothing in the compiler knows a client by name.
+
+mod path;
+mod read;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod toml;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_dialects::portable::Kind;
+use brief_syntax::{Diagnostic, Source};
+
+pub use path::Template;
+pub use settings::{AgentSkills, FirstHeading, License, Options, Settings};
+
+/// How one client wants its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) rule: Option<Layout>,
+    pub(crate) skill: Option<Layout>,
+    pub(crate) agent: Option<Layout>,
+    /// What the client calls each capability.
+    pub(crate) tools: BTreeMap<String, String>,
+    /// What the client calls each model.
+    pub(crate) models: BTreeMap<String, String>,
+}
+
+impl Profile {
+    /// Returns the name that items use for the client: `claude`.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the name for people: `Claude Code`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns how items of a kind are laid out; `None` when the client has no such thing.
+    pub fn layout(&self, kind: Kind) -> Option<&Layout> {
+        match kind {
+            Kind::Rule => self.rule.as_ref(),
+            Kind::Skill => self.skill.as_ref(),
+            Kind::Agent => self.agent.as_ref(),
+        }
+    }
+}
+
+/// The output for one kind of item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Where the file goes.
+    pub path: Template,
+    /// The directory that supporting files go to; `None` for that of the file itself.
+    pub files: Option<Template>,
+    /// The fields of the front matter, in order.
+    pub fields: Vec<FieldRule>,
+    /// What becomes of fields that the format does not know.
+    pub unknown: UnknownFields,
+    /// The most characters that the client takes of a body.
+    pub most_characters: Option<usize>,
+}
+
+/// What becomes of fields that the format does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnknownFields {
+    /// They are left out.
+    #[default]
+    Drop,
+    /// They are handed on, types unchanged.
+    Keep,
+}
+
+/// One field of an output's front matter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldRule {
+    /// What it is called.
+    pub key: String,
+    /// Where its value comes from.
+    pub value: FieldValue,
+    /// When it is there.
+    pub when: When,
+}
+
+/// Where the value of a field comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldValue {
+    /// From the item.
+    Item {
+        /// The item's field.
+        from: From,
+        /// What it looks like in the output.
+        shape: Shape,
+        /// What stands there when the item has no value.
+        default: Option<String>,
+    },
+    /// Always the same.
+    Constant(Constant),
+}
+
+/// A value that is the same in every output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Constant {
+    /// A text.
+    Text(String),
+    /// Yes or no.
+    Boolean(bool),
+    /// A whole number.
+    Number(i64),
+}
+
+/// A field of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum From {
+    /// `name`.
+    Name,
+    /// `description`.
+    Description,
+    /// `scope.paths`, of a rule.
+    ScopePaths,
+    /// `mode`, of an agent.
+    Mode,
+    /// `model`, of an agent.
+    Model,
+    /// `tools`, of an agent.
+    Tools,
+    /// `preload-skills`, of an agent.
+    PreloadSkills,
+}
+
+impl From {
+    /// All fields, in the order of the document.
+    pub const ALL: [From; 7] = [
+        From::Name,
+        From::Description,
+        From::ScopePaths,
+        From::Mode,
+        From::Model,
+        From::Tools,
+        From::PreloadSkills,
+    ];
+
+    /// Returns the name of the field.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            From::Name => "name",
+            From::Description => "description",
+            From::ScopePaths => "scope.paths",
+            From::Mode => "mode",
+            From::Model => "model",
+            From::Tools => "tools",
+            From::PreloadSkills => "preload-skills",
+        }
+    }
+
+    /// Returns the only kind that has the field; `None` for a field of all kinds.
+    fn only(self) -> Option<Kind> {
+        match self {
+            From::Name | From::Description => None,
+            From::ScopePaths => Some(Kind::Rule),
+            From::Mode | From::Model | From::Tools | From::PreloadSkills => Some(Kind::Agent),
+        }
+    }
+
+    fn is_list(self) -> bool {
+        matches!(self, From::ScopePaths | From::Tools | From::PreloadSkills)
+    }
+}
+
+/// What a value looks like in the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// A text.
+    Text,
+    /// A list of texts.
+    List,
+    /// One text, with `,` and no blank between the parts.
+    Comma,
+    /// A mapping of each part to `allow`.
+    AllowMap,
+}
+
+impl Shape {
+    /// All shapes.
+    pub const ALL: [Shape; 4] = [Shape::Text, Shape::List, Shape::Comma, Shape::AllowMap];
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Shape::Text => "text",
+            Shape::List => "list",
+            Shape::Comma => "comma",
+            Shape::AllowMap => "allow-map",
+        }
+    }
+}
+
+/// When a field is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum When {
+    /// Always.
+    #[default]
+    Always,
+    /// For a rule with `scope.paths`.
+    Scoped,
+    /// For everything else.
+    Unscoped,
+}
+
+/// The clients that exist: those that we know, then those of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profiles {
+    list: Vec<Profile>,
+}
+
+/// The clients that we know, in the order of the document.
+const BUILTIN: [(&str, &str); 3] = [
+    ("claude.toml", include_str!("../../profiles/claude.toml")),
+    ("copilot.toml", include_str!("../../profiles/copilot.toml")),
+    ("opencode.toml", include_str!("../../profiles/opencode.toml")),
+];
+
+impl Profiles {
+    /// Returns the clients that we know.
+    pub fn builtin() -> Profiles {
+        let drafts = builtin_drafts();
+        let list = drafts.into_iter().filter_map(|draft| draft.finish(&mut Vec::new())).collect();
+        Profiles { list }
+    }
+
+    /// Returns the clients that we know with what a project's `brief.toml` changes and adds.
+    ///
+    /// Everything that is wrong with it is reported, not only the first thing.
+    pub fn with_overrides(configuration: &Arc<Source>) -> Result<Profiles, Vec<Diagnostic>> {
+        let mut diagnostics = Vec::new();
+        let drafts = read::with_overrides(builtin_drafts(), configuration, &mut diagnostics);
+        let list: Vec<Profile> =
+            drafts.into_iter().filter_map(|draft| draft.finish(&mut diagnostics)).collect();
+        if diagnostics.is_empty() { Ok(Profiles { list }) } else { Err(diagnostics) }
+    }
+
+    /// Returns the client of that name.
+    pub fn get(&self, id: &str) -> Option<&Profile> {
+        self.list.iter().find(|profile| profile.id == id)
+    }
+
+    /// Returns all clients, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Profile> {
+        self.list.iter()
+    }
+
+    /// Returns the names of all clients, in order.
+    pub fn ids(&self) -> Vec<&str> {
+        self.list.iter().map(Profile::id).collect()
+    }
+}
+
+/// What our own files say. A test holds that nothing is wrong with them.
+fn builtin_drafts() -> Vec<read::Draft> {
+    let files = BUILTIN.into_iter().map(|(name, text)| {
+        let source = Arc::new(Source::new(Path::new("profiles").join(name), text));
+        read::builtin(&source, &mut Vec::new())
+    });
+    files.collect()
+}

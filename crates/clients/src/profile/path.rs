@@ -1,0 +1,58 @@
+//! Where outputs go: paths with the item's name in them.
+
+/// The place of the item's name.
+const NAME: &str = "{name}";
+
+/// Directories that belong to version control, and our own.
+const RESERVED: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".brief"];
+
+/// A path below the output directory with the item's name in it, such as `.claude/rules/{name}.md`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(String);
+
+impl Template {
+    /// Reads a template; the error says what is wrong with it.
+    ///
+    /// Every output lies in a directory that begins with a dot: there no source is looked for, so what
+    /// was written is never taken for something to compile.
+    pub fn new(text: &str) -> Result<Template, &'static str> {
+        if text.matches(NAME).count() == 0 {
+            return Err("it lacks `{name}`, so all items would be one file");
+        }
+        if text.replace(NAME, "").contains(['{', '}']) {
+            return Err("only `{name}` is filled in");
+        }
+        if text.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
+            || text.chars().any(char::is_control)
+        {
+            return Err("it has a character that no file name has everywhere");
+        }
+        if text.split('/').any(|name| matches!(name, "" | "." | "..")) {
+            return Err("it is not a plain relative path");
+        }
+        if text.split('/').any(|name| RESERVED.iter().any(|own| name.eq_ignore_ascii_case(own))) {
+            return Err("it leads into a directory of version control or of brief itself");
+        }
+        match text.split_once('/') {
+            Some((first, _)) if first.starts_with('.') && !first.contains(NAME) => {
+                Ok(Template(text.to_owned()))
+            }
+            _ => Err("it does not begin with a directory like `.claude`"),
+        }
+    }
+
+    /// Returns the path for an item.
+    pub fn fill(&self, name: &str) -> String {
+        self.0.replace(NAME, name)
+    }
+
+    /// Returns whether each item has a directory of its own.
+    pub(super) fn has_own_directory(&self) -> bool {
+        self.0.rsplit('/').skip(1).any(|directory| directory.contains(NAME))
+    }
+
+    /// Returns whether the last name on the path is the item's own.
+    pub(super) fn ends_in_name(&self) -> bool {
+        self.0.rsplit('/').next().is_some_and(|last| last.contains(NAME))
+    }
+}

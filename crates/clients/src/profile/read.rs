@@ -1,0 +1,366 @@
+//! Profiles from TOML: first what our own file says, then what a project changes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use brief_dialects::portable::{CAPABILITIES, Kind};
+use brief_syntax::{Diagnostic, Source, Span};
+use toml_edit::Item;
+
+use super::toml::{self, Entry, Table};
+use super::{
+    Constant, FieldRule, FieldValue, From, Layout, Profile, Shape, Template, UnknownFields, When,
+};
+
+/// A client before everything about it was read.
+#[derive(Debug)]
+pub(super) struct Draft {
+    id: String,
+    name: Option<String>,
+    layouts: [Option<LayoutDraft>; 3],
+    tools: BTreeMap<String, String>,
+    models: BTreeMap<String, String>,
+    /// Where the client was last spoken of, to say what is missing.
+    source: Arc<Source>,
+    span: Span,
+}
+
+#[derive(Debug, Default)]
+struct LayoutDraft {
+    path: Option<Template>,
+    files: Option<Files>,
+    fields: Option<Vec<FieldRule>>,
+    unknown: UnknownFields,
+    most_characters: Option<usize>,
+}
+
+#[derive(Debug)]
+enum Files {
+    Beside,
+    In(Template),
+}
+
+/// Fields of the format, which can name no client.
+const TAKEN: [&str; 12] = [
+    "schema",
+    "name",
+    "description",
+    "license",
+    "audience",
+    "metadata",
+    "scope",
+    "mode",
+    "model",
+    "tools",
+    "preload-skills",
+    "items",
+];
+
+const CLIENT_KEYS: [&str; 6] = ["name", "rule", "skill", "agent", "tools", "models"];
+const LAYOUT_KEYS: [&str; 5] = ["path", "files", "fields", "unknown-fields", "most-characters"];
+const FIELD_KEYS: [&str; 6] = ["key", "from", "as", "default", "value", "when"];
+
+/// Reads one of our own files.
+pub(super) fn builtin(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Draft {
+    let mut draft = Draft::new(String::new(), source, Span::default());
+    if let Some(document) = toml::parse(source, diagnostics) {
+        let top = Table { source, table: document.as_table(), prefix: "" };
+        for entry in top.entries() {
+            match entry.key {
+                "id" => match entry.text() {
+                    Ok(id) => draft.id = id.to_owned(),
+                    Err(problem) => diagnostics.push(problem),
+                },
+                _ => draft.set(&entry, diagnostics),
+            }
+        }
+    }
+    draft
+}
+
+/// Applies `[clients]` of a project's configuration.
+pub(super) fn with_overrides(
+    mut drafts: Vec<Draft>,
+    source: &Arc<Source>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Draft> {
+    let Some(document) = toml::parse(source, diagnostics) else { return drafts };
+    let top = Table { source, table: document.as_table(), prefix: "" };
+    for clients in top.entries().filter(|entry| entry.key == "clients") {
+        let table = match clients.table() {
+            Ok(table) => table,
+            Err(problem) => {
+                diagnostics.push(problem);
+                continue;
+            }
+        };
+        for client in table.entries() {
+            match client.table() {
+                Ok(table) => {
+                    let draft = draft_of(&mut drafts, &client, diagnostics);
+                    for entry in table.entries() {
+                        draft.set(&entry, diagnostics);
+                    }
+                }
+                Err(problem) => diagnostics.push(problem),
+            }
+        }
+    }
+    drafts
+}
+
+/// Returns the client to change, or a new one.
+fn draft_of<'d>(
+    drafts: &'d mut Vec<Draft>,
+    client: &Entry<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> &'d mut Draft {
+    let index = drafts.iter().position(|draft| draft.id == client.key);
+    let index = index.unwrap_or_else(|| {
+        let is_word = !client.key.is_empty()
+            && client.key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
+        if !is_word {
+            diagnostics.push(client.wrong("this names no client", "use a-z, 0-9 and hyphens"));
+        } else if TAKEN.contains(&client.key) {
+            let problem = "this is a field of the format, and cannot name a client too";
+            diagnostics.push(client.wrong(problem, "use another name"));
+        }
+        drafts.push(Draft::new(client.key.to_owned(), client.source, client.span));
+        drafts.len() - 1
+    });
+    &mut drafts[index]
+}
+
+impl Draft {
+    fn new(id: String, source: &Arc<Source>, span: Span) -> Draft {
+        let (tools, models) = (BTreeMap::new(), BTreeMap::new());
+        let layouts = [None, None, None];
+        Draft { id, name: None, layouts, tools, models, source: Arc::clone(source), span }
+    }
+
+    fn set(&mut self, entry: &Entry<'_>, diagnostics: &mut Vec<Diagnostic>) {
+        let outcome = match entry.key {
+            "name" => entry.text().map(|name| self.name = Some(name.to_owned())),
+            "tools" => {
+                let known = CAPABILITIES.map(|capability| capability.0);
+                set_names(&mut self.tools, entry, Some(&known), diagnostics)
+            }
+            "models" => set_names(&mut self.models, entry, None, diagnostics),
+            _ => match Kind::from_name(entry.key) {
+                Some(kind) => self.set_layout(kind, entry, diagnostics),
+                None => Err(entry.unknown(&CLIENT_KEYS)),
+            },
+        };
+        diagnostics.extend(outcome.err());
+    }
+
+    fn set_layout(
+        &mut self,
+        kind: Kind,
+        entry: &Entry<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        let table = entry.table()?;
+        let layout = self.layouts[kind as usize].get_or_insert_default();
+        for entry in table.entries() {
+            let outcome = match entry.key {
+                "path" => template(&entry).map(|path| layout.path = Some(path)),
+                "files" => files(&entry).map(|files| layout.files = Some(files)),
+                "fields" => fields(kind, &entry).map(|fields| layout.fields = Some(fields)),
+                "unknown-fields" => {
+                    let words = [("keep", UnknownFields::Keep), ("drop", UnknownFields::Drop)];
+                    entry.word(&words).map(|unknown| layout.unknown = unknown)
+                }
+                "most-characters" => {
+                    let count =
+                        entry.item.as_integer().and_then(|count| usize::try_from(count).ok());
+                    let problem = || entry.wrong("this is no number of characters", "");
+                    count.ok_or_else(problem).map(|count| layout.most_characters = Some(count))
+                }
+                _ => Err(entry.unknown(&LAYOUT_KEYS)),
+            };
+            diagnostics.extend(outcome.err());
+        }
+        Ok(())
+    }
+
+    /// Ends the reading: what a client must have is there, or reported.
+    pub(super) fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Option<Profile> {
+        let Draft { id, name, layouts, tools, models, source, span } = self;
+        let before = diagnostics.len();
+        let mut missing = |what: String, help: &str| {
+            let message = format!("the client `{id}` lacks {what}");
+            diagnostics.push(
+                Diagnostic::error("portable/invalid-config", &source, span, message)
+                    .with_help(help),
+            );
+        };
+        if layouts.iter().all(Option::is_none) {
+            missing(
+                "a table `rule`, `skill` or `agent`".to_owned(),
+                "say what it reads, and where",
+            );
+        }
+        let mut finished = [None, None, None];
+        for (kind, layout) in Kind::ALL.into_iter().zip(layouts) {
+            let Some(LayoutDraft { path, files, fields, unknown, most_characters }) = layout else {
+                continue;
+            };
+            let (Some(path), Some(fields)) = (path, fields) else {
+                let what = format!("`{kind}.path` or `{kind}.fields`");
+                missing(what, "an output needs a path and fields");
+                continue;
+            };
+            let files = match files {
+                Some(Files::In(files)) => Some(files),
+                Some(Files::Beside) | None if path.has_own_directory() => None,
+                _ => {
+                    let what = format!("`{kind}.files`, a directory for what lies beside an item");
+                    let help =
+                        "its outputs share a directory, so other files need one of their own";
+                    missing(what, help);
+                    continue;
+                }
+            };
+            finished[kind as usize] =
+                Some(Layout { path, files, fields, unknown, most_characters });
+        }
+        if diagnostics.len() > before {
+            return None;
+        }
+        let [rule, skill, agent] = finished;
+        let name = name.unwrap_or_else(|| id.clone());
+        Some(Profile { id, name, rule, skill, agent, tools, models })
+    }
+}
+
+fn template(entry: &Entry<'_>) -> Result<Template, Diagnostic> {
+    let help = "write a path like `.client/rules/{name}.md`";
+    Template::new(entry.text()?).map_err(|problem| entry.wrong(problem, help))
+}
+
+fn files(entry: &Entry<'_>) -> Result<Files, Diagnostic> {
+    if entry.text()? == "beside" {
+        return Ok(Files::Beside);
+    }
+    let help = "write `beside`, or a directory like `.agents/rules/{name}`";
+    match Template::new(entry.text()?) {
+        Ok(template) if template.ends_in_name() || template.has_own_directory() => {
+            Ok(Files::In(template))
+        }
+        Ok(_) => Err(entry.wrong("items would share it", help)),
+        Err(problem) => Err(entry.wrong(problem, help)),
+    }
+}
+
+/// Sets names for tools or models; `false` takes one away.
+fn set_names(
+    names: &mut BTreeMap<String, String>,
+    entry: &Entry<'_>,
+    known: Option<&[&str]>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<(), Diagnostic> {
+    for entry in entry.table()?.entries() {
+        if let Some(known) = known.filter(|known| !known.contains(&entry.key)) {
+            diagnostics.push(entry.unknown(known));
+            continue;
+        }
+        match (entry.item.as_str(), entry.item.as_bool()) {
+            (Some(name), _) if !name.is_empty() => {
+                names.insert(entry.key.to_owned(), name.to_owned());
+            }
+            (_, Some(false)) => {
+                names.remove(entry.key);
+            }
+            _ => {
+                let help = "write the client's name for it in quotes, or `false` for none";
+                diagnostics.push(entry.wrong("this is no name", help));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fields(kind: Kind, entry: &Entry<'_>) -> Result<Vec<FieldRule>, Diagnostic> {
+    let problem = || entry.wrong("this is no list of fields", "write `[{ key = …, from = … }]`");
+    let mut rules: Vec<FieldRule> = Vec::new();
+    // Both spellings of a list of tables: inline, and `[[…]]`.
+    let inline = entry
+        .item
+        .as_array()
+        .map(|list| list.iter().map(|value| Item::Value(value.clone())).collect::<Vec<Item>>());
+    let tables = entry
+        .item
+        .as_array_of_tables()
+        .map(|list| list.iter().map(|table| Item::Table(table.clone())).collect::<Vec<Item>>());
+    for (index, item) in inline.or(tables).ok_or_else(problem)?.iter().enumerate() {
+        let table = item.as_table_like().ok_or_else(problem)?;
+        let prefix = format!("{}[{index}]", entry.path);
+        let table = Table { source: entry.source, table, prefix: &prefix };
+        let rule = field(kind, table, entry)?;
+        let clashes = |other: &FieldRule| {
+            other.key == rule.key && (other.when == rule.when || rule.when == When::Always)
+        };
+        if rules.iter().any(clashes) {
+            return Err(entry.wrong(&format!("the key `{}` stands there twice", rule.key), ""));
+        }
+        rules.push(rule);
+    }
+    Ok(rules)
+}
+
+fn field(kind: Kind, table: Table<'_>, whole: &Entry<'_>) -> Result<FieldRule, Diagnostic> {
+    let (mut key, mut from, mut shape, mut default, mut constant) = (None, None, None, None, None);
+    let mut when = When::Always;
+    let mut last = whole.clone();
+    for entry in table.entries() {
+        match entry.key {
+            "key" => key = Some(entry.text()?.to_owned()),
+            "from" => {
+                let found: From = entry.word(&From::ALL.map(|from| (from.as_str(), from)))?;
+                if let Some(only) = found.only().filter(|only| *only != kind) {
+                    let problem = format!("a {kind} has no `{}`", found.as_str());
+                    return Err(
+                        entry.wrong(&problem, &format!("it is a field of {}", only.folder()))
+                    );
+                }
+                from = Some(found);
+            }
+            "as" => shape = Some(entry.word(&Shape::ALL.map(|shape| (shape.as_str(), shape)))?),
+            "default" => default = Some(entry.text()?.to_owned()),
+            "value" => constant = Some(self::constant(&entry)?),
+            "when" => {
+                let words = [("scoped", When::Scoped), ("unscoped", When::Unscoped)];
+                when = entry.word(&words)?;
+            }
+            _ => return Err(entry.unknown(&FIELD_KEYS)),
+        }
+        last = Entry { path: table.prefix.to_owned(), ..entry };
+    }
+    let key = key.filter(|key| !key.is_empty());
+    let key = key.ok_or_else(|| last.wrong("the field has no `key`", "name the field"))?;
+    let value = match (from, constant) {
+        (Some(from), None) => {
+            let usual = if from.is_list() { Shape::List } else { Shape::Text };
+            let shape = shape.unwrap_or(usual);
+            if from.is_list() == (shape == Shape::Text) {
+                let problem = format!("`{}` cannot be `{}`", from.as_str(), shape.as_str());
+                return Err(last.wrong(&problem, "a list is `list`, `comma` or `allow-map`"));
+            }
+            FieldValue::Item { from, shape, default }
+        }
+        (None, Some(constant)) if shape.is_none() && default.is_none() => {
+            FieldValue::Constant(constant)
+        }
+        _ => return Err(last.wrong("a field has `from`, or `value` alone", "keep one of them")),
+    };
+    Ok(FieldRule { key, value, when })
+}
+
+fn constant(entry: &Entry<'_>) -> Result<Constant, Diagnostic> {
+    let text = entry.item.as_str().map(|text| Constant::Text(text.to_owned()));
+    let boolean = entry.item.as_bool().map(Constant::Boolean);
+    let number = entry.item.as_integer().map(Constant::Number);
+    let problem = || entry.wrong("this is no text, number or boolean", "");
+    text.or(boolean).or(number).ok_or_else(problem)
+}

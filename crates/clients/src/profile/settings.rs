@@ -1,0 +1,139 @@
+//! What a project's `brief.toml` says about compiling, in `[build]`.
+
+use std::sync::Arc;
+
+use brief_syntax::near_miss::nearest;
+use brief_syntax::{Diagnostic, Source};
+
+use super::Profiles;
+use super::toml::{self, Entry, Table};
+
+/// How items are compiled, whatever the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// The heading that a body begins with.
+    pub first_heading: FirstHeading,
+    /// What becomes of the licence.
+    pub license: License,
+    /// What becomes of fields that the open standard for skills does not have.
+    pub agent_skills: AgentSkills,
+}
+
+/// The heading that a body begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FirstHeading {
+    /// The item's name, as it is.
+    #[default]
+    Name,
+    /// None.
+    Never,
+}
+
+/// What becomes of the licence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum License {
+    /// It stays in the source.
+    #[default]
+    Strip,
+    /// Skills keep it; for the other kinds no client has such a field.
+    Keep,
+}
+
+/// What becomes of a skill's fields that the open standard does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AgentSkills {
+    /// They are handed on.
+    #[default]
+    Extended,
+    /// They are left out.
+    Strict,
+}
+
+/// What a project wants built, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// The output directory, below the registry.
+    pub out: Option<String>,
+    /// The clients to build for; `None` for all.
+    pub clients: Option<Vec<String>>,
+    /// How items are compiled.
+    pub options: Options,
+}
+
+const KEYS: [&str; 5] = ["out", "clients", "h1", "license", "agent-skills"];
+
+impl Settings {
+    /// Reads `[build]` of a project's `brief.toml`.
+    pub fn read(
+        configuration: &Arc<Source>,
+        profiles: &Profiles,
+    ) -> Result<Settings, Vec<Diagnostic>> {
+        let mut diagnostics = Vec::new();
+        let mut settings = Settings::default();
+        let Some(document) = toml::parse(configuration, &mut diagnostics) else {
+            return Err(diagnostics);
+        };
+        let top = Table { source: configuration, table: document.as_table(), prefix: "" };
+        for entry in top.entries().filter(|entry| entry.key == "build") {
+            match entry.table() {
+                Ok(table) => {
+                    for entry in table.entries() {
+                        diagnostics.extend(settings.set(&entry, profiles).err());
+                    }
+                }
+                Err(problem) => diagnostics.push(problem),
+            }
+        }
+        if diagnostics.is_empty() { Ok(settings) } else { Err(diagnostics) }
+    }
+
+    fn set(&mut self, entry: &Entry<'_>, profiles: &Profiles) -> Result<(), Diagnostic> {
+        match entry.key {
+            "out" => self.out = Some(out(entry)?),
+            "clients" => self.clients = Some(clients(entry, profiles)?),
+            "h1" => {
+                let words = [("name", FirstHeading::Name), ("never", FirstHeading::Never)];
+                self.options.first_heading = entry.word(&words)?;
+            }
+            "license" => {
+                let words = [("strip", License::Strip), ("keep", License::Keep)];
+                self.options.license = entry.word(&words)?;
+            }
+            "agent-skills" => {
+                let words = [("extended", AgentSkills::Extended), ("strict", AgentSkills::Strict)];
+                self.options.agent_skills = entry.word(&words)?;
+            }
+            _ => return Err(entry.unknown(&KEYS)),
+        }
+        Ok(())
+    }
+}
+
+/// A file of the project does not say where else to write: only the command line does.
+fn out(entry: &Entry<'_>) -> Result<String, Diagnostic> {
+    let text = entry.text()?;
+    let is_plain = |name: &str| !matches!(name, "" | "..") && !name.contains(['\\', ':']);
+    if text.split('/').all(is_plain) {
+        return Ok(text.to_owned());
+    }
+    let help = "write a path below this file; `--out` may name any directory";
+    Err(entry.wrong("it does not lie in the registry", help))
+}
+
+fn clients(entry: &Entry<'_>, profiles: &Profiles) -> Result<Vec<String>, Diagnostic> {
+    let clients = entry.texts()?;
+    let known = profiles.ids();
+    if clients.is_empty() {
+        return Err(
+            entry.wrong("the list is empty", "name a client, or remove the key to mean all")
+        );
+    }
+    if let Some(client) = clients.iter().find(|client| profiles.get(client).is_none()) {
+        let help = match nearest(client, &known) {
+            Some(near) => format!("did you mean `{near}`? known clients: {}", known.join(", ")),
+            None => format!("known clients: {}", known.join(", ")),
+        };
+        return Err(entry.wrong(&format!("unknown client `{client}`"), &help));
+    }
+    Ok(clients)
+}

@@ -1,0 +1,115 @@
+//! TOML with places, and one way to say what is wrong with it.
+
+use std::sync::Arc;
+
+use brief_syntax::near_miss::nearest;
+use brief_syntax::{Diagnostic, Source, Span};
+use toml_edit::{Document, Item, TableLike};
+
+/// A table of a file, and the keys on the way to it.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'t> {
+    pub(super) source: &'t Arc<Source>,
+    pub(super) table: &'t dyn TableLike,
+    pub(super) prefix: &'t str,
+}
+
+/// A key and its value.
+#[derive(Clone)]
+pub(super) struct Entry<'t> {
+    pub(super) source: &'t Arc<Source>,
+    /// The key with all above it: `rule.path`.
+    pub(super) path: String,
+    pub(super) key: &'t str,
+    pub(super) item: &'t Item,
+    /// Where the key stands.
+    pub(super) span: Span,
+}
+
+/// Parses a file; one that is not TOML is a problem with a place.
+pub(super) fn parse(
+    source: &Arc<Source>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Document<String>> {
+    match Document::parse(source.text().trim_start_matches('\u{feff}').to_owned()) {
+        Ok(document) => Some(document),
+        Err(error) => {
+            let skipped = source.text().len() - source.text().trim_start_matches('\u{feff}').len();
+            let span = error.span().unwrap_or_default();
+            let span = Span::new(span.start + skipped, span.end + skipped);
+            let message = format!("the file is not TOML: {}", error.message());
+            let message = message.replace('\n', ", ");
+            diagnostics.push(Diagnostic::error("portable/invalid-config", source, span, message));
+            None
+        }
+    }
+}
+
+impl<'t> Table<'t> {
+    /// Returns the entries in order.
+    pub(super) fn entries(self) -> impl Iterator<Item = Entry<'t>> {
+        self.table.iter().map(move |(key, item)| {
+            let span = self.table.key(key).and_then(toml_edit::Key::span).or(item.span());
+            let span = span.map_or(Span::default(), |span| Span::new(span.start, span.end));
+            let path = match self.prefix {
+                "" => key.to_owned(),
+                prefix => format!("{prefix}.{key}"),
+            };
+            Entry { source: self.source, path, key, item, span }
+        })
+    }
+}
+
+impl<'t> Entry<'t> {
+    /// Reports what is wrong with the value.
+    pub(super) fn wrong(&self, problem: &str, help: &str) -> Diagnostic {
+        let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
+        let message = format!("`{}`: {problem}", self.path);
+        let diagnostic = Diagnostic::error("portable/invalid-config", self.source, span, message);
+        if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
+    }
+
+    /// Reports a key that is not one of those that exist.
+    pub(super) fn unknown(&self, known: &[&str]) -> Diagnostic {
+        let message = format!("`{}`: there is no such key", self.path);
+        let help = match nearest(self.key, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("keys are {}", known.join(", ")),
+        };
+        Diagnostic::error("portable/invalid-config", self.source, self.span, message)
+            .with_help(help)
+    }
+
+    /// Returns the value as a text.
+    pub(super) fn text(&self) -> Result<&'t str, Diagnostic> {
+        self.item.as_str().ok_or_else(|| self.wrong("this is no text", "write it in quotes"))
+    }
+
+    /// Returns the value as one of some words.
+    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Diagnostic> {
+        let text = self.text()?;
+        let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            let help = match nearest(text, &known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("use one of {}", known.join(", ")),
+            };
+            self.wrong(&format!("`{text}` means nothing here"), &help)
+        })
+    }
+
+    /// Returns the value as a list of texts.
+    pub(super) fn texts(&self) -> Result<Vec<String>, Diagnostic> {
+        let problem = || self.wrong("this is no list of texts", "write `[\"…\", \"…\"]`");
+        let list = self.item.as_array().ok_or_else(problem)?;
+        list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(problem)).collect()
+    }
+
+    /// Returns the value as a table.
+    pub(super) fn table(&self) -> Result<Table<'_>, Diagnostic> {
+        let table = self.item.as_table_like();
+        let table = table.ok_or_else(|| self.wrong("this is no table", ""))?;
+        Ok(Table { source: self.source, table, prefix: &self.path })
+    }
+}

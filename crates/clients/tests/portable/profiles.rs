@@ -1,0 +1,160 @@
+//! Clients as data: ours, changed ones, and new ones.
+
+use std::sync::Arc;
+
+use brief_clients::profile::{Profiles, Settings};
+use brief_dialects::portable::{CAPABILITIES, CLIENTS, Kind, MODEL_ALIASES, config};
+use brief_syntax::Source;
+
+use crate::{AGENT, Shop, document};
+
+/// The clients that lint knows are those that we can compile for, in the same order.
+#[test]
+fn our_profiles_are_the_documents_clients() {
+    let profiles = Profiles::builtin();
+    assert_eq!(profiles.ids(), CLIENTS);
+    for profile in profiles.iter() {
+        assert!(Kind::ALL.into_iter().all(|kind| profile.layout(kind).is_some()));
+    }
+    let source = Arc::new(Source::new("brief.toml", ""));
+    assert_eq!(Profiles::with_overrides(&source).unwrap(), profiles);
+    assert_eq!((CAPABILITIES.len(), MODEL_ALIASES.len()), (8, 3));
+}
+
+/// N33, R11: single names of a client that we know can be changed, added and taken away.
+#[test]
+fn a_project_changes_single_keys() {
+    let configuration = "[clients.copilot.tools]\nread = \"read\"\ngrep = \"search\"\nglob = \"search\"\n\
+                         bash = false\n[clients.copilot.models]\nopus = \"gpt-5.4\"\n\
+                         [clients.claude.agent]\npath = \".claude/agents/team/{name}.md\"\n";
+    let source = document("tools: [read, grep, glob, bash]\nmodel: opus\n", "## A\n");
+    let shop = Shop::configured(configuration, &[("agents/x/AGENT.md", &source)]);
+    assert_eq!(
+        shop.header(".github/agents/x.agent.md"),
+        "name: x\ndescription: Does things\nmodel: gpt-5.4\ntools:\n  - read\n  - search\n"
+    );
+    assert_eq!(shop.losses().len(), 1, "`bash` has no name any more");
+    assert!(!shop.paths().contains(&AGENT.to_owned()));
+    assert!(shop.header(".claude/agents/team/x.md").contains("model: opus\n"), "the rest stays");
+}
+
+const CURSOR: &str = r#"
+[clients.cursor]
+name = "Cursor"
+
+[clients.cursor.rule]
+path = ".cursor/rules/{name}.mdc"
+files = ".agents/rules/{name}"
+fields = [
+  { key = "description", from = "description" },
+  { key = "globs", from = "scope.paths", as = "comma" },
+  { key = "alwaysApply", value = false, when = "scoped" },
+  { key = "alwaysApply", value = true, when = "unscoped" },
+]
+"#;
+
+/// N01: a new client is known everywhere at once: audience, directives, overrides, blocks.
+#[test]
+fn a_project_adds_a_client() {
+    let fields = "audience: [claude, cursor]\nscope:\n  paths: [a, b]\ncursor: {extra: 1}\n";
+    let body = "## A\n\n<!-- @client:cursor -->\nOwn.\n<!-- @endclient -->\n";
+    let shop = Shop::configured(CURSOR, &[("rules/x/RULE.md", &document(fields, body))]);
+    assert_eq!(shop.paths(), [".claude/rules/x.md", ".cursor/rules/x.mdc"]);
+    assert_eq!(
+        shop.text(".cursor/rules/x.mdc"),
+        "---\ndescription: Does things\nglobs: a,b\nalwaysApply: false\nextra: 1\n---\n\n# x\n\n## A\n\nOwn.\n"
+    );
+    assert!(!shop.text(".claude/rules/x.md").contains("Own"));
+    assert!(!shop.text(".claude/rules/x.md").contains("extra"));
+    let shop = Shop::configured(
+        CURSOR,
+        &[("rules/x/RULE.md", &document("", "## A\n")), ("rules/x/RULE.cursor.md", "## Own\n")],
+    );
+    assert!(shop.text(".cursor/rules/x.mdc").contains("alwaysApply: true\n---\n\n# x\n\n## Own\n"));
+    assert_eq!(config::client_names(CURSOR.as_bytes()), ["cursor"], "lint knows it too");
+}
+
+/// A client that has no agents gets none.
+#[test]
+fn a_kind_that_a_client_does_not_have_is_left_out() {
+    let shop = Shop::configured(CURSOR, &[("agents/x/AGENT.md", &document("", "## A\n"))]);
+    assert!(shop.paths().iter().all(|path| !path.contains("cursor")));
+}
+
+/// What is wrong with a configuration has a file, a line and a key.
+#[test]
+fn a_wrong_profile_is_an_error_with_a_place() {
+    let path = "[clients.claude.rule]\npath = ";
+    let cases = [
+        ("[clients", "1:9", "the file is not TOML"),
+        ("clients = 1\n", "1:11", "`clients`: this is no table"),
+        ("[clients.claude]\nrul = {}\n", "2:1", "`clients.claude.rul`: there is no such key"),
+        (&format!("{path}\".claude/x.md\"\n"), "2:8", "it lacks `{name}`"),
+        (&format!("{path}\"../{{name}}.md\"\n"), "2:8", "it is not a plain relative path"),
+        (&format!("{path}\"/x/{{name}}.md\"\n"), "2:8", "it is not a plain relative path"),
+        (&format!("{path}\".git/hooks/{{name}}\"\n"), "2:8", "version control"),
+        (&format!("{path}\".brief/{{name}}\"\n"), "2:8", "brief itself"),
+        (&format!("{path}\"docs/{{name}}.md\"\n"), "2:8", "like `.claude`"),
+        (&format!("{path}\".c/{{kind}}/{{name}}\"\n"), "2:8", "only `{name}` is filled in"),
+        (&format!("{path}7\n"), "2:8", "this is no text"),
+        ("[clients.claude.tools]\nraed = \"x\"\n", "2:1", "there is no such key"),
+        ("[clients.claude.tools]\nread = 1\n", "2:8", "this is no name"),
+        ("[clients.x]\nname = \"X\"\n", "1:10", "the client `x` lacks a table"),
+        ("[clients.x.rule]\npath = \".x/{name}\"\n", "1:10", "`rule.path` or `rule.fields`"),
+        ("[clients.x.rule]\npath = \".x/{name}\"\nfields = []\n", "1:10", "lacks `rule.files`"),
+        ("[clients.name.rule]\n", "1:10", "cannot name a client too"),
+        ("[clients.\"A b\".rule]\n", "1:10", "this names no client"),
+        (
+            "[clients.claude.rule]\nfields = [{ key = \"a\", from = \"mode\" }]\n",
+            "2:31",
+            "a rule has no `mode`",
+        ),
+        (
+            "[clients.claude.rule]\nfields = [{ key = \"a\", from = \"name\", as = \"list\" }]\n",
+            "2:44",
+            "`name` cannot be `list`",
+        ),
+        ("[clients.claude.rule]\nfields = [{ from = \"name\" }]\n", "2:20", "has no `key`"),
+        (
+            "[clients.claude.rule]\nfields = [{ key = \"a\", value = 1 }, { key = \"a\", value = 2 }]\n",
+            "2:10",
+            "`a` stands there twice",
+        ),
+        ("[clients.claude.rule]\nmost-characters = -1\n", "2:19", "no number of characters"),
+    ];
+    for (text, place, message) in cases {
+        let source = Arc::new(Source::new("brief.toml", text));
+        let problems = Profiles::with_overrides(&source).unwrap_err();
+        let problem = problems.iter().find(|found| found.message.contains(message));
+        let problem = problem.unwrap_or_else(|| panic!("{text}: {problems:?}"));
+        let position = problem.position();
+        let found = format!("{}:{}", position.line, position.column);
+        assert_eq!((found.as_str(), problem.code), (place, "portable/invalid-config"), "{text}");
+    }
+}
+
+/// What `[build]` says, and what it cannot say.
+#[test]
+fn build_options_are_read_and_checked() {
+    let profiles = Profiles::builtin();
+    let read = |text: &str| Settings::read(&Arc::new(Source::new("brief.toml", text)), &profiles);
+    let settings = read("[build]\nout = \"a/b\"\nclients = [\"opencode\"]\n").unwrap();
+    assert_eq!(settings.out.as_deref(), Some("a/b"));
+    assert_eq!(settings.clients, Some(vec!["opencode".to_owned()]));
+    assert_eq!(read("[other]\nx = 1\n").unwrap(), Settings::default());
+    for (line, message) in [
+        ("out = \"../x\"", "it does not lie in the registry"),
+        ("out = \"/x\"", "it does not lie in the registry"),
+        ("out = \"c:/x\"", "it does not lie in the registry"),
+        ("clients = [\"cursor\"]", "unknown client `cursor`"),
+        ("clients = []", "the list is empty"),
+        ("clients = \"claude\"", "this is no list of texts"),
+        ("h1 = \"nam\"", "`nam` means nothing here"),
+        ("license = true", "this is no text"),
+        ("outt = \"x\"", "there is no such key"),
+    ] {
+        let problems = read(&format!("[build]\n{line}\n")).unwrap_err();
+        assert!(problems[0].message.contains(message), "{line}: {problems:?}");
+        assert_eq!(problems[0].position().line, 2, "{line}");
+    }
+}

@@ -1,0 +1,85 @@
+//! Directory handles where the system has none: by path, checking for links first.
+
+use super::{
+    Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission, ReadError,
+    Resolved, fs, io, kind_of, read_open,
+};
+
+struct Handle(PathBuf);
+
+pub(super) fn open_dir(path: &Path) -> io::Result<Box<dyn Dir>> {
+    if fs::metadata(path)?.is_dir() {
+        Ok(Box::new(Handle(path.to_owned())))
+    } else {
+        Err(io::ErrorKind::NotADirectory.into())
+    }
+}
+
+pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(ReadError::NotAFile(kind_of(metadata.file_type())));
+    }
+    read_open(&mut File::open(path)?, metadata.len(), limit)
+}
+
+impl Dir for Handle {
+    fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+        let path = self.0.join(name);
+        if fs::symlink_metadata(&path)?.is_dir() {
+            Ok(Box::new(Handle(path)))
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
+    }
+
+    fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let path = self.0.join(name);
+        match kind_of(fs::symlink_metadata(&path)?.file_type()) {
+            FileKind::File => read(&path, limit),
+            other => Err(ReadError::NotAFile(other)),
+        }
+    }
+
+    fn make_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+        match fs::create_dir(self.0.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => self.open_dir(name),
+        }
+    }
+
+    fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
+        let bytes = self.read(name, limit)?;
+        Ok(FileContent { bytes, permission: Permission::Data })
+    }
+
+    fn put_file(&self, name: &OsStr, bytes: &[u8], _: Permission) -> io::Result<()> {
+        let mut staged = tempfile::Builder::new().prefix(".brief-").tempfile_in(&self.0)?;
+        io::Write::write_all(&mut staged, bytes)?;
+        staged.persist(self.0.join(name)).map_err(|error| error.error).map(drop)
+    }
+
+    fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_file(self.0.join(name))
+    }
+
+    fn remove_empty_dir(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.0.join(name))
+    }
+
+    fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+        fs::read_dir(&self.0)?
+            .take(limit)
+            .map(|entry| {
+                let entry = entry?;
+                Ok(DirEntry { name: entry.file_name(), kind: kind_of(entry.file_type()?) })
+            })
+            .collect()
+    }
+}
+
+pub(super) fn resolve(path: &Path) -> io::Result<Resolved> {
+    let path = fs::canonicalize(path)?;
+    let kind = kind_of(fs::metadata(&path)?.file_type());
+    Ok(Resolved { path, kind })
+}
