@@ -32,16 +32,18 @@ struct Files {
 
 impl Reader for Files {
     fn visit(&mut self, visit: &Visit<'_>) {
-        if let Ok(bytes) = visit.read(config::FILE_NAME) {
+        if visit.slashed().is_empty()
+            && let Ok(bytes) = visit.read(config::FILE_NAME)
+        {
             self.clients.extend(config::client_names(&bytes));
         }
         self.collector.visit(visit);
     }
 
     fn finish(self: Box<Self>) -> Box<dyn Shelf> {
-        let own = self.clients.iter().map(String::as_str);
-        let mut clients: Vec<&str> = CLIENTS.into_iter().chain(own).collect();
-        clients.dedup();
+        let mut clients: Vec<&str> = CLIENTS.to_vec();
+        clients
+            .extend(self.clients.iter().map(String::as_str).filter(|own| !CLIENTS.contains(own)));
         let registry = self.collector.finish(&clients);
         let diagnostics = registry.all_diagnostics().cloned().collect();
         Box::new(Checked { registry, diagnostics })
