@@ -56,15 +56,7 @@ enum Opening {
 impl FrontMatter {
     /// Reads the front matter of a file.
     pub fn read(source: &Arc<Source>) -> FrontMatter {
-        let mut diagnostics = Vec::new();
-        if let Encoding::Invalid { offset } = source.encoding() {
-            let span = Span::at(offset);
-            let message = "the file is not UTF-8 from here on";
-            diagnostics.push(
-                Diagnostic::warning("text/not-utf8", source, span, message)
-                    .with_help("save the file as UTF-8"),
-            );
-        }
+        let mut diagnostics = encoding_problem(source);
         match find(source.text()) {
             Opening::None => {
                 FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
@@ -88,6 +80,16 @@ impl FrontMatter {
         }
     }
 
+    /// Reads a file that is YAML from its first line to its last: all header, and no body.
+    pub fn whole(source: &Arc<Source>) -> FrontMatter {
+        let mut diagnostics = encoding_problem(source);
+        let span = Span::new(bom(source.text()), source.text().len());
+        let yaml = parse(source, span, &mut diagnostics);
+        report_yaml_problems(source, &yaml, &mut diagnostics);
+        let header = Header { yaml, span, leading_blank: false };
+        FrontMatter { header: Some(header), body_start: span.end, diagnostics }
+    }
+
     /// Returns the value of a top-level field.
     pub fn get(&self, name: &str) -> Option<Node<'_>> {
         match self.header.as_ref()?.yaml.root()?.value() {
@@ -95,6 +97,13 @@ impl FrontMatter {
             _ => None,
         }
     }
+}
+
+fn encoding_problem(source: &Arc<Source>) -> Vec<Diagnostic> {
+    let Encoding::Invalid { offset } = source.encoding() else { return Vec::new() };
+    let message = "the file is not UTF-8 from here on";
+    let diagnostic = Diagnostic::warning("text/not-utf8", source, Span::at(offset), message);
+    vec![diagnostic.with_help("save the file as UTF-8")]
 }
 
 fn bom(text: &str) -> usize {
@@ -510,6 +519,16 @@ mod tests {
         assert_eq!(field(&front, "last"), Some("1"));
         assert_eq!(codes(&front), ["frontmatter-invalid"]);
         assert_eq!(front.diagnostics[0].position().line, 3);
+    }
+
+    #[test]
+    fn a_file_may_be_all_header() {
+        for text in ["name: n\nlast: 1\n", "\u{feff}---\nname: n\nlast: 1", "# c\n---\nname: n\n"] {
+            let front = FrontMatter::whole(&Arc::new(Source::new("f.yaml", text)));
+            assert_eq!(field(&front, "name"), Some("n"), "{text:?}");
+            assert_eq!(&text[front.get("name").unwrap().span().range()], "n", "{text:?}");
+            assert_eq!(front.body_start, text.len(), "{text:?}");
+        }
     }
 
     #[test]

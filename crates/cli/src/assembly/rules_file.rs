@@ -32,7 +32,8 @@ pub(crate) fn write_rules(
         Err(ReadError::Missing) => Vec::new(),
         Err(error) => return Err(refused(&format!("cannot be read: {error}"))),
     };
-    match place(&file, &prompt.rules_file(), edits) {
+    let (content, count) = prompt.rules_file(&path);
+    match place(&file, &content, edits) {
         Placed::Unchanged => Ok(()),
         Placed::EditedByHand => Err(refused("holds rules of ours that were edited by hand")
             .with_hint("move your text out of the marked block, or use `--force`")),
@@ -44,7 +45,6 @@ pub(crate) fn write_rules(
             written
                 .and_then(|()| system.replace_file(&path, &new))
                 .map_err(|error| refused(&format!("cannot be written: {error}")))?;
-            let count = prompt.rules.len();
             let rules = if count == 1 { "rule" } else { "rules" };
             ui.status(&format!("wrote {count} {rules} to {shown}"))?;
             Ok(())

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_engine::structured::FILE_NAMES;
-use brief_engine::{Catalog, Dialects, Root, Scope, Target, TargetKind, hosted};
+use brief_engine::{Catalog, Dialects, Root, Scope, Target, TargetKind, hosted, tasks};
 use brief_syntax::diagnostic::{Applicability, apply_safe_fixes};
 use brief_syntax::render::{JsonDiagnostic, sarif};
 use brief_syntax::source::{Encoding, Source};
@@ -145,8 +145,9 @@ impl Place {
 }
 
 fn check(session: &Session, root: &Root, place: &Place, ignored: Ignored) -> Check {
-    // A context directory is checked from the directory that it belongs to.
-    let owner = hosted::owner_of(session.system(), &place.directory);
+    // A context directory is checked from the directory that it belongs to, and so are tasks.
+    let owner = hosted::owner_of(session.system(), &place.directory)
+        .or_else(|| tasks::owner_of(&place.directory));
     let start = owner.as_ref().unwrap_or(&place.directory);
     let scope = Scope { start, ignored, dialects: Dialects::All };
     let catalog = Catalog::whole(session.system(), root, scope);
@@ -155,7 +156,9 @@ fn check(session: &Session, root: &Root, place: &Place, ignored: Ignored) -> Che
     if let Some(name) = &place.file {
         let path = root.path().join(place.directory.slashed()).join(name);
         diagnostics.retain(|diagnostic| diagnostic.path() == path);
-        let is_known = owner.is_some() || FILE_NAMES.iter().any(|known| name == known);
+        let is_known = owner.is_some()
+            || FILE_NAMES.iter().any(|known| name == known)
+            || tasks::is_rule_file(name);
         files = usize::from(is_known);
     } else if owner.is_some() {
         let directory = root.path().join(place.directory.slashed());

@@ -24,8 +24,10 @@ fn is_code(text: &str) -> bool {
     };
     match text.split_once('/') {
         Some((area, name)) => {
-            matches!(area, "hosted" | "structured" | "tasks" | "project" | "yaml" | "text")
-                && word(name)
+            matches!(
+                area,
+                "hosted" | "structured" | "tasks" | "portable" | "project" | "yaml" | "text"
+            ) && word(name)
         }
         None => text.strip_prefix("frontmatter-").is_some_and(word),
     }

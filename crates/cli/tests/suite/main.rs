@@ -9,6 +9,7 @@ mod completions;
 mod context;
 mod decisions;
 mod documents;
+mod fmt;
 mod hook;
 mod hook_install;
 mod hosted;
@@ -16,10 +17,21 @@ mod hostile;
 mod init;
 mod lint;
 mod mcp_servers;
+mod new;
 mod promises;
 mod sctx;
+mod task;
+#[cfg(unix)]
+mod task_exec;
 #[cfg(unix)]
 mod task_files;
+mod task_hostile;
+mod task_lint;
+mod task_output;
+#[cfg(unix)]
+mod task_remote;
+mod task_rules_file;
+mod task_search;
 mod trust;
 mod usage;
 mod why;

@@ -18,7 +18,9 @@ fn help_lists_the_commands() {
       mcp-servers  Show the MCP servers that are configured for a file or directory
       build        Compile portable rules, skills and agents into each client's own files
       lint         Check guidance files, every format at once
+      fmt          Lay out the items of a source registry: front matter and body
       init         Write an AGENTS.yaml to start from
+      new          Write a new item of a source registry, to go on from
       hook         Answer a client's hook, or set it up
       trust        Let files from elsewhere execute, by their exact content
       schema       Print the JSON Schema of a configuration file, for editors
@@ -48,6 +50,8 @@ fn each_command_has_help() {
         &["schema"],
         &["lint"],
         &["init"],
+        &["fmt"],
+        &["new"],
         &["hook"],
         &["hook", "claude"],
         &["hook", "install"],

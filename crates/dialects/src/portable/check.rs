@@ -1,12 +1,13 @@
 //! What would not travel: every rule of the document that is about more than one field.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use brief_syntax::markdown::{Heading, Outline};
-use brief_syntax::yaml::Node;
-use brief_syntax::{Diagnostic, Edit, Fix, Span};
+use brief_syntax::yaml::{Node, Value};
+use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span};
 
-use super::bundle::{self, BundleError};
+use super::bundle;
 use super::constructs::{self, Construct, Weight};
 use super::directives::{self, Directives, ProblemKind};
 use super::fields::{is_reserved, unknown_client};
@@ -15,6 +16,9 @@ use super::model::{Item, ItemId, Kind};
 use super::parse;
 use super::registry::{Registry, is_foreign, is_in_shared, kind_of_place};
 
+/// More findings than this in one item help nobody.
+const REPORTED_PER_ITEM: usize = 1_000;
+
 /// Checks a registry; what is wrong is added to its items and bundles.
 pub fn check(registry: &mut Registry, clients: &[&str]) {
     let mut seen: BTreeMap<ItemId, String> = BTreeMap::new();
@@ -22,6 +26,7 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
         let mut found = std::mem::take(&mut item.diagnostics);
         if is_foreign(item) {
             found.extend(foreign(item));
+            found.extend(place(item));
         } else {
             parse::check_item(&item.id, &item.document, clients, &mut found);
             found.extend(place(item));
@@ -39,10 +44,24 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
         } else {
             seen.insert(item.id.clone(), item.slashed.clone());
         }
-        item.diagnostics = found;
+        item.diagnostics = limited(found, &item.document.source);
     }
     preloaded_skills(registry);
     check_bundles(registry);
+}
+
+/// What makes an item an error comes first, so that leaving out the rest hides nothing.
+fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> {
+    if found.len() > REPORTED_PER_ITEM {
+        found.sort_by_key(|diagnostic| diagnostic.severity != Severity::Error);
+        found.truncate(REPORTED_PER_ITEM);
+        let message = format!("only the first {REPORTED_PER_ITEM} problems of this item are shown");
+        found.push(
+            Diagnostic::warning("portable/too-many-problems", source, Span::default(), message)
+                .with_help("correct those first"),
+        );
+    }
+    found
 }
 
 /// R19: a skill of the open standard is taken as it is.
@@ -100,7 +119,7 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
         if !clients.contains(&own.client.as_str()) {
             let mut diagnostic =
                 unknown_client(&item.document, &own.client, Span::default(), clients);
-            diagnostic.source = std::sync::Arc::clone(&own.source);
+            diagnostic.source = Arc::clone(&own.source);
             found.push(diagnostic);
         }
         let (document, _) = parse::document(&own.source);
@@ -114,14 +133,17 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
             );
             continue;
         }
-        let text = own.source.text();
+        let whole = own.source.text();
+        let text = whole.trim_start_matches('\u{feff}');
+        let start = whole.len() - text.len();
         let outline = Outline::of(text);
         let readers = [own.client.as_str()];
         for construct in constructs::find(text, &outline) {
-            found.extend(client_construct(&own.source, 0, &construct, &readers));
+            found.extend(client_construct(&own.source, start, &construct, &readers));
         }
-        found.extend(headings(&own.source, 0, &outline));
-        found.extend(fences(&own.source, 0, text, &outline));
+        found.extend(headings(&own.source, start, &outline));
+        found.extend(fences(&own.source, start, text, &outline));
+        found.extend(file_links(item, &own.source, start, text));
     }
     found
 }
@@ -155,6 +177,13 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
         };
         found.extend(client_construct(source, start, &construct, &readers));
     }
+    found.extend(file_links(item, source, start, text));
+    found
+}
+
+/// §5.4: links to files lead to files that travel.
+fn file_links(item: &Item, source: &Arc<Source>, start: usize, text: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
     for link in links::file_links(text) {
         let span = Span::new(start + link.span.start, start + link.span.end);
         match link.target {
@@ -184,7 +213,7 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
 
 /// A construct is fine where only its own client reads it.
 fn client_construct(
-    source: &std::sync::Arc<brief_syntax::Source>,
+    source: &Arc<Source>,
     start: usize,
     construct: &Construct,
     readers: &[&str],
@@ -259,11 +288,7 @@ fn directive_problems(item: &Item, directives: &Directives, clients: &[&str]) ->
 }
 
 /// §5.1: bodies begin at the second level and skip none.
-fn headings(
-    source: &std::sync::Arc<brief_syntax::Source>,
-    start: usize,
-    outline: &Outline,
-) -> Vec<Diagnostic> {
+fn headings(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let place = |heading: &Heading| Span::new(start + heading.span.start, start + heading.span.end);
     let mut previous: Option<&Heading> = None;
@@ -299,11 +324,7 @@ fn headings(
 }
 
 /// Moves every heading one level down, when all are written with `#` and have room.
-fn shifted(
-    source: &std::sync::Arc<brief_syntax::Source>,
-    start: usize,
-    outline: &Outline,
-) -> Option<Fix> {
+fn shifted(source: &Arc<Source>, start: usize, outline: &Outline) -> Option<Fix> {
     let mut edits = Vec::new();
     for heading in &outline.headings {
         let at = start + heading.span.start;
@@ -316,17 +337,12 @@ fn shifted(
     Some(Fix::safe("move every heading one level down", edits))
 }
 
-fn trimmed(source: &brief_syntax::Source, span: Span) -> Span {
+fn trimmed(source: &Source, span: Span) -> Span {
     Span::new(span.start, span.start + source.slice(span).trim_end().len())
 }
 
 /// §5.2: every fence says what is in it.
-fn fences(
-    source: &std::sync::Arc<brief_syntax::Source>,
-    start: usize,
-    text: &str,
-    outline: &Outline,
-) -> Vec<Diagnostic> {
+fn fences(source: &Arc<Source>, start: usize, text: &str, outline: &Outline) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for block in &outline.code_blocks {
         let code = &text[block.span.range()];
@@ -365,6 +381,7 @@ fn file_names(item: &Item) -> Vec<Diagnostic> {
             is_reserved(name)
                 || name.ends_with(['.', ' '])
                 || name.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
+                || name.contains(char::is_control)
         }) {
             let message = format!("`{path}` cannot be written on every system");
             error("portable/unportable-file-name", message);
@@ -379,7 +396,7 @@ fn file_names(item: &Item) -> Vec<Diagnostic> {
 
 /// R21: an agent may name a skill that comes from elsewhere, so it is only a warning.
 fn preloaded_skills(registry: &mut Registry) {
-    let skills: Vec<String> = registry
+    let skills: BTreeSet<String> = registry
         .items
         .iter()
         .filter(|item| item.kind() == Kind::Skill)
@@ -387,10 +404,12 @@ fn preloaded_skills(registry: &mut Registry) {
         .collect();
     for item in registry.items.iter_mut().filter(|item| item.kind() == Kind::Agent) {
         let mut found = Vec::new();
-        for name in item.preload_skills() {
-            if !skills.iter().any(|skill| skill == name) {
-                let span =
-                    item.document.field("preload-skills").map_or(Span::default(), Node::span);
+        let Some(Value::Sequence(list)) = item.document.field("preload-skills").map(Node::value)
+        else {
+            continue;
+        };
+        for (name, span) in list.iter().filter_map(|node| Some((node.as_str()?, node.span()))) {
+            if !skills.contains(name) {
                 let message = format!("there is no skill `{name}` here");
                 let source = &item.document.source;
                 found.push(
@@ -441,25 +460,15 @@ fn check_bundles(registry: &mut Registry) {
                     .with_help("correct the name or the version")
             }));
         }
-        if let Err(errors) = bundle::resolve(registry, &bundle.name) {
-            for error in errors {
-                if let BundleError::Circle { chain } = &error
-                    && chain.first() == Some(&bundle.name)
-                {
-                    let span = bundle.requires.first().map_or(Span::default(), |first| first.span);
-                    found.push(
-                        Diagnostic::error(
-                            "portable/bundle-circle",
-                            source,
-                            span,
-                            error.to_string(),
-                        )
-                        .with_help("remove one of them from `requires`"),
-                    );
-                }
-            }
-        }
         all.push(found);
+    }
+    for circle in bundle::circles(registry) {
+        let bundle = &registry.bundles[circle.bundle];
+        let source = &bundle.document.source;
+        all[circle.bundle].push(
+            Diagnostic::error("portable/bundle-circle", source, circle.span, circle.message)
+                .with_help("remove one of them from `requires`"),
+        );
     }
     for (bundle, mut found) in registry.bundles.iter_mut().zip(all) {
         bundle.diagnostics.append(&mut found);

@@ -33,6 +33,8 @@ const CLAUDE_TOOLS: [&str; 8] =
 pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
     let mut found = Vec::new();
     let bytes = body.as_bytes();
+    // Names that run on to the next blank are looked at once, not again from inside.
+    let (mut reference_end, mut name_end) = (0, 0);
     for (offset, byte) in body.bytes().enumerate() {
         let rest = &body.as_bytes()[offset..];
         let before = offset.checked_sub(1).map(|at| bytes[at]);
@@ -40,13 +42,18 @@ pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
             b'$' => variable(rest, before),
             b'!' => shell(rest, before),
             b'@' => import(rest, before),
-            b'#' => reference(rest, before),
+            b'#' if offset >= reference_end => reference(rest, before),
             b'u' | b'U' => thinking(rest, before),
-            b'm' => mcp_name(rest, before),
+            b'm' if offset >= name_end => mcp_name(rest, before),
             b'R' | b'W' | b'E' | b'B' | b'G' => tool_name(body, offset),
             _ => None,
         };
         let Some((length, what, client, weight)) = construct else { continue };
+        match byte {
+            b'#' => reference_end = offset + length,
+            b'm' => name_end = offset + length,
+            _ => {}
+        }
         // Code shows things; variables and commands are filled in there all the same.
         let works_in_code = matches!(byte, b'$' | b'!');
         if works_in_code || weight == Weight::ToolName || !outline.is_opaque(offset) {

@@ -81,16 +81,21 @@ pub fn scan(body: &str, clients: &[&str]) -> Directives {
         return found;
     }
     let outline = Outline::of(body);
-    let is_code = |offset: usize| {
-        outline.code_blocks.iter().any(|block| block.span.range().contains(&offset))
-    };
     let mut open: Option<(Span, Option<Audience>)> = None;
+    let mut in_comment = false;
     for (span, line) in lines(body) {
-        let text = line.trim();
-        let Some(directive) = directive(text) else { continue };
-        if is_code(span.start + (line.len() - line.trim_start().len())) {
-            continue;
-        }
+        let is_code = |offset: usize| is_code(body, &outline, span.start + offset);
+        let directive = match directive(line, is_code) {
+            // A comment of several lines holds no directive, however much it looks like one.
+            None if in_comment && is_near_miss(line.trim()) => Some(Directive::Malformed),
+            directive => directive,
+        };
+        in_comment = match (line.rfind("<!--"), line.rfind("-->")) {
+            (Some(start), end) => end.is_none_or(|end| end < start) && !is_code(start),
+            (None, Some(_)) => false,
+            (None, None) => in_comment,
+        };
+        let Some(directive) = directive else { continue };
         let text_span = Span::new(span.start, span.start + line.trim_end().len());
         let mut report = |kind| found.problems.push(Problem { span: text_span, kind });
         match directive {
@@ -148,16 +153,32 @@ pub fn render(body: &str, client: &str, clients: &[&str]) -> String {
     append(&mut output, &body[at..]);
     // A part that went at the end leaves the blank lines before it.
     let end = output.trim_end_matches(['\n', '\r', ' ', '\t']).len();
+    let line_end = if output[end..].starts_with("\r\n") { "\r\n" } else { "\n" };
     if end < output.len() {
         output.truncate(end);
-        output.push('\n');
+        output.push_str(line_end);
     }
     output
 }
 
+/// Code blocks and inline code show directives, and hold none.
+fn is_code(body: &str, outline: &Outline, offset: usize) -> bool {
+    let blocks = &outline.code_blocks;
+    let after = blocks.partition_point(|block| block.span.start <= offset);
+    if after.checked_sub(1).is_some_and(|index| offset < blocks[index].span.end) {
+        return true;
+    }
+    let after = outline.opaque.partition_point(|span| span.start <= offset);
+    after.checked_sub(1).is_some_and(|index| {
+        let span = outline.opaque[index];
+        offset < span.end && body[span.range()].starts_with('`')
+    })
+}
+
 /// Appends text where lines were taken out: blank lines on both sides of the gap become one.
 fn append(output: &mut String, text: &str) {
-    let ends_blank = output.is_empty() || output.ends_with("\n\n") || output.ends_with("\n\r\n");
+    let last = output.strip_suffix('\n').and_then(|above| above.rsplit('\n').next());
+    let ends_blank = output.is_empty() || last.is_some_and(|line| line.trim().is_empty());
     let mut text = text;
     if ends_blank {
         while let Some(end) = text.find('\n').filter(|&end| text[..end].trim().is_empty()) {
@@ -173,22 +194,29 @@ enum Directive<'l> {
     Malformed,
 }
 
-/// Reads a line that is a directive, or almost one.
-fn directive(line: &str) -> Option<Directive<'_>> {
-    let start = line.find("<!--")?;
-    let rest = &line[start + 4..];
-    let end = rest.find("-->").unwrap_or(rest.len());
-    let inner = rest[..end].trim();
-    let is_alone = start == 0 && rest.get(end..) == Some("-->");
-    if is_alone {
-        if let Some(list) = inner.strip_prefix("@client:") {
-            return Some(Directive::Open(list));
+/// Reads a line that is a directive, or has something in it that is almost one.
+fn directive(line: &str, is_code: impl Fn(usize) -> bool) -> Option<Directive<'_>> {
+    let mut from = 0;
+    while let Some(start) = line[from..].find("<!--").map(|start| from + start) {
+        let rest = &line[start + 4..];
+        let end = rest.find("-->").unwrap_or(rest.len());
+        let inner = rest[..end].trim();
+        from = start + 4 + end;
+        if is_code(start) {
+            // Code may end before the comment does.
+            from = start + 4;
+            continue;
         }
-        if inner == "@endclient" {
-            return Some(Directive::Close);
+        let is_alone = line[..start].trim().is_empty()
+            && rest[end..].strip_prefix("-->").is_some_and(|after| after.trim().is_empty());
+        match inner.strip_prefix("@client:") {
+            Some(list) if is_alone => return Some(Directive::Open(list)),
+            _ if is_alone && inner == "@endclient" => return Some(Directive::Close),
+            _ if is_near_miss(inner) => return Some(Directive::Malformed),
+            _ => {}
         }
     }
-    is_near_miss(inner).then_some(Directive::Malformed)
+    None
 }
 
 /// `@Client:x`, `@end-client`, `@client x`, `client:x` in a comment are meant to be directives.
@@ -275,6 +303,7 @@ mod tests {
         let body = "```md\n<!-- @client:claude -->\nx\n<!-- @endclient -->\n```\n";
         assert_eq!(render(body, "copilot", &CLIENTS), body);
         assert_eq!(problems(body), []);
+        assert_eq!(problems("Write `<!-- @client:claude -->` before it.\n"), []);
     }
 
     #[test]
@@ -302,6 +331,9 @@ mod tests {
             "text <!-- @client:claude -->",
             "<!-- @client claude -->",
             "<!-- client:claude -->",
+            "<!-- x --> <!-- @client:claude -->",
+            "`code` <!-- @client:claude -->",
+            "<!--\n@client:claude\n-->",
         ] {
             assert_eq!(problems(&format!("{line}\n")), [Malformed], "{line}");
         }

@@ -95,11 +95,15 @@ impl Fields<'_> {
             return;
         }
         let Some(node) = self.document.field("schema") else { return };
-        let number = node.as_str().filter(|_| node.is_plain()).and_then(|text| text.parse().ok());
+        let plain = node.as_str().filter(|_| node.is_plain());
+        let digits = plain.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        // What has more digits than a number can hold is newer than anything.
+        let number = digits.map(|text| text.parse().unwrap_or(u64::MAX));
         match number {
             Some(version) if (1..=SCHEMA).contains(&version) => {}
             Some(version) if version > SCHEMA => {
                 let path = self.document.source.path().display();
+                let version = digits.unwrap_or_default();
                 let message = format!(
                     "{path} needs schema {version} of the format; this version of brief supports \
                      schema {SCHEMA}"
@@ -398,7 +402,7 @@ pub(super) fn unknown_client(
 }
 
 /// Returns why a text cannot be a name.
-pub(super) fn name_problem(name: &str) -> Option<&'static str> {
+pub fn name_problem(name: &str) -> Option<&'static str> {
     let is_part = |character: char| matches!(character, 'a'..='z' | '0'..='9' | '-');
     if name.is_empty() {
         Some("it is empty")

@@ -10,13 +10,16 @@ pub mod config;
 mod constructs;
 pub mod directives;
 mod fields;
+pub mod format;
 pub mod links;
 mod model;
 mod parse;
 mod registry;
+pub mod scaffold;
 mod shelf;
 
 pub use check::check;
+pub use fields::name_problem;
 pub use model::{
     Bundle, CAPABILITIES, Capability, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH,
     Override, Required, SCHEMA, SupportFile,

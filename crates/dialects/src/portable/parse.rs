@@ -18,10 +18,9 @@ pub(super) fn document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>) {
 
 /// Takes a file apart that is YAML from its first line to its last, as later bundles are.
 pub(super) fn yaml_document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>) {
-    let wrapped =
-        format!("---\n{}\n---\n", source.text().trim_start_matches('\u{feff}').trim_end());
-    let source = Arc::new(Source::new(source.path(), wrapped));
-    document(&source)
+    let mut front = FrontMatter::whole(source);
+    let diagnostics = std::mem::take(&mut front.diagnostics);
+    (Document { source: Arc::clone(source), front }, diagnostics)
 }
 
 /// Returns whether a document was written for this format, or a skill that was not.

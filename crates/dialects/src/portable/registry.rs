@@ -3,6 +3,7 @@
 //! One walk over the directories, parents first. An item directory is one that holds an entrypoint;
 //! everything else in it belongs to the item. Trees that are written for clients are nobody's source.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,14 +37,21 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Returns the item of a kind and name.
+    /// Returns the item of a kind and name; of several, the first.
     pub fn item(&self, id: &ItemId) -> Option<&Item> {
-        self.items.iter().find(|item| item.id == *id)
+        let first = self.items.partition_point(|item| item.id < *id);
+        self.items.get(first).filter(|item| item.id == *id)
     }
 
-    /// Returns the bundle of a name.
+    /// Returns the bundle of a name; of several, the first.
     pub fn bundle(&self, name: &str) -> Option<&Bundle> {
-        self.bundles.iter().find(|bundle| bundle.name == name)
+        self.bundles.get(self.bundle_index(name)?)
+    }
+
+    /// Returns where the bundle of a name stands.
+    pub(super) fn bundle_index(&self, name: &str) -> Option<usize> {
+        let first = self.bundles.partition_point(|bundle| bundle.name.as_str() < name);
+        self.bundles.get(first).filter(|bundle| bundle.name == name).map(|_| first)
     }
 
     /// Returns everything that is wrong, unsorted.
@@ -67,15 +75,13 @@ pub fn read_except(
     clients: &[&str],
     outputs: Option<&str>,
 ) -> Registry {
-    let mut collector = Collector::default();
+    let collector = RefCell::new(Collector::default());
     let top = Target::from_slashed("", TargetKind::Directory);
-    let is_generated = |slashed: &str| {
-        let name = slashed.rsplit('/').next().unwrap_or_default();
-        GENERATED.contains(&name) || outputs == Some(slashed)
-    };
-    let mut visitor = |visit: &Visit<'_>| collector.visit(visit);
+    let is_generated =
+        |slashed: &str| outputs == Some(slashed) || collector.borrow().is_generated(slashed);
+    let mut visitor = |visit: &Visit<'_>| collector.borrow_mut().visit(visit);
     let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_generated, &mut visitor);
-    let mut registry = collector.finish(clients);
+    let mut registry = collector.into_inner().finish(clients);
     registry.diagnostics.extend(gaps.iter().map(unvisited));
     registry
 }
@@ -111,12 +117,23 @@ struct ItemDirectory {
     diagnostics: Vec<Diagnostic>,
 }
 
+impl ItemDirectory {
+    /// Reports something about the directory as a whole.
+    fn refuse(&mut self, code: &'static str, message: String, help: &str) {
+        if let Some((_, source)) = self.entrypoints.first() {
+            let diagnostic = Diagnostic::error(code, source, Span::default(), message);
+            self.diagnostics.push(diagnostic.with_help(help));
+        }
+    }
+}
+
 impl Collector {
     pub(super) fn visit(&mut self, visit: &Visit<'_>) {
         let slashed = visit.slashed();
-        if slashed.split('/').any(|name| GENERATED.contains(&name)) {
+        if self.is_generated(slashed) {
             return;
         }
+        let above = self.item_above(slashed);
         let Some(entries) = visit.entries() else { return };
         let mut names: Vec<(&str, FileKind)> =
             entries.iter().filter_map(|entry| Some((entry.name.to_str()?, entry.kind))).collect();
@@ -126,10 +143,34 @@ impl Collector {
         {
             self.bundle(visit, name);
         }
-        match self.item_above(slashed) {
-            Some((item, below)) => self.add_files(&item, &below, &names),
-            None => self.item_directory(visit, &names),
+        let item = match above {
+            Some((item, below)) => {
+                self.add_files(&item, &below, &names);
+                item
+            }
+            None => {
+                self.item_directory(visit, &names);
+                slashed.to_owned()
+            }
+        };
+        if let Some(directory) = self.directories.get_mut(&item) {
+            for entry in entries.iter().filter(|entry| entry.name.to_str().is_none()) {
+                let name = entry.name.to_string_lossy();
+                let message = format!("`{name}` cannot be written on every system");
+                directory.refuse(
+                    "portable/unportable-file-name",
+                    message,
+                    "give the file another name",
+                );
+            }
         }
+    }
+
+    /// Returns whether a directory is one of those that clients read. What lies in an item belongs to it,
+    /// whatever it is called.
+    fn is_generated(&self, slashed: &str) -> bool {
+        slashed.split('/').any(|name| GENERATED.contains(&name))
+            && self.item_above(slashed).is_none()
     }
 
     /// Returns the item directory that a directory lies in, and the way from there.
@@ -147,21 +188,27 @@ impl Collector {
     fn item_directory(&mut self, visit: &Visit<'_>, names: &[(&str, FileKind)]) {
         let slashed = visit.slashed();
         let mut found = ItemDirectory::default();
+        let is_in_folder = slashed.rsplit('/').nth(1).and_then(Kind::of_folder).is_some();
         for kind in Kind::ALL {
             let entry = names.iter().find(|(name, _)| *name == kind.entrypoint());
-            let Some((name, FileKind::File | FileKind::Link)) = entry else { continue };
+            let Some((name, of)) = entry else { continue };
+            if matches!(of, FileKind::Directory | FileKind::Other) && !is_in_folder {
+                continue;
+            }
             match visit.read(name) {
                 Ok(bytes) => {
                     let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
-                    if is_ours(slashed, kind, &source) {
-                        found.entrypoints.push((kind, source));
+                    match standing(slashed, kind, &source) {
+                        Standing::Item => found.entrypoints.push((kind, source)),
+                        Standing::Misplaced => self.diagnostics.push(misplaced(kind, &source)),
+                        Standing::Other => {}
                     }
                 }
                 Err(ReadError::Missing) => {}
                 Err(error) => found.diagnostics.push(unreadable(&visit.path_of(name), &error)),
             }
         }
-        if found.entrypoints.is_empty() {
+        if found.entrypoints.is_empty() && !is_in_folder {
             self.diagnostics.append(&mut found.diagnostics);
             return;
         }
@@ -175,10 +222,18 @@ impl Collector {
             match visit.read(name) {
                 Ok(bytes) => {
                     let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
-                    found.overrides.push((kind, client, source));
+                    if names.iter().any(|(name, _)| *name == kind.entrypoint()) {
+                        found.overrides.push((kind, client, source));
+                    } else {
+                        found.diagnostics.push(without_entrypoint(kind, &source));
+                    }
                 }
                 Err(error) => found.diagnostics.push(unreadable(&visit.path_of(name), &error)),
             }
+        }
+        if found.entrypoints.is_empty() {
+            self.diagnostics.append(&mut found.diagnostics);
+            return;
         }
         self.directories.insert(slashed.to_owned(), found);
         self.add_files(slashed, "", names);
@@ -196,18 +251,8 @@ impl Collector {
                 FileKind::File => directory.files.push(SupportFile { path }),
                 FileKind::Directory => {}
                 FileKind::Link | FileKind::Other => {
-                    if let Some((_, source)) = directory.entrypoints.first() {
-                        let message = format!("`{path}` is {}, which does not travel", kind.noun());
-                        directory.diagnostics.push(
-                            Diagnostic::error(
-                                "portable/not-a-file",
-                                source,
-                                Span::default(),
-                                message,
-                            )
-                            .with_help("put the file itself there"),
-                        );
-                    }
+                    let message = format!("`{path}` is {}, which does not travel", kind.noun());
+                    directory.refuse("portable/not-a-file", message, "put the file itself there");
                 }
             }
         }
@@ -299,10 +344,21 @@ fn is_part_of_format(name: &str) -> bool {
     })
 }
 
+/// What a file that is called like an entrypoint is.
+enum Standing {
+    /// An item's entrypoint.
+    Item,
+    /// An item's entrypoint in a directory that cannot be an item's.
+    Misplaced,
+    /// Something else.
+    Other,
+}
+
 /// An entrypoint counts in a directory of its kind, or when it says that it is one. A file called
 /// `AGENT.md` may be something else; a `SKILL.md` is a skill wherever it lies, but in a directory like
-/// `.agents` it was written for a client.
-fn is_ours(slashed: &str, kind: Kind, source: &Source) -> bool {
+/// `.agents` it was written for a client. The directories that hold items by kind, and the top, are no
+/// items: all others would be files of theirs.
+fn standing(slashed: &str, kind: Kind, source: &Source) -> Standing {
     let has_schema = || {
         let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
         header.is_some_and(|header| {
@@ -311,17 +367,31 @@ fn is_ours(slashed: &str, kind: Kind, source: &Source) -> bool {
         })
     };
     let mut names = slashed.rsplit('/');
-    let parent = names.nth(1);
-    if slashed.split('/').any(|name| name.starts_with('.')) {
-        return has_schema();
+    let (own, parent) = (names.next().unwrap_or_default(), names.next());
+    let is_hidden = slashed.split('/').any(|name| name.starts_with('.'));
+    let is_in_folder = parent.and_then(Kind::of_folder).is_some();
+    let is_folder = own.is_empty() || !is_in_folder && Kind::of_folder(own).is_some();
+    let is_meant = match (is_hidden || is_folder, is_in_folder || kind == Kind::Skill) {
+        (false, true) => true,
+        _ => has_schema(),
+    };
+    match (is_meant, is_folder) {
+        (false, _) => Standing::Other,
+        (true, false) => Standing::Item,
+        (true, true) => Standing::Misplaced,
     }
-    if slashed.is_empty() {
-        return false;
-    }
-    match parent.and_then(Kind::of_folder) {
-        Some(_) => true,
-        None => kind == Kind::Skill || has_schema(),
-    }
+}
+
+fn misplaced(kind: Kind, source: &Arc<Source>) -> Diagnostic {
+    let message = format!("the {kind} has no directory of its own");
+    Diagnostic::error("portable/misplaced-item", source, Span::default(), message)
+        .with_help(format!("move it to `{}/<name>/{}`", kind.folder(), kind.entrypoint()))
+}
+
+fn without_entrypoint(kind: Kind, source: &Arc<Source>) -> Diagnostic {
+    let message = format!("there is no `{}` that this file could belong to", kind.entrypoint());
+    Diagnostic::error("portable/missing-entrypoint", source, Span::default(), message)
+        .with_help("add the entrypoint, or correct the name of this file")
 }
 
 /// Returns whether an item lies where clients' files are written to.

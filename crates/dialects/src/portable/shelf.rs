@@ -3,9 +3,7 @@
 use brief_syntax::Diagnostic;
 use brief_syntax::walk::Visit;
 
-use crate::answer::Answer;
-use crate::moment::Moment;
-use crate::{Dialect, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, Reader, Shelf};
 
 use super::registry::{Collector, Registry};
 use super::{CLIENTS, NAME, config};
@@ -34,16 +32,18 @@ struct Files {
 
 impl Reader for Files {
     fn visit(&mut self, visit: &Visit<'_>) {
-        if let Ok(bytes) = visit.read(config::FILE_NAME) {
+        if visit.slashed().is_empty()
+            && let Ok(bytes) = visit.read(config::FILE_NAME)
+        {
             self.clients.extend(config::client_names(&bytes));
         }
         self.collector.visit(visit);
     }
 
     fn finish(self: Box<Self>) -> Box<dyn Shelf> {
-        let own = self.clients.iter().map(String::as_str);
-        let mut clients: Vec<&str> = CLIENTS.into_iter().chain(own).collect();
-        clients.dedup();
+        let mut clients: Vec<&str> = CLIENTS.to_vec();
+        clients
+            .extend(self.clients.iter().map(String::as_str).filter(|own| !CLIENTS.contains(own)));
         let registry = self.collector.finish(&clients);
         let diagnostics = registry.all_diagnostics().cloned().collect();
         Box::new(Checked { registry, diagnostics })
@@ -56,14 +56,8 @@ struct Checked {
 }
 
 impl Shelf for Checked {
-    fn resolve<'s>(&'s self, _: &Moment, _: &mut Answer<'s>) {}
-
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
-    }
-
-    fn check_against(&self, _: &ProjectFiles) -> Vec<Diagnostic> {
-        Vec::new()
     }
 
     fn file_count(&self) -> usize {

@@ -4,10 +4,8 @@
 //! they say what is selected; then each rule is prepared by its script, read and expanded; then come
 //! the skills; and the task's own text last, so that it sees what the scripts have made.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 
-use brief_syntax::system::FileKind;
 use brief_syntax::yaml::Value;
 use brief_syntax::{Span, limits, near_miss};
 
@@ -16,6 +14,7 @@ use super::live::{Bootstrap, Live, NotRun, Script};
 use super::model::{Agent, Document, Kind, TaskName};
 use super::notes::Notes;
 use super::prompt::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError};
+use super::script::{self, Obstacle};
 use super::selectors::{Running, Selectors, Verdict, judge};
 use super::skill::{self, Skill};
 use super::slash::{self, Arguments, Piece};
@@ -56,6 +55,8 @@ pub fn assemble(
         takes_generic: takes_generic(&task),
         notes: Notes::default(),
         left_out: Vec::new(),
+        lookups: BTreeMap::new(),
+        command_names: None,
     };
     let prompt = request.prompt.map(|prompt| user_prompt(&task, prompt));
     let mut calls = assembler.calls(&task);
@@ -188,6 +189,16 @@ struct Assembler<'a, 's> {
     takes_generic: bool,
     notes: Notes,
     left_out: Vec<LeftOut>,
+    /// The commands that were called so far, by name.
+    lookups: BTreeMap<String, Lookup>,
+    /// The names of all commands, once one was not among them.
+    command_names: Option<Vec<String>>,
+}
+
+/// What a name of a command leads to.
+enum Lookup {
+    Found(Box<Document>),
+    Missing { reason: String, near: Option<String> },
 }
 
 impl Assembler<'_, '_> {
@@ -203,9 +214,32 @@ impl Assembler<'_, '_> {
         called
     }
 
+    /// Finds the file of a command. A text can call one ten thousand times, so it is looked up once.
     fn command(&mut self, document: &Document, span: Span, name: &str) -> Option<Document> {
+        if !self.lookups.contains_key(name) {
+            let lookup = self.look_up(name);
+            self.lookups.insert(name.to_owned(), lookup);
+        }
+        match self.lookups.get(name)? {
+            Lookup::Found(command) => Some(command.again()),
+            Lookup::Missing { reason, near } => {
+                let message = || format!("`/{name}` stays as written: {reason}");
+                let code = "tasks/unknown-command";
+                let note = self.notes.warn(document, span, code, name.as_bytes(), message);
+                if let (Some(note), Some(near)) = (note, near) {
+                    note.help = Some(format!("did you mean `/{near}`?"));
+                }
+                None
+            }
+        }
+    }
+
+    fn look_up(&mut self, name: &str) -> Lookup {
         let namespace = self.request.name.namespace();
-        let mut found = self.library.documents(Kind::Command, namespace, &|stem| stem == name);
+        let mut found = match &self.command_names {
+            Some(known) if !known.iter().any(|known| known == name) => Vec::new(),
+            _ => self.library.documents(Kind::Command, namespace, &|stem| stem == name),
+        };
         // Those of the namespace come first, whatever root they lie in.
         found.sort_by_key(|command| command.namespace.is_none());
         let mut hidden = None;
@@ -224,21 +258,19 @@ impl Assembler<'_, '_> {
             };
             self.leave_out(command, reason);
         }
-        if chosen.is_none() {
-            let known = self.library.stems(Kind::Command, namespace);
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let near = near_miss::nearest(name, &known);
-            let message = || match &hidden {
-                Some(reason) => format!("`/{name}` stays as written: {reason}"),
-                None => format!("`/{name}` stays as written: there is no such command"),
-            };
-            let code = "tasks/unknown-command";
-            let note = self.notes.warn(document, span, code, name.as_bytes(), message);
-            if let (Some(note), Some(near), None) = (note, near, &hidden) {
-                note.help = Some(format!("did you mean `/{near}`?"));
+        match (chosen, hidden) {
+            (Some(command), _) => Lookup::Found(Box::new(command)),
+            (None, Some(reason)) => Lookup::Missing { reason, near: None },
+            (None, None) => {
+                let library = self.library;
+                let names = self
+                    .command_names
+                    .get_or_insert_with(|| library.stems(Kind::Command, namespace));
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let near = near_miss::nearest(name, &names).map(str::to_owned);
+                Lookup::Missing { reason: "there is no such command".to_owned(), near }
             }
         }
-        chosen
     }
 
     /// Remembers what is out, once.
@@ -293,12 +325,14 @@ impl Assembler<'_, '_> {
             },
             (_, Some(path)) => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                if let Some(problem) = self.not_executable(rule, path) {
-                    let message = || format!("the script `{name}` was not run: {problem}");
+                if let Some(Obstacle { problem, help }) =
+                    script::obstacle(self.library.system(), rule, path)
+                {
+                    let message = || format!("the script `{name}` was not run: it {problem}");
                     let code = "tasks/bootstrap-not-executable";
                     let note = self.notes.warn(rule, Span::default(), code, b"", message);
                     if let Some(note) = note {
-                        note.help = Some(format!("run `chmod +x {}`", path.display()));
+                        note.help = help;
                     }
                     return Ok(Ran::No);
                 }
@@ -333,27 +367,6 @@ impl Assembler<'_, '_> {
                 self.notes.warn(rule, span, "tasks/bootstrap-failed", b"", message);
                 Ok(Ran::Yes)
             }
-        }
-    }
-
-    /// Returns why a script cannot be started: it must be a file of its root that the user may
-    /// execute.
-    fn not_executable(&self, rule: &Document, path: &Path) -> Option<String> {
-        let system = self.library.system();
-        match system.resolve(path) {
-            Err(error) => Some(error.to_string()),
-            Ok(resolved) if resolved.kind != FileKind::File => {
-                Some(format!("it is {}", resolved.kind.noun()))
-            }
-            Ok(resolved) if !resolved.path.starts_with(&rule.root) => {
-                Some("it is a symbolic link that leaves its directory".to_owned())
-            }
-            // What came over a network is copied before it runs.
-            Ok(resolved) => match system.is_executable(&resolved.path) {
-                Ok(true) => None,
-                Ok(false) => Some("it is not executable".to_owned()),
-                Err(error) => Some(error.to_string()),
-            },
         }
     }
 

@@ -4,7 +4,7 @@
 //! the root (ruling G6); a file that is reached twice counts once.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,6 +92,7 @@ impl<'s> Library<'s> {
             wanted,
             seen: BTreeSet::new(),
             entered: BTreeSet::new(),
+            room: limits::TASK_BYTES,
             found: Vec::new(),
         };
         for root in &self.roots {
@@ -116,6 +117,12 @@ impl<'s> Library<'s> {
             let own = self.documents(Kind::Task, Some(&namespace), &|_| true);
             tasks.extend(own.into_iter().filter(|task| task.namespace.is_some()));
         }
+        // Of one name, the first root's is the one that would be run.
+        let mut first: BTreeMap<String, Arc<Path>> = BTreeMap::new();
+        tasks.retain(|task| {
+            let root = first.entry(task.name()).or_insert_with(|| Arc::clone(&task.root));
+            *root == task.root
+        });
         tasks
     }
 
@@ -135,23 +142,16 @@ impl<'s> Library<'s> {
     pub(super) fn read_again(&self, document: &Document) -> Document {
         let bytes = self.system.read(&document.real_path, limits::FILE_BYTES);
         let source = match bytes {
-            Ok(bytes) => Arc::new(source(document.kind, document.path().to_owned(), bytes)),
+            Ok(bytes) => {
+                let bytes = users_text(document.kind, bytes).unwrap_or_default();
+                Arc::new(Source::from_bytes(document.path(), bytes))
+            }
             Err(error) => {
                 self.report(document.path(), "tasks/unreadable", &error.to_string());
                 Arc::clone(&document.source)
             }
         };
-        let front = front_matter(&source);
-        Document {
-            front,
-            source,
-            stem: document.stem.clone(),
-            root: Arc::clone(&document.root),
-            namespace: document.namespace.clone(),
-            script: document.script.clone(),
-            real_path: document.real_path.clone(),
-            ..*document
-        }
+        Document { front: front_matter(&source), source, ..document.again() }
     }
 
     fn report(&self, path: &Path, code: &'static str, problem: &str) {
@@ -235,6 +235,8 @@ struct Search<'l, 's> {
     seen: BTreeSet<PathBuf>,
     /// The directories entered through links, so that a circle ends.
     entered: BTreeSet<PathBuf>,
+    /// Bytes that may still be read.
+    room: usize,
     found: Vec<Document>,
 }
 
@@ -401,19 +403,25 @@ impl Search<'_, '_> {
             beside.is_ok()
         });
         let script = script.map(|script| folder.path.join(script));
-        match entry.kind {
-            FileKind::Link => self.linked_file(folder, &entry.name, stem.into_owned(), script),
-            _ => match folder.handle.read_listed(&entry.name, limits::FILE_BYTES) {
-                Ok(bytes) => {
-                    let real = folder.real.join(&entry.name);
-                    self.add(folder, &entry.name, real, bytes, stem.into_owned(), script);
-                }
-                Err(ReadError::Missing) => {}
-                Err(error) => {
-                    let path = folder.path.join(&entry.name);
-                    self.library.report(&path, "tasks/unreadable", &error.to_string());
-                }
-            },
+        let content = match entry.kind {
+            FileKind::Link => {
+                self.linked_file(folder, &entry.name, stem.into_owned(), script);
+                return;
+            }
+            FileKind::File => folder.handle.read_listed(&entry.name, limits::FILE_BYTES),
+            // The reader says what it is instead.
+            _ => folder.handle.read(&entry.name, limits::FILE_BYTES),
+        };
+        match content {
+            Ok(bytes) => {
+                let real = folder.real.join(&entry.name);
+                self.add(folder, &entry.name, real, bytes, stem.into_owned(), script);
+            }
+            Err(ReadError::Missing) => {}
+            Err(error) => {
+                let path = folder.path.join(&entry.name);
+                self.library.report(&path, "tasks/unreadable", &error.to_string());
+            }
         }
     }
 
@@ -515,7 +523,14 @@ impl Search<'_, '_> {
         if !self.seen.insert(real_path.clone()) {
             return;
         }
-        let source = Arc::new(source(self.kind, folder.path.join(name), bytes));
+        let Some(bytes) = users_text(self.kind, bytes) else { return };
+        let Some(room) = self.room.checked_sub(bytes.len()) else {
+            let problem = format!("more than {} bytes would be read", limits::TASK_BYTES);
+            self.library.report(&folder.path.join(name), "tasks/too-many-files", &problem);
+            return;
+        };
+        self.room = room;
+        let source = Arc::new(Source::from_bytes(folder.path.join(name), bytes));
         let mut front = front_matter(&source);
         self.library.diagnostics.borrow_mut().append(&mut front.diagnostics);
         self.found.push(Document {
@@ -534,10 +549,15 @@ impl Search<'_, '_> {
     }
 }
 
-/// What we wrote into a client's file came from rules, so it is no rule again.
-fn source(kind: Kind, path: PathBuf, bytes: Vec<u8>) -> Source {
-    let bytes = if kind == Kind::Rule { managed::without_block(bytes) } else { bytes };
-    Source::from_bytes(path, bytes)
+/// What we wrote into a client's file came from rules, so it is no rule again; a file that holds
+/// nothing else is none at all.
+fn users_text(kind: Kind, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    if kind != Kind::Rule {
+        return Some(bytes);
+    }
+    let length = bytes.len();
+    let bytes = managed::without_block(bytes);
+    (bytes.len() == length || !bytes.trim_ascii().is_empty()).then_some(bytes)
 }
 
 /// The name of a Markdown file without its extension.

@@ -4,6 +4,8 @@
 //! that somebody has changed by hand is recognised, and text that merely looks like our markers is
 //! not taken for them.
 
+use std::collections::BTreeMap;
+
 use brief_syntax::hash::sha256;
 
 const BEGIN: &str = "<!-- brief:rules ";
@@ -37,7 +39,7 @@ pub enum HandEdits {
 ///
 /// The block stays where it is, or comes last. Everything else in the file is kept.
 pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
-    let Some(block) = find(file) else {
+    let Some(block) = blocks(file).into_iter().next() else {
         if content.is_empty() {
             return Placed::Unchanged;
         }
@@ -49,10 +51,13 @@ pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
         new.extend_from_slice(&written(content));
         return Placed::New(new);
     };
-    if block.content == content {
+    // An editor that writes other line breaks has changed nothing.
+    let plain = with_plain_breaks(block.content);
+    if plain == with_plain_breaks(content) {
         return Placed::Unchanged;
     }
-    if hash(block.content) != block.hash && edits == HandEdits::Keep {
+    let is_ours = hash(block.content) == block.hash || hash(&plain) == block.hash;
+    if !is_ours && edits == HandEdits::Keep {
         return Placed::EditedByHand;
     }
     let (before, after) = (&file[..block.start], &file[block.end..]);
@@ -61,43 +66,75 @@ pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
 }
 
 /// Returns a file without our block.
-pub(super) fn without_block(mut file: Vec<u8>) -> Vec<u8> {
-    while let Some(block) = find(&file) {
-        file.drain(block.start..block.end);
+pub(super) fn without_block(file: Vec<u8>) -> Vec<u8> {
+    let blocks = blocks(&file);
+    if blocks.is_empty() {
+        return file;
     }
-    file
+    let mut rest = Vec::with_capacity(file.len());
+    let mut from = 0;
+    for block in blocks {
+        rest.extend_from_slice(&file[from..block.start]);
+        from = block.end;
+    }
+    rest.extend_from_slice(&file[from..]);
+    rest
 }
 
 struct Block<'f> {
     start: usize,
     end: usize,
     content: &'f [u8],
-    hash: String,
+    hash: &'f str,
 }
 
-fn find(file: &[u8]) -> Option<Block<'_>> {
-    let mut from = 0;
-    while let Some(found) = memchr::memmem::find(&file[from..], BEGIN.as_bytes()) {
-        let start = from + found;
-        from = start + BEGIN.len();
-        let Some(hash) = marker_hash(&file[from..]) else { continue };
-        let content_start = from + HASH_LENGTH + CLOSE.len() + 1;
-        let closing = format!("{END}{hash}{CLOSE}\n");
-        let rest = file.get(content_start..)?;
-        if let Some(length) = memchr::memmem::find(rest, closing.as_bytes()) {
-            let end = content_start + length + closing.len();
-            return Some(Block { start, end, content: &rest[..length], hash });
+/// Finds our blocks, in one pass for each marker: a file may hold nothing but markers.
+fn blocks(file: &[u8]) -> Vec<Block<'_>> {
+    let mut closings: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
+    for start in memchr::memmem::find_iter(file, END) {
+        if let Some((hash, length)) = marker(&file[start + END.len()..]) {
+            closings.entry(hash).or_default().push((start, start + END.len() + length));
         }
     }
-    None
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    for start in memchr::memmem::find_iter(file, BEGIN) {
+        if closings.is_empty() || blocks.last().is_some_and(|block| start < block.end) {
+            continue;
+        }
+        let Some((hash, length)) = marker(&file[start + BEGIN.len()..]) else { continue };
+        let content_start = start + BEGIN.len() + length;
+        let Some(ends) = closings.get(hash) else { continue };
+        let next = ends.partition_point(|(at, _)| *at < content_start);
+        if let Some(&(content_end, end)) = ends.get(next) {
+            blocks.push(Block { start, end, content: &file[content_start..content_end], hash });
+        }
+    }
+    blocks
 }
 
-/// Reads the hash of an opening marker, up to its line break.
-fn marker_hash(text: &[u8]) -> Option<String> {
-    let hash = text.get(..HASH_LENGTH)?;
-    let closes = text[HASH_LENGTH..].starts_with(format!("{CLOSE}\n").as_bytes());
-    let is_hash = hash.iter().all(u8::is_ascii_hexdigit);
-    (closes && is_hash).then(|| String::from_utf8_lossy(hash).into_owned())
+/// Reads the hash of a marker, and how long the rest of its line is. The last line of a file may
+/// have lost its break.
+fn marker(text: &[u8]) -> Option<(&str, usize)> {
+    let (hash, rest) = text.split_at_checked(HASH_LENGTH)?;
+    let line_break = match rest.strip_prefix(CLOSE.as_bytes())? {
+        [] => 0,
+        [b'\n', ..] => 1,
+        [b'\r', b'\n', ..] => 2,
+        _ => return None,
+    };
+    let hash = str::from_utf8(hash).ok()?;
+    let is_hash = hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then_some((hash, HASH_LENGTH + CLOSE.len() + line_break))
+}
+
+fn with_plain_breaks(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    for (index, &byte) in text.iter().enumerate() {
+        if byte != b'\r' || text.get(index + 1) != Some(&b'\n') {
+            plain.push(byte);
+        }
+    }
+    plain
 }
 
 fn written(content: &[u8]) -> Vec<u8> {
@@ -139,6 +176,32 @@ mod tests {
     fn what_we_wrote_is_not_read_back() {
         let file = new("", "rules\n");
         assert_eq!(without_block(file.into_bytes()), b"");
+    }
+
+    /// An editor may take the last line break away, or write others.
+    #[test]
+    fn other_line_breaks_are_no_edit() {
+        let file = new("# Mine\n", "one\ntwo\n");
+        for other in [file.trim_end().to_owned(), file.replace('\n', "\r\n")] {
+            let placed = place(other.as_bytes(), b"one\ntwo\n", HandEdits::Keep);
+            assert_eq!(placed, Placed::Unchanged);
+            assert_eq!(new(&other, "three\n").matches(BEGIN).count(), 1);
+            assert_eq!(without_block(other.into_bytes()).trim_ascii(), b"# Mine");
+        }
+    }
+
+    /// A megabyte of markers; looking for the end of each anew would take a minute.
+    #[test]
+    fn many_markers_are_read_once() {
+        let mut file = (0..25_000)
+            .map(|number| format!("{BEGIN}{number:016x}{CLOSE}\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        file.push_str(&format!("{END}{:016x}{CLOSE}\n", 24_999));
+        let kept = without_block(file.clone().into_bytes());
+        assert_eq!(kept.len(), file.len() - BEGIN.len() - END.len() - 2 * (HASH_LENGTH + 5));
+        let blocks = new("", "x\n").repeat(10_000);
+        assert_eq!(without_block(blocks.into_bytes()), b"");
     }
 
     #[test]

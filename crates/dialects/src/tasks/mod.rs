@@ -7,6 +7,7 @@
 mod assemble;
 mod check;
 mod expand;
+mod known;
 mod library;
 mod live;
 mod managed;
@@ -18,6 +19,7 @@ mod parse;
 mod places;
 mod prompt;
 mod render;
+mod script;
 mod selectors;
 mod shelf;
 mod skill;
@@ -33,7 +35,7 @@ pub use parameters::{ParameterError, Parameters};
 pub use prompt::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError};
 pub use render::{Layout, Part};
 pub use selectors::{SelectorError, Selectors, Verdict};
-pub use shelf::Tasks;
+pub use shelf::{Tasks, is_rule_file, owner_of};
 pub use skill::Skill;
 
 /// The name of the dialect.

@@ -9,6 +9,8 @@ use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Mapping, Node, Value};
 use brief_syntax::{Source, Span};
 
+use super::parse::front_matter;
+
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -315,6 +317,15 @@ impl Document {
         self.front.header.as_ref().map(|header| self.source.slice(header.span))
     }
 
+    /// Returns what [`Document::header`] does, byte for byte.
+    pub(super) fn header_bytes(&self) -> Option<&[u8]> {
+        self.header()?;
+        let span = self.front.header.as_ref()?.span;
+        let (from, after) =
+            (self.source.bytes_from_line(span.start), self.source.bytes_from_line(span.end));
+        from.get(..from.len() - after.len())
+    }
+
     /// Returns the text after the front matter, byte for byte.
     pub fn body(&self) -> &[u8] {
         self.source.bytes_from_line(self.front.body_start)
@@ -358,13 +369,29 @@ impl Document {
             || matches!(self.kind, Kind::Task | Kind::Command)
     }
 
-    /// Returns a text that is not in any file, with this document's fields.
+    /// Returns the document once more.
+    pub(super) fn again(&self) -> Document {
+        Document {
+            source: Arc::clone(&self.source),
+            front: front_matter(&self.source),
+            stem: self.stem.clone(),
+            root: Arc::clone(&self.root),
+            namespace: self.namespace.clone(),
+            script: self.script.clone(),
+            real_path: self.real_path.clone(),
+            ..*self
+        }
+    }
+
+    /// Returns a text that the user typed, with this document's settings: whoever wrote the
+    /// document, the text is the user's.
     pub(super) fn with_body(&self, name: &str, body: &[u8]) -> Document {
         let source = Arc::new(Source::from_bytes(name, body.to_vec()));
         Document {
             source,
             front: FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() },
             expands: Some(self.expands()),
+            author: Author::User,
             stem: self.stem.clone(),
             root: Arc::clone(&self.root),
             namespace: self.namespace.clone(),

@@ -3,6 +3,8 @@
 //! The order is part of the output, so it is data and fixed: `.agents` first, then the agents' own
 //! places (ruling T6).
 
+use std::ffi::OsString;
+
 use super::model::Kind;
 
 /// A place in a search root.
@@ -147,6 +149,13 @@ pub(super) fn is_beginning(name: &str) -> bool {
     all.map(|place| place.path()).any(|path| path.split('/').next() == Some(name))
 }
 
+/// Returns whether a directory is one of the places, lies in one, or holds one.
+pub(super) fn is_at_place(directory: &[OsString]) -> bool {
+    let all = [TASKS, COMMANDS, RULES, SKILLS].into_iter().flatten();
+    let mut all = all.map(|place| place.path()).chain([NAMESPACES]);
+    all.any(|path| path.split('/').zip(directory).all(|(part, name)| name == part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,5 +169,17 @@ mod tests {
     fn a_beginning_is_the_first_name_of_a_place() {
         assert!(is_beginning(".agents") && is_beginning("CLAUDE.md") && is_beginning(".github"));
         assert!(!is_beginning("src") && !is_beginning("rules"));
+    }
+
+    #[test]
+    fn a_directory_is_at_a_place_from_either_side() {
+        let is_at_place =
+            |path: &str| is_at_place(&path.split('/').map(OsString::from).collect::<Vec<_>>());
+        for path in [".agents", ".agents/rules/deep", ".github", ".claude/x", ".cursor/commands"] {
+            assert!(is_at_place(path), "{path}");
+        }
+        for path in ["src", ".github/workflows", "rules", "src/.agents"] {
+            assert!(!is_at_place(path), "{path}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The prompt as one text (ruling T3).
 
+use std::path::Path;
+
 use super::prompt::Prompt;
 use super::skill::Skill;
 
@@ -17,8 +19,16 @@ at hand calls for one of them, read the file at its location first and follow it
 pub struct Layout {
     /// Whether the task's front matter comes first.
     pub front_matter: Part,
-    /// Whether rules and skills are written.
-    pub guidance: Part,
+    /// Whether the rules are written.
+    pub rules: Part,
+    /// Whether the skills are written.
+    pub skills: Part,
+}
+
+impl Layout {
+    /// Everything.
+    pub const WHOLE: Layout =
+        Layout { front_matter: Part::Written, rules: Part::Written, skills: Part::Written };
 }
 
 /// Whether a part is written.
@@ -35,36 +45,40 @@ impl Prompt {
     pub fn render(&self, layout: Layout) -> Vec<u8> {
         let rules: usize = self.rules.iter().map(|rule| rule.text.len() + 1).sum();
         let mut output = Vec::with_capacity(rules + self.task.text.len() + 4096);
-        if let (Part::Written, Some(header)) = (layout.front_matter, self.task.document.header()) {
+        if let (Part::Written, Some(header)) =
+            (layout.front_matter, self.task.document.header_bytes())
+        {
             output.extend_from_slice(b"---\n");
-            output.extend_from_slice(header.as_bytes());
+            output.extend_from_slice(header);
             output.extend_from_slice(b"---\n");
         }
-        if layout.guidance == Part::Written {
+        if layout.rules == Part::Written {
             for rule in &self.rules {
                 output.extend_from_slice(&rule.text);
                 output.push(b'\n');
             }
-            if !self.skills.is_empty() {
-                output.extend_from_slice(SKILLS_INTRODUCTION.as_bytes());
-                output.extend_from_slice(skills_block(&self.skills).as_bytes());
-                output.extend_from_slice(b"\n\n");
-            }
+        }
+        if layout.skills == Part::Written && !self.skills.is_empty() {
+            output.extend_from_slice(SKILLS_INTRODUCTION.as_bytes());
+            output.extend_from_slice(skills_block(&self.skills).as_bytes());
+            output.extend_from_slice(b"\n\n");
         }
         output.extend_from_slice(&self.task.text);
         output.push(b'\n');
         output
     }
 
-    /// Returns the rules as a client's file holds them: one after the other, blank lines between.
-    pub fn rules_file(&self) -> Vec<u8> {
-        let texts = self.rules.iter().map(|rule| rule.text.trim_ascii());
+    /// Returns the rules as the client's file at `path` holds them, one after the other with blank
+    /// lines between, and how many there are. What the user has in that file is there already.
+    pub fn rules_file(&self, path: &Path) -> (Vec<u8>, usize) {
+        let others = self.rules.iter().filter(|rule| rule.document.real_path != path);
+        let texts = others.map(|rule| rule.text.trim_ascii());
         let texts: Vec<&[u8]> = texts.filter(|text| !text.is_empty()).collect();
         let mut file = texts.join(b"\n\n".as_slice());
         if !file.is_empty() {
             file.push(b'\n');
         }
-        file
+        (file, texts.len())
     }
 }
 

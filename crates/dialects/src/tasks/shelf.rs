@@ -1,20 +1,21 @@
 //! The dialect as the engine sees it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::Diagnostic;
+use brief_syntax::project::{Target, TargetKind};
 use brief_syntax::system::{DirEntry, FileKind, System};
 use brief_syntax::walk::Visit;
 
-use crate::answer::Answer;
-use crate::moment::Moment;
-use crate::{Dialect, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, Reader, Shelf};
 
 use super::NAME;
 use super::check::Checked;
 use super::library::Library;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
 use super::places;
+use super::script;
 
 /// The dialect of task, rule, command and skill files.
 #[derive(Debug, Clone, Copy)]
@@ -31,11 +32,41 @@ impl Dialect for Tasks {
     }
 }
 
+/// Returns the directory whose tasks, rules, commands or skills `directory` holds.
+pub fn owner_of(directory: &Target) -> Option<Target> {
+    let names = directory.directories();
+    let depth = (0..names.len()).find(|&depth| places::is_at_place(&names[depth..]))?;
+    Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
+}
+
+/// Returns whether a file of that name holds rules, wherever it lies.
+pub fn is_rule_file(name: &OsStr) -> bool {
+    name.to_str().is_some_and(places::is_beginning)
+}
+
 /// Every directory of a project that holds such files.
 #[derive(Default)]
 struct Projects {
     diagnostics: Vec<Diagnostic>,
     files: usize,
+    /// Read once, for the first project that wants it.
+    home: Option<AtHome>,
+}
+
+/// The files of the home directory: not the project's, but at hand there too.
+#[derive(Default)]
+struct AtHome {
+    directory: Option<PathBuf>,
+    documents: Vec<Document>,
+}
+
+impl AtHome {
+    fn read(system: &dyn System) -> AtHome {
+        let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
+        let Some(home) = home else { return AtHome::default() };
+        let documents = everything(&open(system, &home, Origin::Home));
+        AtHome { directory: Some(home), documents }
+    }
 }
 
 impl Reader for Projects {
@@ -45,7 +76,8 @@ impl Reader for Projects {
             names.any(places::is_beginning)
         };
         if visit.entries().is_some_and(begins) {
-            let (files, diagnostics) = check(visit.system(), &visit.path());
+            let home = self.home.get_or_insert_with(|| AtHome::read(visit.system()));
+            let (files, diagnostics) = check(visit.system(), &visit.path(), home);
             self.files += files;
             self.diagnostics.extend(diagnostics);
         }
@@ -57,14 +89,8 @@ impl Reader for Projects {
 }
 
 impl Shelf for Projects {
-    fn resolve<'s>(&'s self, _: &Moment, _: &mut Answer<'s>) {}
-
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
-    }
-
-    fn check_against(&self, _: &ProjectFiles) -> Vec<Diagnostic> {
-        Vec::new()
     }
 
     fn file_count(&self) -> usize {
@@ -73,23 +99,20 @@ impl Shelf for Projects {
 }
 
 /// Checks the files of one directory; returns how many there are.
-fn check(system: &dyn System, directory: &Path) -> (usize, Vec<Diagnostic>) {
+fn check(system: &dyn System, directory: &Path, home: &AtHome) -> (usize, Vec<Diagnostic>) {
     let library = open(system, directory, Origin::Project);
     let documents = everything(&library);
     let mut diagnostics = library.take_diagnostics();
-    // Home is not the project's, but its commands and rules are at hand too.
-    let home = system.env("HOME").map(PathBuf::from);
-    let home = home.filter(|home| system.resolve_dir(home).is_ok_and(|home| home != directory));
-    let at_home = home.map(|home| everything(&open(system, &home, Origin::Home)));
+    let is_home = home.directory.as_deref() == Some(directory);
     let is_file = |path: &[u8]| {
         let path = directory.join(String::from_utf8_lossy(path).as_ref());
         system.resolve(&path).is_ok_and(|found| found.kind == FileKind::File)
     };
     let checked = Checked {
         documents: &documents,
-        at_home: at_home.as_deref().unwrap_or_default(),
+        at_home: if is_home { &[] } else { &home.documents },
         is_file: &is_file,
-        is_executable: &|path| system.is_executable(path).unwrap_or(false),
+        obstacle: &|rule, path| script::obstacle(system, rule, path),
     };
     if !documents.is_empty() {
         diagnostics.extend(checked.diagnostics());

@@ -59,6 +59,20 @@ fn each_script_runs_right_before_its_rule() {
     assert_eq!(live.bootstraps, [a, b]);
 }
 
+/// A file that was missing for one rule is there for the next, when a script has made it between.
+#[test]
+fn a_script_may_make_what_was_missing() {
+    let system = project()
+        .with_file(".agents/tasks/t.md", "T\n")
+        .with_file(".agents/rules/a.md", "@made.txt")
+        .with_file(".agents/rules/b.md", "@made.txt")
+        .with_program(".agents/rules/b-bootstrap", "");
+    let script = "/p/.agents/rules/b-bootstrap";
+    let mut live = Scripted::default().makes(&system, script, "/p/made.txt", "MADE");
+    let prompt = run_live(&system, &["t"], &mut live);
+    assert_eq!(rule_texts(&prompt), ["@made.txt", "MADE"]);
+}
+
 /// The document, "Requirements 1": "Executable permission". T9: "else a warning".
 #[test]
 fn a_script_without_the_executable_bit_does_not_run() {

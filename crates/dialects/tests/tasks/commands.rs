@@ -139,6 +139,7 @@ fn arguments_fill_placeholders() {
         ("/show key=\"\" x", "<key=\"\" x|key=\"\"|x|>\n"),
         ("/show   a   b  ", "<a   b|a|b|${key}>\n"),
         ("/show key=1 key=2", "<key=1 key=2|key=1|key=2|2>\n"),
+        ("/show KEY=1 x", "<KEY=1 x|KEY=1|x|1>\n"),
     ] {
         assert_eq!(text_of(call), expected, "{call}");
     }
@@ -239,6 +240,21 @@ fn a_task_may_be_called_as_a_command() {
 fn an_empty_command_leaves_an_empty_line() {
     let system = task("a\n/empty\nb\n").with_file(".agents/commands/empty.md", "");
     assert_eq!(task_text(&run(&system, &["t"])), "a\n\nb\n");
+}
+
+/// G5: a text that calls one command, or none, ten thousand times is put together all the same.
+#[test]
+fn ten_thousand_calls_are_no_burden() {
+    let calls = "/show x\n/unknown\n".repeat(10_000);
+    let prompt = run(&task(&calls), &["t"]);
+    assert_eq!(prompt.commands.len(), 10_000);
+    assert_eq!(task_text(&prompt), "<x|x|${2}|${key}>\n/unknown\n".repeat(10_000));
+    assert!(warnings(&prompt)[0].ends_with("(9999 more times below)"));
+    let unknown: String =
+        (0..10_000).fold(String::new(), |text, number| text + &format!("/unknown{number}\n"));
+    let prompt = run(&task(&unknown), &["t"]);
+    assert_eq!(task_text(&prompt), unknown);
+    assert_eq!(prompt.diagnostics.len(), 10_000);
 }
 
 /// The name is matched exactly (G12).

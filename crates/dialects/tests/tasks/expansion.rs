@@ -56,6 +56,14 @@ fn what_is_no_placeholder_stays() {
     }
 }
 
+/// Our ruling T7: "A name does not go over a line break", not even when there is such a parameter.
+#[test]
+fn a_name_does_not_go_over_a_line_break() {
+    let prompt = run(&task("${a\nb}"), &["-p", "a\nb=VALUE", "t"]);
+    assert_eq!(task_text(&prompt), "${a\nb}");
+    assert_eq!(warnings(&prompt), [""; 0]);
+}
+
 /// Last of one name counts; an empty value is a value (reference 1.7).
 #[test]
 fn an_empty_value_is_a_value() {
@@ -80,6 +88,9 @@ fn commands_are_put_in_anywhere() {
     ] {
         assert_eq!(expanded(text), expected, "{text}");
     }
+    let mut live = Scripted::default().answer("", "RAN").answer(" ", "RAN");
+    run_live(&task("!`` !` ` !`"), &["t"], &mut live);
+    assert_eq!(live.commands, [""; 0], "nothing is no command");
     let system = task("!`one\ntwo`");
     let mut live = Scripted::default().answer("one\ntwo", "LINES");
     assert_eq!(task_text(&run_live(&system, &["t"], &mut live)), "LINES");
@@ -231,6 +242,21 @@ fn the_matrix_of_spellings_holds_for_files_that_texts_put_in() {
         let is_read = task_text(&run(&system, &["t"])).contains("CONTENT");
         assert_eq!(is_read, row["expect"] == "included", "{row}");
     }
+}
+
+/// G10: the name counts as it is asked for and as it is after all links.
+#[test]
+fn a_link_with_the_name_of_a_secret_is_not_put_in() {
+    let system =
+        task("@.env @notes.txt").with_link(".env", "notes.txt").with_file("notes.txt", "N");
+    assert_eq!(task_text(&run(&system, &["t"])), "@.env N");
+}
+
+/// A name cannot be cut short by a byte that ends it for the system.
+#[test]
+fn a_path_with_a_nul_byte_leads_nowhere() {
+    let system = task("@a\0b").with_file("a\0b", "FILE").with_file("a", "FILE");
+    assert_eq!(task_text(&run(&system, &["t"])), "@a\0b");
 }
 
 /// G10: not by an absolute path either.

@@ -1,5 +1,6 @@
 //! Where files are found, and in which order (rulings T1, T6, G6).
 
+use brief_dialects::tasks::{HandEdits, Placed, place};
 use brief_syntax::limits;
 use brief_syntax::system::MemorySystem;
 
@@ -125,6 +126,17 @@ fn cursorrules_and_windsurfrules_are_rules() {
     assert_eq!(output(&run(&system, &["-p", "v=1", "t"])), "CURSOR 1\n\nWINDSURF\n\nT\n\n");
     assert_eq!(rules(&run(&system, &["-s", "stage=x", "t"])), [".windsurfrules"]);
     assert_eq!(rules(&run(&system, &["-s", "rule_name=.cursorrules", "t"])), [".cursorrules"]);
+}
+
+/// Our ruling T10: "What we wrote there is never read back as a rule"; the user's own text is.
+#[test]
+fn what_we_wrote_for_an_agent_is_no_rule() {
+    let Placed::New(file) = place(b"# Mine\n", b"WRITTEN\n", HandEdits::Keep) else {
+        panic!("an empty file takes the block")
+    };
+    let system = with_task().with_file("/h/.claude/CLAUDE.md", file);
+    let text = output(&run(&system, &["t"]));
+    assert!(text.contains("# Mine\n") && !text.contains("WRITTEN"), "{text}");
 }
 
 /// Reference 1.2: "No parent-directory traversal".

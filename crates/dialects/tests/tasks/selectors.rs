@@ -177,14 +177,17 @@ fn rule_name_filters_rules_without_front_matter() {
     assert_eq!(chosen("none"), "");
 }
 
-/// `rule_name` is about rules: commands, skills and tasks stay.
+/// Our ruling T5: "`rule_name` and `agent` (of the task or `-a`) are about rules only".
 #[test]
-fn rule_name_filters_nothing_else() {
+fn rule_name_and_agent_filter_nothing_else() {
     let system = project()
         .with_file(".agents/tasks/t.md", "/c\n")
-        .with_file(".agents/commands/c.md", "C\n")
-        .with_file(".agents/skills/s/SKILL.md", "---\nname: s\ndescription: d\n---\n");
-    let prompt = run(&system, &["-s", "rule_name=r", "t"]);
+        .with_file(".agents/commands/c.md", "---\nrule_name: x\n---\nC\n")
+        .with_file(
+            ".agents/skills/s/SKILL.md",
+            "---\nname: s\ndescription: d\nagent: codex\n---\n",
+        );
+    let prompt = run(&system, &["-s", "rule_name=r", "-a", "cursor", "t"]);
     assert_eq!(task_text(&prompt), "C\n");
     assert_eq!(skills(&prompt), [".agents/skills/s/SKILL.md"]);
 }

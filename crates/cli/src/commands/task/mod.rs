@@ -91,7 +91,10 @@ pub(crate) struct TaskArgs {
     json: bool,
 
     /// Print the MCP servers of the task and its rules as this client wants them; run nothing
-    #[arg(long, value_name = "CLIENT", value_parser = mcp_servers::clients())]
+    #[arg(
+        long, value_name = "CLIENT", value_parser = mcp_servers::clients(),
+        conflicts_with = "write_rules"
+    )]
     mcp_config: Option<String>,
 
     /// End a command or script that takes longer [default: 30, scripts 120]
@@ -176,7 +179,8 @@ impl TaskArgs {
 
     fn layout(&self) -> Layout {
         let written = |is_out| if is_out { Part::LeftOut } else { Part::Written };
-        Layout { front_matter: written(self.no_frontmatter), guidance: written(self.write_rules) }
+        let (front_matter, rules) = (written(self.no_frontmatter), written(self.write_rules));
+        Layout { front_matter, rules, skills: Part::Written }
     }
 }
 

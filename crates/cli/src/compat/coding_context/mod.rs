@@ -76,10 +76,10 @@ fn print(
     let assembled = assemble(ui, &session, &arguments.call)?;
     let Assembled { prompt, root, .. } = &assembled;
     mention(ui, &prompt.diagnostics, root)?;
-    let mut layout = Layout { front_matter: Part::Written, guidance: Part::Written };
+    let mut layout = Layout::WHOLE;
     if arguments.writes_rules {
         let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
-        layout.guidance = Part::LeftOut;
+        (layout.rules, layout.skills) = (Part::LeftOut, Part::LeftOut);
         if !arguments.call.task_alone {
             write_rules(ui, &session, agent, prompt, HandEdits::Keep)?;
         }

@@ -1,0 +1,81 @@
+//! `brief new`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_engine::portable::{Kind, name_problem, scaffold};
+use clap::{Args, ValueEnum};
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Write a new item of a source registry, to go on from
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// What to write
+    kind: NewKind,
+
+    /// Its name: a-z, 0-9 and hyphens between them
+    name: String,
+
+    /// The directory that holds `rules`, `skills` and `agents`
+    #[arg(long = "in", value_name = "DIR", default_value = ".")]
+    item_root: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum NewKind {
+    Rule,
+    Skill,
+    Agent,
+    Bundle,
+}
+
+impl NewKind {
+    fn item(self) -> Option<Kind> {
+        match self {
+            NewKind::Rule => Some(Kind::Rule),
+            NewKind::Skill => Some(Kind::Skill),
+            NewKind::Agent => Some(Kind::Agent),
+            NewKind::Bundle => None,
+        }
+    }
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &NewArgs,
+) -> Result<ExitCode, CommandError> {
+    if let Some(problem) = name_problem(&args.name) {
+        let message = format!("`{}` is no name: {problem}", args.name);
+        return Err(CommandError::usage(message)
+            .with_hint("use a-z, 0-9 and hyphens between them, 64 at most"));
+    }
+    let name = &args.name;
+    let (below, text) = match args.kind.item() {
+        Some(kind) => {
+            let below = PathBuf::from(kind.folder()).join(name).join(kind.entrypoint());
+            (below, scaffold::item(kind, name))
+        }
+        None => (PathBuf::from(format!("{name}.bundle.md")), scaffold::bundle(name)),
+    };
+    let shown = args.item_root.join(&below);
+    let shown = shown.strip_prefix(".").unwrap_or(&shown).to_owned();
+    let path = session.directory().join(&args.item_root).join(&below);
+    let system = session.system();
+    let refused = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            CommandError::refused(format!("`{}` exists already", shown.display()))
+                .with_hint("choose another name, or edit it")
+        }
+        _ => CommandError::refused(format!("`{}` cannot be written: {error}", shown.display())),
+    };
+    if let Some(parent) = path.parent() {
+        system.create_dir(parent).map_err(refused)?;
+    }
+    system.create_file(&path, text.as_bytes()).map_err(refused)?;
+    ui.print_line(shown.display())?;
+    Ok(ExitCode::SUCCESS)
+}

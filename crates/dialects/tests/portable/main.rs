@@ -1,0 +1,17 @@
+//! Portable items through the library's public face.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail here")]
+#![expect(clippy::disallowed_methods, reason = "tests read the project's documents and the clock")]
+
+mod agents;
+mod bodies;
+mod bundles;
+mod directives;
+mod fields;
+mod front_matter;
+mod hostile;
+mod layout;
+mod overrides;
+mod pages;
+mod properties;
+mod support;
+mod versions;
