@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 34] = [
+const LIMITS: [(&str, u64, &str, &str); 35] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -190,6 +190,12 @@ const LIMITS: [(&str, u64, &str, &str); 34] = [
         "names in one directory of tasks, rules, commands or skills",
         limits::TASK_FILES as u64,
         "the directory is not searched",
+        "`tasks/too-many-files`",
+    ),
+    (
+        "bytes of all rules, or of all skills, tasks or commands",
+        limits::TASK_BYTES as u64,
+        "the rest is left out",
         "`tasks/too-many-files`",
     ),
     (

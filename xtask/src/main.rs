@@ -7,6 +7,7 @@ mod generate;
 
 use std::process::{Command, ExitCode};
 
+use brief_testkit::markdownlint;
 use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
@@ -53,7 +54,11 @@ fn test() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
     // Generated files are checked by a test of this crate.
-    cargo(&["test", "--workspace"])
+    let linter = markdownlint::executable()?;
+    eprintln!("+ cargo test --workspace");
+    run(Command::new(env!("CARGO"))
+        .args(["test", "--workspace"])
+        .env(markdownlint::VARIABLE, linter))
 }
 
 fn cargo(args: &[&str]) -> Result<(), String> {

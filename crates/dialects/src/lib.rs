@@ -69,14 +69,17 @@ pub trait Reader {
 
 /// Everything that one dialect has to say in a project.
 pub trait Shelf {
-    /// Adds to `answer` what applies at `moment`, and what does not, each with its reason.
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>);
+    /// Adds to `answer` what applies at `moment`, and what does not, each with its reason. A dialect
+    /// that is not about paths has nothing to add.
+    fn resolve<'s>(&'s self, _moment: &Moment, _answer: &mut Answer<'s>) {}
 
     /// Returns what is wrong with the files, as far as it shows without looking at others.
     fn diagnostics(&self) -> &[Diagnostic];
 
     /// Returns what only shows against the whole project: `files` are all paths in it, sorted.
-    fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic>;
+    fn check_against(&self, _files: &ProjectFiles) -> Vec<Diagnostic> {
+        Vec::new()
+    }
 
     /// Returns how many files of its own the dialect found, readable or not.
     fn file_count(&self) -> usize;

@@ -75,6 +75,9 @@ pub const HOSTED_INCLUDE_ENTRIES: usize = 100_000;
 /// Files read from one search root of tasks; the rest is reported and left out.
 pub const TASK_FILES: usize = 10_000;
 
+/// Bytes read for one kind of file from all search roots; the rest is reported and left out.
+pub const TASK_BYTES: usize = 256 * 1024 * 1024;
+
 /// Directories that a place of tasks, rules, commands or skills is descended.
 pub const TASK_DEPTH: usize = 64;
 

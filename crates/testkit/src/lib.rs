@@ -5,6 +5,7 @@
 #[cfg(unix)]
 mod chain;
 pub mod conformance;
+pub mod markdownlint;
 #[cfg(unix)]
 mod terminal;
 
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 #[cfg(unix)]
 pub use chain::Chain;
+pub use markdownlint::markdownlint;
 
 /// A program that is still running after this long will not end by itself.
 const PATIENCE: Duration = Duration::from_secs(30);

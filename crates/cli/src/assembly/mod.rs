@@ -66,6 +66,7 @@ pub(crate) fn assemble(
         (limits.command, limits.bootstrap) = (limit, limit);
     }
     let prompt = call.prompt.as_deref().map(OsStr::as_encoded_bytes);
+    let prompt = prompt.filter(|prompt| !prompt.is_empty());
     let request = Request {
         name: &name,
         prompt,

@@ -47,6 +47,7 @@ pub(crate) struct BuildArgs {
 struct BuildReport<'r> {
     out: String,
     items: usize,
+    failed: usize,
     created: Vec<&'r str>,
     updated: Vec<&'r str>,
     removed: Vec<&'r str>,
@@ -83,7 +84,7 @@ pub(crate) fn run(
         ui.print_diagnostics(&report.diagnostics, &report.registry)?;
         if args.check {
             for change in &report.changes {
-                ui.print_line(format!("would be {}: {}", word(change.kind), change.path))?;
+                ui.print_line(format!("would {} {}", verb(change.kind), change.path))?;
             }
         }
         ui.status(&summary(&report, args.check))?;
@@ -130,6 +131,7 @@ fn print_json(ui: &mut Ui, report: &Report) -> Result<(), CommandError> {
     ui.print_json(&BuildReport {
         out: report.out.to_string_lossy().into_owned(),
         items: report.items,
+        failed: report.failed,
         created: paths(ChangeKind::Created),
         updated: paths(ChangeKind::Updated),
         removed: paths(ChangeKind::Removed),
@@ -140,23 +142,29 @@ fn print_json(ui: &mut Ui, report: &Report) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn word(kind: ChangeKind) -> &'static str {
+fn verb(kind: ChangeKind) -> &'static str {
     match kind {
-        ChangeKind::Created => "created",
-        ChangeKind::Updated => "updated",
-        ChangeKind::Removed => "removed",
+        ChangeKind::Created => "create",
+        ChangeKind::Updated => "update",
+        ChangeKind::Removed => "remove",
     }
 }
 
 fn summary(report: &Report, is_check: bool) -> String {
     let out = report.out.strip_prefix(&report.registry).unwrap_or(&report.out).display();
     let items = if report.items == 1 { "item" } else { "items" };
-    let counts = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed]
-        .map(|kind| format!("{} {}", report.count(kind), word(kind)));
-    let [created, updated, removed] = counts;
-    let would = if is_check { "would be " } else { "" };
+    let built = match report.failed {
+        0 => report.items.to_string(),
+        failed => format!("{} of {}", report.items - failed, report.items),
+    };
+    let counted = |kind| {
+        let (count, verb) = (report.count(kind), verb(kind));
+        if is_check { format!("{count} to {verb}") } else { format!("{count} {verb}d") }
+    };
+    let kinds = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed];
+    let [created, updated, removed] = kinds.map(counted);
     format!(
-        "{} {items} in {out}: {would}{created}, {updated}, {} unchanged, {removed}, {} kept",
-        report.items, report.unchanged, report.kept
+        "{built} {items} in {out}: {created}, {updated}, {} unchanged, {removed}, {} kept",
+        report.unchanged, report.kept
     )
 }

@@ -59,7 +59,7 @@ pub(crate) fn run(
         ui.print_json(&McpServers(servers))?;
     } else if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
         let servers = servers.iter();
-        let servers = servers.map(|server| (server.name.as_str(), server.server.clone()));
+        let servers = servers.map(|server| (server.name.clone(), server.server.clone()));
         print_for(ui, profile, &servers_for(servers))?;
     } else {
         for configured in servers {
@@ -99,9 +99,7 @@ pub(super) fn print_for(
 }
 
 /// Puts servers of any dialect into the clients' words.
-pub(super) fn servers_for<'s>(
-    servers: impl IntoIterator<Item = (&'s str, McpServer)>,
-) -> Vec<Server> {
+pub(super) fn servers_for(servers: impl IntoIterator<Item = (String, McpServer)>) -> Vec<Server> {
     let servers = servers.into_iter().map(|(name, server)| {
         let transport = match server.connection {
             Connection::Command { command, args, env } => Transport::Stdio { command, args, env },
@@ -113,7 +111,7 @@ pub(super) fn servers_for<'s>(
                 Transport::Remote { protocol, url, headers }
             }
         };
-        Server { name: name.to_owned(), transport, disabled: server.disabled }
+        Server { name, transport, disabled: server.disabled }
     });
     servers.collect()
 }

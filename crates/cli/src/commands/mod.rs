@@ -4,6 +4,7 @@ mod build;
 pub(crate) mod completions;
 mod context;
 mod decisions;
+mod fmt;
 pub(crate) mod hook;
 mod init;
 mod lint;
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     McpServers(mcp_servers::McpServersArgs),
     Build(build::BuildArgs),
     Lint(lint::LintArgs),
+    Fmt(fmt::FmtArgs),
     Init(init::InitArgs),
     New(new::NewArgs),
     Hook(hook::HookArgs),
@@ -55,6 +57,7 @@ pub(crate) fn run(
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
         Command::Build(args) => build::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
+        Command::Fmt(args) => fmt::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),
         Command::New(args) => new::run(ui, session, args),
         Command::Hook(args) => hook::run(ui, session, args),

@@ -21,7 +21,7 @@ pub(crate) struct NewArgs {
 
     /// The directory that holds `rules`, `skills` and `agents`
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
-    directory: PathBuf,
+    item_root: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,9 +61,9 @@ pub(crate) fn run(
         }
         None => (PathBuf::from(format!("{name}.bundle.md")), scaffold::bundle(name)),
     };
-    let shown = args.directory.join(&below);
+    let shown = args.item_root.join(&below);
     let shown = shown.strip_prefix(".").unwrap_or(&shown).to_owned();
-    let path = session.directory().join(&args.directory).join(&below);
+    let path = session.directory().join(&args.item_root).join(&below);
     let system = session.system();
     let refused = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {

@@ -3,11 +3,13 @@
 #![expect(clippy::disallowed_methods, reason = "tests make real files and start the real program")]
 
 mod architecture;
+mod build;
 mod coding_context;
 mod completions;
 mod context;
 mod decisions;
 mod documents;
+mod fmt;
 mod hook;
 mod hook_install;
 mod hosted;
@@ -15,6 +17,7 @@ mod hostile;
 mod init;
 mod lint;
 mod mcp_servers;
+mod new;
 mod portable_corpus;
 mod portable_lint;
 mod promises;

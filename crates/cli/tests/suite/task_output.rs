@@ -424,3 +424,19 @@ fn an_empty_project_has_no_tasks() {
     ");
     assert_eq!(project().run(&["task", "list", "--json"]).json(), json!([]));
 }
+
+/// Two rules of one name both keep their server, and a list shows the task that would run.
+#[test]
+fn names_that_are_there_twice_lose_nothing() {
+    let project = project()
+        .with_file(".agents/tasks/t.md", "---\ndescription: ours\n---\nx\n")
+        .with_file(".agents/rules/a/db.md", "---\nmcp_server: {command: one}\n---\n")
+        .with_file(".agents/rules/b/db.md", "---\nmcp_server: {command: two}\n---\n");
+    let home = project.home().join(".agents/tasks");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("t.md"), "---\ndescription: hidden\n---\nx\n").unwrap();
+    let servers = project.run(&["task", "t", "--json"]).json()["mcp_servers"].clone();
+    assert_eq!(servers.to_string(), r#"{"db":{"command":"one"},"db-2":{"command":"two"}}"#);
+    let list = project.run(&["task", "list"]).stdout;
+    assert!(list.contains("ours") && !list.contains("hidden"), "{list}");
+}

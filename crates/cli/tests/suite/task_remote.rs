@@ -6,8 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
-use brief_testkit::{Output, Sandbox};
+use brief_testkit::{Output, Sandbox, make_fifo};
 
 use crate::project;
 
@@ -62,6 +64,9 @@ impl Repository {
         fs::rename(&self.path, self.path.with_extension("gone")).unwrap();
     }
 }
+
+/// How long to wait for something that should have happened already.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Nothing of the machine's git settings is seen.
 const SETTINGS: [(&str, &str); 3] = [
@@ -379,5 +384,37 @@ fn a_password_is_never_shown() {
             assert!(!output.to_string().contains("s3cret"), "{args:?}: {output}");
             assert!(!output.stderr.is_empty(), "{args:?}: {output}");
         }
+    }
+}
+
+/// Reference: "130: interrupted", also while something is fetched; git is ended then.
+#[test]
+fn a_fetch_can_be_interrupted() {
+    let project = with_task();
+    let programs = project.outside().join("programs");
+    fs::create_dir_all(&programs).unwrap();
+    let pipe = programs.join("alive");
+    make_fifo(&pipe);
+    let git = programs.join("git");
+    fs::write(&git, format!("#!/bin/sh\nexec 3>'{}'\nsleep 300\n", pipe.display())).unwrap();
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    let project = project.with_env("PATH", &format!("{}:/usr/bin:/bin", programs.display()));
+    for flag in ["-d", "-D"] {
+        let (sender, messages) = channel();
+        let pipe = pipe.clone();
+        std::thread::spawn(move || {
+            let mut pipe = fs::File::open(pipe).unwrap();
+            sender.send("started").unwrap();
+            std::io::copy(&mut pipe, &mut std::io::sink()).unwrap();
+            let _ = sender.send("ended");
+        });
+        let args = ["task", "t", flag, "https://x.test/org/repo"];
+        let child = project.command("", &args).spawn().unwrap();
+        assert_eq!(messages.recv_timeout(PATIENCE), Ok("started"));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.stdout.as_slice(), output.status.code()), (&b""[..], Some(130)));
+        assert_eq!(messages.recv_timeout(PATIENCE), Ok("ended"));
     }
 }

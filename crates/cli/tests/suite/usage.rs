@@ -16,7 +16,9 @@ fn help_lists_the_commands() {
       why          Show each candidate for a file or directory, in or out, and the reason
       task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
       mcp-servers  Show the MCP servers that are configured for a file or directory
+      build        Compile portable rules, skills and agents into each client's own files
       lint         Check guidance files, every format at once
+      fmt          Lay out the items of a source registry: front matter and body
       init         Write an AGENTS.yaml to start from
       new          Write a new item of a source registry, to go on from
       hook         Answer a client's hook, or set it up
@@ -44,9 +46,11 @@ fn each_command_has_help() {
         &["task"],
         &["task", "list"],
         &["mcp-servers"],
+        &["build"],
         &["schema"],
         &["lint"],
         &["init"],
+        &["fmt"],
         &["new"],
         &["hook"],
         &["hook", "claude"],

@@ -73,6 +73,8 @@ pub struct Report {
     pub out: PathBuf,
     /// The items that were found.
     pub items: usize,
+    /// How many of them could not be built.
+    pub failed: usize,
     /// The files that changed, sorted by path.
     pub changes: Vec<Change>,
     /// How many files are as they should be.
@@ -357,14 +359,14 @@ impl Work<'_> {
                 item.diagnostics().iter().filter(|found| found.severity == Severity::Error);
             plan.diagnostics.extend(errors.cloned());
             if !item.is_valid() {
-                plan.leave(&key);
+                plan.fail(&key);
                 continue;
             }
             let files = match source::read_beside(self.system, self.root, item) {
                 Ok(files) => files,
                 Err(problem) => {
-                    plan.diagnostics.push(problem);
-                    plan.leave(&key);
+                    plan.diagnostics.push(*problem);
+                    plan.fail(&key);
                     continue;
                 }
             };
@@ -395,6 +397,7 @@ impl Work<'_> {
             registry: self.root.path().to_owned(),
             out: self.out.to_owned(),
             items: registry.items.len(),
+            failed: plan.failed,
             changes,
             unchanged: plan.unchanged,
             kept: plan.kept,
@@ -426,11 +429,8 @@ fn apply(
     about.write(own, record::PENDING)?;
     let outcome = carry_out(disk, plan);
     system.settle(out)?;
-    if outcome.is_err() {
-        // Both records stay: the next run finds out what was done.
-        return outcome;
-    }
-    finish(own, plan)
+    // After a failure both records stay: the next run finds out what was done.
+    outcome.and_then(|()| finish(own, plan))
 }
 
 fn carry_out(disk: &mut Disk<'_>, plan: &Plan<'_>) -> io::Result<()> {

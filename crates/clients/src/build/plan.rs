@@ -34,6 +34,8 @@ pub(super) struct Plan<'p> {
     pub(super) removals: Vec<Change>,
     pub(super) unchanged: usize,
     pub(super) kept: usize,
+    /// How many items could not be built.
+    pub(super) failed: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// What the records say about each path.
     recorded: BTreeMap<&'p str, Vec<&'p FileRecord>>,
@@ -93,10 +95,17 @@ impl<'p> Plan<'p> {
             removals: Vec::new(),
             unchanged: 0,
             kept: 0,
+            failed: 0,
             diagnostics: Vec::new(),
             recorded,
             claimed: BTreeMap::new(),
         }
+    }
+
+    /// Leaves everything of an item as it is, because it could not be built.
+    pub(super) fn fail(&mut self, key: &str) {
+        self.failed += 1;
+        self.leave(key);
     }
 
     /// Leaves everything of an item as it is.
@@ -192,7 +201,7 @@ impl<'p> Plan<'p> {
         if !problems.is_empty() {
             self.kept += problems.len();
             self.diagnostics.append(&mut problems);
-            self.leave(&key);
+            self.fail(&key);
             return;
         }
         for path in record.files.keys() {

@@ -24,7 +24,7 @@ pub(super) fn read_beside(
     system: &dyn System,
     root: &Root,
     item: &Item,
-) -> Result<BTreeMap<String, Beside>, Diagnostic> {
+) -> Result<BTreeMap<String, Beside>, Box<Diagnostic>> {
     let mut files = BTreeMap::new();
     let Some(first) = item.files().first() else { return Ok(files) };
     let directory = system
@@ -56,11 +56,11 @@ pub(super) fn read_beside(
     Ok(files)
 }
 
-fn unreadable(item: &Item, path: &str, error: &ReadError) -> Diagnostic {
+fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
     let source = Arc::new(Source::unread(item.directory().join(path)));
     let message = format!("the file cannot be read: {error}");
-    Diagnostic::error("portable/unreadable", &source, Span::default(), message)
-        .with_help("what lies beside an item is regular files of at most 16 MiB")
+    let problem = Diagnostic::error("portable/unreadable", &source, Span::default(), message);
+    Box::new(problem.with_help("what lies beside an item is regular files of at most 16 MiB"))
 }
 
 /// Returns one name for everything that an item's outputs are made from. `context` stands for what is

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use brief_dialects::portable::Item;
 use brief_dialects::portable::links::{Target, file_links};
+use brief_syntax::markdown::format;
 use brief_syntax::{Diagnostic, Span};
 
 use crate::profile::FirstHeading;
@@ -50,10 +51,11 @@ impl Compiler<'_> {
         }
         let formatted = format(&text);
         if let Some(reason) = formatted.refused {
-            let message = format!("the body is left as it is written: {reason}");
+            let message = format!("the layout of the body stays as it is: {reason}");
             diagnostics.push(
-                self.warning("portable/not-formatted", Span::default(), message)
-                    .with_help("write the part in a simpler way"),
+                self.warning("portable/not-formatted", Span::default(), message).with_help(
+                    "write the part in a simpler way; lines are those of the output's body",
+                ),
             );
         }
         let laid_out = match formatted.text.trim_end() {
@@ -135,14 +137,4 @@ fn encoded(path: &str) -> String {
         }
     }
     output
-}
-
-/// Stands in for the layout of Markdown.
-fn format(text: &str) -> Formatted {
-    Formatted { text: text.to_owned(), refused: None }
-}
-
-struct Formatted {
-    text: String,
-    refused: Option<String>,
 }

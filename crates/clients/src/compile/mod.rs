@@ -62,8 +62,8 @@ pub fn compile_for(
     let mut compiled = Compiled::default();
     let mut bodies = Bodies::default();
     for profile in profiles.iter().filter(|profile| item.is_for(profile.id())) {
-        let compiler = Compiler { item, profile, options, clients };
-        compiler.run(&mut bodies, &mut compiled);
+        let one = Compiler { item, profile, options, clients };
+        one.run(&mut bodies, &mut compiled);
     }
     compiled
 }

@@ -7,7 +7,7 @@ use brief_dialects::portable::{CAPABILITIES, Kind};
 use brief_syntax::{Diagnostic, Source, Span};
 use toml_edit::Item;
 
-use super::toml::{self, Entry, Table};
+use super::toml::{self, Entry, Problem, Table};
 use super::{
     Constant, FieldRule, FieldValue, From, Layout, Profile, Shape, Template, UnknownFields, When,
 };
@@ -64,12 +64,12 @@ const FIELD_KEYS: [&str; 6] = ["key", "from", "as", "default", "value", "when"];
 pub(super) fn builtin(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Draft {
     let mut draft = Draft::new(String::new(), source, Span::default());
     if let Some(document) = toml::parse(source, diagnostics) {
-        let top = Table { source, table: document.as_table(), prefix: "" };
+        let top = Table { source, content: document.as_table(), prefix: "" };
         for entry in top.entries() {
             match entry.key {
                 "id" => match entry.text() {
-                    Ok(id) => draft.id = id.to_owned(),
-                    Err(problem) => diagnostics.push(problem),
+                    Ok(id) => id.clone_into(&mut draft.id),
+                    Err(problem) => diagnostics.push(*problem),
                 },
                 _ => draft.set(&entry, diagnostics),
             }
@@ -85,12 +85,12 @@ pub(super) fn with_overrides(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Draft> {
     let Some(document) = toml::parse(source, diagnostics) else { return drafts };
-    let top = Table { source, table: document.as_table(), prefix: "" };
+    let top = Table { source, content: document.as_table(), prefix: "" };
     for clients in top.entries().filter(|entry| entry.key == "clients") {
         let table = match clients.table() {
             Ok(table) => table,
             Err(problem) => {
-                diagnostics.push(problem);
+                diagnostics.push(*problem);
                 continue;
             }
         };
@@ -102,7 +102,7 @@ pub(super) fn with_overrides(
                         draft.set(&entry, diagnostics);
                     }
                 }
-                Err(problem) => diagnostics.push(problem),
+                Err(problem) => diagnostics.push(*problem),
             }
         }
     }
@@ -120,10 +120,10 @@ fn draft_of<'d>(
         let is_word = !client.key.is_empty()
             && client.key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
         if !is_word {
-            diagnostics.push(client.wrong("this names no client", "use a-z, 0-9 and hyphens"));
+            diagnostics.push(*client.wrong("this names no client", "use a-z, 0-9 and hyphens"));
         } else if TAKEN.contains(&client.key) {
             let problem = "this is a field of the format, and cannot name a client too";
-            diagnostics.push(client.wrong(problem, "use another name"));
+            diagnostics.push(*client.wrong(problem, "use another name"));
         }
         drafts.push(Draft::new(client.key.to_owned(), client.source, client.span));
         drafts.len() - 1
@@ -151,7 +151,7 @@ impl Draft {
                 None => Err(entry.unknown(&CLIENT_KEYS)),
             },
         };
-        diagnostics.extend(outcome.err());
+        diagnostics.extend(outcome.err().map(|problem| *problem));
     }
 
     fn set_layout(
@@ -159,7 +159,7 @@ impl Draft {
         kind: Kind,
         entry: &Entry<'_>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Problem> {
         let table = entry.table()?;
         let layout = self.layouts[kind as usize].get_or_insert_default();
         for entry in table.entries() {
@@ -179,7 +179,7 @@ impl Draft {
                 }
                 _ => Err(entry.unknown(&LAYOUT_KEYS)),
             };
-            diagnostics.extend(outcome.err());
+            diagnostics.extend(outcome.err().map(|problem| *problem));
         }
         Ok(())
     }
@@ -234,12 +234,12 @@ impl Draft {
     }
 }
 
-fn template(entry: &Entry<'_>) -> Result<Template, Diagnostic> {
+fn template(entry: &Entry<'_>) -> Result<Template, Problem> {
     let help = "write a path like `.client/rules/{name}.md`";
     Template::new(entry.text()?).map_err(|problem| entry.wrong(problem, help))
 }
 
-fn files(entry: &Entry<'_>) -> Result<Files, Diagnostic> {
+fn files(entry: &Entry<'_>) -> Result<Files, Problem> {
     if entry.text()? == "beside" {
         return Ok(Files::Beside);
     }
@@ -259,10 +259,10 @@ fn set_names(
     entry: &Entry<'_>,
     known: Option<&[&str]>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<(), Diagnostic> {
+) -> Result<(), Problem> {
     for entry in entry.table()?.entries() {
         if let Some(known) = known.filter(|known| !known.contains(&entry.key)) {
-            diagnostics.push(entry.unknown(known));
+            diagnostics.push(*entry.unknown(known));
             continue;
         }
         match (entry.item.as_str(), entry.item.as_bool()) {
@@ -274,14 +274,14 @@ fn set_names(
             }
             _ => {
                 let help = "write the client's name for it in quotes, or `false` for none";
-                diagnostics.push(entry.wrong("this is no name", help));
+                diagnostics.push(*entry.wrong("this is no name", help));
             }
         }
     }
     Ok(())
 }
 
-fn fields(kind: Kind, entry: &Entry<'_>) -> Result<Vec<FieldRule>, Diagnostic> {
+fn fields(kind: Kind, entry: &Entry<'_>) -> Result<Vec<FieldRule>, Problem> {
     let problem = || entry.wrong("this is no list of fields", "write `[{ key = …, from = … }]`");
     let mut rules: Vec<FieldRule> = Vec::new();
     // Both spellings of a list of tables: inline, and `[[…]]`.
@@ -294,9 +294,9 @@ fn fields(kind: Kind, entry: &Entry<'_>) -> Result<Vec<FieldRule>, Diagnostic> {
         .as_array_of_tables()
         .map(|list| list.iter().map(|table| Item::Table(table.clone())).collect::<Vec<Item>>());
     for (index, item) in inline.or(tables).ok_or_else(problem)?.iter().enumerate() {
-        let table = item.as_table_like().ok_or_else(problem)?;
+        let content = item.as_table_like().ok_or_else(problem)?;
         let prefix = format!("{}[{index}]", entry.path);
-        let table = Table { source: entry.source, table, prefix: &prefix };
+        let table = Table { source: entry.source, content, prefix: &prefix };
         let rule = field(kind, table, entry)?;
         let clashes = |other: &FieldRule| {
             other.key == rule.key && (other.when == rule.when || rule.when == When::Always)
@@ -309,7 +309,7 @@ fn fields(kind: Kind, entry: &Entry<'_>) -> Result<Vec<FieldRule>, Diagnostic> {
     Ok(rules)
 }
 
-fn field(kind: Kind, table: Table<'_>, whole: &Entry<'_>) -> Result<FieldRule, Diagnostic> {
+fn field(kind: Kind, table: Table<'_>, whole: &Entry<'_>) -> Result<FieldRule, Problem> {
     let (mut key, mut from, mut shape, mut default, mut constant) = (None, None, None, None, None);
     let mut when = When::Always;
     let mut last = whole.clone();
@@ -357,7 +357,7 @@ fn field(kind: Kind, table: Table<'_>, whole: &Entry<'_>) -> Result<FieldRule, D
     Ok(FieldRule { key, value, when })
 }
 
-fn constant(entry: &Entry<'_>) -> Result<Constant, Diagnostic> {
+fn constant(entry: &Entry<'_>) -> Result<Constant, Problem> {
     let text = entry.item.as_str().map(|text| Constant::Text(text.to_owned()));
     let boolean = entry.item.as_bool().map(Constant::Boolean);
     let number = entry.item.as_integer().map(Constant::Number);

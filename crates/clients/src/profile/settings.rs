@@ -6,7 +6,7 @@ use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
 
 use super::Profiles;
-use super::toml::{self, Entry, Table};
+use super::toml::{self, Entry, Problem, Table};
 
 /// How items are compiled, whatever the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,21 +73,22 @@ impl Settings {
         let Some(document) = toml::parse(configuration, &mut diagnostics) else {
             return Err(diagnostics);
         };
-        let top = Table { source: configuration, table: document.as_table(), prefix: "" };
+        let top = Table { source: configuration, content: document.as_table(), prefix: "" };
         for entry in top.entries().filter(|entry| entry.key == "build") {
             match entry.table() {
                 Ok(table) => {
                     for entry in table.entries() {
-                        diagnostics.extend(settings.set(&entry, profiles).err());
+                        let outcome = settings.set(&entry, profiles);
+                        diagnostics.extend(outcome.err().map(|problem| *problem));
                     }
                 }
-                Err(problem) => diagnostics.push(problem),
+                Err(problem) => diagnostics.push(*problem),
             }
         }
         if diagnostics.is_empty() { Ok(settings) } else { Err(diagnostics) }
     }
 
-    fn set(&mut self, entry: &Entry<'_>, profiles: &Profiles) -> Result<(), Diagnostic> {
+    fn set(&mut self, entry: &Entry<'_>, profiles: &Profiles) -> Result<(), Problem> {
         match entry.key {
             "out" => self.out = Some(out(entry)?),
             "clients" => self.clients = Some(clients(entry, profiles)?),
@@ -110,7 +111,7 @@ impl Settings {
 }
 
 /// A file of the project does not say where else to write: only the command line does.
-fn out(entry: &Entry<'_>) -> Result<String, Diagnostic> {
+fn out(entry: &Entry<'_>) -> Result<String, Problem> {
     let text = entry.text()?;
     let is_plain = |name: &str| !matches!(name, "" | "..") && !name.contains(['\\', ':']);
     if text.split('/').all(is_plain) {
@@ -120,7 +121,7 @@ fn out(entry: &Entry<'_>) -> Result<String, Diagnostic> {
     Err(entry.wrong("it does not lie in the registry", help))
 }
 
-fn clients(entry: &Entry<'_>, profiles: &Profiles) -> Result<Vec<String>, Diagnostic> {
+fn clients(entry: &Entry<'_>, profiles: &Profiles) -> Result<Vec<String>, Problem> {
     let clients = entry.texts()?;
     let known = profiles.ids();
     if clients.is_empty() {

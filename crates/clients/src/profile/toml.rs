@@ -6,11 +6,14 @@ use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source, Span};
 use toml_edit::{Document, Item, TableLike};
 
+/// What is wrong, in a box: mostly nothing is.
+pub(super) type Problem = Box<Diagnostic>;
+
 /// A table of a file, and the keys on the way to it.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'t> {
     pub(super) source: &'t Arc<Source>,
-    pub(super) table: &'t dyn TableLike,
+    pub(super) content: &'t dyn TableLike,
     pub(super) prefix: &'t str,
 }
 
@@ -48,8 +51,8 @@ pub(super) fn parse(
 impl<'t> Table<'t> {
     /// Returns the entries in order.
     pub(super) fn entries(self) -> impl Iterator<Item = Entry<'t>> {
-        self.table.iter().map(move |(key, item)| {
-            let span = self.table.key(key).and_then(toml_edit::Key::span).or(item.span());
+        self.content.iter().map(move |(key, item)| {
+            let span = self.content.key(key).and_then(toml_edit::Key::span).or(item.span());
             let span = span.map_or(Span::default(), |span| Span::new(span.start, span.end));
             let path = match self.prefix {
                 "" => key.to_owned(),
@@ -62,31 +65,32 @@ impl<'t> Table<'t> {
 
 impl<'t> Entry<'t> {
     /// Reports what is wrong with the value.
-    pub(super) fn wrong(&self, problem: &str, help: &str) -> Diagnostic {
+    pub(super) fn wrong(&self, problem: &str, help: &str) -> Problem {
         let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
         let message = format!("`{}`: {problem}", self.path);
         let diagnostic = Diagnostic::error("portable/invalid-config", self.source, span, message);
-        if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
+        Box::new(if help.is_empty() { diagnostic } else { diagnostic.with_help(help) })
     }
 
     /// Reports a key that is not one of those that exist.
-    pub(super) fn unknown(&self, known: &[&str]) -> Diagnostic {
+    pub(super) fn unknown(&self, known: &[&str]) -> Problem {
         let message = format!("`{}`: there is no such key", self.path);
         let help = match nearest(self.key, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("keys are {}", known.join(", ")),
         };
-        Diagnostic::error("portable/invalid-config", self.source, self.span, message)
-            .with_help(help)
+        let diagnostic =
+            Diagnostic::error("portable/invalid-config", self.source, self.span, message);
+        Box::new(diagnostic.with_help(help))
     }
 
     /// Returns the value as a text.
-    pub(super) fn text(&self) -> Result<&'t str, Diagnostic> {
+    pub(super) fn text(&self) -> Result<&'t str, Problem> {
         self.item.as_str().ok_or_else(|| self.wrong("this is no text", "write it in quotes"))
     }
 
     /// Returns the value as one of some words.
-    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Diagnostic> {
+    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Problem> {
         let text = self.text()?;
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         found.ok_or_else(|| {
@@ -100,16 +104,16 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the value as a list of texts.
-    pub(super) fn texts(&self) -> Result<Vec<String>, Diagnostic> {
+    pub(super) fn texts(&self) -> Result<Vec<String>, Problem> {
         let problem = || self.wrong("this is no list of texts", "write `[\"…\", \"…\"]`");
         let list = self.item.as_array().ok_or_else(problem)?;
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(problem)).collect()
     }
 
     /// Returns the value as a table.
-    pub(super) fn table(&self) -> Result<Table<'_>, Diagnostic> {
-        let table = self.item.as_table_like();
-        let table = table.ok_or_else(|| self.wrong("this is no table", ""))?;
-        Ok(Table { source: self.source, table, prefix: &self.path })
+    pub(super) fn table(&self) -> Result<Table<'_>, Problem> {
+        let content = self.item.as_table_like();
+        let content = content.ok_or_else(|| self.wrong("this is no table", ""))?;
+        Ok(Table { source: self.source, content, prefix: &self.path })
     }
 }

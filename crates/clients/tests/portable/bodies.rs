@@ -76,10 +76,10 @@ fn line_ends_are_one_kind() {
 /// The limit of a client is told, and the file is written all the same.
 #[test]
 fn a_body_over_a_clients_limit_is_told() {
-    let body = format!("## A\n\n{}\n", "word ".repeat(7000));
+    let body = format!("## A\n\n{}", "Some words.\n\n".repeat(3000));
     let shop = Shop::new(&[("agents/x/AGENT.md", &document("", &body))]);
     let losses = shop.losses();
-    assert_eq!(losses.len(), 1);
+    assert_eq!(losses.len(), 1, "{losses:?}");
     assert_eq!(losses[0].0, "portable/body-too-long");
     assert!(losses[0].1.contains("GitHub Copilot takes 30000"), "{}", losses[0].1);
 }

@@ -10,6 +10,7 @@ pub mod config;
 mod constructs;
 pub mod directives;
 mod fields;
+pub mod format;
 pub mod links;
 mod model;
 mod parse;

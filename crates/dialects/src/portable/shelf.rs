@@ -3,9 +3,7 @@
 use brief_syntax::Diagnostic;
 use brief_syntax::walk::Visit;
 
-use crate::answer::Answer;
-use crate::moment::Moment;
-use crate::{Dialect, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, Reader, Shelf};
 
 use super::registry::{Collector, Registry};
 use super::{CLIENTS, NAME, config};
@@ -58,14 +56,8 @@ struct Checked {
 }
 
 impl Shelf for Checked {
-    fn resolve<'s>(&'s self, _: &Moment, _: &mut Answer<'s>) {}
-
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
-    }
-
-    fn check_against(&self, _: &ProjectFiles) -> Vec<Diagnostic> {
-        Vec::new()
     }
 
     fn file_count(&self) -> usize {

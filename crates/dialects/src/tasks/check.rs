@@ -2,7 +2,7 @@
 //!
 //! Everything here is about what would go wrong when a task is run: nothing is run to find out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use brief_syntax::markdown::Outline;
@@ -10,10 +10,11 @@ use brief_syntax::yaml::{Field, Node, Value};
 use brief_syntax::{Diagnostic, Span, near_miss};
 
 use super::expand::{self, Part};
+use super::known::Known;
 use super::model::{Agent, Document, Kind};
 use super::script::Obstacle;
-use super::selectors::{selectors_of, values_of};
-use super::slash::{self, Arguments, Piece};
+use super::selectors::{scalars, selectors_of, values_of};
+use super::slash::{self, Piece};
 use super::text::{hidden_character, sensitive_pattern};
 
 /// The fields that mean something, kind by kind. Any other is the author's own, to select by.
@@ -85,6 +86,7 @@ impl Checked<'_> {
             .flat_map(|document| selectors_of(document.field("selectors")))
             .map(|(key, _, _)| key)
             .collect();
+        let known = &Known::of(self.documents.iter().chain(self.at_home));
         for document in self.documents {
             found.extend(field_names(document, &selected));
             found.extend(field_types(document));
@@ -93,12 +95,12 @@ impl Checked<'_> {
                 found.extend(skill_fields(document));
                 continue;
             }
-            found.extend(self.selectors(document));
-            found.extend(self.task_names(document));
+            found.extend(selectors(document, known));
+            found.extend(task_names(document, known));
             found.extend(self.script(document));
             if document.is_ours() {
-                found.extend(self.calls(document));
-                found.extend(self.expansions(document));
+                found.extend(calls(document, known));
+                found.extend(self.expansions(document, known));
             }
         }
         found.extend(self.ambiguous_tasks());
@@ -108,61 +110,6 @@ impl Checked<'_> {
             known.insert((found.path().to_owned(), found.code, found.span, found.message.clone()))
         });
         found
-    }
-
-    fn everything(&self) -> impl Iterator<Item = &Document> {
-        self.documents.iter().chain(self.at_home)
-    }
-
-    /// Selectors that no rule or skill answers to.
-    fn selectors(&self, document: &Document) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
-        for (key, value, node) in selectors_of(document.field("selectors")) {
-            let answers = |candidate: &Document| match key {
-                "rule_name" => candidate.kind == Kind::Rule && candidate.stem() == value,
-                _ => values_of(candidate, key).contains(&value),
-            };
-            let is_chosen = |kind| matches!(kind, Kind::Rule | Kind::Skill);
-            if !self.everything().any(|candidate| is_chosen(candidate.kind) && answers(candidate)) {
-                let message = format!("the selector `{key}={value}` matches no rule and no skill");
-                let code = "tasks/selector-matches-nothing";
-                let help = match key {
-                    "rule_name" => format!("it stands for the file name: `{value}.md`"),
-                    _ => format!("give a rule the field `{key}: {value}`"),
-                };
-                found.push(
-                    Diagnostic::warning(code, document.source(), node.span(), message)
-                        .with_help(help),
-                );
-            }
-        }
-        found
-    }
-
-    /// Tasks that a rule is for and that are not there.
-    fn task_names(&self, document: &Document) -> Vec<Diagnostic> {
-        if document.kind != Kind::Rule {
-            return Vec::new();
-        }
-        let names: Vec<String> = self
-            .everything()
-            .filter(|candidate| candidate.kind == Kind::Task)
-            .flat_map(|task| [task.name(), task.stem().to_owned()])
-            .collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let node = document.field("task_names");
-        let wanted = node.map(super::selectors::scalars).unwrap_or_default();
-        let unknown = wanted.into_iter().filter_map(|node| Some((node, node.as_str()?)));
-        let unknown = unknown.filter(|(_, name)| !names.contains(name));
-        unknown
-            .map(|(node, name)| {
-                let message = format!("there is no task `{name}`");
-                let source = document.source();
-                let diagnostic =
-                    Diagnostic::warning("tasks/unknown-task", source, node.span(), message);
-                with_near_miss(diagnostic, near_miss::nearest(name, &names))
-            })
-            .collect()
     }
 
     fn script(&self, document: &Document) -> Option<Diagnostic> {
@@ -178,34 +125,8 @@ impl Checked<'_> {
         Some(Diagnostic { help, ..found })
     }
 
-    /// Commands that are not there.
-    fn calls(&self, document: &Document) -> Vec<Diagnostic> {
-        if document.kind != Kind::Task {
-            return Vec::new();
-        }
-        let usable = |command: &&Document| {
-            command.kind == Kind::Command
-                && (command.namespace.is_none() || command.namespace == document.namespace)
-        };
-        let names: Vec<&str> = self.everything().filter(usable).map(Document::stem).collect();
-        let mut found = Vec::new();
-        for piece in slash::pieces(document.body()) {
-            let Piece::Call(call) = piece else { continue };
-            if names.contains(&call.name) {
-                continue;
-            }
-            let span = document.place(call.offset, call.name.len() + 1);
-            let message = format!("there is no command `/{}`", call.name);
-            let source = document.source();
-            let diagnostic = Diagnostic::warning("tasks/unknown-command", source, span, message);
-            let near = near_miss::nearest(call.name, &names).map(|near| format!("/{near}"));
-            found.push(with_near_miss(diagnostic, near.as_deref()));
-        }
-        found
-    }
-
     /// Placeholders that nothing can fill, and paths that lead nowhere.
-    fn expansions(&self, document: &Document) -> Vec<Diagnostic> {
+    fn expansions(&self, document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
         if !document.expands() {
             return Vec::new();
         }
@@ -219,7 +140,7 @@ impl Checked<'_> {
             match placed.part {
                 Part::Parameter { name } => {
                     let name = String::from_utf8_lossy(name);
-                    if let Some(problem) = self.unfillable(document, &name) {
+                    if let Some(problem) = unfillable(document, &name, known) {
                         let code = "tasks/placeholder-unfillable";
                         let message = format!("nothing can fill `${{{name}}}`: {problem}");
                         found.push(
@@ -259,60 +180,16 @@ impl Checked<'_> {
         found
     }
 
-    /// Returns why no parameter and no argument can ever fill a placeholder.
-    fn unfillable(&self, document: &Document, name: &str) -> Option<String> {
-        let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
-        if !name.chars().all(is_part) {
-            return Some("that is no name of a parameter".to_owned());
-        }
-        let position: usize = name.parse().ok()?;
-        match document.kind {
-            Kind::Command if position == 0 => Some("arguments are counted from 1".to_owned()),
-            Kind::Command => {
-                let calls = self.calls_of(document);
-                let most = calls.iter().map(|arguments| arguments.positional.len()).max()?;
-                (most < position).then(|| match most {
-                    0 => "no call has arguments".to_owned(),
-                    1 => "no call has more than 1 argument".to_owned(),
-                    _ => format!("no call has more than {most} arguments"),
-                })
-            }
-            _ if self.is_also_command(document) => None,
-            _ => Some("only commands have arguments by position".to_owned()),
-        }
-    }
-
-    fn is_also_command(&self, document: &Document) -> bool {
-        self.documents
-            .iter()
-            .any(|other| other.kind == Kind::Command && other.real_path == document.real_path)
-    }
-
-    fn calls_of(&self, command: &Document) -> Vec<Arguments> {
-        let mut calls = Vec::new();
-        for task in self.everything().filter(|document| document.kind == Kind::Task) {
-            for piece in slash::pieces(task.body()) {
-                if let Piece::Call(call) = piece
-                    && call.name == command.stem()
-                {
-                    calls.push(call.arguments);
-                }
-            }
-        }
-        calls
-    }
-
     /// Tasks of one name that no selector can tell apart.
     fn ambiguous_tasks(&self) -> Vec<Diagnostic> {
-        let tasks: Vec<&Document> =
-            self.documents.iter().filter(|document| document.kind == Kind::Task).collect();
+        let mut by_name: BTreeMap<String, Vec<&Document>> = BTreeMap::new();
         let mut found = Vec::new();
-        for (index, task) in tasks.iter().enumerate() {
-            let twin = tasks[..index].iter().find(|other| {
-                other.name() == task.name()
-                    && !task.is_copy_of(other)
-                    && !can_be_told_apart(other, task)
-            });
+        for task in self.documents.iter().filter(|document| document.kind == Kind::Task) {
+            let others = by_name.entry(task.name()).or_default();
+            let is_twin =
+                |other: &&&Document| !task.is_copy_of(other) && !can_be_told_apart(other, task);
+            let twin = others.iter().find(is_twin).copied();
+            others.push(task);
             if let Some(twin) = twin {
                 let message = format!(
                     "the task `{}` is also in {}, and no selector can tell them apart",
@@ -328,6 +205,87 @@ impl Checked<'_> {
             }
         }
         found
+    }
+}
+
+/// Selectors that no rule or skill answers to.
+fn selectors(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
+    let selectors = selectors_of(document.field("selectors")).into_iter();
+    let unanswered = selectors.filter(|(key, value, _)| !known.has_answer(key, value));
+    unanswered
+        .map(|(key, value, node)| {
+            let message = format!("the selector `{key}={value}` matches no rule and no skill");
+            let code = "tasks/selector-matches-nothing";
+            let help = match key {
+                "rule_name" => format!("it stands for the file name: `{value}.md`"),
+                _ => format!("give a rule the field `{key}: {value}`"),
+            };
+            Diagnostic::warning(code, document.source(), node.span(), message).with_help(help)
+        })
+        .collect()
+}
+
+/// Tasks that a rule is for and that are not there.
+fn task_names(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
+    if document.kind != Kind::Rule {
+        return Vec::new();
+    }
+    let wanted = document.field("task_names").map(scalars).unwrap_or_default();
+    let wanted = wanted.into_iter().filter_map(|node| Some((node, node.as_str()?)));
+    wanted
+        .filter(|(_, name)| !known.has_task(name))
+        .map(|(node, name)| {
+            let message = format!("there is no task `{name}`");
+            let source = document.source();
+            let diagnostic =
+                Diagnostic::warning("tasks/unknown-task", source, node.span(), message);
+            with_near_miss(diagnostic, near_miss::nearest(name, &known.task_names()))
+        })
+        .collect()
+}
+
+/// Commands that are not there.
+fn calls(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
+    if document.kind != Kind::Task {
+        return Vec::new();
+    }
+    let namespace = document.namespace.as_deref();
+    let mut found = Vec::new();
+    for piece in slash::pieces(document.body()) {
+        let Piece::Call(call) = piece else { continue };
+        if known.has_command(namespace, call.name) {
+            continue;
+        }
+        let span = document.place(call.offset, call.name.len() + 1);
+        let message = format!("there is no command `/{}`", call.name);
+        let source = document.source();
+        let diagnostic = Diagnostic::warning("tasks/unknown-command", source, span, message);
+        let near = near_miss::nearest(call.name, &known.command_names(namespace));
+        let near = near.map(|near| format!("/{near}"));
+        found.push(with_near_miss(diagnostic, near.as_deref()));
+    }
+    found
+}
+
+/// Returns why no parameter and no argument can ever fill a placeholder.
+fn unfillable(document: &Document, name: &str, known: &Known<'_>) -> Option<String> {
+    let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
+    if !name.chars().all(is_part) {
+        return Some("that is no name of a parameter".to_owned());
+    }
+    let position: usize = name.parse().ok()?;
+    match document.kind {
+        Kind::Command if position == 0 => Some("arguments are counted from 1".to_owned()),
+        Kind::Command => {
+            let most = known.most_arguments(document)?;
+            (most < position).then(|| match most {
+                0 => "no call has arguments".to_owned(),
+                1 => "no call has more than 1 argument".to_owned(),
+                _ => format!("no call has more than {most} arguments"),
+            })
+        }
+        _ if known.is_command(document) => None,
+        _ => Some("only commands have arguments by position".to_owned()),
     }
 }
 

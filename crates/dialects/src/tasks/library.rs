@@ -4,7 +4,7 @@
 //! the root (ruling G6); a file that is reached twice counts once.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,6 +92,7 @@ impl<'s> Library<'s> {
             wanted,
             seen: BTreeSet::new(),
             entered: BTreeSet::new(),
+            room: limits::TASK_BYTES,
             found: Vec::new(),
         };
         for root in &self.roots {
@@ -116,6 +117,12 @@ impl<'s> Library<'s> {
             let own = self.documents(Kind::Task, Some(&namespace), &|_| true);
             tasks.extend(own.into_iter().filter(|task| task.namespace.is_some()));
         }
+        // Of one name, the first root's is the one that would be run.
+        let mut first: BTreeMap<String, Arc<Path>> = BTreeMap::new();
+        tasks.retain(|task| {
+            let root = first.entry(task.name()).or_insert_with(|| Arc::clone(&task.root));
+            *root == task.root
+        });
         tasks
     }
 
@@ -228,6 +235,8 @@ struct Search<'l, 's> {
     seen: BTreeSet<PathBuf>,
     /// The directories entered through links, so that a circle ends.
     entered: BTreeSet<PathBuf>,
+    /// Bytes that may still be read.
+    room: usize,
     found: Vec<Document>,
 }
 
@@ -515,6 +524,12 @@ impl Search<'_, '_> {
             return;
         }
         let Some(bytes) = users_text(self.kind, bytes) else { return };
+        let Some(room) = self.room.checked_sub(bytes.len()) else {
+            let problem = format!("more than {} bytes would be read", limits::TASK_BYTES);
+            self.library.report(&folder.path.join(name), "tasks/too-many-files", &problem);
+            return;
+        };
+        self.room = room;
         let source = Arc::new(Source::from_bytes(folder.path.join(name), bytes));
         let mut front = front_matter(&source);
         self.library.diagnostics.borrow_mut().append(&mut front.diagnostics);

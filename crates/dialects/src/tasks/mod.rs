@@ -7,6 +7,7 @@
 mod assemble;
 mod check;
 mod expand;
+mod known;
 mod library;
 mod live;
 mod managed;

@@ -163,23 +163,28 @@ pub enum TaskError {
 
 impl Prompt {
     /// Returns the MCP servers that the task and its rules ask for, by name: that of the file.
-    pub fn mcp_servers(&self) -> Vec<(&str, Node<'_>)> {
-        let mut servers: Vec<(&str, Node<'_>)> = Vec::new();
+    pub fn mcp_servers(&self) -> Vec<(String, Node<'_>)> {
+        let mut servers: Vec<(String, Node<'_>)> = Vec::new();
         for included in std::iter::once(&self.task).chain(&self.rules) {
             let document = &included.document;
             let Some(node) = document.field("mcp_server") else { continue };
-            let name = document.text("name").unwrap_or(document.stem());
-            let is_known = servers.iter().any(|(known, _)| *known == name);
-            if matches!(node.value(), Value::Mapping(_)) && !is_known {
-                servers.push((name, node));
+            if !matches!(node.value(), Value::Mapping(_)) {
+                continue;
             }
+            // Two files can have one name, and a server that is lost is missed later.
+            let name = document.stem();
+            let is_taken = |name: &str| servers.iter().any(|(known, _)| known == name);
+            let numbered = (2..).map(|number| format!("{name}-{number}"));
+            let mut names = std::iter::once(name.to_owned()).chain(numbered);
+            let name = names.find(|name| !is_taken(name)).unwrap_or_else(|| name.to_owned());
+            servers.push((name, node));
         }
         servers
     }
 
     /// Returns the same servers as clients understand them; what has neither a program nor an
     /// address is left out.
-    pub fn known_mcp_servers(&self) -> Vec<(&str, McpServer)> {
+    pub fn known_mcp_servers(&self) -> Vec<(String, McpServer)> {
         let servers = self.mcp_servers().into_iter();
         servers.filter_map(|(name, node)| Some((name, mcp::server(node)?))).collect()
     }

@@ -25,6 +25,12 @@ pub struct Layout {
     pub skills: Part,
 }
 
+impl Layout {
+    /// Everything.
+    pub const WHOLE: Layout =
+        Layout { front_matter: Part::Written, rules: Part::Written, skills: Part::Written };
+}
+
 /// Whether a part is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {

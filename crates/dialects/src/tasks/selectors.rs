@@ -76,7 +76,7 @@ pub(super) fn selectors_of(field: Option<Node<'_>>) -> Vec<(&str, &str, Node<'_>
 }
 
 /// `language` and `languages` are one key, and so are `task_name` and `task_names`.
-fn canonical(key: &str) -> &str {
+pub(super) fn canonical(key: &str) -> &str {
     match key {
         "language" => "languages",
         "task_names" => "task_name",

@@ -8,9 +8,7 @@ use brief_syntax::project::{Target, TargetKind};
 use brief_syntax::system::{DirEntry, FileKind, System};
 use brief_syntax::walk::Visit;
 
-use crate::answer::Answer;
-use crate::moment::Moment;
-use crate::{Dialect, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, Reader, Shelf};
 
 use super::NAME;
 use super::check::Checked;
@@ -51,6 +49,24 @@ pub fn is_rule_file(name: &OsStr) -> bool {
 struct Projects {
     diagnostics: Vec<Diagnostic>,
     files: usize,
+    /// Read once, for the first project that wants it.
+    home: Option<AtHome>,
+}
+
+/// The files of the home directory: not the project's, but at hand there too.
+#[derive(Default)]
+struct AtHome {
+    directory: Option<PathBuf>,
+    documents: Vec<Document>,
+}
+
+impl AtHome {
+    fn read(system: &dyn System) -> AtHome {
+        let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
+        let Some(home) = home else { return AtHome::default() };
+        let documents = everything(&open(system, &home, Origin::Home));
+        AtHome { directory: Some(home), documents }
+    }
 }
 
 impl Reader for Projects {
@@ -60,7 +76,8 @@ impl Reader for Projects {
             names.any(places::is_beginning)
         };
         if visit.entries().is_some_and(begins) {
-            let (files, diagnostics) = check(visit.system(), &visit.path());
+            let home = self.home.get_or_insert_with(|| AtHome::read(visit.system()));
+            let (files, diagnostics) = check(visit.system(), &visit.path(), home);
             self.files += files;
             self.diagnostics.extend(diagnostics);
         }
@@ -72,14 +89,8 @@ impl Reader for Projects {
 }
 
 impl Shelf for Projects {
-    fn resolve<'s>(&'s self, _: &Moment, _: &mut Answer<'s>) {}
-
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
-    }
-
-    fn check_against(&self, _: &ProjectFiles) -> Vec<Diagnostic> {
-        Vec::new()
     }
 
     fn file_count(&self) -> usize {
@@ -88,21 +99,18 @@ impl Shelf for Projects {
 }
 
 /// Checks the files of one directory; returns how many there are.
-fn check(system: &dyn System, directory: &Path) -> (usize, Vec<Diagnostic>) {
+fn check(system: &dyn System, directory: &Path, home: &AtHome) -> (usize, Vec<Diagnostic>) {
     let library = open(system, directory, Origin::Project);
     let documents = everything(&library);
     let mut diagnostics = library.take_diagnostics();
-    // Home is not the project's, but its commands and rules are at hand too.
-    let home = system.env("HOME").map(PathBuf::from);
-    let home = home.filter(|home| system.resolve_dir(home).is_ok_and(|home| home != directory));
-    let at_home = home.map(|home| everything(&open(system, &home, Origin::Home)));
+    let is_home = home.directory.as_deref() == Some(directory);
     let is_file = |path: &[u8]| {
         let path = directory.join(String::from_utf8_lossy(path).as_ref());
         system.resolve(&path).is_ok_and(|found| found.kind == FileKind::File)
     };
     let checked = Checked {
         documents: &documents,
-        at_home: at_home.as_deref().unwrap_or_default(),
+        at_home: if is_home { &[] } else { &home.documents },
         is_file: &is_file,
         obstacle: &|rule, path| script::obstacle(system, rule, path),
     };

@@ -224,7 +224,11 @@ pub(super) fn hidden_character(text: &[u8]) -> Option<(usize, char)> {
 
 /// What to do about content that is not trusted.
 pub(super) fn trust_help(path: &Path) -> String {
-    format!("read it, then run `brief trust {}`", path.display())
+    let path = path.display().to_string();
+    let is_plain =
+        path.chars().all(|character| character.is_alphanumeric() || "/._-@:".contains(character));
+    let quoted = if is_plain { path } else { format!("'{}'", path.replace('\'', "'\\''")) };
+    format!("read it, then run `brief trust {quoted}`")
 }
 
 /// The directories above the project are the user's affair; those in it, and all of a path that

@@ -143,10 +143,13 @@ fn an_mcp_server_is_kept_with_its_custom_fields() {
     assert_eq!(output(&prompt), format!("---\n{SERVER}---\n# other\n\nT\n\n"));
     let servers = prompt.mcp_servers();
     assert_eq!(servers.len(), 1);
-    let (name, node) = servers[0];
+    let (name, node) = servers[0].clone();
     let Value::Mapping(server) = node.value() else { panic!("a mapping") };
     let fields: Vec<_> = server.fields().map(|field| field.name().to_owned()).collect();
-    assert_eq!((name, fields.join(" ")), ("t", "command args env custom_config".to_owned()));
+    assert_eq!(
+        (name, fields.join(" ")),
+        ("t".to_owned(), "command args env custom_config".to_owned())
+    );
     let Some(Value::Mapping(custom)) = server.get("custom_config").map(Node::value) else {
         panic!("custom_config is a mapping")
     };

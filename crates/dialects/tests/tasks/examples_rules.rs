@@ -116,7 +116,7 @@ fn a_rule_may_need_an_mcp_server() {
     let prompt = run(&system, &["t"]);
     assert_eq!(output(&prompt), "# Metadata indicating required MCP server\n\nT\n\n");
     let servers = prompt.mcp_servers();
-    assert_eq!(servers.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["rule"]);
+    assert_eq!(servers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["rule"]);
 }
 
 /// "Rule Files / `expand`": the example and its command line.

@@ -340,6 +340,24 @@ fn nested_projects_are_checked_for_themselves() {
     );
 }
 
+/// G5: what refers to much else is checked in one go; looking anew for each reference would take
+/// minutes.
+#[test]
+fn many_references_are_checked_in_one_go() {
+    let mut system = with_task(&"/c one\ntext\n".repeat(2_000))
+        .with_file(".agents/commands/c.md", "${1} ${2}\n".repeat(10_000));
+    for number in 0..500 {
+        let rule = format!("---\nstage: s{number}\ntask_names: t\n---\n");
+        let task = format!("---\nselectors:\n  stage: s{number}\n---\n/c\n");
+        system = system
+            .with_file(&format!(".agents/rules/r{number}.md"), rule)
+            .with_file(&format!(".agents/tasks/x{number}.md"), task);
+    }
+    let found = lint(&system);
+    assert_eq!(found.len(), 10_000);
+    assert!(found.iter().all(|note| note.code == "tasks/placeholder-unfillable"));
+}
+
 /// G8: linting runs nothing; there is nothing that could.
 #[test]
 fn commands_in_texts_are_no_findings() {

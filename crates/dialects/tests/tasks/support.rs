@@ -4,8 +4,7 @@ use std::path::Path;
 
 use brief_dialects::tasks::{
     Agent, Amount, Author, Bootstrap, Layout, Library, Live, LiveCommand, NotRun, Origin,
-    Parameters, Part, Prompt, Request, Script, SearchRoot, Selectors, TaskError, TaskName,
-    assemble,
+    Parameters, Prompt, Request, Script, SearchRoot, Selectors, TaskError, TaskName, assemble,
 };
 use brief_syntax::System;
 use brief_syntax::system::MemorySystem;
@@ -161,9 +160,7 @@ pub(crate) fn failure(system: &MemorySystem, arguments: &[&str]) -> TaskError {
 
 /// The whole output.
 pub(crate) fn output(prompt: &Prompt) -> String {
-    let (front_matter, rules, skills) = (Part::Written, Part::Written, Part::Written);
-    let layout = Layout { front_matter, rules, skills };
-    String::from_utf8(prompt.render(layout)).unwrap()
+    String::from_utf8(prompt.render(Layout::WHOLE)).unwrap()
 }
 
 /// The task's text.

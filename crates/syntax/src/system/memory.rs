@@ -203,10 +203,8 @@ impl Dir for Handle {
     fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
         let path = self.path.join(name);
         let state = self.system.state();
-        let permission = match state.programs.contains(&path) {
-            true => Permission::Program,
-            false => Permission::Data,
-        };
+        let is_program = state.programs.contains(&path);
+        let permission = if is_program { Permission::Program } else { Permission::Data };
         state.read(&path, limit).map(|bytes| FileContent { bytes, permission })
     }
 

@@ -52,6 +52,7 @@ fn stage(directory: BorrowedFd<'_>, permission: Permission) -> io::Result<OwnedF
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look at real files")]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 

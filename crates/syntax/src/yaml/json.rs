@@ -57,12 +57,12 @@ mod tests {
     #[test]
     fn plain_words_have_types_and_quoted_ones_are_text() {
         let yaml = Yaml::parse(
-            "a: 1\nb: '1'\nc: true\nd: yes\ne: ~\nf: [1.5, 1e3, 0x1f, .inf, 1.2.3, -, +7]\ng: {k: v}\n",
+            "a: 1\nb: '1'\nc: true\nd: yes\ne: ~\nf: [1.5, 1e3, 0x1f, .inf, 1.2.3, -a, +7]\ng: {k: v}\n",
         );
         let json = serde_json::to_string(&yaml.root().unwrap()).unwrap();
         assert_eq!(
             json,
-            r#"{"a":1,"b":"1","c":true,"d":"yes","e":null,"f":[1.5,1000.0,31,".inf","1.2.3","-",7],"g":{"k":"v"}}"#
+            r#"{"a":1,"b":"1","c":true,"d":"yes","e":null,"f":[1.5,1000.0,31,".inf","1.2.3","-a",7],"g":{"k":"v"}}"#
         );
     }
 }

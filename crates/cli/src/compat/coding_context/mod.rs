@@ -76,8 +76,7 @@ fn print(
     let assembled = assemble(ui, &session, &arguments.call)?;
     let Assembled { prompt, root, .. } = &assembled;
     mention(ui, &prompt.diagnostics, root)?;
-    let (front_matter, rules, skills) = (Part::Written, Part::Written, Part::Written);
-    let mut layout = Layout { front_matter, rules, skills };
+    let mut layout = Layout::WHOLE;
     if arguments.writes_rules {
         let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
         (layout.rules, layout.skills) = (Part::LeftOut, Part::LeftOut);

@@ -1,0 +1,603 @@
+//! `brief build`: what it writes, what it leaves alone, and what it says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use brief_testkit::{Output, Sandbox};
+
+use crate::project;
+
+const RULE: &str = "---\nschema: 1\nname: api\ndescription: Use when writing handlers\nlicense: MIT\n---\n\n\
+                    ## Handlers\n\nSee [the list](./list.txt).\n";
+const SKILL: &str = "---\nschema: 1\nname: ship\ndescription: Use when shipping\nlicense: MIT\n---\n\n\
+                     ## Ship\n\nRun [it](scripts/ship.sh).\n";
+const AGENT: &str = "---\nschema: 1\nname: judge\ndescription: Use when judging\nlicense: MIT\n\
+                     tools: [bash]\n---\n\n## Judge\n\nYou judge.\n";
+
+/// A registry with one item of each kind, and files beside two of them.
+fn registry() -> Sandbox {
+    let registry = project()
+        .with_file("content/rules/api/RULE.md", RULE)
+        .with_file("content/rules/api/list.txt", "one\n")
+        .with_file("content/skills/ship/SKILL.md", SKILL)
+        .with_file("content/skills/ship/scripts/ship.sh", "#!/bin/sh\n")
+        .with_file("content/skills/ship/logo.png", [0_u8, 159, 146, 150])
+        .with_file("content/agents/judge/AGENT.md", AGENT);
+    make_executable(&registry.path().join("content/skills/ship/scripts/ship.sh"));
+    registry
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) {}
+
+/// Builds without a fault.
+fn build(registry: &Sandbox, args: &[&str]) -> Output {
+    let output = registry.run(&[&["build"], args].concat());
+    assert_eq!(output.code, Some(0), "{output}");
+    output
+}
+
+/// Every file below a directory of the project, our own bookkeeping aside.
+fn tree(registry: &Sandbox, directory: &str) -> BTreeMap<String, Vec<u8>> {
+    fn collect(top: &Path, directory: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(top, &path, found);
+            } else {
+                let name = path.strip_prefix(top).unwrap().to_str().unwrap().to_owned();
+                found.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    let top = registry.path().join(directory);
+    let mut found = BTreeMap::new();
+    if top.exists() {
+        collect(&top, &top, &mut found);
+    }
+    found.retain(|name, _| !name.starts_with(".brief/"));
+    found
+}
+
+fn names(registry: &Sandbox) -> Vec<String> {
+    tree(registry, "dist").into_keys().collect()
+}
+
+/// N15, R28, I13, I14, I15.
+#[test]
+fn every_client_gets_its_files() {
+    let registry = registry();
+    insta::assert_snapshot!(registry.run(&["build"]), @"
+    ------- stderr -------
+    3 items in dist: 16 created, 0 updated, 0 unchanged, 0 removed, 0 kept
+    [EOF]
+    ");
+    assert_eq!(
+        names(&registry),
+        [
+            ".agents/rules/api/RULE.md",
+            ".agents/rules/api/list.txt",
+            ".agents/skills/ship/SKILL.md",
+            ".agents/skills/ship/logo.png",
+            ".agents/skills/ship/scripts/ship.sh",
+            ".claude/agents/judge.md",
+            ".claude/rules/api.md",
+            ".claude/skills/ship/SKILL.md",
+            ".claude/skills/ship/logo.png",
+            ".claude/skills/ship/scripts/ship.sh",
+            ".github/agents/judge.agent.md",
+            ".github/instructions/api.instructions.md",
+            ".github/skills/ship/SKILL.md",
+            ".github/skills/ship/logo.png",
+            ".github/skills/ship/scripts/ship.sh",
+            ".opencode/agents/judge.md",
+        ]
+    );
+    assert_eq!(
+        registry.read("dist/.claude/rules/api.md"),
+        "---\nname: api\ndescription: Use when writing handlers\n---\n\n# api\n\n## Handlers\n\n\
+         See [the list](../../.agents/rules/api/list.txt).\n"
+    );
+}
+
+/// N15: bytes and the executable bit of what lies beside an item.
+#[cfg(unix)]
+#[test]
+fn binary_and_executable_files_are_kept_as_they_are() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let registry = registry();
+    build(&registry, &[]);
+    for directory in [".claude", ".github", ".agents"] {
+        let skill = registry.path().join("dist").join(directory).join("skills/ship");
+        assert_eq!(fs::read(skill.join("logo.png")).unwrap(), [0, 159, 146, 150]);
+        let mode =
+            |name: &str| fs::metadata(skill.join(name)).unwrap().permissions().mode() & 0o111;
+        assert_ne!(mode("scripts/ship.sh"), 0);
+        assert_eq!((mode("logo.png"), mode("SKILL.md")), (0, 0));
+    }
+    // A bit that changes is a change.
+    let script = registry.path().join("content/skills/ship/scripts/ship.sh");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
+    let output = build(&registry, &[]);
+    assert!(output.stderr.contains("3 updated"), "{output}");
+    let built = registry.path().join("dist/.claude/skills/ship/scripts/ship.sh");
+    assert_eq!(fs::metadata(built).unwrap().permissions().mode() & 0o111, 0);
+}
+
+/// The second run writes nothing, not even its record.
+#[test]
+fn a_second_run_writes_nothing() {
+    let registry = registry();
+    build(&registry, &[]);
+    let old = SystemTime::now() - Duration::from_secs(1000);
+    let mut files: Vec<String> = names(&registry);
+    files.push(".brief/build.json".to_owned());
+    for name in &files {
+        let file = fs::File::options().write(true).open(registry.path().join("dist").join(name));
+        file.unwrap().set_modified(old).unwrap();
+    }
+    let output = build(&registry, &[]);
+    assert!(output.stderr.contains("0 created, 0 updated, 16 unchanged, 0 removed"), "{output}");
+    for name in &files {
+        let modified = fs::metadata(registry.path().join("dist").join(name)).unwrap().modified();
+        assert_eq!(modified.unwrap(), old, "{name} was written again");
+    }
+}
+
+/// G3: the same sources give the same bytes, wherever they lie.
+#[test]
+fn two_builds_are_the_same_bytes() {
+    let (first, second) = (registry(), registry());
+    build(&first, &[]);
+    build(&second, &[]);
+    assert_eq!(tree(&first, "dist"), tree(&second, "dist"));
+    let record = first.read("dist/.brief/build.json");
+    assert_eq!(record, second.read("dist/.brief/build.json"));
+    assert!(!record.contains(first.path().to_str().unwrap()));
+}
+
+/// The record says what was written, from what, and by which version.
+#[test]
+fn the_record_names_every_file() {
+    let registry = registry();
+    build(&registry, &["--client", "opencode"]);
+    let record: serde_json::Value =
+        serde_json::from_str(&registry.read("dist/.brief/build.json")).unwrap();
+    assert_eq!(record["tool"], format!("brief {}", env!("CARGO_PKG_VERSION")));
+    assert_eq!(record["registry"], "..");
+    let item = &record["items"]["skill/ship"];
+    assert_eq!(item["source"], "content/skills/ship");
+    assert_eq!(item["fingerprint"].as_str().unwrap().len(), 64);
+    let script = &item["files"][".agents/skills/ship/scripts/ship.sh"];
+    assert_eq!(script["sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(
+        script["program"],
+        cfg!(unix).then_some(true).map_or(serde_json::Value::Null, Into::into)
+    );
+}
+
+/// An item with an error is reported with its place; the others are built.
+#[test]
+fn a_bad_item_does_not_stop_the_others() {
+    let registry = registry().with_file(
+        "content/rules/bad/RULE.md",
+        "---\nschema: 1\nname: worse\ndescription: D\nlicense: MIT\n---\n",
+    );
+    insta::assert_snapshot!(registry.run(&["build"]), @"
+    error[portable/name-mismatch]: the name is `worse`, but the directory is called `bad`
+     --> content/rules/bad/RULE.md:3:7
+      |
+    3 | name: worse
+      |       ^^^^^
+      |
+      = help: give the directory and the field one name
+
+    ------- stderr -------
+    3 of 4 items in dist: 16 created, 0 updated, 0 unchanged, 0 removed, 0 kept
+    [exit status: 1]
+    [EOF]
+    ");
+    assert_eq!(names(&registry).len(), 16);
+}
+
+/// An item that breaks later keeps the files that it had.
+#[test]
+fn a_broken_item_keeps_its_files() {
+    let registry = registry();
+    build(&registry, &[]);
+    let before = tree(&registry, "dist");
+    registry.write("content/rules/api/RULE.md", "---\nschema: 9\n---\n");
+    assert_eq!(registry.run(&["build"]).code, Some(1));
+    assert_eq!(tree(&registry, "dist"), before);
+}
+
+/// N59: a link out of the item would lead nowhere.
+#[test]
+fn a_link_out_of_the_item_stops_it() {
+    let rule = RULE.replace("./list.txt", "../other/list.txt");
+    let registry = registry().with_file("content/rules/api/RULE.md", rule);
+    let output = registry.run(&["build"]);
+    assert_eq!(output.code, Some(1));
+    assert!(output.stdout.contains("error[portable/link-outside]"), "{output}");
+    assert!(!names(&registry).iter().any(|name| name.contains("api")));
+}
+
+/// N16: what is no longer wanted goes, and the directories with it.
+#[test]
+fn outputs_that_are_no_longer_wanted_are_removed() {
+    let registry = registry();
+    build(&registry, &[]);
+    let narrowed = RULE.replace("license: MIT\n", "license: MIT\naudience: [claude]\n");
+    registry.write("content/rules/api/RULE.md", narrowed);
+    let output = build(&registry, &[]);
+    assert!(output.stderr.contains("2 removed"), "{output}");
+    let left: Vec<String> =
+        names(&registry).into_iter().filter(|name| name.contains("api")).collect();
+    assert_eq!(left, [".agents/rules/api/list.txt", ".claude/rules/api.md"]);
+    assert!(!registry.path().join("dist/.github/instructions").exists());
+
+    fs::remove_dir_all(registry.path().join("content/rules/api")).unwrap();
+    build(&registry, &[]);
+    assert!(!registry.path().join("dist/.claude/rules").exists());
+    assert!(!registry.path().join("dist/.agents/rules").exists());
+
+    let output = build(&registry, &["--client", "claude"]);
+    assert!(output.stderr.contains("8 removed"), "{output}");
+    assert!(names(&registry).iter().all(|name| name.starts_with(".claude/")));
+}
+
+/// P2: a file that nobody recorded is kept, and nothing of its item is written.
+#[test]
+fn a_file_in_the_way_is_kept_with_nothing_of_its_item_written() {
+    let registry = registry().with_file("dist/.claude/rules/api.md", "mine\n");
+    insta::assert_snapshot!(registry.run(&["build"]), @"
+    error[portable/output-in-the-way]: the file is not ours; nothing of the rule `api` is written
+    --> dist/.claude/rules/api.md
+     = help: move it away, or build into another directory
+
+    ------- stderr -------
+    2 of 3 items in dist: 12 created, 0 updated, 0 unchanged, 0 removed, 1 kept
+    [exit status: 1]
+    [EOF]
+    ");
+    assert_eq!(registry.read("dist/.claude/rules/api.md"), "mine\n");
+    assert!(!registry.path().join("dist/.github/instructions").exists());
+    assert!(registry.path().join("dist/.claude/agents/judge.md").exists());
+    let forced = registry.run(&["build", "--force"]);
+    assert_eq!(forced.code, Some(1), "--force is for our own files\n{forced}");
+    assert_eq!(registry.read("dist/.claude/rules/api.md"), "mine\n");
+}
+
+/// P2: an output that was edited is kept, until the user says otherwise; its neighbours are written.
+#[test]
+fn an_edited_output_is_kept_unless_forced() {
+    let registry = registry();
+    build(&registry, &[]);
+    registry.write("dist/.claude/rules/api.md", "edited\n");
+    registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Routes"));
+    insta::assert_snapshot!(registry.run(&["build"]), @"
+    error[portable/output-edited]: the file was changed since it was written; it stays as it is
+    --> dist/.claude/rules/api.md
+     = help: put the change into the source, then build with `--force`
+
+    ------- stderr -------
+    3 items in dist: 0 created, 2 updated, 13 unchanged, 0 removed, 1 kept
+    [exit status: 1]
+    [EOF]
+    ");
+    assert_eq!(registry.read("dist/.claude/rules/api.md"), "edited\n");
+    assert!(registry.read("dist/.agents/rules/api/RULE.md").contains("## Routes"));
+    let again = registry.run(&["build"]);
+    assert_eq!(again.code, Some(1), "it is still not what it should be\n{again}");
+    build(&registry, &["--force"]);
+    assert!(registry.read("dist/.claude/rules/api.md").contains("## Routes"));
+    assert!(build(&registry, &[]).stderr.contains("16 unchanged"));
+}
+
+/// P2: an edited output that is no longer wanted is somebody's work.
+#[test]
+fn an_edited_output_of_an_item_that_is_gone_is_kept() {
+    let registry = registry();
+    build(&registry, &[]);
+    registry.write("dist/.claude/rules/api.md", "edited\n");
+    fs::remove_dir_all(registry.path().join("content/rules/api")).unwrap();
+    for _ in 0..2 {
+        let output = build(&registry, &[]);
+        assert!(output.stdout.contains("warning[portable/output-stale]"), "{output}");
+        assert_eq!(registry.read("dist/.claude/rules/api.md"), "edited\n");
+    }
+    build(&registry, &["--force"]);
+    assert!(!registry.path().join("dist/.claude/rules").exists());
+}
+
+/// An output that was removed comes back, and one that is as it should be is taken over.
+#[test]
+fn missing_outputs_come_back_and_right_ones_are_taken_over() {
+    let registry = registry();
+    build(&registry, &[]);
+    fs::remove_file(registry.path().join("dist/.claude/rules/api.md")).unwrap();
+    let output = build(&registry, &[]);
+    assert!(output.stderr.contains("1 created, 0 updated, 15 unchanged"), "{output}");
+    fs::remove_dir_all(registry.path().join("dist/.brief")).unwrap();
+    let output = build(&registry, &[]);
+    assert!(output.stderr.contains("0 created, 0 updated, 16 unchanged"), "{output}");
+}
+
+/// `--check` writes nothing and names each file.
+#[test]
+fn a_check_writes_nothing_and_names_what_would_change() {
+    let registry = registry();
+    let output = registry.run(&["build", "--check", "--client", "claude"]);
+    assert!(!registry.path().join("dist").exists());
+    insta::assert_snapshot!(output, @"
+    would create .agents/rules/api/list.txt
+    would create .claude/agents/judge.md
+    would create .claude/rules/api.md
+    would create .claude/skills/ship/SKILL.md
+    would create .claude/skills/ship/logo.png
+    would create .claude/skills/ship/scripts/ship.sh
+    ------- stderr -------
+    3 items in dist: 6 to create, 0 to update, 0 unchanged, 0 to remove, 0 kept
+    [exit status: 1]
+    [EOF]
+    ");
+    build(&registry, &[]);
+    assert_eq!(registry.run(&["build", "--check"]).code, Some(0));
+    registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Routes"));
+    fs::remove_dir_all(registry.path().join("content/agents/judge")).unwrap();
+    let before = tree(&registry, "dist");
+    let record = registry.read("dist/.brief/build.json");
+    insta::assert_snapshot!(registry.run(&["build", "--check"]), @"
+    would update .agents/rules/api/RULE.md
+    would remove .claude/agents/judge.md
+    would update .claude/rules/api.md
+    would remove .github/agents/judge.agent.md
+    would update .github/instructions/api.instructions.md
+    would remove .opencode/agents/judge.md
+    ------- stderr -------
+    2 items in dist: 0 to create, 3 to update, 10 unchanged, 3 to remove, 0 kept
+    [exit status: 1]
+    [EOF]
+    ");
+    assert_eq!(
+        (tree(&registry, "dist"), registry.read("dist/.brief/build.json")),
+        (before, record)
+    );
+}
+
+/// The same facts as JSON.
+#[test]
+fn json_has_the_same_facts() {
+    let registry = registry().with_file("dist/.claude/rules/api.md", "mine\n");
+    let output = registry.run(&["build", "--json", "--client", "claude"]);
+    let json = output.json();
+    assert_eq!(json["items"], 3);
+    assert_eq!(json["created"][0], ".claude/agents/judge.md");
+    assert_eq!(
+        (&json["updated"], &json["removed"]),
+        (&serde_json::json!([]), &serde_json::json!([]))
+    );
+    assert_eq!((&json["unchanged"], &json["kept"]), (&0.into(), &1.into()));
+    assert_eq!(json["diagnostics"][0]["code"], "portable/output-in-the-way");
+    assert_eq!((output.code, output.stderr.as_str()), (Some(1), ""));
+}
+
+/// A client that nobody knows is a wrong call, and nothing happens.
+#[test]
+fn an_unknown_client_is_a_wrong_call() {
+    let registry = registry();
+    insta::assert_snapshot!(registry.run(&["build", "--client", "cluade"]), @"
+    ------- stderr -------
+    error: unknown client `cluade`
+    hint: did you mean `claude`? known clients: claude, copilot, opencode
+    [exit status: 2]
+    [EOF]
+    ");
+    assert!(!registry.path().join("dist").exists());
+}
+
+/// A configuration that is wrong is shown with its place, and nothing happens.
+#[test]
+fn a_wrong_configuration_is_a_wrong_call() {
+    let registry = registry().with_file("brief.toml", "[build]\nclients = [\"cursor\"]\n");
+    insta::assert_snapshot!(registry.run(&["build"]), @"
+    error[portable/invalid-config]: `build.clients`: unknown client `cursor`
+     --> brief.toml:2:11
+      |
+    2 | clients = [\"cursor\"]
+      |           ^^^^^^^^^^
+      |
+      = help: known clients: claude, copilot, opencode
+
+    [exit status: 2]
+    [EOF]
+    ");
+    assert!(!registry.path().join("dist").exists());
+}
+
+/// The configuration names clients, directory and names of tools.
+#[test]
+fn a_configuration_is_obeyed() {
+    let registry = registry().with_file(
+        "brief.toml",
+        "[build]\nout = \"built\"\nclients = [\"copilot\"]\n[clients.copilot.tools]\nbash = \"execute\"\n",
+    );
+    build(&registry, &[]);
+    assert!(!registry.path().join("dist").exists());
+    assert!(registry.read("built/.github/agents/judge.agent.md").contains("tools:\n  - execute\n"));
+    assert!(!registry.path().join("built/.claude").exists());
+    registry.write("brief.toml", "[build]\nout = \"built\"\nclients = [\"copilot\"]\n");
+    let output = build(&registry, &[]);
+    assert!(output.stderr.contains("1 updated, 5 unchanged"), "{output}");
+    assert!(registry.read("built/.github/agents/judge.agent.md").contains("tools:\n  - shell\n"));
+}
+
+/// N01: a client of the project's own; what is built for it is no source.
+#[test]
+fn a_client_of_the_project_is_built_for() {
+    let registry = registry().with_file(
+        "brief.toml",
+        "[clients.goose.skill]\npath = \".goose/skills/{name}/SKILL.md\"\nfields = [{ key = \"name\", from = \"name\" }]\n",
+    );
+    build(&registry, &["--client", "goose"]);
+    assert!(registry.path().join("dist/.goose/skills/ship/scripts/ship.sh").exists());
+    assert!(build(&registry, &["--client", "goose"]).stderr.starts_with("3 items in dist"));
+    build(&registry, &["--out", "."]);
+    assert!(build(&registry, &["--out", "."]).stderr.starts_with("3 items in"));
+}
+
+/// Where items come from is no place for outputs.
+#[test]
+fn a_build_does_not_go_where_the_items_are() {
+    let registry = registry();
+    for out in ["content", "content/rules", "content/rules/new", "content/skills/ship/x"] {
+        let output = registry.run(&["build", "--out", out]);
+        assert_eq!(output.code, Some(1), "{out}: {output}");
+        assert!(output.stderr.contains("is where items come from"), "{output}");
+    }
+    assert_eq!(tree(&registry, "content").len(), 6);
+}
+
+/// A project does not decide to write outside of itself; the user does.
+#[test]
+fn a_configuration_cannot_lead_out_of_the_registry() {
+    let registry = registry();
+    let outside = registry.outside();
+    for out in ["../outside", outside.to_str().unwrap(), "a/../../outside"] {
+        registry.write("brief.toml", format!("[build]\nout = {out:?}\n"));
+        let output = registry.run(&["build"]);
+        assert_eq!(output.code, Some(2), "{output}");
+    }
+    registry.write("brief.toml", "[build]\nout = \"link\"\n");
+    let registry = registry.with_link("link", &outside);
+    let output = registry.run(&["build"]);
+    assert_eq!(output.code, Some(2), "{output}");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    build(&registry, &["--out", "../outside"]);
+    assert!(outside.join(".claude/rules/api.md").exists());
+}
+
+/// G6, P2: nothing is written through a link.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link() {
+    let registry = registry();
+    let outside = registry.outside();
+    let registry = registry.with_link("dist/.claude", &outside);
+    let output = registry.run(&["build"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    let registry = self::registry().with_link("dist/.claude/rules/api.md", "/etc/hostname");
+    let output = registry.run(&["build"]);
+    assert!(output.stdout.contains("is a symbolic link; nothing of the rule `api`"), "{output}");
+    let registry = self::registry();
+    let outside = registry.outside();
+    let registry = registry.with_link("dist/.brief", &outside);
+    assert_eq!(registry.run(&["build"]).code, Some(1));
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+/// A record that was tampered with removes nothing outside.
+#[test]
+fn a_record_cannot_name_files_elsewhere() {
+    let registry = registry();
+    build(&registry, &[]);
+    registry.write("keep.txt", "one\n");
+    let record = registry.read("dist/.brief/build.json");
+    for path in ["../keep.txt", ".x/../../keep.txt", "/etc/hostname", "keep.txt"] {
+        let forged = record.replacen(".agents/rules/api/list.txt", path, 1);
+        registry.write("dist/.brief/build.json", &forged);
+        let output = registry.run(&["build"]);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stderr.contains("cannot be read"), "{output}");
+    }
+    assert_eq!(registry.read("keep.txt"), "one\n");
+}
+
+/// Two registries do not take each other's outputs for stale ones.
+#[test]
+fn another_registrys_outputs_are_not_removed() {
+    let registry =
+        registry().with_file("other/rules/alone/RULE.md", RULE.replace("name: api", "name: alone"));
+    build(&registry, &["content", "--out", "shared"]);
+    let before = tree(&registry, "shared");
+    let output = registry.run(&["build", "other", "--out", "shared"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("was built from another registry, `../content`"), "{output}");
+    assert_eq!(tree(&registry, "shared"), before);
+}
+
+/// A directory without items removes nothing.
+#[test]
+fn without_items_nothing_happens() {
+    let registry = registry();
+    build(&registry, &[]);
+    let before = tree(&registry, "dist");
+    fs::rename(registry.path().join("content"), registry.path().with_file_name("away")).unwrap();
+    let output = registry.run(&["build"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("there are no items"), "{output}");
+    assert_eq!(tree(&registry, "dist"), before);
+}
+
+/// G9: a run that was ended in the middle is made good by the next one.
+#[test]
+fn a_run_that_was_ended_is_made_good() {
+    let registry = registry();
+    build(&registry, &[]);
+    let done = registry.read("dist/.brief/build.json");
+    let changed = RULE.replace("Handlers", "Routes");
+    registry.write("content/rules/api/RULE.md", &changed);
+    build(&registry, &[]);
+    // As if it had stopped before the record: the new files are there, the old record too.
+    let pending = registry.read("dist/.brief/build.json");
+    registry.write("dist/.brief/build.json", done);
+    registry.write("dist/.brief/pending.json", pending);
+    registry.write("dist/.claude/rules/.brief-staged", "half");
+    registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Paths"));
+    build(&registry, &[]);
+    assert!(registry.read("dist/.claude/rules/api.md").contains("## Paths"));
+    assert!(!registry.path().join("dist/.brief/pending.json").exists());
+    assert!(!registry.path().join("dist/.claude/rules/.brief-staged").exists());
+}
+
+/// Two runs at once do not get in each other's way.
+#[test]
+fn two_runs_at_once_end_as_one() {
+    let registry = registry();
+    let mut runs: Vec<_> =
+        (0..4).map(|_| registry.command("", &["build"]).spawn().unwrap()).collect();
+    for run in &mut runs {
+        assert!(run.wait().unwrap().success());
+    }
+    assert!(build(&registry, &[]).stderr.contains("16 unchanged"));
+}
+
+/// N52: what a client does not get is said when it is compiled.
+#[test]
+fn dropped_capabilities_are_told() {
+    let registry =
+        project().with_file("agents/judge/AGENT.md", AGENT.replace("[bash]", "[bash, read]"));
+    insta::assert_snapshot!(registry.run(&["build"]), @"
+    warning[portable/capability-dropped]: the agent `judge` loses `read` for copilot, which has no name for it
+     --> agents/judge/AGENT.md:6:15
+      |
+    6 | tools: [bash, read]
+      |               ^^^^
+      |
+      = help: put copilot's own names into a block `copilot:`, or into `[clients.copilot.tools]` of `brief.toml`
+
+    ------- stderr -------
+    1 item in dist: 3 created, 0 updated, 0 unchanged, 0 removed, 0 kept
+    [EOF]
+    ");
+}

@@ -1,0 +1,65 @@
+//! One layout for the files of a registry: front matter with its comments and order, and the body.
+
+use std::sync::Arc;
+
+use brief_syntax::Source;
+use brief_syntax::markdown::{self, Refusal};
+use brief_syntax::yaml::format_header;
+
+use super::model::{Bundle, Document, Item};
+use super::registry::Registry;
+
+/// A file in its layout.
+#[derive(Debug)]
+pub struct FormattedFile {
+    /// The file as it is.
+    pub source: Arc<Source>,
+    /// The text in its layout.
+    pub text: String,
+    /// Why the body keeps its layout.
+    pub refused: Option<Refusal>,
+}
+
+impl FormattedFile {
+    /// Returns whether the file is already as it should be.
+    pub fn is_unchanged(&self) -> bool {
+        self.source.text() == self.text
+    }
+}
+
+/// Returns every file of a registry in its layout. Skills that were not written for this format, and
+/// files that are not text, are left alone.
+pub fn files(registry: &Registry) -> Vec<FormattedFile> {
+    let items = registry.items.iter().filter(|item| !item.is_foreign()).flat_map(item);
+    let bundles = registry.bundles.iter().filter_map(bundle);
+    items.chain(bundles).filter(|file| is_text(&file.source)).collect()
+}
+
+fn is_text(source: &Source) -> bool {
+    source.encoding() == brief_syntax::source::Encoding::Utf8
+}
+
+fn item(item: &Item) -> Vec<FormattedFile> {
+    let overrides = item.overrides().iter().map(|own| {
+        let markdown::Formatted { text, refused } = markdown::format(own.source.text());
+        FormattedFile { source: Arc::clone(&own.source), text, refused }
+    });
+    entrypoint(item.document()).into_iter().chain(overrides).collect()
+}
+
+/// A bundle that is YAML alone has no body to lay out.
+fn bundle(bundle: &Bundle) -> Option<FormattedFile> {
+    let is_markdown = bundle.slashed().strip_suffix(".md").is_some();
+    is_markdown.then(|| entrypoint(bundle.document())).flatten()
+}
+
+/// A file without front matter is broken, and whoever repairs it should see it as it is.
+fn entrypoint(document: &Document) -> Option<FormattedFile> {
+    document.fields()?;
+    let header = format_header(document.header()?);
+    let markdown::Formatted { text: body, refused } = markdown::format(document.body());
+    let body = body.trim_start_matches('\n');
+    let gap = if body.is_empty() { "" } else { "\n" };
+    let text = format!("---\n{}\n---\n{gap}{body}", header.trim_end_matches('\n'));
+    Some(FormattedFile { source: Arc::clone(document.source()), text, refused })
+}

@@ -1,0 +1,114 @@
+//! What the files of a project can refer to, gathered once: a check asks ten thousand times.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use brief_syntax::yaml::Node;
+
+use super::model::{Document, Kind};
+use super::selectors::{canonical, scalars};
+use super::slash::{self, Piece};
+
+/// Names and values of all files.
+#[derive(Default)]
+pub(super) struct Known<'d> {
+    /// The keys and values that rules and skills have.
+    values: BTreeSet<(&'d str, &'d str)>,
+    rule_names: BTreeSet<&'d str>,
+    task_names: BTreeSet<String>,
+    /// The names of commands in no namespace, and in each.
+    commands: BTreeSet<&'d str>,
+    own_commands: BTreeMap<&'d str, BTreeSet<&'d str>>,
+    command_files: BTreeSet<&'d Path>,
+    /// The most arguments that any call of a name has.
+    arguments: BTreeMap<&'d str, usize>,
+}
+
+impl<'d> Known<'d> {
+    /// Gathers what there is.
+    pub(super) fn of(documents: impl Iterator<Item = &'d Document>) -> Known<'d> {
+        let mut known = Known::default();
+        for document in documents {
+            match document.kind {
+                Kind::Task => {
+                    known.task_names.insert(document.name());
+                    known.task_names.insert(document.stem().to_owned());
+                    known.remember_calls(document);
+                }
+                Kind::Command => {
+                    let names = match document.namespace.as_deref() {
+                        None => &mut known.commands,
+                        Some(namespace) => known.own_commands.entry(namespace).or_default(),
+                    };
+                    names.insert(document.stem());
+                    known.command_files.insert(&document.real_path);
+                }
+                Kind::Rule => {
+                    known.rule_names.insert(document.stem());
+                    known.remember_values(document);
+                }
+                Kind::Skill => known.remember_values(document),
+            }
+        }
+        known
+    }
+
+    fn remember_calls(&mut self, task: &'d Document) {
+        for piece in slash::pieces(task.body()) {
+            if let Piece::Call(call) = piece {
+                let most = self.arguments.entry(call.name).or_default();
+                *most = (*most).max(call.arguments.positional.len());
+            }
+        }
+    }
+
+    fn remember_values(&mut self, document: &'d Document) {
+        for field in document.fields().iter().flat_map(|fields| fields.effective_fields()) {
+            let values = scalars(field.value).into_iter().filter_map(Node::as_str);
+            self.values.extend(values.map(|value| (canonical(field.name()), value)));
+        }
+    }
+
+    /// Returns whether a rule or skill answers to a selector.
+    pub(super) fn has_answer(&self, key: &str, value: &str) -> bool {
+        match key {
+            "rule_name" => self.rule_names.contains(value),
+            _ => self.values.contains(&(canonical(key), value)),
+        }
+    }
+
+    /// Returns whether there is a task of that name.
+    pub(super) fn has_task(&self, name: &str) -> bool {
+        self.task_names.contains(name)
+    }
+
+    /// Returns the names of all tasks.
+    pub(super) fn task_names(&self) -> Vec<&str> {
+        self.task_names.iter().map(String::as_str).collect()
+    }
+
+    /// Returns whether a text of a namespace can call a command.
+    pub(super) fn has_command(&self, namespace: Option<&str>, name: &str) -> bool {
+        self.commands_for(namespace).any(|names| names.contains(name))
+    }
+
+    /// Returns the names of the commands that a text of a namespace can call.
+    pub(super) fn command_names(&self, namespace: Option<&str>) -> Vec<&str> {
+        self.commands_for(namespace).flatten().copied().collect()
+    }
+
+    fn commands_for(&self, namespace: Option<&str>) -> impl Iterator<Item = &BTreeSet<&'d str>> {
+        let own = namespace.and_then(|namespace| self.own_commands.get(namespace));
+        std::iter::once(&self.commands).chain(own)
+    }
+
+    /// Returns whether a file is a command, whatever else it is.
+    pub(super) fn is_command(&self, document: &Document) -> bool {
+        self.command_files.contains(document.real_path.as_path())
+    }
+
+    /// Returns the most arguments that a call of a command has; `None` when nothing calls it.
+    pub(super) fn most_arguments(&self, command: &Document) -> Option<usize> {
+        self.arguments.get(command.stem()).copied()
+    }
+}
