@@ -99,3 +99,25 @@ fn every_rule_is_in_the_conformance_map() {
         assert!(rows.iter().all(|row| row.contains(".rs::")), "{rule} is held by no test");
     }
 }
+
+/// Every line of the portable format is in the map, and every ruling about it is written down.
+#[test]
+fn every_line_of_the_portable_format_is_in_the_conformance_map() {
+    let (map, rulings) = (document("docs/conformance.md"), document("docs/rulings.md"));
+    let row = |line: &str| map.lines().find(|row| row.starts_with(&format!("| {line} |")));
+    let lines = (1..=82).map(|number| format!("N{number:02}"));
+    for line in lines.chain((1..=17).map(|number| format!("I{number:02}"))) {
+        let row = row(&line).unwrap_or_else(|| panic!("{line} is not in docs/conformance.md"));
+        // One asks for clients that run, two are about the document itself.
+        let is_held = row.contains(".rs::") || ["N70", "N79", "N80"].contains(&line.as_str());
+        assert!(is_held, "{line} is held by no test");
+    }
+    for ruling in (4..=38).map(|number| format!("R{number:02}")) {
+        assert!(rulings.contains(&format!("\n- **{ruling}** ")), "{ruling} is not written down");
+        // Two are about what others do with the files.
+        if !["R36", "R37"].contains(&ruling.as_str()) {
+            let is_held = row(&ruling).is_some_and(|row| row.contains(".rs::"));
+            assert!(is_held, "{ruling} is held by no test");
+        }
+    }
+}

@@ -175,6 +175,35 @@ fn every_case_has_the_expected_outputs() {
     assert!(compiled > 50, "only {compiled} files were compared");
 }
 
+/// N71, N72, §7.4: what is written is as our formatter leaves it.
+#[test]
+fn outputs_are_formatted() {
+    let mut checked = 0;
+    for case in cases() {
+        let sandbox = lay_out(&case);
+        let out = sandbox.outside();
+        let output = sandbox.run(&["build", "--out", "../outside", "--json"]);
+        if output.stdout.is_empty() {
+            assert!(output.stderr.contains("there are no items"), "{case}\n{output}");
+            continue;
+        }
+        let files = tree(&out);
+        let written = output.json()["created"].as_array().unwrap().clone();
+        for below in written.iter().map(|path| path.as_str().unwrap()) {
+            if !is_entrypoint(below, &files[below]) {
+                continue;
+            }
+            let text = fs::read_to_string(&files[below]).unwrap();
+            let source = Arc::new(Source::new(below, text.clone()));
+            let body = &text[FrontMatter::read(&source).body_start..];
+            let body = body.strip_prefix('\n').unwrap_or(body);
+            assert_eq!(brief_syntax::markdown::format(body).text, body, "{case} {below}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "only {checked} files were checked");
+}
+
 /// The README lists every case, and all seven statements of §9 have some.
 #[test]
 fn the_readme_lists_every_case() {
