@@ -636,3 +636,31 @@ fn a_built_body_is_laid_out() {
     let formatted = brief_syntax::markdown::format(body);
     assert_eq!((formatted.text.as_str(), formatted.refused), (body, None));
 }
+
+/// Two items that would be one file: the first is built, the second is an error.
+#[test]
+fn two_items_do_not_share_a_file() {
+    let registry = project()
+        .with_file("rules/api/RULE.md", RULE.replace("See [the list](./list.txt).", "Text."))
+        .with_file("agents/api/AGENT.md", AGENT.replace("name: judge", "name: api"))
+        .with_file("brief.toml", "[clients.claude.agent]\npath = \".claude/rules/{name}.md\"\n");
+    let output = registry.run(&["build", "--client", "claude"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stdout.contains("error[portable/output-collision]"), "{output}");
+    assert_eq!(names(&registry), [".claude/rules/api.md"]);
+}
+
+/// What cannot be read may be an item, so nothing is taken for stale.
+#[cfg(unix)]
+#[test]
+fn an_item_that_cannot_be_read_loses_nothing() {
+    let registry = registry();
+    build(&registry, &[]);
+    let before = tree(&registry, "dist");
+    let rule = registry.path().join("content/rules/api/RULE.md");
+    fs::remove_file(&rule).unwrap();
+    brief_testkit::make_fifo(&rule);
+    let output = registry.run(&["build"]);
+    assert_eq!(tree(&registry, "dist"), before, "{output}");
+    assert_eq!(output.code, Some(1), "{output}");
+}
