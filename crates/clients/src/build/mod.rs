@@ -437,7 +437,10 @@ fn carry_out(disk: &mut Disk<'_>, plan: &Plan<'_>) -> io::Result<()> {
     for removal in &plan.removals {
         disk.remove(&removal.path)?;
     }
-    for write in &plan.writes {
+    // By path, so that each directory is opened once.
+    let mut writes: Vec<_> = plan.writes.iter().collect();
+    writes.sort_by(|left, right| left.path.cmp(&right.path));
+    for write in writes {
         disk.put(&write.path, write.bytes.as_slice(), write.permission)?;
     }
     Ok(())
