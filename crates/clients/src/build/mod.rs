@@ -441,7 +441,10 @@ fn carry_out(disk: &mut Disk<'_>, plan: &Plan<'_>) -> io::Result<()> {
     for Change { path, .. } in &plan.removals {
         disk.remove(path).map_err(|error| named(path, error))?;
     }
-    for Write { path, bytes, permission, .. } in &plan.writes {
+    // By path, so that each directory is opened once.
+    let mut writes: Vec<_> = plan.writes.iter().collect();
+    writes.sort_by(|left, right| left.path.cmp(&right.path));
+    for Write { path, bytes, permission, .. } in writes {
         let outcome = disk.put(path, bytes.as_slice(), *permission);
         outcome.map_err(|error| named(path, error))?;
     }
