@@ -9,6 +9,7 @@ missed, so that the script can guard a release. Usually called as `cargo xtask b
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -86,6 +87,38 @@ def make_task_project(top, rules, skills, size):
         write(f"{top}/.agents/skills/skill-{number:03}/SKILL.md", f"{header}{body}\n")
     write(f"{top}/.agents/commands/verify.md", "Run ${suite} before you say that it works.\n")
     write(f"{top}/.agents/tasks/fix-bug.md", "---\nmodel: any\n---\n# Fix ${issue}\n\n/verify suite=tests\n")
+
+
+def portable_item(kind, name, fields, paragraphs):
+    """An item of a source registry, about 150 bytes for each paragraph."""
+    body = "".join(
+        f"## Part {number}\n\nKeep handlers thin, and validate all input before it is written.\n\n"
+        f"- Never return raw errors to a client.\n- Write a test that fails first.\n\n"
+        for number in range(paragraphs)
+    )
+    header = f"schema: 1\nname: {name}\ndescription: Use when {name} is what the work is about\n{fields}"
+    return f"---\n{header}metadata:\n  version: \"1.0.0\"\n---\n\n{body}"
+
+
+def make_registry(top, rules, skills, agents, bundles):
+    for number in range(rules):
+        name = f"rule-{number:03}"
+        scope = 'scope:\n  paths:\n    - "src/**/*.ts"\n' if number % 2 else ""
+        write(f"{top}/rules/{name}/RULE.md", portable_item("rule", name, scope, 10))
+    for number in range(skills):
+        name = f"skill-{number:03}"
+        text = portable_item("skill", name, "", 10) + "See [the reference](./references/a.md).\n"
+        write(f"{top}/skills/{name}/SKILL.md", text)
+        for path in ["references/a.md", "scripts/check.sh"]:
+            write(f"{top}/skills/{name}/{path}", "A supporting file.\n" * 40)
+    for number in range(agents):
+        name = f"agent-{number:03}"
+        write(f"{top}/agents/{name}/AGENT.md", portable_item("agent", name, "tools:\n  - bash\n", 10))
+    for number in range(bundles):
+        name = f"bundle-{number:02}"
+        listed = "".join(f"    - rule-{index:03}\n" for index in range(number, rules, max(bundles, 1)))
+        header = f"schema: 1\nname: {name}\ndescription: A bundle\nitems:\n  rules:\n{listed}"
+        write(f"{top}/{name}.bundle.md", f"---\n{header}---\n\n## Bundle\n")
 
 
 def system_calls(command, directory):
@@ -218,6 +251,26 @@ def main():
         print(f"{'  its peak memory':44} {rss / 1024:8.2f} MB{'':8} 40 MB{'  MISSED' if rss > 40 * 1024 else ''}")
     for key, name in [((1000, 6000), "task, twice the bytes"), ((2000, 3000), "task, twice the rules")]:
         report(name, sizes[key], "2.2 x", sizes[key] <= value * 2.2)
+    registry = os.path.join(args.work, "registry")
+    make_registry(registry, rules=200, skills=50, agents=20, bundles=10)
+    out = os.path.join(args.work, "registry-out")
+    build = [args.brief, "build", "--out", out]
+    best = float("inf")
+    for _ in range(max(args.runs // 4, 3)):
+        shutil.rmtree(out, ignore_errors=True)
+        best = min(best, cpu_ms(build, registry, 1))
+    copies = float("inf")
+    for _ in range(max(args.runs // 4, 3)):
+        shutil.rmtree(out + "-copy", ignore_errors=True)
+        copies = min(copies, cpu_ms([shutil.which("cp"), "-r", out, out + "-copy"], registry, 1))
+    files = sum(len(names) for _, _, names in os.walk(out))
+    report(f"build, 280 items for 3 clients, {files} files", best, f"2 x cp ({copies:.0f} ms)", best <= copies * 2)
+    value = cpu_ms(build, registry, args.runs)
+    report("build, nothing changed", value, "30 ms", value <= 30)
+    skills = os.path.join(args.work, "skills")
+    make_registry(skills, rules=0, skills=400, agents=0, bundles=0)
+    value = cpu_ms([args.brief, "lint"], skills, args.runs)
+    report("lint, 400 skills", value, "60 ms", value <= 60)
     sys.exit(1 if missed else 0)
 
 

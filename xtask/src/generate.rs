@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 35] = [
+const LIMITS: [(&str, u64, &str, &str); 36] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -228,6 +228,12 @@ const LIMITS: [(&str, u64, &str, &str); 35] = [
         limits::BOOTSTRAP_SECONDS,
         "it is ended, the rule is used",
         "`tasks/bootstrap-failed`",
+    ),
+    (
+        "bytes of one file beside a portable item",
+        limits::SUPPORT_FILE_BYTES,
+        "the item is not built",
+        "`portable/unreadable`",
     ),
     (
         "files of a remote directory",

@@ -601,3 +601,66 @@ fn dropped_capabilities_are_told() {
     [EOF]
     ");
 }
+
+/// N71, R07: what is generated passes markdownlint's default rules without MD013, whatever the layout of
+/// the source; and the linter does look into directories that begin with a dot.
+#[test]
+fn generated_files_pass_markdownlint() {
+    let odd = "##  Spaces\n* one\n* two\n\n\n\ntext\n+ three\n1) a\n2) b\ntext\n```sh\nls\n```\nmore\n\n|a|b|\n|-|-|\n|1|2|\n\n\
+               _em_ and __strong__\n\n<!-- @client:claude -->\n\nOwn.\n\n<!-- @endclient -->\n";
+    let registry = registry()
+        .with_file("content/rules/api/RULE.md", format!("{RULE}\n{odd}"))
+        .with_file("content/skills/ship/SKILL.md", format!("{SKILL}\n{odd}"))
+        .with_file("content/agents/judge/AGENT.md", format!("{AGENT}\n{odd}"));
+    build(&registry, &[]);
+    let dist = registry.path().join("dist");
+    assert_eq!(brief_testkit::markdownlint(&dist), [""; 0]);
+    registry.write("dist/.claude/rules/own.md", "no heading\n\n\n\ntwo gaps\n");
+    let findings = brief_testkit::markdownlint(&dist);
+    assert!(
+        findings.iter().any(|line| line.contains("own.md") && line.contains("MD012")),
+        "{findings:?}"
+    );
+}
+
+/// N71: the layout is that of `brief fmt`, so that formatting an output changes nothing.
+#[test]
+fn a_built_body_is_laid_out() {
+    let registry = project()
+        .with_file("rules/api/RULE.md", RULE.replace("See", "*  a\n*  b\n\n\n\nSee"))
+        .with_file("rules/api/list.txt", "");
+    build(&registry, &[]);
+    let text = registry.read("dist/.agents/rules/api/RULE.md");
+    let body = text.split_once("\n---\n\n").unwrap().1;
+    assert!(body.contains("- a\n- b\n\nSee [the list](./list.txt).\n"), "{body}");
+    let formatted = brief_syntax::markdown::format(body);
+    assert_eq!((formatted.text.as_str(), formatted.refused), (body, None));
+}
+
+/// Two items that would be one file: the first is built, the second is an error.
+#[test]
+fn two_items_do_not_share_a_file() {
+    let registry = project()
+        .with_file("rules/api/RULE.md", RULE.replace("See [the list](./list.txt).", "Text."))
+        .with_file("agents/api/AGENT.md", AGENT.replace("name: judge", "name: api"))
+        .with_file("brief.toml", "[clients.claude.agent]\npath = \".claude/rules/{name}.md\"\n");
+    let output = registry.run(&["build", "--client", "claude"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stdout.contains("error[portable/output-collision]"), "{output}");
+    assert_eq!(names(&registry), [".claude/rules/api.md"]);
+}
+
+/// What cannot be read may be an item, so nothing is taken for stale.
+#[cfg(unix)]
+#[test]
+fn an_item_that_cannot_be_read_loses_nothing() {
+    let registry = registry();
+    build(&registry, &[]);
+    let before = tree(&registry, "dist");
+    let rule = registry.path().join("content/rules/api/RULE.md");
+    fs::remove_file(&rule).unwrap();
+    brief_testkit::make_fifo(&rule);
+    let output = registry.run(&["build"]);
+    assert_eq!(tree(&registry, "dist"), before, "{output}");
+    assert_eq!(output.code, Some(1), "{output}");
+}

@@ -177,7 +177,11 @@ impl<'d> Disk<'d> {
 
 fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
     if all.len() == HELD {
-        all.remove(0);
+        // Those on the way are asked for again, by the next directory beside this one.
+        let is_above =
+            |name: &str| directory.strip_prefix(name).is_some_and(|below| below.starts_with('/'));
+        let oldest = all.iter().position(|(name, _)| !is_above(name)).unwrap_or(0);
+        all.remove(oldest);
     }
     all.push((directory.to_owned(), handle));
 }

@@ -25,7 +25,7 @@ use crate::compile::compile_for;
 use crate::profile::{Profile, Profiles, Settings};
 
 use disk::Disk;
-use plan::Plan;
+use plan::{Plan, Write};
 use record::Record;
 
 /// The output directory when nobody names one.
@@ -377,10 +377,12 @@ impl Work<'_> {
             }
         }
         // What could not be read may be an item whose files would seem to be nobody's.
-        if registry.diagnostics.is_empty() {
+        let mut unread = registry.diagnostics.clone();
+        unread.retain(|found| found.severity == Severity::Error);
+        if unread.is_empty() {
             plan.remove_stale(disk);
         } else {
-            plan.diagnostics.extend(registry.diagnostics.iter().cloned());
+            plan.diagnostics.append(&mut unread);
             for key in before.items.keys() {
                 plan.leave(key);
             }
@@ -434,11 +436,17 @@ fn apply(
 }
 
 fn carry_out(disk: &mut Disk<'_>, plan: &Plan<'_>) -> io::Result<()> {
-    for removal in &plan.removals {
-        disk.remove(&removal.path)?;
+    let named =
+        |path: &str, error: io::Error| io::Error::new(error.kind(), format!("`{path}`: {error}"));
+    for Change { path, .. } in &plan.removals {
+        disk.remove(path).map_err(|error| named(path, error))?;
     }
-    for write in &plan.writes {
-        disk.put(&write.path, write.bytes.as_slice(), write.permission)?;
+    // By path, so that each directory is opened once.
+    let mut writes: Vec<_> = plan.writes.iter().collect();
+    writes.sort_by(|left, right| left.path.cmp(&right.path));
+    for Write { path, bytes, permission, .. } in writes {
+        let outcome = disk.put(path, bytes.as_slice(), *permission);
+        outcome.map_err(|error| named(path, error))?;
     }
     Ok(())
 }
