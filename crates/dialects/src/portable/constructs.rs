@@ -217,6 +217,14 @@ mod tests {
         }
     }
 
+    /// What was found is not looked at again from inside, which would take the square of its length.
+    #[test]
+    fn a_long_name_is_found_once() {
+        for body in ["#file:a#file:b#tool:c", "mcp__a__b-mcp__c__d"] {
+            assert_eq!(found(body), [body]);
+        }
+    }
+
     #[test]
     fn what_only_looks_like_one_is_none() {
         for body in [

@@ -193,7 +193,7 @@ fn long_bodies_are_read_in_time() {
 /// More problems than anyone reads: the first thousand, and what makes it an error among them.
 #[test]
 fn problems_are_limited() {
-    let body = format!("{}\n# One\n", "Use the Read tool. ".repeat(2_000));
+    let body = format!("{}\n\n[a](../b)\n", "Use the Read tool. ".repeat(2_000));
     let registry = beside_a_good_one(files(&[("rules/a/RULE.md", &with("a", "", &body))]));
     let rule = item(&registry, Kind::Rule, "a");
     assert_eq!(rule.diagnostics().len(), 1_001);
