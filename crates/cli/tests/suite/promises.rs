@@ -84,6 +84,31 @@ fn the_readmes_first_steps_work() {
     assert!(project.read(".claude/settings.local.json").contains("brief hook claude"));
 }
 
+/// The commands for a source registry work as the README gives them.
+#[test]
+fn the_readmes_registry_is_built() {
+    let steps = blocks(&document("README.md"))[4].1.clone();
+    let project = project();
+    let mut count = 0;
+    for line in steps.lines() {
+        let command = line.split('#').next().unwrap_or_default().trim();
+        let args: Vec<&str> = command.split_whitespace().collect();
+        assert_eq!(args[0], "brief", "{line}");
+        let output = project.run(&args[1..]);
+        assert_eq!(output.code, Some(0), "{line}\n{output}");
+        count += 1;
+    }
+    assert_eq!(count, 4);
+    for path in [
+        "dist/.claude/rules/money.md",
+        "dist/.github/instructions/money.instructions.md",
+        "dist/.agents/rules/money/RULE.md",
+        "dist/.claude/skills/release-notes/SKILL.md",
+    ] {
+        assert!(project.path().join(path).is_file(), "{path}");
+    }
+}
+
 /// The README's table names exactly the commands that there are.
 #[test]
 fn the_readme_lists_every_command() {
