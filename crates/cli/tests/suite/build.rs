@@ -664,3 +664,30 @@ fn an_item_that_cannot_be_read_loses_nothing() {
     assert_eq!(tree(&registry, "dist"), before, "{output}");
     assert_eq!(output.code, Some(1), "{output}");
 }
+
+/// R36: `layout = "shared"` writes a skill once where several clients read it, and apart where it
+/// differs.
+#[test]
+fn a_skill_that_is_the_same_for_several_clients_can_be_written_once() {
+    let skill = |name: &str, body: &str| {
+        format!(
+            "---\nschema: 1\nname: {name}\ndescription: Use when asked\n---\n\n## Steps\n\n{body}"
+        )
+    };
+    let project = project()
+        .with_file("brief.toml", "[build]\nlayout = \"shared\"\n")
+        .with_file("skills/same/SKILL.md", skill("same", "See [x](x.txt).\n"))
+        .with_file("skills/same/x.txt", "x")
+        .with_file(
+            "skills/own/SKILL.md",
+            skill("own", "All.\n\n<!-- @client:claude -->\n\nClaude.\n\n<!-- @endclient -->\n"),
+        );
+    assert_eq!(project.run(&["build"]).code, Some(0));
+    let exists = |path: &str| project.path().join("dist").join(path).is_file();
+    assert!(exists(".claude/skills/same/SKILL.md") && exists(".claude/skills/same/x.txt"));
+    assert!(!exists(".github/skills/same/SKILL.md") && !exists(".agents/skills/same/SKILL.md"));
+    assert!(exists(".claude/skills/own/SKILL.md") && exists(".github/skills/own/SKILL.md"));
+    project.write("brief.toml", "[build]\nlayout = \"separate\"\n");
+    assert_eq!(project.run(&["build"]).code, Some(0));
+    assert!(exists(".github/skills/same/SKILL.md") && exists(".agents/skills/same/x.txt"));
+}

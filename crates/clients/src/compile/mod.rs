@@ -13,7 +13,7 @@ mod yaml;
 use brief_dialects::portable::Item;
 use brief_syntax::{Diagnostic, Span};
 
-use crate::profile::{Options, Profile};
+use crate::profile::{Layout, Options, Profile, Sharing};
 
 use body::Bodies;
 
@@ -90,11 +90,23 @@ impl Compiler<'_> {
             self.check_length(&body, most, &mut compiled.diagnostics);
         }
         let text = format!("---\n{header}---\n{body}");
+        if self.options.sharing == Sharing::Shared && self.is_shared(layout, &text, compiled) {
+            return;
+        }
         add(compiled, OutputFile { path: path.clone(), content: Content::Text(text) });
         for file in self.item.files() {
             let path = format!("{files}/{}", file.path);
             add(compiled, OutputFile { path, content: Content::Copy(file.path.clone()) });
         }
+    }
+
+    /// Returns whether the client finds this very file where another one's was put.
+    fn is_shared(&self, layout: &Layout, text: &str, compiled: &Compiled) -> bool {
+        layout.also_read.iter().any(|place| {
+            let path = place.fill(self.item.name());
+            let is_same = |content: &Content| matches!(content, Content::Text(own) if own == text);
+            compiled.files.iter().any(|file| file.path == path && is_same(&file.content))
+        })
     }
 
     fn check_length(&self, body: &str, most: usize, diagnostics: &mut Vec<Diagnostic>) {

@@ -19,7 +19,7 @@ use brief_dialects::portable::Kind;
 use brief_syntax::{Diagnostic, Source};
 
 pub use path::Template;
-pub use settings::{AgentSkills, FirstHeading, License, Options, Settings};
+pub use settings::{AgentSkills, FirstHeading, License, Options, Settings, Sharing};
 
 /// How one client wants its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub struct Layout {
     pub unknown: UnknownFields,
     /// The most characters that the client takes of a body.
     pub most_characters: Option<usize>,
+    /// Other clients' places where this one finds the file, too.
+    pub also_read: Vec<Template>,
 }
 
 /// What becomes of fields that the format does not know.

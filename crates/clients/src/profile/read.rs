@@ -32,6 +32,7 @@ struct LayoutDraft {
     fields: Option<Vec<FieldRule>>,
     unknown: UnknownFields,
     most_characters: Option<usize>,
+    also_read: Vec<Template>,
 }
 
 #[derive(Debug)]
@@ -57,7 +58,8 @@ const TAKEN: [&str; 12] = [
 ];
 
 const CLIENT_KEYS: [&str; 6] = ["name", "rule", "skill", "agent", "tools", "models"];
-const LAYOUT_KEYS: [&str; 5] = ["path", "files", "fields", "unknown-fields", "most-characters"];
+const LAYOUT_KEYS: [&str; 6] =
+    ["path", "files", "fields", "unknown-fields", "most-characters", "also-read"];
 const FIELD_KEYS: [&str; 6] = ["key", "from", "as", "default", "value", "when"];
 
 /// Reads one of our own files.
@@ -177,6 +179,7 @@ impl Draft {
                     let problem = || entry.wrong("this is no number of characters", "");
                     count.ok_or_else(problem).map(|count| layout.most_characters = Some(count))
                 }
+                "also-read" => templates(&entry).map(|places| layout.also_read = places),
                 _ => Err(entry.unknown(&LAYOUT_KEYS)),
             };
             diagnostics.extend(outcome.err().map(|problem| *problem));
@@ -203,9 +206,8 @@ impl Draft {
         }
         let mut finished = [None, None, None];
         for (kind, layout) in Kind::ALL.into_iter().zip(layouts) {
-            let Some(LayoutDraft { path, files, fields, unknown, most_characters }) = layout else {
-                continue;
-            };
+            let Some(layout) = layout else { continue };
+            let LayoutDraft { path, files, fields, unknown, most_characters, also_read } = layout;
             let (Some(path), Some(fields)) = (path, fields) else {
                 let what = format!("`{kind}.path` or `{kind}.fields`");
                 missing(what, "an output needs a path and fields");
@@ -223,7 +225,7 @@ impl Draft {
                 }
             };
             finished[kind as usize] =
-                Some(Layout { path, files, fields, unknown, most_characters });
+                Some(Layout { path, files, fields, unknown, most_characters, also_read });
         }
         if diagnostics.len() > before {
             return None;
@@ -237,6 +239,13 @@ impl Draft {
 fn template(entry: &Entry<'_>) -> Result<Template, Problem> {
     let help = "write a path like `.client/rules/{name}.md`";
     Template::new(entry.text()?).map_err(|problem| entry.wrong(problem, help))
+}
+
+fn templates(entry: &Entry<'_>) -> Result<Vec<Template>, Problem> {
+    let help = "write paths like `.client/skills/{name}/SKILL.md`";
+    let texts = entry.texts()?;
+    let places = texts.iter().map(|text| Template::new(text));
+    places.collect::<Result<_, _>>().map_err(|problem| entry.wrong(problem, help))
 }
 
 fn files(entry: &Entry<'_>) -> Result<Files, Problem> {

@@ -17,6 +17,8 @@ pub struct Options {
     pub license: License,
     /// What becomes of fields that the open standard for skills does not have.
     pub agent_skills: AgentSkills,
+    /// Whether a client that reads another one's places gets files of its own.
+    pub sharing: Sharing,
 }
 
 /// The heading that a body begins with.
@@ -49,6 +51,16 @@ pub enum AgentSkills {
     Strict,
 }
 
+/// Whether a client that reads another one's places gets files of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sharing {
+    /// It does, and may read the same thing twice.
+    #[default]
+    Separate,
+    /// It does not, where what it would get is there already, word for word.
+    Shared,
+}
+
 /// What a project wants built, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
@@ -60,7 +72,7 @@ pub struct Settings {
     pub options: Options,
 }
 
-const KEYS: [&str; 5] = ["out", "clients", "h1", "license", "agent-skills"];
+const KEYS: [&str; 6] = ["out", "clients", "h1", "license", "agent-skills", "layout"];
 
 impl Settings {
     /// Reads `[build]` of a project's `brief.toml`.
@@ -103,6 +115,10 @@ impl Settings {
             "agent-skills" => {
                 let words = [("extended", AgentSkills::Extended), ("strict", AgentSkills::Strict)];
                 self.options.agent_skills = entry.word(&words)?;
+            }
+            "layout" => {
+                let words = [("separate", Sharing::Separate), ("shared", Sharing::Shared)];
+                self.options.sharing = entry.word(&words)?;
             }
             _ => return Err(entry.unknown(&KEYS)),
         }
