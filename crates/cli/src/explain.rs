@@ -18,7 +18,7 @@ macro_rules! page {
 }
 
 /// The pages, by code.
-const PAGES: [(&str, &str); 49] = [
+const PAGES: [(&str, &str); 50] = [
     page!("portable/bundle-circle"),
     page!("portable/bundle-requires"),
     page!("portable/bundle-unresolved"),
@@ -38,6 +38,7 @@ const PAGES: [(&str, &str); 49] = [
     page!("portable/first-level-heading"),
     page!("portable/foreign-skill"),
     page!("portable/heading-skip"),
+    page!("portable/hidden-character"),
     page!("portable/invalid-mode"),
     page!("portable/invalid-name"),
     page!("portable/invalid-schema"),

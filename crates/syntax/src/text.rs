@@ -69,6 +69,17 @@ pub fn first_hidden(text: &str) -> Option<(usize, char)> {
     text.char_indices().find(|&(_, character)| is_hidden(character))
 }
 
+/// Returns the first character of a whole file that a program reads and a person does not see, with
+/// its offset. A byte order mark at the start and the line breaks of other systems are none.
+pub fn first_unseen(text: &str) -> Option<(usize, char)> {
+    let mark = text.len() - text.trim_start_matches('\u{feff}').len();
+    // Nearly every text ends here.
+    let first = mark + first_hidden(&text[mark..])?.0;
+    let mut rest = text[first..].char_indices();
+    let found = rest.find(|&(_, character)| is_hidden(character) && character != '\r');
+    found.map(|(offset, character)| (first + offset, character))
+}
+
 /// Returns `text` with every hidden character written as `\u{…}`. Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let Some((first, _)) = first_hidden(text) else {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use brief_syntax::markdown::{Heading, Outline};
+use brief_syntax::text::first_unseen;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span};
 
@@ -143,6 +144,7 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
         }
         found.extend(headings(&own.source, start, &outline));
         found.extend(fences(&own.source, start, text, &outline));
+        found.extend(unseen(&own.source));
         found.extend(file_links(item, &own.source, start, text));
     }
     found
@@ -158,6 +160,7 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     let mut found = directive_problems(item, &directives, clients);
     found.extend(headings(source, start, &outline));
     found.extend(fences(source, start, text, &outline));
+    found.extend(unseen(source));
     // Who has a body of its own never sees this one.
     let readers: Vec<&str> = clients
         .iter()
@@ -339,6 +342,18 @@ fn shifted(source: &Arc<Source>, start: usize, outline: &Outline) -> Option<Fix>
 
 fn trimmed(source: &Source, span: Span) -> Span {
     Span::new(span.start, span.start + source.slice(span).trim_end().len())
+}
+
+/// Text that nobody sees in a review reaches every agent all the same.
+fn unseen(source: &Arc<Source>) -> Option<Diagnostic> {
+    let (offset, character) = first_unseen(source.text())?;
+    let span = Span::new(offset, offset + character.len_utf8());
+    let code = u32::from(character);
+    let message = format!("a character that shows nothing stands here: U+{code:04X}");
+    Some(
+        Diagnostic::warning("portable/hidden-character", source, span, message)
+            .with_help("remove it; an agent reads what a person does not see"),
+    )
 }
 
 /// §5.2: every fence says what is in it.

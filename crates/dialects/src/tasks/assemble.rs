@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use brief_syntax::text::first_unseen;
 use brief_syntax::yaml::Value;
 use brief_syntax::{Span, limits, near_miss};
 
@@ -18,7 +19,7 @@ use super::script::{self, Obstacle};
 use super::selectors::{Running, Selectors, Verdict, judge};
 use super::skill::{self, Skill};
 use super::slash::{self, Arguments, Piece};
-use super::text::{Expander, hidden_character, trust_help};
+use super::text::{Expander, trust_help};
 
 /// Assembles a prompt.
 pub fn assemble(
@@ -438,7 +439,7 @@ impl Assembler<'_, '_> {
 
     /// Text that nobody sees is looked for where it would arrive, whatever way it came in.
     fn note_hidden(&mut self, document: &Document, text: &[u8]) {
-        if let Some((_, character)) = hidden_character(text) {
+        if let Some((_, character)) = first_unseen(&String::from_utf8_lossy(text)) {
             let message = || {
                 let code = u32::from(character);
                 format!("its text holds a character that shows nothing: U+{code:04X}")

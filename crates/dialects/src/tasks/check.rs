@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use brief_syntax::markdown::Outline;
+use brief_syntax::text::first_unseen;
 use brief_syntax::yaml::{Field, Node, Value};
 use brief_syntax::{Diagnostic, Span, near_miss};
 
@@ -15,7 +16,7 @@ use super::model::{Agent, Document, Kind};
 use super::script::Obstacle;
 use super::selectors::{scalars, selectors_of, values_of};
 use super::slash::{self, Piece};
-use super::text::{hidden_character, sensitive_pattern};
+use super::text::sensitive_pattern;
 
 /// The fields that mean something, kind by kind. Any other is the author's own, to select by.
 fn known_fields(kind: Kind) -> &'static [&'static str] {
@@ -427,7 +428,7 @@ fn is_duration(text: &str) -> bool {
 }
 
 fn hidden(document: &Document) -> Option<Diagnostic> {
-    let (offset, character) = hidden_character(document.body())?;
+    let (offset, character) = first_unseen(&String::from_utf8_lossy(document.body()))?;
     let message =
         format!("a character that shows nothing stands here: U+{:04X}", u32::from(character));
     let span = document.place(offset, character.len_utf8());

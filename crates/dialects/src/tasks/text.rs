@@ -7,7 +7,6 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::system::{FileKind, ReadError, System};
-use brief_syntax::text::{first_hidden, is_hidden};
 use brief_syntax::{Span, limits};
 
 use super::expand::{self, Part, Placed};
@@ -208,18 +207,6 @@ fn missing_parameter(document: &Document, span: Span, name: &[u8], notes: &mut N
     let shown = String::from_utf8_lossy(name);
     let message = || format!("`${{{shown}}}` stays as written: no parameter `{shown}` was given");
     notes.warn(document, span, "tasks/missing-parameter", name, message);
-}
-
-/// Returns the first character that an agent reads and a person does not see, with its offset. A
-/// byte order mark at the start and the line breaks of other systems are none.
-pub(super) fn hidden_character(text: &[u8]) -> Option<(usize, char)> {
-    let text = String::from_utf8_lossy(text);
-    let mark = text.len() - text.trim_start_matches('\u{feff}').len();
-    // Nearly every text ends here.
-    let first = mark + first_hidden(&text[mark..])?.0;
-    let mut rest = text[first..].char_indices();
-    let found = rest.find(|&(_, character)| is_hidden(character) && character != '\r');
-    found.map(|(offset, character)| (first + offset, character))
 }
 
 /// What to do about content that is not trusted.
