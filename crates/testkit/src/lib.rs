@@ -6,6 +6,7 @@
 mod chain;
 pub mod conformance;
 pub mod markdownlint;
+mod real_system;
 #[cfg(unix)]
 mod terminal;
 
@@ -20,6 +21,7 @@ use std::time::Duration;
 #[cfg(unix)]
 pub use chain::Chain;
 pub use markdownlint::markdownlint;
+pub use real_system::RealSystem;
 
 /// A program that is still running after this long will not end by itself.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -3,70 +3,15 @@
 #![expect(clippy::disallowed_methods, reason = "the cases are laid out in a real directory")]
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use brief_dialects::hosted::{
     Connection, Item, McpServer, Query, Resolution, ServerKind, State, resolve,
 };
-use brief_syntax::System;
-use brief_syntax::system::{Dir, OsSystem, ReadError, Resolved};
+use brief_testkit::RealSystem;
 use serde_json::{Map, Value, json};
-
-/// The real files with an environment of the case's own.
-struct Sandbox {
-    env: BTreeMap<String, String>,
-    current_dir: PathBuf,
-}
-
-impl System for Sandbox {
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        Ok(self.current_dir.clone())
-    }
-    fn env(&self, name: &str) -> Option<OsString> {
-        self.env.get(name).filter(|value| !value.is_empty()).map(OsString::from)
-    }
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH
-    }
-    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
-        OsSystem.resolve(path)
-    }
-    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        OsSystem.open_dir(path)
-    }
-    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        OsSystem.read(path, limit)
-    }
-    fn modified(&self, _: &Path) -> io::Result<SystemTime> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-    fn create_private_dir(&self, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-    fn create_dir(&self, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-    fn append(&self, _: &Path, _: &[u8]) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-    fn create_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-    fn replace_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-    fn remove_file(&self, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-    fn remove_empty_dir(&self, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-}
 
 fn texts(value: &Value) -> Vec<String> {
     let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -215,7 +160,7 @@ fn every_case_holds() {
             let value = value.as_str().unwrap().replace("$ROOT", root.to_str().unwrap());
             env.insert(name.clone(), value);
         }
-        let system = Sandbox { env, current_dir: root.join(mounted) };
+        let system = RealSystem::new(root.join(mounted)).with_env(env);
         let answer = resolve(
             &system,
             &Query {

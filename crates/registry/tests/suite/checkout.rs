@@ -455,7 +455,7 @@ fn without_git_the_error_says_so() {
 fn the_cache_of_the_user() {
     let sandbox = Sandbox::new();
     let source = GitSource { url: "https://h/r".into(), reference: None, subpath: None };
-    let cache = Cache::of_user(&sandbox).unwrap();
+    let cache = Cache::of_user(&sandbox.system).unwrap();
     assert!(matches!(cache.checkout(&source, Network::Offline), Err(FetchError::NotCached { .. })));
     // Looking for something does not leave anything.
     assert!(!sandbox.cache().exists());

@@ -9,7 +9,7 @@ use crate::support::{Sandbox, program, raw};
 fn fetch(sandbox: &Sandbox, url: &str, reference: Option<&str>) -> Result<(), FetchError> {
     let source =
         GitSource { url: url.to_owned(), reference: reference.map(str::to_owned), subpath: None };
-    Cache::of_user(sandbox).unwrap().checkout(&source, Network::Online).map(drop)
+    Cache::of_user(&sandbox.system).unwrap().checkout(&source, Network::Online).map(drop)
 }
 
 /// What does not come through `Source::parse` is held to the same grammar, and git never sees it.

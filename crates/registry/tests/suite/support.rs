@@ -3,23 +3,18 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::time::SystemTime;
 
 use brief_registry::{Cache, Checkout, FetchError, Network, Source};
-use brief_syntax::System;
-use brief_syntax::system::{Call, Dir, Ending, OsSystem, ReadError, Resolved, Stream};
+use brief_testkit::RealSystem;
 
 /// The real system with an environment of the test's own.
 pub(crate) struct Sandbox {
     directory: tempfile::TempDir,
-    env: BTreeMap<String, String>,
-    calls: Mutex<Vec<Call>>,
-    has_git: bool,
+    pub(crate) system: RealSystem,
 }
 
 impl Sandbox {
@@ -37,16 +32,17 @@ impl Sandbox {
             ("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned()),
             ("LC_ALL".to_owned(), "C".to_owned()),
         ]);
-        Sandbox { directory, env, calls: Mutex::default(), has_git: true }
+        let system = RealSystem::new(directory.path()).with_env(env);
+        Sandbox { directory, system }
     }
 
     pub(crate) fn with_env(mut self, name: &str, value: &str) -> Self {
-        self.env.insert(name.to_owned(), value.to_owned());
+        self.system.env.insert(name.to_owned(), value.to_owned());
         self
     }
 
     pub(crate) fn without_git(mut self) -> Self {
-        self.has_git = false;
+        self.system.has_no_programs = true;
         self
     }
 
@@ -72,8 +68,8 @@ impl Sandbox {
         text: &str,
         network: Network,
     ) -> Result<Checkout, FetchError> {
-        match Source::parse(text, self.directory.path(), self).unwrap() {
-            Source::Git(source) => Cache::of_user(self).unwrap().checkout(&source, network),
+        match Source::parse(text, self.directory.path(), &self.system).unwrap() {
+            Source::Git(source) => Cache::of_user(&self.system).unwrap().checkout(&source, network),
             Source::Directory(path) => panic!("{} is a directory", path.display()),
         }
     }
@@ -85,7 +81,7 @@ impl Sandbox {
     /// The git commands that were called.
     pub(crate) fn calls(&self) -> Vec<String> {
         let is_command = |arg: &&str| !arg.starts_with('-') && !arg.contains('=');
-        let calls = self.calls.lock().unwrap();
+        let calls = self.system.calls();
         calls
             .iter()
             .map(|call| {
@@ -96,7 +92,7 @@ impl Sandbox {
     }
 
     pub(crate) fn arguments(&self) -> Vec<String> {
-        let calls = self.calls.lock().unwrap();
+        let calls = self.system.calls();
         calls
             .iter()
             .flat_map(|call| &call.args)
@@ -106,7 +102,7 @@ impl Sandbox {
 
     pub(crate) fn environment(&self) -> Vec<(String, Option<String>)> {
         let text = |text: &OsString| text.to_str().unwrap().to_owned();
-        let calls = self.calls.lock().unwrap();
+        let calls = self.system.calls();
         calls
             .iter()
             .flat_map(|call| &call.env)
@@ -115,14 +111,14 @@ impl Sandbox {
     }
 
     pub(crate) fn forget_calls(&self) {
-        self.calls.lock().unwrap().clear();
+        self.system.forget_calls();
     }
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.args(args).current_dir(self.directory.path()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap());
-        for (name, value) in self.env.iter().filter(|(name, _)| !is_astray(name)) {
+        for (name, value) in self.system.env.iter().filter(|(name, _)| !is_astray(name)) {
             command.env(name, value);
         }
         for who in ["AUTHOR", "COMMITTER"] {
@@ -240,78 +236,4 @@ pub(crate) fn raw(object: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         object.chars().map(|digit| u8::try_from(digit.to_digit(16).unwrap()).unwrap()).collect();
     digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect()
-}
-
-impl System for Sandbox {
-    fn env(&self, name: &str) -> Option<OsString> {
-        self.env.get(name).filter(|value| !value.is_empty()).map(OsString::from)
-    }
-    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        self.calls.lock().unwrap().push(call.clone());
-        if !self.has_git {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        // The caller's environment first, so that the call can take away from it.
-        let mut call = call.clone();
-        let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
-        call.env = env.chain(call.env).collect();
-        OsSystem.run(&call, output)
-    }
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        Ok(self.directory.path().to_owned())
-    }
-    fn now(&self) -> SystemTime {
-        OsSystem.now()
-    }
-    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
-        OsSystem.resolve(path)
-    }
-    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        OsSystem.open_dir(path)
-    }
-    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        OsSystem.read(path, limit)
-    }
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-        OsSystem.modified(path)
-    }
-    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.create_private_dir(path)
-    }
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.create_dir(path)
-    }
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.append(path, bytes)
-    }
-    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.create_program(path, bytes)
-    }
-    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.create_file(path, bytes)
-    }
-    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.replace_file(path, bytes)
-    }
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_file(path)
-    }
-    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_empty_dir(path)
-    }
-    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
-        OsSystem.create_staging_dir(parent)
-    }
-    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.create_staged_file(path, bytes)
-    }
-    fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
-        OsSystem.create_link(path, target)
-    }
-    fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
-        OsSystem.rename_dir(from, to)
-    }
-    fn remove_tree(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_tree(path)
-    }
 }

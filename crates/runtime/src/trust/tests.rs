@@ -1,14 +1,11 @@
 //! The record on a real disk: whose it is and where it lies decide whether it is believed.
 #![expect(clippy::disallowed_methods, reason = "tests make real files")]
 
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::time::SystemTime;
 
-use brief_syntax::system::{
-    Dir, FileLock, MemorySystem, OsSystem, Owner, Ownership, Resolved, TemporaryDir,
-};
+use brief_syntax::system::MemorySystem;
+use brief_testkit::RealSystem;
 use tempfile::TempDir;
 
 use super::*;
@@ -16,9 +13,7 @@ use super::*;
 /// The real disk with another home, and with somebody else as the owner of some files.
 struct Desk {
     directory: TempDir,
-    current: PathBuf,
-    state: Option<PathBuf>,
-    foreign: Option<PathBuf>,
+    system: RealSystem,
 }
 
 impl Desk {
@@ -28,11 +23,18 @@ impl Desk {
         for name in ["home", "project"] {
             fs::create_dir(place.join(name)).unwrap();
         }
-        Desk { directory, current: place.join("project"), state: None, foreign: None }
+        let mut system = RealSystem::new(place.join("project"));
+        system.env.insert("HOME".to_owned(), place.join("home").to_str().unwrap().to_owned());
+        Desk { directory, system }
     }
 
     fn at(&self, path: &str) -> PathBuf {
         fs::canonicalize(self.directory.path()).unwrap().join(path)
+    }
+
+    fn keeps_state_at(&mut self, path: &str) {
+        let path = self.at(path).to_str().unwrap().to_owned();
+        self.system.env.insert("XDG_STATE_HOME".to_owned(), path);
     }
 
     fn project(&self) -> PathBuf {
@@ -40,7 +42,7 @@ impl Desk {
     }
 
     fn open(&self) -> Result<TrustStore<'_>, TrustError> {
-        TrustStore::open(self, &self.project())
+        TrustStore::open(&self.system, &self.project())
     }
 
     fn refusal(&self) -> String {
@@ -58,66 +60,6 @@ impl Desk {
 }
 
 const STORE: &str = "home/.local/state/brief/trust";
-
-impl System for Desk {
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        Ok(self.current.clone())
-    }
-    fn env(&self, name: &str) -> Option<OsString> {
-        match name {
-            "HOME" => Some(self.at("home").into()),
-            "XDG_STATE_HOME" => self.state.clone().map(Into::into),
-            _ => None,
-        }
-    }
-    fn ownership(&self, path: &Path) -> io::Result<Ownership> {
-        let real = OsSystem.ownership(path)?;
-        let is_foreign = self.foreign.as_deref() == Some(path);
-        Ok(if is_foreign { Ownership { owner: Owner::Other, ..real } } else { real })
-    }
-    fn now(&self) -> SystemTime {
-        OsSystem.now()
-    }
-    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
-        OsSystem.resolve(path)
-    }
-    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        OsSystem.open_dir(path)
-    }
-    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        OsSystem.read(path, limit)
-    }
-    fn lock(&self, path: &Path) -> io::Result<FileLock> {
-        OsSystem.lock(path)
-    }
-    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
-        OsSystem.temporary_dir()
-    }
-    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-        OsSystem.modified(path)
-    }
-    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.create_private_dir(path)
-    }
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.create_dir(path)
-    }
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.append(path, bytes)
-    }
-    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.create_file(path, bytes)
-    }
-    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.replace_file(path, bytes)
-    }
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_file(path)
-    }
-    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_empty_dir(path)
-    }
-}
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -218,7 +160,7 @@ fn a_record_of_somebody_else_is_refused() {
     let mut desk = Desk::new();
     desk.trust("a");
     for path in [STORE, "home/.local/state/brief", "home"] {
-        desk.foreign = Some(desk.at(path));
+        desk.system.foreign = Some(desk.at(path));
         let expected = format!("the record of trust is refused: `/{path}` belongs to another user");
         assert_eq!(desk.refusal(), expected);
     }
@@ -228,15 +170,15 @@ fn a_record_of_somebody_else_is_refused() {
 #[test]
 fn a_record_inside_the_project_is_refused() {
     let mut desk = Desk::new();
-    desk.state = Some(desk.at("project/.state"));
+    desk.keeps_state_at("project/.state");
     let expected =
         "the record of trust is refused: `/project/.state/brief/trust` lies inside the project";
     assert_eq!(desk.refusal(), expected);
     // The current directory counts as well as the project.
     let elsewhere = desk.at("home");
-    assert!(matches!(TrustStore::open(&desk, &elsewhere), Err(TrustError::InProject(_))));
+    assert!(matches!(TrustStore::open(&desk.system, &elsewhere), Err(TrustError::InProject(_))));
     // Also through a link.
-    desk.state = Some(desk.at("state"));
+    desk.keeps_state_at("state");
     fs::create_dir(desk.at("project/.state")).unwrap();
     symlink(desk.at("project/.state"), desk.at("state")).unwrap();
     assert_eq!(desk.refusal(), expected);
@@ -259,9 +201,12 @@ fn a_record_that_is_a_link_into_the_project_is_refused() {
 #[test]
 fn at_home_the_record_is_no_part_of_a_project() {
     let mut desk = Desk::new();
-    desk.current = desk.at("home");
+    desk.system.current_dir = desk.at("home");
     desk.trust("a");
-    assert_eq!(TrustStore::open(&desk, &desk.at("home")).unwrap().is_trusted(b"a"), Trust::Trusted);
+    assert_eq!(
+        TrustStore::open(&desk.system, &desk.at("home")).unwrap().is_trusted(b"a"),
+        Trust::Trusted
+    );
 }
 
 /// What cannot be read could be a denial.

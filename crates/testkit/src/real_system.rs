@@ -1,0 +1,169 @@
+//! The real disk, with everything else made up.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use brief_syntax::System;
+use brief_syntax::system::{
+    Call, Dir, Ending, FileLock, OsSystem, Owner, Ownership, ReadError, Resolved, Stream,
+    TemporaryDir,
+};
+
+/// Real files, with an environment and a current directory of the test's own. Programs get that
+/// environment too, and every call of one is remembered.
+#[derive(Debug, Default)]
+pub struct RealSystem {
+    /// The environment.
+    pub env: BTreeMap<String, String>,
+    /// The current directory.
+    pub current_dir: PathBuf,
+    /// A path that belongs to somebody else.
+    pub foreign: Option<PathBuf>,
+    /// Whether no program is installed.
+    pub has_no_programs: bool,
+    calls: Mutex<Vec<Call>>,
+}
+
+impl RealSystem {
+    /// Starts in a directory, with an empty environment.
+    pub fn new(current_dir: impl Into<PathBuf>) -> RealSystem {
+        RealSystem { current_dir: current_dir.into(), ..RealSystem::default() }
+    }
+
+    /// Sets the whole environment.
+    #[must_use]
+    pub fn with_env(mut self, env: BTreeMap<String, String>) -> RealSystem {
+        self.env = env;
+        self
+    }
+
+    /// Returns the programs that were called, in order.
+    pub fn calls(&self) -> Vec<Call> {
+        self.held_calls().clone()
+    }
+
+    /// Forgets the programs that were called.
+    pub fn forget_calls(&self) {
+        self.held_calls().clear();
+    }
+
+    fn held_calls(&self) -> MutexGuard<'_, Vec<Call>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl System for RealSystem {
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.env.get(name).filter(|value| !value.is_empty()).map(OsString::from)
+    }
+
+    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        self.held_calls().push(call.clone());
+        if self.has_no_programs {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        // The test's environment first, so that the call can take away from it.
+        let mut call = call.clone();
+        let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
+        call.env = env.chain(call.env).collect();
+        OsSystem.run(&call, output)
+    }
+
+    fn ownership(&self, path: &Path) -> io::Result<Ownership> {
+        let real = OsSystem.ownership(path)?;
+        let is_foreign = self.foreign.as_deref() == Some(path);
+        Ok(if is_foreign { Ownership { owner: Owner::Other, ..real } } else { real })
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(self.current_dir.clone())
+    }
+
+    fn now(&self) -> SystemTime {
+        OsSystem.now()
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
+        OsSystem.resolve(path)
+    }
+
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        OsSystem.open_dir(path)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        OsSystem.read(path, limit)
+    }
+
+    fn is_executable(&self, path: &Path) -> io::Result<bool> {
+        OsSystem.is_executable(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<FileLock> {
+        OsSystem.lock(path)
+    }
+
+    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
+        OsSystem.temporary_dir()
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        OsSystem.modified(path)
+    }
+
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        OsSystem.create_private_dir(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        OsSystem.create_dir(path)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.append(path, bytes)
+    }
+
+    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.create_program(path, bytes)
+    }
+
+    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.create_file(path, bytes)
+    }
+
+    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.replace_file(path, bytes)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        OsSystem.remove_file(path)
+    }
+
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        OsSystem.remove_empty_dir(path)
+    }
+
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
+        OsSystem.create_staging_dir(parent)
+    }
+
+    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OsSystem.create_staged_file(path, bytes)
+    }
+
+    fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
+        OsSystem.create_link(path, target)
+    }
+
+    fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
+        OsSystem.rename_dir(from, to)
+    }
+
+    fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        OsSystem.remove_tree(path)
+    }
+}
