@@ -16,9 +16,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use brief_syntax::hash::sha256;
 use brief_syntax::system::FileKind;
 use brief_syntax::{System, limits};
-use sha2::{Digest, Sha256};
 
 use crate::address::{Address, Setting, one_line};
 use crate::error::FetchError;
@@ -498,12 +498,5 @@ pub(crate) fn io_error(path: &Path, error: io::Error) -> FetchError {
 
 /// Names a text: the beginning of its SHA-256, in hexadecimal.
 fn fingerprint(text: &str) -> String {
-    Sha256::digest(text.as_bytes())[..16].iter().fold(
-        String::with_capacity(32),
-        |mut name, byte| {
-            use std::fmt::Write;
-            let _ = write!(name, "{byte:02x}");
-            name
-        },
-    )
+    sha256(text.as_bytes())[..32].to_owned()
 }

@@ -6,43 +6,42 @@
 /// case aside. The first of equally near ones wins, so the answer does not depend on anything but
 /// the order given.
 pub fn nearest<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
-    // A name that is far longer than any candidate is no slip of the finger, and the distance
-    // costs the product of the lengths.
-    if name.len() > 64 {
-        return None;
-    }
-    let name = name.to_lowercase();
     let mut best: Option<(usize, &str)> = None;
-    for &candidate in candidates {
-        let distance = strsim::osa_distance(&name, &candidate.to_lowercase());
-        let allowed = (candidate.chars().count().max(3)) / 3;
-        if distance <= allowed && best.is_none_or(|(nearest, _)| distance < nearest) {
+    for (distance, candidate) in near(name, candidates, |_, _| false) {
+        if best.is_none_or(|(nearest, _)| distance < nearest) {
             best = Some((distance, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
 }
 
-/// Returns the candidates that `name` may stand for, nearest first, `count` at most.
+/// Returns the candidates that `name` may stand for, nearest first, `count` at most. What was typed
+/// may also be the beginning or the middle of a longer name.
 pub fn nearest_few<'c>(name: &str, candidates: &[&'c str], count: usize) -> Vec<&'c str> {
-    if name.len() > 64 {
-        return Vec::new();
-    }
-    let name = name.to_lowercase();
-    let mut near: Vec<(usize, &str)> = Vec::new();
-    for &candidate in candidates {
-        let lower = candidate.to_lowercase();
-        let distance = strsim::osa_distance(&name, &lower);
-        let allowed = candidate.chars().count().max(3) / 3;
-        // What was typed may also be the beginning or the middle of a longer name.
-        let is_part = name.len() > 2 && (lower.contains(&name) || name.contains(&lower));
-        if distance <= allowed || is_part {
-            near.push((distance, candidate));
-        }
-    }
+    let is_part =
+        |name: &str, other: &str| name.len() > 2 && (other.contains(name) || name.contains(other));
+    let mut near: Vec<(usize, &str)> = near(name, candidates, is_part).collect();
     near.sort_unstable();
     near.dedup();
     near.into_iter().take(count).map(|(_, candidate)| candidate).collect()
+}
+
+/// The candidates that are near, with how far they are, or that count for another reason.
+fn near<'a, 'c>(
+    name: &str,
+    candidates: &'a [&'c str],
+    counts: impl Fn(&str, &str) -> bool + 'a,
+) -> impl Iterator<Item = (usize, &'c str)> {
+    // A name that is far longer than any candidate is no slip of the finger, and the distance
+    // costs the product of the lengths.
+    let name = (name.len() <= 64).then(|| name.to_lowercase());
+    candidates.iter().filter_map(move |&candidate| {
+        let name = name.as_deref()?;
+        let lower = candidate.to_lowercase();
+        let distance = strsim::osa_distance(name, &lower);
+        let allowed = candidate.chars().count().max(3) / 3;
+        (distance <= allowed || counts(name, &lower)).then_some((distance, candidate))
+    })
 }
 
 #[cfg(test)]

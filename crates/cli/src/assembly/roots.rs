@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use brief_engine::tasks::{Author, Origin, SearchRoot};
 use brief_registry::{Cache, FetchError, Network, Source};
 use brief_syntax::limits;
-use brief_syntax::system::FileKind;
+use brief_syntax::system::{FileKind, words};
 
 use crate::error::CommandError;
 use crate::session::Session;
@@ -132,10 +132,7 @@ impl Wanted<'_> {
                     }
                     Ok(_) => Err(NotFound::Problem(format!("`{shown}` is not a directory"))),
                     Err(error) => {
-                        let problem = match error.kind() {
-                            std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
-                            _ => error.to_string(),
-                        };
+                        let problem = words(&error);
                         let message =
                             format!("the directory `{shown}` cannot be searched: {problem}");
                         Err(NotFound::Problem(message))

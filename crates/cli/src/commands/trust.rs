@@ -174,7 +174,7 @@ fn remove(
                     .ok()
                     .map(|candidate| ContentHash::of(&candidate.content));
                 let place = place(session, file);
-                store.remove(|entry| Some(entry.hash) == hash || entry.was_at(&place))
+                store.remove(|entry| hash.as_ref() == Some(&entry.hash) || entry.was_at(&place))
             }
         };
         if removed? == 0 {

@@ -130,9 +130,11 @@ pub(crate) fn all_sources() -> Vec<PathBuf> {
 /// House style: "`main.rs` ≤ 30 lines", and files that one can read in one go.
 #[test]
 fn files_stay_short() {
-    for path in crate_sources() {
+    let programs = crate_sources();
+    for path in all_sources() {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
-        let most = if path.ends_with("main.rs") { 30 } else { MOST_LINES };
+        let is_program = path.ends_with("main.rs") && programs.contains(&path);
+        let most = if is_program { 30 } else { MOST_LINES };
         assert!(lines <= most, "{} has {lines} lines, more than {most}", path.display());
     }
 }

@@ -1,4 +1,4 @@
-//! `brief build`: what it writes, what it leaves alone, and what it says.
+//! `brief build`: what it writes and what it says.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use brief_testkit::{Output, Sandbox};
 
 use crate::project;
 
-const RULE: &str = "---\nschema: 1\nname: api\ndescription: Use when writing handlers\nlicense: MIT\n---\n\n\
+pub(crate) const RULE: &str = "---\nschema: 1\nname: api\ndescription: Use when writing handlers\nlicense: MIT\n---\n\n\
                     ## Handlers\n\nSee [the list](./list.txt).\n";
 const SKILL: &str = "---\nschema: 1\nname: ship\ndescription: Use when shipping\nlicense: MIT\n---\n\n\
                      ## Ship\n\nRun [it](scripts/ship.sh).\n";
@@ -17,7 +17,7 @@ const AGENT: &str = "---\nschema: 1\nname: judge\ndescription: Use when judging\
                      tools: [bash]\n---\n\n## Judge\n\nYou judge.\n";
 
 /// A registry with one item of each kind, and files beside two of them.
-fn registry() -> Sandbox {
+pub(crate) fn registry() -> Sandbox {
     let registry = project()
         .with_file("content/rules/api/RULE.md", RULE)
         .with_file("content/rules/api/list.txt", "one\n")
@@ -39,14 +39,14 @@ fn make_executable(path: &Path) {
 fn make_executable(_: &Path) {}
 
 /// Builds without a fault.
-fn build(registry: &Sandbox, args: &[&str]) -> Output {
+pub(crate) fn build(registry: &Sandbox, args: &[&str]) -> Output {
     let output = registry.run(&[&["build"], args].concat());
     assert_eq!(output.code, Some(0), "{output}");
     output
 }
 
 /// Every file below a directory of the project, our own bookkeeping aside.
-fn tree(registry: &Sandbox, directory: &str) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn tree(registry: &Sandbox, directory: &str) -> BTreeMap<String, Vec<u8>> {
     fn collect(top: &Path, directory: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
@@ -67,7 +67,7 @@ fn tree(registry: &Sandbox, directory: &str) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-fn names(registry: &Sandbox) -> Vec<String> {
+pub(crate) fn names(registry: &Sandbox) -> Vec<String> {
     tree(registry, "dist").into_keys().collect()
 }
 
@@ -165,26 +165,6 @@ fn two_builds_are_the_same_bytes() {
     assert!(!record.contains(first.path().to_str().unwrap()));
 }
 
-/// The record says what was written, from what, and by which version.
-#[test]
-fn the_record_names_every_file() {
-    let registry = registry();
-    build(&registry, &["--client", "opencode"]);
-    let record: serde_json::Value =
-        serde_json::from_str(&registry.read("dist/.brief/build.json")).unwrap();
-    assert_eq!(record["tool"], format!("brief {}", env!("CARGO_PKG_VERSION")));
-    assert_eq!(record["registry"], "..");
-    let item = &record["items"]["skill/ship"];
-    assert_eq!(item["source"], "content/skills/ship");
-    assert_eq!(item["fingerprint"].as_str().unwrap().len(), 64);
-    let script = &item["files"][".agents/skills/ship/scripts/ship.sh"];
-    assert_eq!(script["sha256"].as_str().unwrap().len(), 64);
-    assert_eq!(
-        script["program"],
-        cfg!(unix).then_some(true).map_or(serde_json::Value::Null, Into::into)
-    );
-}
-
 /// An item with an error is reported with its place; the others are built.
 #[test]
 fn a_bad_item_does_not_stop_the_others() {
@@ -209,17 +189,6 @@ fn a_bad_item_does_not_stop_the_others() {
     assert_eq!(names(&registry).len(), 16);
 }
 
-/// An item that breaks later keeps the files that it had.
-#[test]
-fn a_broken_item_keeps_its_files() {
-    let registry = registry();
-    build(&registry, &[]);
-    let before = tree(&registry, "dist");
-    registry.write("content/rules/api/RULE.md", "---\nschema: 9\n---\n");
-    assert_eq!(registry.run(&["build"]).code, Some(1));
-    assert_eq!(tree(&registry, "dist"), before);
-}
-
 /// N59: a link out of the item would lead nowhere.
 #[test]
 fn a_link_out_of_the_item_stops_it() {
@@ -229,107 +198,6 @@ fn a_link_out_of_the_item_stops_it() {
     assert_eq!(output.code, Some(1));
     assert!(output.stdout.contains("error[portable/link-outside]"), "{output}");
     assert!(!names(&registry).iter().any(|name| name.contains("api")));
-}
-
-/// N16: what is no longer wanted goes, and the directories with it.
-#[test]
-fn outputs_that_are_no_longer_wanted_are_removed() {
-    let registry = registry();
-    build(&registry, &[]);
-    let narrowed = RULE.replace("license: MIT\n", "license: MIT\naudience: [claude]\n");
-    registry.write("content/rules/api/RULE.md", narrowed);
-    let output = build(&registry, &[]);
-    assert!(output.stderr.contains("2 removed"), "{output}");
-    let left: Vec<String> =
-        names(&registry).into_iter().filter(|name| name.contains("api")).collect();
-    assert_eq!(left, [".agents/rules/api/list.txt", ".claude/rules/api.md"]);
-    assert!(!registry.path().join("dist/.github/instructions").exists());
-
-    fs::remove_dir_all(registry.path().join("content/rules/api")).unwrap();
-    build(&registry, &[]);
-    assert!(!registry.path().join("dist/.claude/rules").exists());
-    assert!(!registry.path().join("dist/.agents/rules").exists());
-
-    let output = build(&registry, &["--client", "claude"]);
-    assert!(output.stderr.contains("8 removed"), "{output}");
-    assert!(names(&registry).iter().all(|name| name.starts_with(".claude/")));
-}
-
-/// P2: a file that nobody recorded is kept, and nothing of its item is written.
-#[test]
-fn a_file_in_the_way_is_kept_with_nothing_of_its_item_written() {
-    let registry = registry().with_file("dist/.claude/rules/api.md", "mine\n");
-    insta::assert_snapshot!(registry.run(&["build"]), @"
-    error[portable/output-in-the-way]: the file is not ours; nothing of the rule `api` is written
-    --> dist/.claude/rules/api.md
-     = help: move it away, or build into another directory
-
-    ------- stderr -------
-    2 of 3 items in dist: 12 created, 0 updated, 0 unchanged, 0 removed, 1 kept
-    [exit status: 1]
-    [EOF]
-    ");
-    assert_eq!(registry.read("dist/.claude/rules/api.md"), "mine\n");
-    assert!(!registry.path().join("dist/.github/instructions").exists());
-    assert!(registry.path().join("dist/.claude/agents/judge.md").exists());
-    let forced = registry.run(&["build", "--force"]);
-    assert_eq!(forced.code, Some(1), "--force is for our own files\n{forced}");
-    assert_eq!(registry.read("dist/.claude/rules/api.md"), "mine\n");
-}
-
-/// P2: an output that was edited is kept, until the user says otherwise; its neighbours are written.
-#[test]
-fn an_edited_output_is_kept_unless_forced() {
-    let registry = registry();
-    build(&registry, &[]);
-    registry.write("dist/.claude/rules/api.md", "edited\n");
-    registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Routes"));
-    insta::assert_snapshot!(registry.run(&["build"]), @"
-    error[portable/output-edited]: the file was changed since it was written; it stays as it is
-    --> dist/.claude/rules/api.md
-     = help: put the change into the source, then build with `--force`
-
-    ------- stderr -------
-    3 items in dist: 0 created, 2 updated, 13 unchanged, 0 removed, 1 kept
-    [exit status: 1]
-    [EOF]
-    ");
-    assert_eq!(registry.read("dist/.claude/rules/api.md"), "edited\n");
-    assert!(registry.read("dist/.agents/rules/api/RULE.md").contains("## Routes"));
-    let again = registry.run(&["build"]);
-    assert_eq!(again.code, Some(1), "it is still not what it should be\n{again}");
-    build(&registry, &["--force"]);
-    assert!(registry.read("dist/.claude/rules/api.md").contains("## Routes"));
-    assert!(build(&registry, &[]).stderr.contains("16 unchanged"));
-}
-
-/// P2: an edited output that is no longer wanted is somebody's work.
-#[test]
-fn an_edited_output_of_an_item_that_is_gone_is_kept() {
-    let registry = registry();
-    build(&registry, &[]);
-    registry.write("dist/.claude/rules/api.md", "edited\n");
-    fs::remove_dir_all(registry.path().join("content/rules/api")).unwrap();
-    for _ in 0..2 {
-        let output = build(&registry, &[]);
-        assert!(output.stdout.contains("warning[portable/output-stale]"), "{output}");
-        assert_eq!(registry.read("dist/.claude/rules/api.md"), "edited\n");
-    }
-    build(&registry, &["--force"]);
-    assert!(!registry.path().join("dist/.claude/rules").exists());
-}
-
-/// An output that was removed comes back, and one that is as it should be is taken over.
-#[test]
-fn missing_outputs_come_back_and_right_ones_are_taken_over() {
-    let registry = registry();
-    build(&registry, &[]);
-    fs::remove_file(registry.path().join("dist/.claude/rules/api.md")).unwrap();
-    let output = build(&registry, &[]);
-    assert!(output.stderr.contains("1 created, 0 updated, 15 unchanged"), "{output}");
-    fs::remove_dir_all(registry.path().join("dist/.brief")).unwrap();
-    let output = build(&registry, &[]);
-    assert!(output.stderr.contains("0 created, 0 updated, 16 unchanged"), "{output}");
 }
 
 /// `--check` writes nothing and names each file.
@@ -455,133 +323,6 @@ fn a_client_of_the_project_is_built_for() {
     assert!(build(&registry, &["--out", "."]).stderr.starts_with("3 items in"));
 }
 
-/// Where items come from is no place for outputs.
-#[test]
-fn a_build_does_not_go_where_the_items_are() {
-    let registry = registry();
-    for out in ["content", "content/rules", "content/rules/new", "content/skills/ship/x"] {
-        let output = registry.run(&["build", "--out", out]);
-        assert_eq!(output.code, Some(1), "{out}: {output}");
-        assert!(output.stderr.contains("is where items come from"), "{output}");
-    }
-    assert_eq!(tree(&registry, "content").len(), 6);
-}
-
-/// A project does not decide to write outside of itself; the user does.
-#[test]
-fn a_configuration_cannot_lead_out_of_the_registry() {
-    let registry = registry();
-    let outside = registry.outside();
-    for out in ["../outside", outside.to_str().unwrap(), "a/../../outside"] {
-        registry.write("brief.toml", format!("[build]\nout = {out:?}\n"));
-        let output = registry.run(&["build"]);
-        assert_eq!(output.code, Some(2), "{output}");
-    }
-    registry.write("brief.toml", "[build]\nout = \"link\"\n");
-    let registry = registry.with_link("link", &outside);
-    let output = registry.run(&["build"]);
-    assert_eq!(output.code, Some(2), "{output}");
-    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
-    build(&registry, &["--out", "../outside"]);
-    assert!(outside.join(".claude/rules/api.md").exists());
-}
-
-/// G6, P2: nothing is written through a link.
-#[cfg(unix)]
-#[test]
-fn nothing_is_written_through_a_link() {
-    let registry = registry();
-    let outside = registry.outside();
-    let registry = registry.with_link("dist/.claude", &outside);
-    let output = registry.run(&["build"]);
-    assert_eq!(output.code, Some(1), "{output}");
-    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
-    let registry = self::registry().with_link("dist/.claude/rules/api.md", "/etc/hostname");
-    let output = registry.run(&["build"]);
-    assert!(output.stdout.contains("is a symbolic link; nothing of the rule `api`"), "{output}");
-    let registry = self::registry();
-    let outside = registry.outside();
-    let registry = registry.with_link("dist/.brief", &outside);
-    assert_eq!(registry.run(&["build"]).code, Some(1));
-    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
-}
-
-/// A record that was tampered with removes nothing outside.
-#[test]
-fn a_record_cannot_name_files_elsewhere() {
-    let registry = registry();
-    build(&registry, &[]);
-    registry.write("keep.txt", "one\n");
-    let record = registry.read("dist/.brief/build.json");
-    for path in ["../keep.txt", ".x/../../keep.txt", "/etc/hostname", "keep.txt"] {
-        let forged = record.replacen(".agents/rules/api/list.txt", path, 1);
-        registry.write("dist/.brief/build.json", &forged);
-        let output = registry.run(&["build"]);
-        assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains("cannot be read"), "{output}");
-    }
-    assert_eq!(registry.read("keep.txt"), "one\n");
-}
-
-/// Two registries do not take each other's outputs for stale ones.
-#[test]
-fn another_registrys_outputs_are_not_removed() {
-    let registry =
-        registry().with_file("other/rules/alone/RULE.md", RULE.replace("name: api", "name: alone"));
-    build(&registry, &["content", "--out", "shared"]);
-    let before = tree(&registry, "shared");
-    let output = registry.run(&["build", "other", "--out", "shared"]);
-    assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("was built from another registry, `../content`"), "{output}");
-    assert_eq!(tree(&registry, "shared"), before);
-}
-
-/// A directory without items removes nothing.
-#[test]
-fn without_items_nothing_happens() {
-    let registry = registry();
-    build(&registry, &[]);
-    let before = tree(&registry, "dist");
-    fs::rename(registry.path().join("content"), registry.path().with_file_name("away")).unwrap();
-    let output = registry.run(&["build"]);
-    assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("there are no items"), "{output}");
-    assert_eq!(tree(&registry, "dist"), before);
-}
-
-/// G9: a run that was ended in the middle is made good by the next one.
-#[test]
-fn a_run_that_was_ended_is_made_good() {
-    let registry = registry();
-    build(&registry, &[]);
-    let done = registry.read("dist/.brief/build.json");
-    let changed = RULE.replace("Handlers", "Routes");
-    registry.write("content/rules/api/RULE.md", &changed);
-    build(&registry, &[]);
-    // As if it had stopped before the record: the new files are there, the old record too.
-    let pending = registry.read("dist/.brief/build.json");
-    registry.write("dist/.brief/build.json", done);
-    registry.write("dist/.brief/pending.json", pending);
-    registry.write("dist/.claude/rules/.brief-staged", "half");
-    registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Paths"));
-    build(&registry, &[]);
-    assert!(registry.read("dist/.claude/rules/api.md").contains("## Paths"));
-    assert!(!registry.path().join("dist/.brief/pending.json").exists());
-    assert!(!registry.path().join("dist/.claude/rules/.brief-staged").exists());
-}
-
-/// Two runs at once do not get in each other's way.
-#[test]
-fn two_runs_at_once_end_as_one() {
-    let registry = registry();
-    let mut runs: Vec<_> =
-        (0..4).map(|_| registry.command("", &["build"]).spawn().unwrap()).collect();
-    for run in &mut runs {
-        assert!(run.wait().unwrap().success());
-    }
-    assert!(build(&registry, &[]).stderr.contains("16 unchanged"));
-}
-
 /// N52: what a client does not get is said when it is compiled.
 #[test]
 fn dropped_capabilities_are_told() {
@@ -648,21 +389,6 @@ fn two_items_do_not_share_a_file() {
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stdout.contains("error[portable/output-collision]"), "{output}");
     assert_eq!(names(&registry), [".claude/rules/api.md"]);
-}
-
-/// What cannot be read may be an item, so nothing is taken for stale.
-#[cfg(unix)]
-#[test]
-fn an_item_that_cannot_be_read_loses_nothing() {
-    let registry = registry();
-    build(&registry, &[]);
-    let before = tree(&registry, "dist");
-    let rule = registry.path().join("content/rules/api/RULE.md");
-    fs::remove_file(&rule).unwrap();
-    brief_testkit::make_fifo(&rule);
-    let output = registry.run(&["build"]);
-    assert_eq!(tree(&registry, "dist"), before, "{output}");
-    assert_eq!(output.code, Some(1), "{output}");
 }
 
 /// R36: `layout = "shared"` writes a skill once where several clients read it, and apart where it

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod build;
+mod build_ownership;
 mod coding_context;
 mod completions;
 mod context;
@@ -12,6 +13,7 @@ mod documents;
 mod fmt;
 mod hook;
 mod hook_install;
+mod hook_memory;
 mod hosted;
 mod hostile;
 mod init;

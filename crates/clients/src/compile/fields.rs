@@ -42,9 +42,8 @@ impl Compiler<'_> {
         if layout.unknown == UnknownFields::Keep {
             self.keep_unknown(&mut fields);
         }
-        if let Some(own) = self.item.document().field(self.profile.id())
-            && let Value::Map(own) = yaml::of_node(own)
-        {
+        let own = self.item.passthrough(self.profile.id());
+        if let Some(Value::Map(own)) = own.map(yaml::of_node) {
             yaml::merge(&mut fields, own);
         }
         yaml::write(&fields)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use brief_syntax::markdown::{Heading, Outline};
+use brief_syntax::markdown::{Heading, HeadingStyle, Outline};
 use brief_syntax::text::first_unseen;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span};
@@ -143,7 +143,7 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
             found.extend(client_construct(&own.source, start, &construct, &readers));
         }
         found.extend(headings(&own.source, start, &outline));
-        found.extend(fences(&own.source, start, text, &outline));
+        found.extend(fences(&own.source, start, &outline));
         found.extend(unseen(&own.source));
         found.extend(file_links(item, &own.source, start, text));
     }
@@ -159,7 +159,7 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     let directives = directives::scan(text, clients);
     let mut found = directive_problems(item, &directives, clients);
     found.extend(headings(source, start, &outline));
-    found.extend(fences(source, start, text, &outline));
+    found.extend(fences(source, start, &outline));
     found.extend(unseen(source));
     // Who has a body of its own never sees this one.
     let readers: Vec<&str> = clients
@@ -295,7 +295,7 @@ fn headings(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagno
     let mut found = Vec::new();
     let place = |heading: &Heading| Span::new(start + heading.span.start, start + heading.span.end);
     let mut previous: Option<&Heading> = None;
-    let mut shift = shifted(source, start, outline);
+    let mut shift = shifted(start, outline);
     for heading in &outline.headings {
         let span = trimmed(source, place(heading));
         if heading.level == 1 {
@@ -327,15 +327,13 @@ fn headings(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagno
 }
 
 /// Moves every heading one level down, when all are written with `#` and have room.
-fn shifted(source: &Arc<Source>, start: usize, outline: &Outline) -> Option<Fix> {
+fn shifted(start: usize, outline: &Outline) -> Option<Fix> {
     let mut edits = Vec::new();
     for heading in &outline.headings {
-        let at = start + heading.span.start;
-        let text = source.slice(Span::new(at, start + heading.span.end));
-        if heading.level > 5 || !text.starts_with('#') {
+        if heading.level > 5 || heading.style == HeadingStyle::Setext {
             return None;
         }
-        edits.push(Edit::replace(Span::at(at), "#"));
+        edits.push(Edit::replace(Span::at(start + heading.span.start), "#"));
     }
     Some(Fix::safe("move every heading one level down", edits))
 }
@@ -357,18 +355,12 @@ fn unseen(source: &Arc<Source>) -> Option<Diagnostic> {
 }
 
 /// §5.2: every fence says what is in it.
-fn fences(source: &Arc<Source>, start: usize, text: &str, outline: &Outline) -> Vec<Diagnostic> {
+fn fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for block in &outline.code_blocks {
-        let code = &text[block.span.range()];
-        let is_fence = code.starts_with("```") || code.starts_with("~~~");
-        if !is_fence || !block.info.trim().is_empty() {
-            continue;
-        }
-        let line = code.lines().next().unwrap_or_default().trim_end();
-        let at = start + block.span.start;
-        let edit = Edit::replace(Span::at(at + line.len()), "text");
-        let span = Span::new(at, at + line.len());
+        let Some(fence) = block.fence.filter(|_| !block.has_info()) else { continue };
+        let span = Span::new(start + fence.start, start + fence.end);
+        let edit = Edit::replace(Span::at(span.end), "text");
         let message = "the code block does not say which language it holds";
         found.push(
             Diagnostic::error("portable/fence-language", source, span, message)

@@ -346,12 +346,9 @@ impl Item {
         self.document.list("preload-skills").unwrap_or_default()
     }
 
-    /// Returns the fields that are for one client only.
-    pub fn passthrough(&self, client: &str) -> Option<Mapping<'_>> {
-        match self.document.field(client)?.value() {
-            Value::Mapping(mapping) => Some(mapping),
-            _ => None,
-        }
+    /// Returns the fields that are for one client only: a mapping.
+    pub fn passthrough(&self, client: &str) -> Option<Node<'_>> {
+        self.document.field(client).filter(|node| matches!(node.value(), Value::Mapping(_)))
     }
 
     /// Returns the body for a client: its own file, as it is, or the canonical body with the

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError, Resolved, System};
+use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError, Resolved, System, words};
 use brief_syntax::{Diagnostic, Source, Span, limits};
 
 use super::managed;
@@ -213,16 +213,6 @@ impl<'s> Library<'s> {
                 None
             }
         }
-    }
-}
-
-/// An error of the system, in words that do not depend on it.
-fn words(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "it does not exist".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::NotADirectory => "it is not a directory".to_owned(),
-        _ => error.to_string(),
     }
 }
 

@@ -247,7 +247,9 @@ fn a_clients_own_block_is_found_by_its_client() {
     let more = "copilot:\n  excludeAgent: code-review\n";
     let registry = read(&files(&[("rules/a/RULE.md", &with("a", more, "## T\n"))]));
     let rule = item(&registry, Kind::Rule, "a");
-    let own = rule.passthrough("copilot").unwrap();
+    let Some(Value::Mapping(own)) = rule.passthrough("copilot").map(Node::value) else {
+        panic!("a mapping")
+    };
     assert_eq!(own.get("excludeAgent").and_then(Node::as_str), Some("code-review"));
     assert!(rule.passthrough("claude").is_none() && rule.passthrough("opencode").is_none());
 }

@@ -8,7 +8,7 @@ fn parse(text: &str) -> Result<Source, SourceError> {
     let system = MemorySystem::new("/p")
         .with_dir("/p/github.com/mine/here")
         .with_dir("/p/me@host:dir")
-        .with_dir("/work/repo/.git")
+        .with_dir("/srv/repo/.git")
         .with_file("/bare/HEAD", "")
         .with_dir("/bare/objects")
         .with_dir("/bare/refs")
@@ -44,8 +44,8 @@ fn spellings_of_repositories() {
         ("bitbucket.org/a/b", "https://bitbucket.org/a/b.git", None, None),
         ("git::/abs/re%po//sub", "file:///abs/re%25po", Some("sub"), None),
         ("git::../near", "file:///p/../near", None, None),
-        ("file:///work/repo", "file:///work/repo", None, None),
-        ("file:///work/repo//sub?ref=v1", "file:///work/repo", Some("sub"), Some("v1")),
+        ("file:///srv/repo", "file:///srv/repo", None, None),
+        ("file:///srv/repo//sub?ref=v1", "file:///srv/repo", Some("sub"), Some("v1")),
         ("file://localhost/bare", "file://localhost/bare", None, None),
         ("https://u:p@h/r//s", "https://u:p@h/r", Some("s"), None),
     ] {

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use brief_clients::hook::{Extent, Session};
 use brief_engine::System;
+use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::state_directory;
-use sha2::{Digest, Sha256};
 
 /// Conversations that were silent for this long are over.
 const EXPIRY: Duration = Duration::from_hours(168);
@@ -101,14 +101,10 @@ fn belongs_to(name: &OsStr, session: &str) -> bool {
 
 /// Names texts by their content: the first half of a SHA-256, in hexadecimal.
 pub(super) fn fingerprint(parts: &[&str]) -> String {
-    let mut hash = Sha256::new();
+    let mut whole = Vec::new();
     for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part.as_bytes());
+        whole.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        whole.extend_from_slice(part.as_bytes());
     }
-    hash.finalize()[..16].iter().fold(String::with_capacity(32), |mut text, byte| {
-        use std::fmt::Write;
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    sha256(&whole)[..32].to_owned()
 }

@@ -187,29 +187,6 @@ impl Glob {
         self.shared.shape == Shape::Literal
     }
 
-    /// The directory, as far as the text names it, that everything matched is in: `src/api` for
-    /// `src/api/**/*.py`, and `src` for `src/main.rs`.
-    ///
-    /// It is empty if the first directory has any syntax, is not the name of a directory (`/src`,
-    /// `./src`), or could be spelt in a different case.
-    pub fn literal_prefix(&self) -> &str {
-        let pattern = self.as_str();
-        if self.shared.options.case == Case::Insensitive {
-            return "";
-        }
-        let mut start = 0;
-        let mut end = 0;
-        for (separator, _) in pattern.match_indices('/') {
-            let directory = &pattern[start..separator];
-            if matches!(directory, "" | "." | "..") || !scan::is_plain(directory) {
-                break;
-            }
-            end = separator;
-            start = separator + 1;
-        }
-        &pattern[..end]
-    }
-
     fn program(&self) -> &Program {
         let Shared { pattern, options, program, .. } = &*self.shared;
         program.get_or_init(|| {

@@ -61,11 +61,6 @@ pub struct CodeBlock {
 }
 
 impl CodeBlock {
-    /// Returns whether the block is fenced, not indented.
-    pub fn is_fenced(&self) -> bool {
-        self.fence.is_some()
-    }
-
     /// Returns whether anything stands after the marks of the opening fence.
     pub fn has_info(&self) -> bool {
         !self.info.trim().is_empty()

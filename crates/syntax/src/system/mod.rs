@@ -136,6 +136,16 @@ impl From<io::Error> for ReadError {
     }
 }
 
+/// Returns an error of the system in words that are the same on every system.
+pub fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::NotADirectory => "it is not a directory".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
 /// A directory held open.
 pub trait Dir: Send {
     /// Opens a directory in this one. A link is an error, also one to a directory.

@@ -104,10 +104,3 @@ pub enum Ending {
     /// The user interrupted us, and we ended it and all that it started.
     Interrupted,
 }
-
-impl Ending {
-    /// Returns whether it ended by itself with status 0.
-    pub fn is_success(self) -> bool {
-        self == Ending::Exited(0)
-    }
-}

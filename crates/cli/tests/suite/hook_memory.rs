@@ -1,0 +1,195 @@
+//! What the hook remembers of a conversation: ruling S6.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use brief_testkit::Sandbox;
+use serde_json::json;
+
+use crate::hook::{NOTHING, delivered, entries, hook, payload, read, session};
+use crate::project;
+
+/// The files in which the hook keeps what it delivered.
+fn memory(project: &Sandbox) -> Vec<PathBuf> {
+    let directory = project.home().join(".local/state/brief/sessions");
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// Ruling S6: "Within one session an entry already delivered is not repeated".
+#[test]
+fn a_session_is_told_once() {
+    let project = entries();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), NOTHING);
+    // What is new in the same session is delivered.
+    let input = json!({"file_path": "src/a.py"});
+    let edit = payload(&project, "PreToolUse", "Edit", &input, &session("one"));
+    assert_eq!(delivered(&hook(&project, &edit)), ["EDIT"]);
+    // Another session knows nothing of it, and no session at all remembers nothing.
+    assert_eq!(read(&project, &session("two")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &json!({})), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &json!({})), ["READ", "BEFORE"]);
+}
+
+/// A subagent does not see what the main one was told.
+#[test]
+fn a_subagent_has_a_memory_of_its_own() {
+    let project = entries();
+    let agent = |id: &str| json!({"session_id": "one", "agent_id": id});
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &agent("a")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &agent("a")), NOTHING);
+    assert_eq!(read(&project, &agent("b")), ["READ", "BEFORE"]);
+    // Compacting the main conversation leaves the subagents' alone; a new session forgets all.
+    let event = |name: &str| payload(&project, name, "", &json!({}), &session("one"));
+    assert_eq!(delivered(&hook(&project, &event("PreCompact"))), NOTHING);
+    assert_eq!(read(&project, &agent("a")), NOTHING);
+    assert_eq!(delivered(&hook(&project, &event("SessionStart"))), NOTHING);
+    assert_eq!(read(&project, &agent("a")), ["READ", "BEFORE"]);
+}
+
+/// Ruling S6: "until the session is compacted or restarted".
+#[test]
+fn a_session_that_forgot_is_told_again() {
+    let project = entries();
+    for event in ["PreCompact", "SessionStart"] {
+        assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"], "before {event}");
+        assert_eq!(read(&project, &session("one")), NOTHING, "before {event}");
+        let more = json!({"session_id": "one", "source": "compact", "trigger": "auto"});
+        let forget = json!({"cwd": project.path(), "hook_event_name": event});
+        let mut forget = forget;
+        for (name, value) in more.as_object().unwrap() {
+            forget[name] = value.clone();
+        }
+        assert_eq!(hook(&project, &forget.to_string()).to_string(), "[EOF]", "{event}");
+    }
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+}
+
+/// An entry that was edited is another entry.
+#[test]
+fn edited_content_is_delivered_again() {
+    let project =
+        project().with_file("AGENTS.yaml", "context: [{content: OLD}, {content: SAME}]\n");
+    assert_eq!(read(&project, &session("one")), ["OLD", "SAME"]);
+    project.write("AGENTS.yaml", "context: [{content: NEW}, {content: SAME}]\n");
+    assert_eq!(read(&project, &session("one")), ["NEW"]);
+}
+
+/// Issue: the memory is "expired after a week".
+#[test]
+fn a_week_is_too_long_to_remember() {
+    let project = entries();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    let files = memory(&project);
+    assert_eq!(files.len(), 1);
+    let age = |days: u64| {
+        let time = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
+        fs::File::options().append(true).open(&files[0]).unwrap().set_modified(time).unwrap();
+    };
+    age(6);
+    assert_eq!(read(&project, &session("one")), NOTHING);
+    age(8);
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    // Old sessions of others go when a new one starts.
+    age(8);
+    let start = payload(&project, "SessionStart", "", &json!({}), &session("two"));
+    assert_eq!(delivered(&hook(&project, &start)), NOTHING);
+    assert_eq!(memory(&project), Vec::<PathBuf>::new());
+}
+
+/// The memory is in the user's state directory, for the user alone, and names nobody.
+#[cfg(unix)]
+#[test]
+fn the_memory_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = entries();
+    let id = "../../../escape";
+    assert_eq!(read(&project, &session(id)), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session(id)), NOTHING);
+    let files = memory(&project);
+    assert_eq!(files.len(), 1);
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&files[0]), 0o600);
+    assert_eq!(mode(files[0].parent().unwrap()), 0o700);
+    let name = files[0].file_name().unwrap().to_str().unwrap();
+    assert!(!name.contains("escape"), "{name}");
+}
+
+/// `XDG_STATE_HOME` is where the memory goes if it is set.
+#[test]
+fn the_state_directory_can_be_set() {
+    let project = entries();
+    let state = project.outside().join("state");
+    let project = project.with_env("XDG_STATE_HOME", state.to_str().unwrap());
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), NOTHING);
+    assert_eq!(fs::read_dir(state.join("brief/sessions")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(project.home()).unwrap().count(), 0);
+}
+
+/// Ruling S6: "losing it only means repeating".
+#[test]
+fn without_a_memory_everything_is_delivered() {
+    let project = entries();
+    // A file where a directory should be cannot be written to by anyone.
+    fs::write(project.home().join(".local"), "").unwrap();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+}
+
+/// A memory full of nonsense only means repeating.
+#[test]
+fn a_damaged_memory_is_no_obstacle() {
+    let project = entries();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    fs::write(&memory(&project)[0], b"\xff\xfe\0garbage\n\n\n").unwrap();
+    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), NOTHING);
+}
+
+/// `--repeat` delivers each time.
+#[test]
+fn repeating_can_be_asked_for() {
+    let project = entries();
+    let input = json!({"file_path": "src/a.py"});
+    let call = payload(&project, "PreToolUse", "Read", &input, &session("one"));
+    for _ in 0..2 {
+        let output = project.run_with_input(&["hook", "claude", "--repeat"], &call);
+        assert_eq!(delivered(&output), ["READ", "BEFORE"]);
+    }
+    assert_eq!(memory(&project), Vec::<PathBuf>::new());
+}
+
+/// Issue: "safe under concurrent hooks".
+#[test]
+fn hooks_at_the_same_time_do_not_harm_each_other() {
+    let project = entries();
+    let input = json!({"file_path": "src/a.py"});
+    let call = payload(&project, "PreToolUse", "Read", &input, &session("one"));
+    let children: Vec<_> = (0..20)
+        .map(|_| {
+            let mut child = project.command("", &["hook", "claude"]).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(call.as_bytes()).unwrap();
+            child
+        })
+        .collect();
+    let mut told = 0;
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        told += usize::from(!output.stdout.is_empty());
+    }
+    assert!(told >= 1, "somebody was told");
+    let files = memory(&project);
+    assert_eq!(files.len(), 1);
+    for line in fs::read_to_string(&files[0]).unwrap().lines() {
+        let is_hex = line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        assert!(line.len() == 32 && is_hex, "a line was torn: {line:?}");
+    }
+    assert_eq!(read(&project, &session("one")), NOTHING);
+}
