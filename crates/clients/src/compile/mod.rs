@@ -17,32 +17,7 @@ use crate::profile::{Layout, Options, Profile, Sharing};
 
 use body::Bodies;
 
-/// The files of an item for a client.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Compiled {
-    /// The files: the item itself, then what lies beside it.
-    pub files: Vec<OutputFile>,
-    /// What did not get through.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-/// A file to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputFile {
-    /// The path below the output directory, with `/`.
-    pub path: String,
-    /// What is in it.
-    pub content: Content,
-}
-
-/// What is in a file to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
-    /// This text.
-    Text(String),
-    /// The same as in this file beside the entrypoint, with `/`, executable or not as that is.
-    Copy(String),
-}
+pub use brief_dialects::portable::output::{Compiled, Content, OutputFile};
 
 /// Compiles an item for one client; `clients` are all that exist.
 ///

@@ -9,7 +9,6 @@ mod read;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod toml;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -7,10 +7,10 @@ use brief_dialects::portable::{CAPABILITIES, Kind};
 use brief_syntax::{Diagnostic, Source, Span};
 use toml_edit::Item;
 
-use super::toml::{self, Entry, Problem, Table};
 use super::{
     Constant, FieldRule, FieldValue, From, Layout, Profile, Shape, Template, UnknownFields, When,
 };
+use brief_dialects::portable::toml::{self, Entry, Problem, Table};
 
 /// A client before everything about it was read.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
 
 use super::Profiles;
-use super::toml::{self, Entry, Problem, Table};
+use brief_dialects::portable::toml::{self, Entry, Problem, Table};
 
 /// How items are compiled, whatever the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

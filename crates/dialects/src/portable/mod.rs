@@ -13,10 +13,12 @@ mod fields;
 pub mod format;
 pub mod links;
 mod model;
+pub mod output;
 mod parse;
 mod registry;
 pub mod scaffold;
 mod shelf;
+pub mod toml;
 
 pub use check::check;
 pub use fields::name_problem;

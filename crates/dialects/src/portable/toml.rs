@@ -1,4 +1,4 @@
-//! TOML with places, and one way to say what is wrong with it.
+//! `brief.toml` with places, and one way to say what is wrong with it.
 
 use std::sync::Arc;
 
@@ -7,33 +7,36 @@ use brief_syntax::{Diagnostic, Source, Span};
 use toml_edit::{Document, Item, TableLike};
 
 /// What is wrong, in a box: mostly nothing is.
-pub(super) type Problem = Box<Diagnostic>;
+pub type Problem = Box<Diagnostic>;
 
 /// A table of a file, and the keys on the way to it.
 #[derive(Clone, Copy)]
-pub(super) struct Table<'t> {
-    pub(super) source: &'t Arc<Source>,
-    pub(super) content: &'t dyn TableLike,
-    pub(super) prefix: &'t str,
+pub struct Table<'t> {
+    /// The file.
+    pub source: &'t Arc<Source>,
+    /// The table.
+    pub content: &'t dyn TableLike,
+    /// The keys above it, with dots: nothing for the whole file.
+    pub prefix: &'t str,
 }
 
 /// A key and its value.
 #[derive(Clone)]
-pub(super) struct Entry<'t> {
-    pub(super) source: &'t Arc<Source>,
+pub struct Entry<'t> {
+    /// The file.
+    pub source: &'t Arc<Source>,
     /// The key with all above it: `rule.path`.
-    pub(super) path: String,
-    pub(super) key: &'t str,
-    pub(super) item: &'t Item,
+    pub path: String,
+    /// The key.
+    pub key: &'t str,
+    /// The value.
+    pub item: &'t Item,
     /// Where the key stands.
-    pub(super) span: Span,
+    pub span: Span,
 }
 
 /// Parses a file; one that is not TOML is a problem with a place.
-pub(super) fn parse(
-    source: &Arc<Source>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Document<String>> {
+pub fn parse(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Option<Document<String>> {
     match Document::parse(source.text().trim_start_matches('\u{feff}').to_owned()) {
         Ok(document) => Some(document),
         Err(error) => {
@@ -50,7 +53,7 @@ pub(super) fn parse(
 
 impl<'t> Table<'t> {
     /// Returns the entries in order.
-    pub(super) fn entries(self) -> impl Iterator<Item = Entry<'t>> {
+    pub fn entries(self) -> impl Iterator<Item = Entry<'t>> {
         self.content.iter().map(move |(key, item)| {
             let span = self.content.key(key).and_then(toml_edit::Key::span).or(item.span());
             let span = span.map_or(Span::default(), |span| Span::new(span.start, span.end));
@@ -65,7 +68,7 @@ impl<'t> Table<'t> {
 
 impl<'t> Entry<'t> {
     /// Reports what is wrong with the value.
-    pub(super) fn wrong(&self, problem: &str, help: &str) -> Problem {
+    pub fn wrong(&self, problem: &str, help: &str) -> Problem {
         let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
         let message = format!("`{}`: {problem}", self.path);
         let diagnostic = Diagnostic::error("portable/invalid-config", self.source, span, message);
@@ -73,7 +76,7 @@ impl<'t> Entry<'t> {
     }
 
     /// Reports a key that is not one of those that exist.
-    pub(super) fn unknown(&self, known: &[&str]) -> Problem {
+    pub fn unknown(&self, known: &[&str]) -> Problem {
         let message = format!("`{}`: there is no such key", self.path);
         let help = match nearest(self.key, known) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -85,12 +88,12 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the value as a text.
-    pub(super) fn text(&self) -> Result<&'t str, Problem> {
+    pub fn text(&self) -> Result<&'t str, Problem> {
         self.item.as_str().ok_or_else(|| self.wrong("this is no text", "write it in quotes"))
     }
 
     /// Returns the value as one of some words.
-    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Problem> {
+    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Problem> {
         let text = self.text()?;
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         found.ok_or_else(|| {
@@ -104,14 +107,14 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the value as a list of texts.
-    pub(super) fn texts(&self) -> Result<Vec<String>, Problem> {
+    pub fn texts(&self) -> Result<Vec<String>, Problem> {
         let problem = || self.wrong("this is no list of texts", "write `[\"…\", \"…\"]`");
         let list = self.item.as_array().ok_or_else(problem)?;
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(problem)).collect()
     }
 
     /// Returns the value as a table.
-    pub(super) fn table(&self) -> Result<Table<'_>, Problem> {
+    pub fn table(&self) -> Result<Table<'_>, Problem> {
         let content = self.item.as_table_like();
         let content = content.ok_or_else(|| self.wrong("this is no table", ""))?;
         Ok(Table { source: self.source, content, prefix: &self.path })
