@@ -4,8 +4,28 @@ use sha2::{Digest, Sha256};
 
 /// Returns the SHA-256 of some bytes in lower-case hexadecimal letters.
 pub fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(Sha256::digest(bytes))
+}
+
+/// The SHA-256 of bytes that come one piece after the other.
+#[derive(Debug, Clone, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Adds a piece.
+    pub fn update(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// Returns the SHA-256 of all pieces, as [`sha256`] does.
+    pub fn finish(self) -> String {
+        hexadecimal(self.0.finalize())
+    }
+}
+
+fn hexadecimal(bytes: impl IntoIterator<Item = u8>) -> String {
     let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
+    for byte in bytes {
         for half in [byte >> 4, byte & 15] {
             text.extend(char::from_digit(u32::from(half), 16));
         }
@@ -26,5 +46,13 @@ mod tests {
             super::sha256(b"abc"),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
+    }
+
+    #[test]
+    fn pieces_are_the_whole() {
+        let mut hasher = super::Hasher::default();
+        hasher.update(b"a");
+        hasher.update(b"bc");
+        assert_eq!(hasher.finish(), super::sha256(b"abc"));
     }
 }

@@ -9,6 +9,7 @@ mod memory;
 mod os;
 #[cfg(unix)]
 mod os_process;
+mod os_read;
 mod os_tree;
 #[cfg(unix)]
 mod os_write;
@@ -17,7 +18,7 @@ mod process;
 mod remembered;
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -100,6 +101,26 @@ pub enum Permission {
     Data,
     /// It is a program; where the system does not tell, nothing is.
     Program,
+}
+
+/// What becomes of the permissions of a file that another one takes the place of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetMode {
+    /// They go with it.
+    Replaced,
+    /// The new one gets them: the file is somebody else's, and may be a secret.
+    Kept,
+}
+
+/// What the system knows a held directory by.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Place<'p> {
+    /// An open descriptor.
+    #[cfg(unix)]
+    Descriptor(std::os::fd::BorrowedFd<'p>),
+    /// A path, where there are no descriptors.
+    Path(&'p Path),
 }
 
 /// The name that a file has in its directory before it is whole. A run that was ended in the middle
@@ -186,6 +207,42 @@ pub trait Dir: Send {
     /// Only one writer at a time: it is put together under the name [`STAGED`].
     fn put_file(&self, _name: &OsStr, _bytes: &[u8], _permission: Permission) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be written here"))
+    }
+
+    /// Reads a regular file as [`Dir::read_file`] does, piece by piece: whatever its size, only a piece of
+    /// it is in memory.
+    fn read_pieces(
+        &self,
+        name: &OsStr,
+        limit: u64,
+        piece: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<Permission, ReadError> {
+        let content = self.read_file(name, limit)?;
+        piece(&content.bytes).map_err(ReadError::Io)?;
+        Ok(content.permission)
+    }
+
+    /// Creates a file in this directory that must not exist yet, to be written by and by. It need not be
+    /// safe on disk before [`System::settle`].
+    fn create_file(&self, _name: &OsStr, _permission: Permission) -> io::Result<Box<dyn Write>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be written here"))
+    }
+
+    /// Moves a file of another directory of the same file system into this one in one step, in the place
+    /// of a file that may be there. A link is replaced, not followed.
+    fn take_file(
+        &self,
+        _from: &dyn Dir,
+        _name: &OsStr,
+        _target: &OsStr,
+        _mode: TargetMode,
+    ) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be moved here"))
+    }
+
+    /// Returns what the system knows this directory by, for calls that take two of them.
+    fn place(&self) -> Option<Place<'_>> {
+        None
     }
 
     /// Removes a file or a link from this directory.

@@ -7,17 +7,18 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 #[cfg(target_os = "linux")]
 use super::Below;
+use super::os_read::{read_by_pieces, read_open};
 #[cfg(unix)]
 use super::{Call, Ending, Stream};
 use super::{
-    Dir, DirEntry, FileContent, FileKind, FileLock, Ownership, Permission, ReadError, Resolved,
-    System, TemporaryDir, os_tree, private,
+    Dir, DirEntry, FileContent, FileKind, FileLock, Ownership, Permission, Place, ReadError,
+    Resolved, System, TargetMode, TemporaryDir, os_tree, private,
 };
 
 /// The operating system that the program runs on.
@@ -209,33 +210,6 @@ fn kind_of(file_type: fs::FileType) -> FileKind {
     }
 }
 
-/// Reads an open regular file of the given size, and stops at `limit` even if it grows meanwhile.
-fn read_open(file: &mut File, size: u64, limit: u64) -> Result<Vec<u8>, ReadError> {
-    if size > limit {
-        return Err(ReadError::TooLarge { limit });
-    }
-    let size = usize::try_from(size).unwrap_or(0);
-    let mut bytes = vec![0; size];
-    let mut filled = 0;
-    while filled < size {
-        match file.read(&mut bytes[filled..]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    bytes.truncate(filled);
-    // Files of `/proc` and the like have content but no size.
-    if size == 0 {
-        file.take(limit + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > limit {
-            return Err(ReadError::TooLarge { limit });
-        }
-    }
-    Ok(bytes)
-}
-
 /// Directory handles where the system has them.
 #[cfg(unix)]
 mod handles {
@@ -255,7 +229,7 @@ mod handles {
     use super::super::os_write;
     use super::{
         Dir, DirEntry, File, FileContent, FileKind, OsStr, OsString, Path, PathBuf, Permission,
-        ReadError, Resolved, fs, io, kind_of, read_open,
+        Place, ReadError, Resolved, TargetMode, Write, fs, io, kind_of, read_by_pieces, read_open,
     };
 
     struct Handle {
@@ -267,6 +241,19 @@ mod handles {
     impl Handle {
         fn hold(descriptor: OwnedFd) -> Box<dyn Dir> {
             Box::new(Handle { descriptor, listed: Cell::new(false) })
+        }
+
+        fn open_file(&self, name: &OsStr) -> Result<OwnedFd, ReadError> {
+            let flags = READ | OFlags::NOFOLLOW;
+            match rustix::fs::openat(&self.descriptor, name, flags, Mode::empty()) {
+                Ok(descriptor) => Ok(descriptor),
+                Err(rustix::io::Errno::NOENT) => Err(ReadError::Missing),
+                // A link, a socket, and what the user may not open all fail to open.
+                Err(error) => match kind_at(self.descriptor.as_fd(), name) {
+                    Some(kind) if kind != FileKind::File => Err(ReadError::NotAFile(kind)),
+                    _ => Err(io::Error::from(error).into()),
+                },
+            }
         }
     }
 
@@ -334,16 +321,21 @@ mod handles {
     }
 
     fn read_content(descriptor: OwnedFd, limit: u64) -> Result<FileContent, ReadError> {
-        let status = rustix::fs::fstat(&descriptor).map_err(io::Error::from)?;
+        let (size, permission) = size_of(&descriptor)?;
+        let bytes = read_open(&mut File::from(descriptor), size, limit)?;
+        Ok(FileContent { bytes, permission })
+    }
+
+    /// Returns the size of a regular file, and whether it may be started.
+    fn size_of(descriptor: &OwnedFd) -> Result<(u64, Permission), ReadError> {
+        let status = rustix::fs::fstat(descriptor).map_err(io::Error::from)?;
         match kind_of_type(FileType::from_raw_mode(status.st_mode)) {
             FileKind::File => {
-                let size = u64::try_from(status.st_size).unwrap_or(0);
-                let bytes = read_open(&mut File::from(descriptor), size, limit)?;
                 let permission = match status.st_mode & 0o111 {
                     0 => Permission::Data,
                     _ => Permission::Program,
                 };
-                Ok(FileContent { bytes, permission })
+                Ok((u64::try_from(status.st_size).unwrap_or(0), permission))
             }
             other => Err(ReadError::NotAFile(other)),
         }
@@ -387,6 +379,28 @@ mod handles {
             os_write::put_file(self.descriptor.as_fd(), name, bytes, permission)
         }
 
+        fn create_file(&self, name: &OsStr, permission: Permission) -> io::Result<Box<dyn Write>> {
+            let descriptor = os_write::create(self.descriptor.as_fd(), name, permission)?;
+            Ok(Box::new(File::from(descriptor)))
+        }
+
+        fn take_file(
+            &self,
+            from: &dyn Dir,
+            name: &OsStr,
+            target: &OsStr,
+            mode: TargetMode,
+        ) -> io::Result<()> {
+            let Some(Place::Descriptor(from)) = from.place() else {
+                return Err(io::ErrorKind::Unsupported.into());
+            };
+            os_write::take_file((from, name), (self.descriptor.as_fd(), target), mode)
+        }
+
+        fn place(&self) -> Option<Place<'_>> {
+            Some(Place::Descriptor(self.descriptor.as_fd()))
+        }
+
         fn remove_file(&self, name: &OsStr) -> io::Result<()> {
             Ok(rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty())?)
         }
@@ -396,16 +410,19 @@ mod handles {
         }
 
         fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
-            match rustix::fs::openat(&self.descriptor, name, READ | OFlags::NOFOLLOW, Mode::empty())
-            {
-                Ok(descriptor) => read_content(descriptor, limit),
-                Err(rustix::io::Errno::NOENT) => Err(ReadError::Missing),
-                // A link, a socket, and what the user may not open all fail to open.
-                Err(error) => match kind_at(self.descriptor.as_fd(), name) {
-                    Some(kind) if kind != FileKind::File => Err(ReadError::NotAFile(kind)),
-                    _ => Err(io::Error::from(error).into()),
-                },
-            }
+            read_content(self.open_file(name)?, limit)
+        }
+
+        fn read_pieces(
+            &self,
+            name: &OsStr,
+            limit: u64,
+            piece: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+        ) -> Result<Permission, ReadError> {
+            let descriptor = self.open_file(name)?;
+            let (size, permission) = size_of(&descriptor)?;
+            read_by_pieces(&mut File::from(descriptor), size, limit, piece)?;
+            Ok(permission)
         }
 
         fn read_listed(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {

@@ -1,8 +1,8 @@
 //! Directory handles where the system has none: by path, checking for links first.
 
 use super::{
-    Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission, ReadError,
-    Resolved, fs, io, kind_of, read_open,
+    Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission, Place, ReadError,
+    Resolved, TargetMode, fs, io, kind_of, read_open,
 };
 
 struct Handle(PathBuf);
@@ -57,6 +57,27 @@ impl Dir for Handle {
         let mut staged = tempfile::Builder::new().prefix(".brief-").tempfile_in(&self.0)?;
         io::Write::write_all(&mut staged, bytes)?;
         staged.persist(self.0.join(name)).map_err(|error| error.error).map(drop)
+    }
+
+    fn create_file(&self, name: &OsStr, _: Permission) -> io::Result<Box<dyn io::Write>> {
+        Ok(Box::new(File::create_new(self.0.join(name))?))
+    }
+
+    fn take_file(
+        &self,
+        from: &dyn Dir,
+        name: &OsStr,
+        target: &OsStr,
+        _: TargetMode,
+    ) -> io::Result<()> {
+        let Some(Place::Path(from)) = from.place() else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        fs::rename(from.join(name), self.0.join(target))
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        Some(Place::Path(&self.0))
     }
 
     fn remove_file(&self, name: &OsStr) -> io::Result<()> {

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Permission, STAGED};
+use super::{Permission, STAGED, TargetMode};
 
 pub(super) fn make_dir(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o777)) {
@@ -33,14 +33,39 @@ pub(super) fn put_file(
     outcome
 }
 
-/// Creates the file under its first name. The mode is what the user's mask leaves of it.
-fn stage(directory: BorrowedFd<'_>, permission: Permission) -> io::Result<OwnedFd> {
+/// Creates a file that must not exist yet. The mode is what the user's mask leaves of it.
+pub(super) fn create(
+    directory: BorrowedFd<'_>,
+    name: impl rustix::path::Arg,
+    permission: Permission,
+) -> rustix::io::Result<OwnedFd> {
     let mode = match permission {
         Permission::Data => Mode::from_raw_mode(0o666),
         Permission::Program => Mode::from_raw_mode(0o777),
     };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let create = || rustix::fs::openat(directory, STAGED, flags, mode);
+    rustix::fs::openat(directory, name, flags, mode)
+}
+
+/// Moves a file from one directory to another.
+pub(super) fn take_file(
+    (from, name): (BorrowedFd<'_>, &OsStr),
+    (to, target): (BorrowedFd<'_>, &OsStr),
+    mode: TargetMode,
+) -> io::Result<()> {
+    if mode == TargetMode::Kept
+        && let Ok(status) = rustix::fs::statat(to, target, AtFlags::SYMLINK_NOFOLLOW)
+        && FileType::from_raw_mode(status.st_mode) == FileType::RegularFile
+    {
+        let bits = Mode::from_raw_mode(status.st_mode & 0o777);
+        rustix::fs::chmodat(from, name, bits, AtFlags::empty())?;
+    }
+    Ok(rustix::fs::renameat(from, name, to, target)?)
+}
+
+/// Creates the file under its first name.
+fn stage(directory: BorrowedFd<'_>, permission: Permission) -> io::Result<OwnedFd> {
+    let create = || create(directory, STAGED, permission);
     match create() {
         // What a run left behind that was ended in the middle.
         Err(Errno::EXIST) => {
@@ -54,9 +79,10 @@ fn stage(directory: BorrowedFd<'_>, permission: Permission) -> io::Result<OwnedF
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests look at real files")]
 mod tests {
+    use std::io::Write;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    use crate::system::{Dir, OsSystem, Permission, STAGED, System};
+    use crate::system::{Dir, OsSystem, Permission, STAGED, System, TargetMode};
 
     fn held(path: &std::path::Path) -> Box<dyn Dir> {
         OsSystem.open_dir(path).unwrap()
@@ -90,6 +116,58 @@ mod tests {
         directory.put_file("file".as_ref(), b"ours", Permission::Data).unwrap();
         assert_eq!(std::fs::read(outside.path().join("file")).unwrap(), b"mine");
         assert_eq!(std::fs::read(place.path().join("file")).unwrap(), b"ours");
+    }
+
+    #[test]
+    fn a_file_moves_from_one_directory_to_another() {
+        let place = tempfile::tempdir().unwrap();
+        let top = held(place.path());
+        let (from, to) = (top.make_dir("from".as_ref()), top.make_dir("to".as_ref()));
+        let (from, to) = (from.unwrap(), to.unwrap());
+        let stage = |bytes: &[u8]| {
+            let mut file = from.create_file("1".as_ref(), Permission::Data).unwrap();
+            file.write_all(bytes).unwrap();
+        };
+        stage(b"one");
+        assert!(from.create_file("1".as_ref(), Permission::Data).is_err());
+        to.take_file(from.as_ref(), "1".as_ref(), "file".as_ref(), TargetMode::Replaced).unwrap();
+        let target = place.path().join("to/file");
+        assert_eq!(std::fs::read(&target).unwrap(), b"one");
+        assert!(!place.path().join("from/1").exists());
+
+        std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o600)).unwrap();
+        stage(b"two");
+        to.take_file(from.as_ref(), "1".as_ref(), "file".as_ref(), TargetMode::Kept).unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"two");
+        assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+
+        symlink(&target, place.path().join("to/link")).unwrap();
+        stage(b"three");
+        to.take_file(from.as_ref(), "1".as_ref(), "link".as_ref(), TargetMode::Kept).unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"two");
+    }
+
+    #[test]
+    fn a_file_is_read_by_pieces_up_to_its_limit() {
+        let place = tempfile::tempdir().unwrap();
+        let bytes: Vec<u8> = (0..700_000_u32).map(|number| number.to_le_bytes()[0]).collect();
+        std::fs::write(place.path().join("large"), &bytes).unwrap();
+        std::fs::write(place.path().join("empty"), b"").unwrap();
+        let directory = held(place.path());
+        let read = |name: &str, limit| {
+            let (mut all, mut most) = (Vec::new(), 0);
+            let outcome = directory.read_pieces(name.as_ref(), limit, &mut |piece| {
+                all.extend_from_slice(piece);
+                most = most.max(piece.len());
+                Ok(())
+            });
+            outcome.map(|_| (all, most))
+        };
+        let (all, most) = read("large", 1 << 20).unwrap();
+        assert_eq!(all, bytes);
+        assert!(most < 300_000, "{most}");
+        assert_eq!(read("empty", 10).unwrap().0, b"");
+        assert!(read("large", 1000).is_err());
     }
 
     #[test]
