@@ -1,10 +1,8 @@
 //! What each AI client says and reads.
 //!
 //! Knowledge about clients is kept apart from what we do with it: this crate turns a client's words
-//! into ours and ours into the client's. Only [`build`] touches files: it writes what [`compile`] makes,
-//! through the [`System`](brief_syntax::System) that it is given.
+//! into ours and ours into the client's. It reads and writes no file.
 
-pub mod build;
 pub mod compile;
 pub mod hook;
 pub mod mcp;

@@ -6,12 +6,18 @@
 //! outside the cache.
 
 mod address;
+pub mod build;
 mod cache;
 mod error;
 mod extract;
 mod git;
+pub mod lock;
+pub mod manifest;
+mod outputs;
 mod source;
 
 pub use cache::{Cache, Checkout, Network};
 pub use error::FetchError;
+pub use outputs::plan::Difference;
+pub use outputs::{Change, ChangeKind};
 pub use source::{GitSource, Source, SourceError};

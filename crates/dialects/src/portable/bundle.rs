@@ -1,6 +1,6 @@
 //! What a bundle comes to: its items and those of all bundles that it needs (§3.7 of the document).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use brief_syntax::Span;
 
@@ -14,6 +14,15 @@ pub struct Closure {
     pub bundles: Vec<String>,
     /// The items of all of them, sorted.
     pub items: BTreeSet<ItemId>,
+}
+
+/// What a bundle comes to among several registries, each known by its number.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WideClosure {
+    /// The bundles, each after those that it needs.
+    pub bundles: Vec<(usize, String)>,
+    /// The items of all of them with the bundle that lists them, sorted.
+    pub items: BTreeMap<(ItemId, usize), BTreeSet<String>>,
 }
 
 /// Why a bundle comes to nothing.
@@ -35,6 +44,14 @@ pub enum BundleError {
         bundle: String,
         /// The one that it needs.
         name: String,
+    },
+    /// What a bundle names is in several other registries, and not in its own.
+    #[error("the bundle `{bundle}` names the {what}, which several sources have")]
+    Ambiguous {
+        /// The bundle.
+        bundle: String,
+        /// What it names.
+        what: String,
     },
     /// Bundles need each other.
     #[error("bundles need each other: {}", chain.join(" -> "))]
@@ -58,39 +75,89 @@ pub enum BundleError {
 
 /// Walks from a bundle to everything that it needs.
 pub fn resolve(registry: &Registry, name: &str) -> Result<Closure, Vec<BundleError>> {
-    let Some(start) = registry.bundle_index(name) else {
+    let wide = resolve_among(&[registry], 0, name)?;
+    Ok(Closure {
+        bundles: wide.bundles.into_iter().map(|(_, name)| name).collect(),
+        items: wide.items.into_keys().map(|(id, _)| id).collect(),
+    })
+}
+
+/// Walks from a bundle of one registry to everything that it needs in all of them. What a bundle names
+/// is looked for in its own registry first; elsewhere it has to be the only one.
+pub fn resolve_among(
+    registries: &[&Registry],
+    home: usize,
+    name: &str,
+) -> Result<WideClosure, Vec<BundleError>> {
+    let start = registries.get(home).and_then(|registry| registry.bundle_index(name));
+    let Some(start) = start else {
         let (bundle, name) = (name.to_owned(), name.to_owned());
         return Err(vec![BundleError::Missing { bundle, name }]);
     };
-    let mut closure = Closure::default();
+    let mut closure = WideClosure::default();
     let mut errors = Vec::new();
-    let mut walk = Walk::new(registry);
-    while let Some(step) = walk.next(start) {
+    let mut walk = Walk::new(registries);
+    while let Some(step) = walk.next((home, start)) {
         match step {
-            Step::Edge { from, required, to: Some(to) } => {
+            Step::Edge { from, required, to: Ok(to) } => {
                 errors.extend(version_problem(from, required, to));
             }
-            Step::Edge { from, required, to: None } => errors.push(BundleError::Missing {
+            Step::Edge { from, required, to: Err(0) } => errors.push(BundleError::Missing {
                 bundle: from.name().to_owned(),
                 name: required.name.clone(),
+            }),
+            Step::Edge { from, required, to: Err(_) } => errors.push(BundleError::Ambiguous {
+                bundle: from.name().to_owned(),
+                what: format!("bundle `{}`", required.name),
             }),
             Step::Back { .. } => {
                 let chain = walk.circle().into_iter().map(str::to_owned).collect();
                 errors.push(BundleError::Circle { chain });
             }
-            Step::Done(bundle) => {
+            Step::Done(registry, bundle) => {
+                let name = bundle.name().to_owned();
                 for id in bundle.items() {
-                    if registry.item(id).is_none() {
-                        let (bundle, item) = (bundle.name().to_owned(), id.clone());
-                        errors.push(BundleError::Unresolved { bundle, item });
+                    let found = among(registries, registry, |registry| registry.item(id));
+                    match found {
+                        Ok((place, _)) => {
+                            let by = closure.items.entry((id.clone(), place)).or_default();
+                            by.insert(name.clone());
+                        }
+                        Err(0) => errors.push(BundleError::Unresolved {
+                            bundle: name.clone(),
+                            item: id.clone(),
+                        }),
+                        Err(_) => errors.push(BundleError::Ambiguous {
+                            bundle: name.clone(),
+                            what: id.to_string(),
+                        }),
                     }
-                    closure.items.insert(id.clone());
                 }
-                closure.bundles.push(bundle.name().to_owned());
+                closure.bundles.push((registry, name));
             }
         }
     }
     if errors.is_empty() { Ok(closure) } else { Err(errors) }
+}
+
+/// Finds something in the registry that it is named in, or in the only other one that has it. The error
+/// is how many have it.
+fn among<'r, T>(
+    registries: &[&'r Registry],
+    home: usize,
+    find: impl Fn(&'r Registry) -> Option<T>,
+) -> Result<(usize, T), usize> {
+    if let Some(found) = registries.get(home).and_then(|registry| find(registry)) {
+        return Ok((home, found));
+    }
+    let others = registries.iter().enumerate().filter(|(place, _)| *place != home);
+    let mut found: Vec<(usize, T)> =
+        others.filter_map(|(place, registry)| Some((place, find(registry)?))).collect();
+    match (found.pop(), found.len()) {
+        (Some(only), 0) => Ok(only),
+        (None, _) => Err(0),
+        (Some(_), others) => Err(others + 1),
+    }
 }
 
 /// Bundles that need each other, as the bundle says that closes the circle.
@@ -109,10 +176,11 @@ const SHOWN: usize = 16;
 /// Returns the circles among all bundles, one for each bundle that closes any.
 pub(super) fn circles(registry: &Registry) -> Vec<Circle> {
     let mut circles: Vec<Circle> = Vec::new();
-    let mut walk = Walk::new(registry);
+    let registries = [registry];
+    let mut walk = Walk::new(&registries);
     for start in 0..registry.bundles.len() {
-        while let Some(step) = walk.next(start) {
-            let Step::Back { from, required } = step else { continue };
+        while let Some(step) = walk.next((0, start)) {
+            let Step::Back { from: (_, from), required } = step else { continue };
             if circles.last().is_some_and(|last| last.bundle == from) {
                 continue;
             }
@@ -129,12 +197,15 @@ pub(super) fn circles(registry: &Registry) -> Vec<Circle> {
     circles
 }
 
+/// Where a bundle stands: the number of the registry, and its number there.
+type Place = (usize, usize);
+
 /// A walk along `requires`, depth first and without recursion: a registry may be anyone's.
 struct Walk<'w> {
-    registry: &'w Registry,
-    states: Vec<State>,
+    registries: &'w [&'w Registry],
+    states: Vec<Vec<State>>,
     /// The bundles on the way to this one, each with the number of the next that it needs.
-    chain: Vec<(usize, usize)>,
+    chain: Vec<(Place, usize)>,
     /// Where on the way the circle begins that was found last.
     circle: usize,
 }
@@ -148,62 +219,68 @@ enum State {
 }
 
 enum Step<'w> {
-    /// A bundle names another, which may not be there.
-    Edge { from: &'w Bundle, required: &'w Required, to: Option<&'w Bundle> },
+    /// A bundle names another, of which there may be none or several.
+    Edge { from: &'w Bundle, required: &'w Required, to: Result<&'w Bundle, usize> },
     /// A bundle names one that it is needed by.
-    Back { from: usize, required: &'w Required },
+    Back { from: Place, required: &'w Required },
     /// All that a bundle needs has been walked.
-    Done(&'w Bundle),
+    Done(usize, &'w Bundle),
 }
 
 impl<'w> Walk<'w> {
-    fn new(registry: &'w Registry) -> Self {
-        let states = vec![State::New; registry.bundles.len()];
-        Walk { registry, states, chain: Vec::new(), circle: 0 }
+    fn new(registries: &'w [&'w Registry]) -> Self {
+        let states = registries.iter().map(|one| vec![State::New; one.bundles.len()]).collect();
+        Walk { registries, states, chain: Vec::new(), circle: 0 }
     }
 
     /// Takes the next step of the walk that begins at a bundle.
-    fn next(&mut self, start: usize) -> Option<Step<'w>> {
+    fn next(&mut self, start: Place) -> Option<Step<'w>> {
         if self.chain.is_empty() && !self.enter(start) {
             return None;
         }
         loop {
-            let place = self.chain.len() - 1;
-            let (index, number) = self.chain[place];
-            let bundle = &self.registry.bundles[index];
+            let on = self.chain.len() - 1;
+            let (place, number) = self.chain[on];
+            let bundle = self.bundle(place);
             // Every requirement is looked at twice: for itself, then for what lies behind it.
             let Some(required) = bundle.requires().get(number / 2) else {
                 self.chain.pop();
-                self.states[index] = State::Done;
-                return Some(Step::Done(bundle));
+                self.states[place.0][place.1] = State::Done;
+                return Some(Step::Done(place.0, bundle));
             };
-            self.chain[place].1 += 1;
-            let to = self.registry.bundle_index(&required.name);
+            self.chain[on].1 += 1;
+            let to =
+                among(self.registries, place.0, |registry| registry.bundle_index(&required.name));
             if number % 2 == 0 {
-                let to = to.map(|to| &self.registry.bundles[to]);
+                let to = to.map(|to| self.bundle(to));
                 return Some(Step::Edge { from: bundle, required, to });
             }
-            let Some(to) = to else { continue };
-            if let State::On(place) = self.states[to] {
-                self.circle = place;
-                return Some(Step::Back { from: index, required });
+            let Ok(to) = to else { continue };
+            if let State::On(on) = self.states[to.0][to.1] {
+                self.circle = on;
+                return Some(Step::Back { from: place, required });
             }
             self.enter(to);
         }
     }
 
-    fn enter(&mut self, index: usize) -> bool {
-        let is_new = self.states[index] == State::New;
+    fn bundle(&self, (registry, index): Place) -> &'w Bundle {
+        &self.registries[registry].bundles[index]
+    }
+
+    fn enter(&mut self, place: Place) -> bool {
+        let state = &mut self.states[place.0][place.1];
+        let is_new = *state == State::New;
         if is_new {
-            self.states[index] = State::On(self.chain.len());
-            self.chain.push((index, 0));
+            *state = State::On(self.chain.len());
+            self.chain.push((place, 0));
         }
         is_new
     }
 
     /// Returns the names of the circle that was found last, the first one again at the end.
     fn circle(&self) -> Vec<&'w str> {
-        let name = |&(index, _): &(usize, usize)| self.registry.bundles[index].name();
+        let name = |&(place, _): &(Place, usize)| self.bundle(place).name();
         let around = &self.chain[self.circle..];
         around.iter().chain(around.first()).map(name).collect()
     }

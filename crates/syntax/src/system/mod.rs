@@ -103,15 +103,6 @@ pub enum Permission {
     Program,
 }
 
-/// What becomes of the permissions of a file that another one takes the place of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TargetMode {
-    /// They go with it.
-    Replaced,
-    /// The new one gets them: the file is somebody else's, and may be a secret.
-    Kept,
-}
-
 /// What the system knows a held directory by.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -230,14 +221,20 @@ pub trait Dir: Send {
 
     /// Moves a file of another directory of the same file system into this one in one step, in the place
     /// of a file that may be there. A link is replaced, not followed.
-    fn take_file(
-        &self,
-        _from: &dyn Dir,
-        _name: &OsStr,
-        _target: &OsStr,
-        _mode: TargetMode,
-    ) -> io::Result<()> {
+    fn take_file(&self, _from: &dyn Dir, _name: &OsStr, _target: &OsStr) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be moved here"))
+    }
+
+    /// Lets a file of another directory and one of this directory change places in one step. Not every
+    /// file system can: [`io::ErrorKind::Unsupported`].
+    fn exchange_file(&self, _from: &dyn Dir, _name: &OsStr, _target: &OsStr) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Gives a file of another directory the permissions of a regular file in this one: it is about to
+    /// take the place of somebody else's, which may be a secret.
+    fn share_permissions(&self, _to: &dyn Dir, _name: &OsStr, _model: &OsStr) -> io::Result<()> {
+        Ok(())
     }
 
     /// Returns what the system knows this directory by, for calls that take two of them.

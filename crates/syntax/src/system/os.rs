@@ -18,7 +18,7 @@ use super::os_read::{read_by_pieces, read_open};
 use super::{Call, Ending, Stream};
 use super::{
     Dir, DirEntry, FileContent, FileKind, FileLock, Ownership, Permission, Place, ReadError,
-    Resolved, System, TargetMode, TemporaryDir, os_tree, private,
+    Resolved, System, TemporaryDir, os_tree, private,
 };
 
 /// The operating system that the program runs on.
@@ -229,7 +229,7 @@ mod handles {
     use super::super::os_write;
     use super::{
         Dir, DirEntry, File, FileContent, FileKind, OsStr, OsString, Path, PathBuf, Permission,
-        Place, ReadError, Resolved, TargetMode, Write, fs, io, kind_of, read_by_pieces, read_open,
+        Place, ReadError, Resolved, Write, fs, io, kind_of, read_by_pieces, read_open,
     };
 
     struct Handle {
@@ -341,6 +341,13 @@ mod handles {
         }
     }
 
+    fn descriptor_of(directory: &dyn Dir) -> io::Result<BorrowedFd<'_>> {
+        match directory.place() {
+            Some(Place::Descriptor(descriptor)) => Ok(descriptor),
+            _ => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
     impl Dir for Handle {
         fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
             let flags = DIRECTORY | OFlags::NOFOLLOW;
@@ -384,17 +391,21 @@ mod handles {
             Ok(Box::new(File::from(descriptor)))
         }
 
-        fn take_file(
-            &self,
-            from: &dyn Dir,
-            name: &OsStr,
-            target: &OsStr,
-            mode: TargetMode,
-        ) -> io::Result<()> {
-            let Some(Place::Descriptor(from)) = from.place() else {
-                return Err(io::ErrorKind::Unsupported.into());
-            };
-            os_write::take_file((from, name), (self.descriptor.as_fd(), target), mode)
+        fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
+            let from = descriptor_of(from)?;
+            Ok(rustix::fs::renameat(from, name, &self.descriptor, target)?)
+        }
+
+        #[cfg(target_os = "linux")]
+        fn exchange_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
+            os_write::exchange((descriptor_of(from)?, name), (self.descriptor.as_fd(), target))
+        }
+
+        fn share_permissions(&self, to: &dyn Dir, name: &OsStr, model: &OsStr) -> io::Result<()> {
+            os_write::share_permissions(
+                (self.descriptor.as_fd(), model),
+                (descriptor_of(to)?, name),
+            )
         }
 
         fn place(&self) -> Option<Place<'_>> {

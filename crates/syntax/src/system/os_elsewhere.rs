@@ -63,13 +63,7 @@ impl Dir for Handle {
         Ok(Box::new(File::create_new(self.0.join(name))?))
     }
 
-    fn take_file(
-        &self,
-        from: &dyn Dir,
-        name: &OsStr,
-        target: &OsStr,
-        _: TargetMode,
-    ) -> io::Result<()> {
+    fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
         let Some(Place::Path(from)) = from.place() else {
             return Err(io::ErrorKind::Unsupported.into());
         };

@@ -8,7 +8,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Permission, STAGED, TargetMode};
+use super::{Permission, STAGED};
 
 pub(super) fn make_dir(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o777)) {
@@ -47,20 +47,33 @@ pub(super) fn create(
     rustix::fs::openat(directory, name, flags, mode)
 }
 
-/// Moves a file from one directory to another.
-pub(super) fn take_file(
+/// Lets two files change places.
+#[cfg(target_os = "linux")]
+pub(super) fn exchange(
     (from, name): (BorrowedFd<'_>, &OsStr),
     (to, target): (BorrowedFd<'_>, &OsStr),
-    mode: TargetMode,
 ) -> io::Result<()> {
-    if mode == TargetMode::Kept
-        && let Ok(status) = rustix::fs::statat(to, target, AtFlags::SYMLINK_NOFOLLOW)
-        && FileType::from_raw_mode(status.st_mode) == FileType::RegularFile
-    {
-        let bits = Mode::from_raw_mode(status.st_mode & 0o777);
-        rustix::fs::chmodat(from, name, bits, AtFlags::empty())?;
+    match rustix::fs::renameat_with(from, name, to, target, rustix::fs::RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(()),
+        // What file systems say that cannot do it, and kernels that do not have the call.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+        Err(error) => Err(error.into()),
     }
-    Ok(rustix::fs::renameat(from, name, to, target)?)
+}
+
+/// Gives a file the permissions of another one, if that is a regular file.
+pub(super) fn share_permissions(
+    (from, model): (BorrowedFd<'_>, &OsStr),
+    (to, name): (BorrowedFd<'_>, &OsStr),
+) -> io::Result<()> {
+    let status = rustix::fs::statat(from, model, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(status.st_mode) == FileType::RegularFile {
+        let bits = Mode::from_raw_mode(status.st_mode & 0o777);
+        rustix::fs::chmodat(to, name, bits, AtFlags::empty())?;
+    }
+    Ok(())
 }
 
 /// Creates the file under its first name.
@@ -82,7 +95,7 @@ mod tests {
     use std::io::Write;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    use crate::system::{Dir, OsSystem, Permission, STAGED, System, TargetMode};
+    use crate::system::{Dir, OsSystem, Permission, STAGED, System};
 
     fn held(path: &std::path::Path) -> Box<dyn Dir> {
         OsSystem.open_dir(path).unwrap()
@@ -130,21 +143,38 @@ mod tests {
         };
         stage(b"one");
         assert!(from.create_file("1".as_ref(), Permission::Data).is_err());
-        to.take_file(from.as_ref(), "1".as_ref(), "file".as_ref(), TargetMode::Replaced).unwrap();
+        to.take_file(from.as_ref(), "1".as_ref(), "file".as_ref()).unwrap();
         let target = place.path().join("to/file");
         assert_eq!(std::fs::read(&target).unwrap(), b"one");
         assert!(!place.path().join("from/1").exists());
 
         std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o600)).unwrap();
         stage(b"two");
-        to.take_file(from.as_ref(), "1".as_ref(), "file".as_ref(), TargetMode::Kept).unwrap();
+        to.share_permissions(from.as_ref(), "1".as_ref(), "file".as_ref()).unwrap();
+        to.take_file(from.as_ref(), "1".as_ref(), "file".as_ref()).unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"two");
         assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
 
         symlink(&target, place.path().join("to/link")).unwrap();
         stage(b"three");
-        to.take_file(from.as_ref(), "1".as_ref(), "link".as_ref(), TargetMode::Kept).unwrap();
+        to.take_file(from.as_ref(), "1".as_ref(), "link".as_ref()).unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"two");
+    }
+
+    #[test]
+    fn two_files_change_places() {
+        let place = tempfile::tempdir().unwrap();
+        let top = held(place.path());
+        let from = top.make_dir("from".as_ref()).unwrap();
+        top.put_file("a".as_ref(), b"old", Permission::Data).unwrap();
+        from.put_file("b".as_ref(), b"new", Permission::Program).unwrap();
+        match top.exchange_file(from.as_ref(), "b".as_ref(), "a".as_ref()) {
+            Ok(()) => {
+                assert_eq!(std::fs::read(place.path().join("a")).unwrap(), b"new");
+                assert_eq!(std::fs::read(place.path().join("from/b")).unwrap(), b"old");
+            }
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::Unsupported),
+        }
     }
 
     #[test]

@@ -1,20 +1,21 @@
-//! The output directory: looked at and written through held handles, never through a link.
+//! A directory that outputs go to: looked at and written through held handles, never through a link.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::hash::sha256;
+use brief_syntax::hash::Hasher;
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, Permission, ReadError, STAGED, System};
+use brief_syntax::system::{Dir, FileContent, Permission, ReadError, System};
 
 use super::record::FileRecord;
+use super::split;
 
 /// Directories that are held open; neighbours are looked at one after the other.
 const HELD: usize = 8;
 
 /// The output directory.
-pub(super) struct Disk<'d> {
+pub(crate) struct Disk<'d> {
     system: &'d dyn System,
     path: PathBuf,
     top: Option<Box<dyn Dir>>,
@@ -25,7 +26,7 @@ pub(super) struct Disk<'d> {
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     /// Nothing.
     Missing,
     /// A file.
@@ -36,7 +37,7 @@ pub(super) enum Found {
 
 impl<'d> Disk<'d> {
     /// Opens a directory, which need not exist.
-    pub(super) fn open(system: &'d dyn System, path: &Path) -> io::Result<Disk<'d>> {
+    pub(crate) fn open(system: &'d dyn System, path: &Path) -> io::Result<Disk<'d>> {
         let top = match system.open_dir(path) {
             Ok(top) => Some(top),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -46,7 +47,7 @@ impl<'d> Disk<'d> {
     }
 
     /// Creates the directory, if it does not exist.
-    pub(super) fn create(&mut self) -> io::Result<()> {
+    pub(crate) fn create(&mut self) -> io::Result<()> {
         if self.top.is_none() {
             self.system.create_dir(&self.path)?;
             self.top = Some(self.system.open_dir(&self.path)?);
@@ -55,8 +56,18 @@ impl<'d> Disk<'d> {
         Ok(())
     }
 
+    /// Returns its path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the directory itself, if it exists.
+    pub(crate) fn top(&self) -> Option<&dyn Dir> {
+        self.top.as_deref()
+    }
+
     /// Opens a directory in it; `None` when that does not exist.
-    pub(super) fn directory(&self, name: &str) -> io::Result<Option<Box<dyn Dir>>> {
+    pub(crate) fn directory(&self, name: &str) -> io::Result<Option<Box<dyn Dir>>> {
         let Some(top) = &self.top else { return Ok(None) };
         match top.open_dir(OsStr::new(name)) {
             Ok(directory) => Ok(Some(directory)),
@@ -66,23 +77,32 @@ impl<'d> Disk<'d> {
     }
 
     /// Opens a directory in it, and creates it if need be.
-    pub(super) fn make_directory(&self, name: &str) -> io::Result<Box<dyn Dir>> {
+    pub(crate) fn make_directory(&self, name: &str) -> io::Result<Box<dyn Dir>> {
         let top = self.top.as_deref().ok_or(io::ErrorKind::NotFound)?;
         top.make_dir(OsStr::new(name))
     }
 
     /// Says what is at a path.
-    pub(super) fn look(&mut self, path: &str) -> Found {
+    pub(crate) fn look(&mut self, path: &str) -> Found {
         if self.is_new {
             return Found::Missing;
         }
         let (parent, name) = split(path);
         match self.hold(parent) {
             Ok(Some(directory)) => {
-                match directory.read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES) {
-                    Ok(content) => Found::File(FileRecord {
-                        sha256: sha256(&content.bytes),
-                        program: content.permission == Permission::Program,
+                let mut hasher = Hasher::default();
+                let read = directory.read_pieces(
+                    OsStr::new(name),
+                    limits::SUPPORT_FILE_BYTES,
+                    &mut |piece| {
+                        hasher.update(piece);
+                        Ok(())
+                    },
+                );
+                match read {
+                    Ok(permission) => Found::File(FileRecord {
+                        sha256: hasher.finish(),
+                        program: permission == Permission::Program,
                     }),
                     Err(ReadError::Missing) => Found::Missing,
                     // Nothing of ours is so large.
@@ -100,22 +120,63 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Puts a file in place, and the directories above it.
-    pub(super) fn put(
-        &mut self,
-        path: &str,
-        bytes: &[u8],
-        permission: Permission,
-    ) -> io::Result<()> {
-        let (parent, name) = split(path);
-        self.make(parent)?.put_file(OsStr::new(name), bytes, permission)
-    }
-
-    /// Removes a file, and the directories above it that are empty then.
-    pub(super) fn remove(&mut self, path: &str) -> io::Result<()> {
+    /// Reads a file as a whole.
+    pub(crate) fn read(&mut self, path: &str) -> Result<FileContent, ReadError> {
         let (parent, name) = split(path);
         match self.hold(parent)? {
-            Some(directory) => directory.remove_file(OsStr::new(name))?,
+            Some(directory) => directory.read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES),
+            None => Err(ReadError::Missing),
+        }
+    }
+
+    /// Puts a staged file in place, and makes the directories above it.
+    pub(crate) fn take(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
+        let (parent, name) = split(path);
+        let directory = self.make(parent)?;
+        let (staged, name) = (OsStr::new(staged), OsStr::new(name));
+        match directory.take_file(stage, staged, name) {
+            // The user's own places may be on several file systems.
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                move_bytes((stage, staged), (directory, name))
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Lets a staged file and the one at a path change places.
+    pub(crate) fn exchange(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
+        let (parent, name) = split(path);
+        let directory = self.hold(parent)?.ok_or(io::ErrorKind::NotFound)?;
+        directory.exchange_file(stage, OsStr::new(staged), OsStr::new(name))
+    }
+
+    /// Gives a staged file the permissions of the one that it will take the place of.
+    pub(crate) fn share_permissions(
+        &mut self,
+        stage: &dyn Dir,
+        staged: &str,
+        path: &str,
+    ) -> io::Result<()> {
+        let (parent, name) = split(path);
+        match self.hold(parent)? {
+            Some(directory) => {
+                directory.share_permissions(stage, OsStr::new(staged), OsStr::new(name))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Moves a file to the staged ones, and removes the directories above it that are empty then.
+    pub(crate) fn give(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
+        let (parent, name) = split(path);
+        let (staged, name) = (OsStr::new(staged), OsStr::new(name));
+        match self.hold(parent)? {
+            Some(directory) => match stage.take_file(directory, name, staged) {
+                Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                    move_bytes((directory, name), (stage, staged))?;
+                }
+                outcome => outcome?,
+            },
             None => return Ok(()),
         }
         self.held.clear();
@@ -131,15 +192,6 @@ impl<'d> Disk<'d> {
             directory = above;
         }
         Ok(())
-    }
-
-    /// Removes what a run left in a directory that was ended in the middle.
-    pub(super) fn sweep(&mut self, path: &str) {
-        let (parent, _) = split(path);
-        if let Ok(Some(directory)) = self.hold(parent) {
-            // Mostly there is nothing.
-            let _ = directory.remove_file(OsStr::new(STAGED));
-        }
     }
 
     /// Returns a directory below; `None` when it does not exist. A link on the way is an error.
@@ -190,6 +242,12 @@ fn held<'h>(all: &'h [(String, Box<dyn Dir>)], directory: &str) -> Option<&'h dy
     all.iter().find(|(name, _)| name == directory).map(|(_, handle)| handle.as_ref())
 }
 
-fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
+/// Moves a file to another file system.
+fn move_bytes(
+    (from, name): (&dyn Dir, &OsStr),
+    (to, target): (&dyn Dir, &OsStr),
+) -> io::Result<()> {
+    let content = from.read_file(name, limits::SUPPORT_FILE_BYTES).map_err(io::Error::other)?;
+    to.put_file(target, &content.bytes, content.permission)?;
+    from.remove_file(name)
 }

@@ -1,0 +1,373 @@
+//! From a registry to a directory of files for clients.
+//!
+//! Everything that was written is recorded, and only what is recorded is ever replaced or removed. What
+//! has not changed is neither compiled nor written: an item's record has one name for all that its files
+//! were made from.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use brief_dialects::portable::output::Compile;
+use brief_dialects::portable::{self, Kind, Registry};
+use brief_syntax::project::resolve_existing;
+use brief_syntax::system::{Permission, System};
+use brief_syntax::{Diagnostic, Root, Severity};
+
+use crate::outputs::disk::Disk;
+use crate::outputs::item::{self, Beside};
+use crate::outputs::plan::{self, Advice, Chosen, Plan, Policy, Wanted};
+use crate::outputs::record::{self, Record};
+use crate::outputs::stage::{self, At, CommitError, Disks, Mode as FileMode, Planned, Stage};
+use crate::outputs::{Change, ChangeKind};
+
+/// The record of what was built.
+const RECORD: &str = "build.json";
+
+/// The file that two runs at once are kept apart with.
+const LOCK: &str = "lock";
+
+/// The way out of a conflict.
+const ADVICE: Advice = Advice {
+    edited: "put the change into the source, then build with `--force`",
+    foreign: "move it away, or build into another directory",
+    stale: "remove it, or build with `--force`",
+};
+
+/// The output directory when nobody names one.
+pub const DEFAULT_OUT: &str = "dist";
+
+/// What to build.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'r> {
+    /// The registry, absolute.
+    pub registry: &'r Path,
+    /// The output directory that the user named, absolute.
+    pub out: Option<&'r Path>,
+    /// The output directory of the configuration, below the registry.
+    pub configured_out: Option<&'r str>,
+    /// The clients to build for.
+    pub clients: &'r [&'r str],
+    /// Whether anything is written.
+    pub mode: Mode,
+    /// What becomes of outputs that were changed by hand.
+    pub edited: Edited,
+}
+
+/// Whether anything is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// The outputs are brought up to date.
+    Write,
+    /// Nothing is written, only told.
+    Check,
+}
+
+/// What becomes of outputs that were changed by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edited {
+    /// They stay.
+    Keep,
+    /// They are replaced.
+    Overwrite,
+}
+
+/// What a build did, or would do.
+#[derive(Debug)]
+pub struct Report {
+    /// The registry.
+    pub registry: PathBuf,
+    /// The output directory.
+    pub out: PathBuf,
+    /// The items that were found.
+    pub items: usize,
+    /// How many of them could not be built.
+    pub failed: usize,
+    /// The files that changed, sorted by path.
+    pub changes: Vec<Change>,
+    /// How many files are as they should be.
+    pub unchanged: usize,
+    /// How many files stand where something else should.
+    pub kept: usize,
+    /// What stopped an item, and what got lost on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// Returns how many files changed in one way.
+    pub fn count(&self, kind: ChangeKind) -> usize {
+        self.changes.iter().filter(|change| change.kind == kind).count()
+    }
+
+    /// Returns whether something could not be built.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+/// Why nothing was built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The registry cannot be opened.
+    #[error("the registry `{}` cannot be opened: {error}", path.display())]
+    Registry {
+        /// The registry.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// There is nothing to build.
+    #[error("there are no items in `{}`", path.display())]
+    NoItems {
+        /// The registry.
+        path: PathBuf,
+    },
+    /// The configuration names an output directory that is not in the registry.
+    #[error("`build.out` leads out of the registry, to `{}`", path.display())]
+    OutOutside {
+        /// Where it leads.
+        path: PathBuf,
+    },
+    /// The output directory is where the items are.
+    #[error("`{}` is where items come from, and no place for outputs", path.display())]
+    OutIsSource {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The output directory cannot be used.
+    #[error("the directory `{}` cannot be used: {error}", path.display())]
+    Out {
+        /// The directory.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The record cannot be understood.
+    #[error("the record of the last build, `{}`, cannot be read: {problem}", path.display())]
+    Record {
+        /// The record.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The output directory belongs to another registry.
+    #[error("`{}` was built from another registry, `{registry}`", path.display())]
+    OtherRegistry {
+        /// The output directory.
+        path: PathBuf,
+        /// The way from there to the other registry.
+        registry: String,
+    },
+}
+
+/// Builds a registry.
+pub fn build(
+    system: &dyn System,
+    compiler: &dyn Compile,
+    request: &Request<'_>,
+) -> Result<Report, BuildError> {
+    let root = Root::open(system, request.registry)
+        .map_err(|error| BuildError::Registry { path: request.registry.to_owned(), error })?;
+    let out = out_directory(system, &root, request)?;
+    let failed = |error| BuildError::Out { path: out.clone(), error };
+    let mut outputs = Disk::open(system, &out).map_err(failed)?;
+    // Whatever was built before is no source.
+    let is_built = outputs.directory(record::DIRECTORY).map_err(failed)?.is_some();
+    let inside = out.strip_prefix(root.path()).ok().filter(|_| is_built).map(slashed);
+    let registry = portable::read_except(system, &root, &compiler.clients(), inside.as_deref());
+    if registry.items.is_empty() {
+        return Err(BuildError::NoItems { path: root.path().to_owned() });
+    }
+    refuse_source(&out, &root, &registry)?;
+    let own = out.join(record::DIRECTORY);
+    let mut lock = None;
+    if request.mode == Mode::Write {
+        outputs.create().map_err(failed)?;
+        outputs.make_directory(record::DIRECTORY).map_err(failed)?;
+        lock = Some(system.lock(&own.join(LOCK)).map_err(failed)?);
+    }
+    let open = |path: &Path| Disk::open(system, path).map_err(failed);
+    let mut disks = Disks { outputs, config: open(&out)?, own: open(&own)? };
+    let work = Work { system, compiler, root: &root, out: &out, request };
+    let report = work.run(&registry, &mut disks);
+    drop(lock);
+    report
+}
+
+/// Finds the output directory.
+fn out_directory(
+    system: &dyn System,
+    root: &Root,
+    request: &Request<'_>,
+) -> Result<PathBuf, BuildError> {
+    if let Some(out) = request.out {
+        return Ok(resolve_existing(system, out).path);
+    }
+    let inside = request.configured_out.unwrap_or(DEFAULT_OUT);
+    let path = resolve_existing(system, &root.path().join(inside)).path;
+    // A project cannot send its outputs elsewhere; only the command line can.
+    if path.starts_with(root.path()) { Ok(path) } else { Err(BuildError::OutOutside { path }) }
+}
+
+/// Refuses an output directory that is the root of some items, or lies among them.
+fn refuse_source(out: &Path, root: &Root, registry: &Registry) -> Result<(), BuildError> {
+    for item in &registry.items {
+        let directory = root.path().join(item.slashed());
+        let above = directory.parent().unwrap_or(root.path());
+        let is_sorted =
+            above.file_name().and_then(|name| Kind::of_folder(name.to_str()?)).is_some();
+        let item_root = if is_sorted { above.parent().unwrap_or(above) } else { above };
+        if out == item_root || out.starts_with(&directory) || is_sorted && out.starts_with(above) {
+            return Err(BuildError::OutIsSource { path: out.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// What all steps of a build need.
+struct Work<'w> {
+    system: &'w dyn System,
+    compiler: &'w dyn Compile,
+    root: &'w Root,
+    out: &'w Path,
+    request: &'w Request<'w>,
+}
+
+impl Work<'_> {
+    fn run(&self, registry: &Registry, disks: &mut Disks<'_>) -> Result<Report, BuildError> {
+        let failed = |error| BuildError::Out { path: self.out.to_owned(), error };
+        let is_write = self.request.mode == Mode::Write;
+        if is_write {
+            stage::recover(self.system, disks).map_err(failed)?;
+        }
+        let before = self.record(disks)?;
+        let stage = if is_write { Some(Stage::begin(&disks.own).map_err(failed)?) } else { None };
+        let edited = match self.request.edited {
+            Edited::Keep => Chosen::None,
+            Edited::Overwrite => Chosen::All,
+        };
+        let policy = Policy { edited, advice: ADVICE, ..Policy::default() };
+        let after = Record::new(way(self.out, self.root.path()));
+        let mut plan = Plan::new(vec![&before], &policy, self.out, after, stage);
+        let planned = self.plan(registry, &mut plan, disks);
+        if let Some(mut stage) = plan.stage.take() {
+            if let Err(error) = planned {
+                // The first error is the one to tell about.
+                let _ = stage.abandon(&disks.own);
+                return Err(failed(error));
+            }
+            let text = plan.after.to_bytes().map_err(failed)?;
+            if plan.after != before {
+                let sha256 = brief_syntax::hash::sha256(&text);
+                let permission = Permission::Data;
+                let before = match disks.own.look(RECORD) {
+                    crate::outputs::disk::Found::File(found) => Some(found.sha256),
+                    _ => None,
+                };
+                let (at, mode) = (At::Own, FileMode::Own);
+                let file = Planned { at, path: RECORD, mode, permission, sha256, before };
+                stage.put(file, &mut |target| target.write_all(&text)).map_err(failed)?;
+            }
+            stage.commit(self.system, disks).map_err(|error| match error {
+                CommitError::Nothing(error) | CommitError::Half(error) => failed(error),
+            })?;
+        } else {
+            planned.map_err(failed)?;
+        }
+        Ok(self.report(registry, plan))
+    }
+
+    /// Reads what was written before.
+    fn record(&self, disks: &Disks<'_>) -> Result<Record, BuildError> {
+        let way = way(self.out, self.root.path());
+        let Some(own) = disks.own.top() else { return Ok(Record::new(way)) };
+        let before = Record::read(own, RECORD).map_err(|problem| BuildError::Record {
+            path: self.out.join(record::DIRECTORY).join(RECORD),
+            problem,
+        })?;
+        let before = before.unwrap_or_else(|| Record::new(way.clone()));
+        if before.registry != way && self.request.edited == Edited::Keep {
+            let registry = before.registry;
+            return Err(BuildError::OtherRegistry { path: self.out.to_owned(), registry });
+        }
+        Ok(before)
+    }
+
+    fn plan(
+        &self,
+        registry: &Registry,
+        plan: &mut Plan<'_>,
+        disks: &mut Disks<'_>,
+    ) -> io::Result<()> {
+        let context = self.compiler.fingerprint();
+        for item in &registry.items {
+            let key = plan::key(item.id());
+            let errors =
+                item.diagnostics().iter().filter(|found| found.severity == Severity::Error);
+            plan.diagnostics.extend(errors.cloned());
+            if !item.is_valid() {
+                plan.fail(&key);
+                continue;
+            }
+            let beside = match Beside::read(self.system, self.root, item) {
+                Ok(beside) => beside,
+                Err(problem) => {
+                    plan.diagnostics.push(*problem);
+                    plan.fail(&key);
+                    continue;
+                }
+            };
+            let content = item::content_hash(item, &beside);
+            let fingerprint = item::fingerprint(context, self.request.clients, item, &content);
+            if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
+                let compiled = self.compiler.compile(item, self.request.clients);
+                let source = item.slashed().to_owned();
+                let wanted = Wanted { item, source, fingerprint, beside: &beside };
+                plan.add(wanted, compiled, &mut disks.outputs, &disks.own)?;
+            }
+        }
+        // What could not be read may be an item whose files would seem to be nobody's.
+        let mut unread = registry.diagnostics.clone();
+        unread.retain(|found| found.severity == Severity::Error);
+        if unread.is_empty() {
+            plan.remove_stale(&mut disks.outputs, &disks.own)
+        } else {
+            plan.diagnostics.append(&mut unread);
+            plan.leave_all();
+            Ok(())
+        }
+    }
+
+    fn report(&self, registry: &Registry, plan: Plan<'_>) -> Report {
+        let mut changes = plan.changes;
+        changes.sort_unstable();
+        Report {
+            registry: self.root.path().to_owned(),
+            out: self.out.to_owned(),
+            items: registry.items.len(),
+            failed: plan.failed,
+            changes,
+            unchanged: plan.unchanged,
+            kept: plan.kept,
+            diagnostics: plan.diagnostics,
+        }
+    }
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let names = path.components().filter(|part| matches!(part, Component::Normal(_)));
+    names.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+}
+
+fn slashed(path: &Path) -> String {
+    names(path).join("/")
+}
+
+/// Returns the way from one directory to another, with `/`.
+fn way(from: &Path, to: &Path) -> String {
+    let (from, to) = (names(from), names(to));
+    let shared = from.iter().zip(&to).take_while(|(left, right)| left == right).count();
+    let up = std::iter::repeat_n("..", from.len() - shared);
+    let way: Vec<&str> = up.chain(to[shared..].iter().map(String::as_str)).collect();
+    if way.is_empty() { ".".to_owned() } else { way.join("/") }
+}

@@ -1,0 +1,146 @@
+//! Sources as directories with items in them.
+
+use std::path::{Path, PathBuf};
+
+use brief_dialects::portable::{self, Registry};
+use brief_syntax::system::System;
+use brief_syntax::Root;
+
+use super::{InstallError, Project, Request};
+use crate::cache::{Cache, Checkout, Network};
+use crate::lock::{Lock, LockedSource};
+use crate::manifest::{Place, WantedSource};
+use crate::source::{GitSource, Source};
+
+/// A source that was opened.
+pub(super) struct Opened<'o> {
+    pub(super) wanted: &'o WantedSource,
+    pub(super) root: Root,
+    pub(super) registry: Registry,
+    pub(super) commit: Option<String>,
+    /// Whether the commit is the one that is locked.
+    pub(super) is_locked: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// What there is in a source that nobody has installed yet.
+#[derive(Debug)]
+pub struct Found {
+    /// Its items and bundles.
+    pub registry: Registry,
+    /// The commit, of a repository.
+    pub commit: Option<String>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// Looks into a source, so that its items can be chosen from.
+pub fn look_into(
+    system: &dyn System,
+    source: &Source,
+    base: &Path,
+    clients: &[&str],
+    network: Network,
+) -> Result<Found, InstallError> {
+    let name = source.to_string();
+    let (directory, commit, notes) = match source {
+        Source::Directory(path) => (base.join(path), None, Vec::new()),
+        Source::Git(git) => {
+            let checkout = cache(system)?
+                .checkout(git, network)
+                .map_err(|error| InstallError::Fetch { name: name.clone(), error: Box::new(error) })?;
+            (checkout.directory, Some(checkout.commit), checkout.notes)
+        }
+    };
+    let root = root(system, &name, directory)?;
+    Ok(Found { registry: portable::read(system, &root, clients), commit, notes })
+}
+
+fn cache(system: &dyn System) -> Result<Cache<'_>, InstallError> {
+    Cache::of_user(system).ok_or(InstallError::NoCache)
+}
+
+fn root(system: &dyn System, name: &str, path: PathBuf) -> Result<Root, InstallError> {
+    Root::open(system, &path)
+        .map_err(|error| InstallError::Directory { name: name.to_owned(), path, error })
+}
+
+/// What all sources are opened with.
+pub(super) struct Opener<'o> {
+    pub(super) system: &'o dyn System,
+    pub(super) project: &'o Project,
+    pub(super) request: &'o Request<'o>,
+    pub(super) lock: &'o Lock,
+    pub(super) clients: &'o [&'o str],
+}
+
+impl Opener<'_> {
+    /// Opens a source: at the commit that is locked, unless somebody wants a newer one.
+    pub(super) fn open<'w>(&self, wanted: &'w WantedSource) -> Result<Opened<'w>, InstallError> {
+        let (directory, commit, is_locked, notes) = match &wanted.place {
+            Place::Directory(path) => (self.project.config.join(path), None, false, Vec::new()),
+            Place::Git { .. } => {
+                let source = git_source(self.system, self.project, wanted)?;
+                let locked = self.lock.sources.get(&wanted.name);
+                let locked = locked.filter(|_| !self.request.refresh.has(&wanted.name));
+                let (checkout, is_locked) = self.checkout(wanted, &source, locked)?;
+                (checkout.directory, Some(checkout.commit), is_locked, checkout.notes)
+            }
+        };
+        let root = root(self.system, &wanted.name, directory)?;
+        let registry = portable::read(self.system, &root, self.clients);
+        Ok(Opened { wanted, root, registry, commit, is_locked, notes })
+    }
+
+    fn checkout(
+        &self,
+        wanted: &WantedSource,
+        source: &GitSource,
+        locked: Option<&LockedSource>,
+    ) -> Result<(Checkout, bool), InstallError> {
+        let cache = cache(self.system)?;
+        let network = self.request.network;
+        let failed = |error| InstallError::Fetch { name: wanted.name.clone(), error: Box::new(error) };
+        if let Some(commit) = self.request.commits.get(&wanted.name) {
+            let checkout = cache.checkout_commit(source, commit, network).map_err(failed)?;
+            return Ok((checkout, false));
+        }
+        let commit = locked.filter(|locked| locked.place == wanted.place);
+        match commit.and_then(|locked| locked.commit.as_deref()) {
+            Some(commit) => {
+                let checkout = cache.checkout_commit(source, commit, network).map_err(failed)?;
+                Ok((checkout, true))
+            }
+            None => Ok((cache.checkout(source, network).map_err(failed)?, false)),
+        }
+    }
+}
+
+/// Reads where a repository is from the words of the manifest.
+pub(super) fn git_source(
+    system: &dyn System,
+    project: &Project,
+    wanted: &WantedSource,
+) -> Result<GitSource, InstallError> {
+    let Place::Git { git, reference, subpath } = &wanted.place else {
+        unreachable!("only repositories come here")
+    };
+    let failed = |error| InstallError::Source { name: wanted.name.clone(), error };
+    match Source::parse_added(git, &project.config, system).map_err(failed)? {
+        Source::Git(mut source) => {
+            if reference.is_some() {
+                source.reference.clone_from(reference);
+            }
+            if subpath.is_some() {
+                source.subpath.clone_from(subpath);
+            }
+            Ok(source)
+        }
+        // A directory by that name has come up beside the manifest; the manifest says what is meant.
+        Source::Directory(path) => Ok(GitSource {
+            url: format!("https://github.com/{}.git", path.to_string_lossy().trim_end_matches(".git")),
+            reference: reference.clone(),
+            subpath: subpath.clone(),
+        }),
+    }
+}

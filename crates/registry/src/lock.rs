@@ -1,0 +1,478 @@
+//! What was resolved and written: `brief.lock`.
+//!
+//! Sorted, one fact in a line, without clocks, machines or versions of the program, so that two branches
+//! that change different things merge without a conflict, and a run that changes nothing writes nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use brief_dialects::portable::output::SharedEntry;
+use brief_dialects::portable::{ItemId, Kind};
+use serde::Deserialize;
+
+use crate::manifest::Place;
+use crate::outputs::plan::key;
+use crate::outputs::record::{FileRecord, ItemRecord, Record, is_output_path};
+
+/// The name of the file.
+pub const FILE_NAME: &str = "brief.lock";
+
+/// The shape of the file.
+const VERSION: u32 = 1;
+
+const HEADER: &str = "\
+# What `brief sync` has resolved and written. Keep it in version control; do not edit it by hand.
+";
+
+/// What was resolved and written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Lock {
+    /// The sources, by name.
+    pub sources: BTreeMap<String, LockedSource>,
+    /// The items.
+    pub items: BTreeMap<ItemId, LockedItem>,
+    /// What stands in files of the user because of us, by path.
+    pub shared: BTreeMap<String, Vec<SharedEntry>>,
+}
+
+/// A source as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockedSource {
+    /// Where it is, in the words of the manifest.
+    pub place: Place,
+    /// The commit, of a repository.
+    pub commit: Option<String>,
+    /// The bundles of it that are installed, with their versions.
+    pub bundles: BTreeMap<String, Option<String>>,
+}
+
+/// An item as it was found and written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockedItem {
+    /// The name of the source.
+    pub source: String,
+    /// The directory in the source, with `/`.
+    pub path: String,
+    /// Its version, if it says one.
+    pub version: Option<String>,
+    /// One name for its content.
+    pub sha256: String,
+    /// The bundles that brought it.
+    pub bundles: Vec<String>,
+    /// The files that were written.
+    pub files: BTreeMap<String, LockedFile>,
+}
+
+/// A file as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockedFile {
+    /// The SHA-256 of its content.
+    pub sha256: String,
+    /// Whether it may be started.
+    pub program: bool,
+}
+
+/// Why a lock cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct LockError {
+    /// Where.
+    pub line: usize,
+    /// What is wrong.
+    pub problem: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawLock {
+    version: u32,
+    #[serde(default)]
+    source: Vec<RawSource>,
+    #[serde(default)]
+    item: Vec<RawItem>,
+    #[serde(default)]
+    shared: Vec<RawShared>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSource {
+    name: String,
+    git: Option<String>,
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    subpath: Option<String>,
+    directory: Option<String>,
+    commit: Option<String>,
+    #[serde(default)]
+    bundles: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawItem {
+    kind: String,
+    name: String,
+    source: String,
+    path: String,
+    version: Option<String>,
+    sha256: String,
+    #[serde(default)]
+    bundles: Vec<String>,
+    #[serde(default)]
+    files: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawShared {
+    path: String,
+    entries: Vec<RawEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawEntry {
+    list: Option<String>,
+    value: Option<String>,
+    table: Option<String>,
+    key: Option<String>,
+    json: Option<String>,
+    block: Option<String>,
+}
+
+impl Lock {
+    /// Reads a lock.
+    pub fn parse(text: &str) -> Result<Lock, LockError> {
+        if let Some(line) = text.lines().position(|line| line.starts_with("<<<<<<<")) {
+            let problem = "it has marks of a merge that nobody has settled".to_owned();
+            return Err(LockError { line: line + 1, problem });
+        }
+        let raw: RawLock = toml_edit::de::from_str(text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            LockError {
+                line: before.map_or(1, |before| before.matches('\n').count() + 1),
+                problem: error.message().replace('\n', ", "),
+            }
+        })?;
+        raw.check().map_err(|(mark, problem)| {
+            let line =
+                text.lines().position(|line| line.contains(&mark)).map_or(1, |line| line + 1);
+            LockError { line, problem }
+        })
+    }
+
+    /// Returns the lock as a text; the same lock is always the same text.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{HEADER}version = {VERSION}\n");
+        for (name, source) in &self.sources {
+            text.push_str("\n[[source]]\n");
+            field(&mut text, "name", name);
+            match &source.place {
+                Place::Git { git, reference, subpath } => {
+                    field(&mut text, "git", git);
+                    optional(&mut text, "ref", reference.as_deref());
+                    optional(&mut text, "subpath", subpath.as_deref());
+                }
+                Place::Directory(path) => field(&mut text, "directory", path),
+            }
+            optional(&mut text, "commit", source.commit.as_deref());
+            let bundles = source.bundles.iter().map(|(name, version)| match version {
+                Some(version) => format!("{name} {version}"),
+                None => name.clone(),
+            });
+            lines(&mut text, "bundles", bundles.map(|bundle| quoted(&bundle)));
+        }
+        for (id, item) in &self.items {
+            text.push_str("\n[[item]]\n");
+            field(&mut text, "kind", id.kind.as_str());
+            field(&mut text, "name", &id.name);
+            field(&mut text, "source", &item.source);
+            field(&mut text, "path", &item.path);
+            optional(&mut text, "version", item.version.as_deref());
+            field(&mut text, "sha256", &item.sha256);
+            lines(&mut text, "bundles", item.bundles.iter().map(|name| quoted(name)));
+            let files = item.files.iter().map(|(path, file)| {
+                let program = if file.program { " program" } else { "" };
+                quoted(&format!("{path} {}{program}", file.sha256))
+            });
+            lines(&mut text, "files", files);
+        }
+        for (path, entries) in &self.shared {
+            text.push_str("\n[[shared]]\n");
+            field(&mut text, "path", path);
+            lines(&mut text, "entries", entries.iter().map(shared_text));
+        }
+        text
+    }
+
+    /// Returns what the lock knows about files, as a record.
+    pub(crate) fn to_record(&self) -> Record {
+        let mut record = Record::new(String::new());
+        for (id, item) in &self.items {
+            let file = |file: &LockedFile| FileRecord {
+                sha256: file.sha256.clone(),
+                program: file.program,
+            };
+            let files = item.files.iter().map(|(path, one)| (path.clone(), file(one)));
+            let one = ItemRecord {
+                source: item.source.clone(),
+                fingerprint: String::new(),
+                files: files.collect(),
+            };
+            record.items.insert(key(id), one);
+        }
+        record
+    }
+}
+
+/// A piece of text to find the line by, and what is wrong there.
+type Wrong = (String, String);
+
+impl RawLock {
+    fn check(self) -> Result<Lock, Wrong> {
+        if self.version != VERSION {
+            let problem = format!(
+                "it has version {}, and this program knows {VERSION}; upgrade `brief`",
+                self.version
+            );
+            return Err(("version =".to_owned(), problem));
+        }
+        let mut lock = Lock::default();
+        for source in self.source {
+            let name = source.name.clone();
+            let found = source.check()?;
+            if lock.sources.insert(name.clone(), found).is_some() {
+                return Err((quoted(&name), format!("the source `{name}` is there twice")));
+            }
+        }
+        for item in self.item {
+            let (id, found) = item.check()?;
+            if !lock.sources.contains_key(&found.source) {
+                let problem = format!("the {id} comes from `{}`, which is no source", found.source);
+                return Err((quoted(&found.source), problem));
+            }
+            let problem = format!("the {id} is there twice");
+            let mark = quoted(&id.name);
+            if lock.items.insert(id, found).is_some() {
+                return Err((mark, problem));
+            }
+        }
+        for shared in self.shared {
+            let mark = quoted(&shared.path);
+            if !is_below(&shared.path) {
+                return Err((mark, format!("`{}` is no path in the project", shared.path)));
+            }
+            let entries: Option<Vec<SharedEntry>> =
+                shared.entries.into_iter().map(RawEntry::check).collect();
+            let entries = entries.ok_or((mark, "an entry has neither of its shapes".to_owned()))?;
+            lock.shared.insert(shared.path, entries);
+        }
+        Ok(lock)
+    }
+}
+
+impl RawSource {
+    fn check(self) -> Result<LockedSource, Wrong> {
+        let mark = quoted(&self.name);
+        let place = match (self.git, self.directory) {
+            (Some(git), None) => {
+                Place::Git { git, reference: self.reference, subpath: self.subpath }
+            }
+            (None, Some(directory)) => Place::Directory(directory),
+            _ => return Err((mark, "a source has `git` or `directory`".to_owned())),
+        };
+        if matches!(place, Place::Git { .. }) != self.commit.is_some() {
+            return Err((mark, "a repository has a `commit`, a directory has none".to_owned()));
+        }
+        if let Some(commit) = self.commit.as_deref().filter(|text| !crate::extract::is_commit(text))
+        {
+            return Err((commit.to_owned(), format!("`{commit}` is no commit")));
+        }
+        let bundles = self.bundles.into_iter().map(|text| match text.split_once(' ') {
+            Some((name, version)) => (name.to_owned(), Some(version.to_owned())),
+            None => (text, None),
+        });
+        Ok(LockedSource { place, commit: self.commit, bundles: bundles.collect() })
+    }
+}
+
+impl RawItem {
+    fn check(self) -> Result<(ItemId, LockedItem), Wrong> {
+        let Some(kind) = Kind::from_name(&self.kind) else {
+            return Err((quoted(&self.kind), format!("there is no kind `{}`", self.kind)));
+        };
+        if !is_sha256(&self.sha256) {
+            return Err((quoted(&self.sha256), format!("`{}` is no SHA-256", self.sha256)));
+        }
+        let mut files = BTreeMap::new();
+        for text in self.files {
+            let (rest, program) = match text.strip_suffix(" program") {
+                Some(rest) => (rest, true),
+                None => (text.as_str(), false),
+            };
+            let known = rest.rsplit_once(' ').filter(|(_, sha256)| is_sha256(sha256));
+            let Some((path, sha256)) = known else {
+                return Err((text.clone(), format!("`{text}` is no path and SHA-256")));
+            };
+            // Files are removed by what stands here.
+            if !is_output_path(path) {
+                return Err((text.clone(), format!("`{path}` is no path of an output")));
+            }
+            files.insert(path.to_owned(), LockedFile { sha256: sha256.to_owned(), program });
+        }
+        let item = LockedItem {
+            source: self.source,
+            path: self.path,
+            version: self.version,
+            sha256: self.sha256,
+            bundles: self.bundles,
+            files,
+        };
+        Ok((ItemId { kind, name: self.name }, item))
+    }
+}
+
+impl RawEntry {
+    fn check(self) -> Option<SharedEntry> {
+        match self {
+            RawEntry { list: Some(key), value: Some(value), .. } => {
+                Some(SharedEntry::Listed { key, value })
+            }
+            RawEntry { table: Some(key), key: Some(name), json: Some(json), .. } => {
+                Some(SharedEntry::Keyed { key, name, json })
+            }
+            RawEntry { block: Some(text), .. } => Some(SharedEntry::Block { text }),
+            _ => None,
+        }
+    }
+}
+
+fn shared_text(entry: &SharedEntry) -> String {
+    match entry {
+        SharedEntry::Listed { key, value } => {
+            format!("{{ list = {}, value = {} }}", quoted(key), quoted(value))
+        }
+        SharedEntry::Keyed { key, name, json } => {
+            let (key, name, json) = (quoted(key), quoted(name), quoted(json));
+            format!("{{ table = {key}, key = {name}, json = {json} }}")
+        }
+        SharedEntry::Block { text } => format!("{{ block = {} }}", quoted(text)),
+    }
+}
+
+fn field(text: &mut String, key: &str, value: &str) {
+    let _ = writeln!(text, "{key} = {}", quoted(value));
+}
+
+fn optional(text: &mut String, key: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        field(text, key, value);
+    }
+}
+
+/// One in a line, so that two changes to the list do not meet.
+fn lines(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
+    let mut values = values.peekable();
+    if values.peek().is_none() {
+        return;
+    }
+    let _ = writeln!(text, "{key} = [");
+    for value in values {
+        let _ = writeln!(text, "  {value},");
+    }
+    text.push_str("]\n");
+}
+
+fn quoted(text: &str) -> String {
+    toml_edit::Value::from(text).to_string()
+}
+
+fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn is_below(path: &str) -> bool {
+    !path.contains(['\\', '\0']) && path.split('/').all(|name| !matches!(name, "" | "." | ".."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Lock {
+        let sha = |letter: char| letter.to_string().repeat(64);
+        let place = Place::Git {
+            git: "acme/guidance".to_owned(),
+            reference: Some("v1".to_owned()),
+            subpath: None,
+        };
+        let file = |letter, program| LockedFile { sha256: sha(letter), program };
+        let item = LockedItem {
+            source: "guidance".to_owned(),
+            path: "skills/a".to_owned(),
+            version: Some("1.0.0".to_owned()),
+            sha256: sha('a'),
+            bundles: vec!["base".to_owned()],
+            files: BTreeMap::from([
+                (".claude/skills/a/SKILL.md".to_owned(), file('b', false)),
+                (".claude/skills/a/with space \"x\".sh".to_owned(), file('c', true)),
+            ]),
+        };
+        let source = LockedSource {
+            place,
+            commit: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
+            bundles: BTreeMap::from([("base".to_owned(), Some("1.2.0".to_owned()))]),
+        };
+        let local = LockedSource {
+            place: Place::Directory("../local".to_owned()),
+            commit: None,
+            bundles: BTreeMap::new(),
+        };
+        let entries = vec![
+            SharedEntry::Listed { key: "instructions".to_owned(), value: "x/**".to_owned() },
+            SharedEntry::Block { text: "@AGENTS.md\nsecond".to_owned() },
+            SharedEntry::Keyed {
+                key: "mcpServers".to_owned(),
+                name: "files".to_owned(),
+                json: "{\"command\":\"x\"}".to_owned(),
+            },
+        ];
+        Lock {
+            sources: BTreeMap::from([("guidance".to_owned(), source), ("local".to_owned(), local)]),
+            items: BTreeMap::from([(ItemId { kind: Kind::Skill, name: "a".to_owned() }, item)]),
+            shared: BTreeMap::from([("CLAUDE.md".to_owned(), entries)]),
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read_again() {
+        let text = sample().to_text();
+        assert_eq!(Lock::parse(&text).unwrap(), sample(), "{text}");
+        assert!(text.lines().all(|line| line.len() < 200), "{text}");
+    }
+
+    #[test]
+    fn a_lock_that_was_edited_is_refused_with_its_line() {
+        let text = sample().to_text();
+        let cases = [
+            ("version = 1", "version = 9", "upgrade"),
+            ("kind = \"skill\"", "kind = \"skil\"", "no kind `skil`"),
+            (".claude/skills/a/SKILL.md", "../../etc/passwd", "no path of an output"),
+            (".claude/skills/a/SKILL.md", "src/main.rs", "no path of an output"),
+            ("0123456789abcdef0123456789abcdef01234567", "--upload-pack", "no commit"),
+            ("source = \"guidance\"", "source = \"other\"", "which is no source"),
+            ("path = \"CLAUDE.md\"", "path = \"../CLAUDE.md\"", "no path in the project"),
+            ("[[item]]", "[[items]]", "unknown field"),
+        ];
+        for (from, to, words) in cases {
+            let edited = text.replace(from, to);
+            let error = Lock::parse(&edited).unwrap_err();
+            assert!(error.problem.contains(words), "{to}: {error}");
+            let line = edited.lines().position(|line| line.contains(to)).unwrap() + 1;
+            assert_eq!(error.line, line, "{to}: {error}\n{edited}");
+        }
+        let merged = text.replace("[[item]]", "<<<<<<< ours\n[[item]]");
+        assert!(Lock::parse(&merged).unwrap_err().problem.contains("merge"));
+    }
+}

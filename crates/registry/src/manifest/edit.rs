@@ -1,0 +1,265 @@
+//! Changes to `brief.toml` that leave everything else in it as the user wrote it.
+
+use brief_dialects::portable::{ItemId, Kind};
+use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value, value};
+
+use super::{Place, Wanted};
+
+/// A change to a manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// Adds to what is wanted of a source, which may be new.
+    Want {
+        /// The name of the source.
+        source: String,
+        /// Where it is.
+        place: Place,
+        /// What is wanted of it, besides what was.
+        wanted: Wanted,
+        /// The clients that its items are for; `None` to leave that as it is.
+        clients: Option<Vec<String>>,
+    },
+    /// Takes an item from those that are named.
+    DropItem {
+        /// The name of the source.
+        source: String,
+        /// The item.
+        item: ItemId,
+    },
+    /// Leaves an item out of all that there are.
+    Exclude {
+        /// The name of the source.
+        source: String,
+        /// The item.
+        item: ItemId,
+    },
+    /// Takes a bundle from those that are named.
+    DropBundle {
+        /// The name of the source.
+        source: String,
+        /// The bundle.
+        bundle: String,
+    },
+    /// Removes a source with everything that is wanted of it.
+    DropSource {
+        /// The name of the source.
+        source: String,
+    },
+}
+
+/// Why a manifest was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// It is not TOML.
+    #[error("it is not TOML: {0}")]
+    Syntax(String),
+    /// Something in it is not what it should be.
+    #[error("`{0}` is not a table")]
+    Shape(String),
+}
+
+impl Edit {
+    /// Applies changes to the text of a manifest, one after the other.
+    pub fn apply(text: &str, edits: &[Edit]) -> Result<String, EditError> {
+        let mut document: DocumentMut = text
+            .parse()
+            .map_err(|error: toml_edit::TomlError| EditError::Syntax(one_line(error.message())))?;
+        for edit in edits {
+            edit.carry_out(&mut document)?;
+        }
+        Ok(document.to_string())
+    }
+
+    fn carry_out(&self, document: &mut DocumentMut) -> Result<(), EditError> {
+        match self {
+            Edit::Want { source, place, wanted, clients } => {
+                let table = source_table(document, source)?;
+                set_place(table, place);
+                want(table, wanted)?;
+                if let Some(clients) = clients {
+                    table.insert("clients", value(clients.iter().collect::<Array>()));
+                }
+            }
+            Edit::DropItem { source, item } => {
+                let Some(table) = existing(document, source) else { return Ok(()) };
+                drop_from(table, item.kind.folder(), &item.name);
+                drop_if_empty(document, source);
+            }
+            Edit::Exclude { source, item } => {
+                let table = source_table(document, source)?;
+                add_to(table, "exclude", &format!("{}/{}", item.kind, item.name))?;
+            }
+            Edit::DropBundle { source, bundle } => {
+                let Some(table) = existing(document, source) else { return Ok(()) };
+                drop_from(table, "bundles", bundle);
+                drop_if_empty(document, source);
+            }
+            Edit::DropSource { source } => drop_source(document, source),
+        }
+        Ok(())
+    }
+}
+
+/// Returns the table of a source, which is added at the end of the file if there is none.
+fn source_table<'d>(
+    document: &'d mut DocumentMut,
+    name: &str,
+) -> Result<&'d mut dyn TableLike, EditError> {
+    let sources = document.entry("sources").or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let is_inline = sources.is_inline_table();
+    let sources =
+        sources.as_table_like_mut().ok_or_else(|| EditError::Shape("sources".to_owned()))?;
+    let source = sources.entry(name).or_insert_with(|| {
+        if is_inline {
+            return value(toml_edit::InlineTable::new());
+        }
+        Item::Table(Table::new())
+    });
+    source.as_table_like_mut().ok_or_else(|| EditError::Shape(format!("sources.{name}")))
+}
+
+fn existing<'d>(document: &'d mut DocumentMut, name: &str) -> Option<&'d mut dyn TableLike> {
+    document.get_mut("sources")?.as_table_like_mut()?.get_mut(name)?.as_table_like_mut()
+}
+
+fn drop_source(document: &mut DocumentMut, name: &str) {
+    let Some(sources) = document.get_mut("sources").and_then(Item::as_table_like_mut) else {
+        return;
+    };
+    sources.remove(name);
+    if sources.is_empty() {
+        document.remove("sources");
+    }
+}
+
+/// Removes a source of which nothing is wanted any more.
+fn drop_if_empty(document: &mut DocumentMut, name: &str) {
+    let lists = ["bundles", "rules", "skills", "agents"];
+    let is_empty = existing(document, name).is_some_and(|table| {
+        let is_all = table.get("all").and_then(Item::as_bool).unwrap_or(false);
+        !is_all && lists.iter().all(|list| table.get(list).is_none())
+    });
+    if is_empty {
+        drop_source(document, name);
+    }
+}
+
+fn set_place(table: &mut dyn TableLike, place: &Place) {
+    let (fields, others): (Vec<(&str, Option<&String>)>, _) = match place {
+        Place::Git { git, reference, subpath } => (
+            vec![("git", Some(git)), ("ref", reference.as_ref()), ("subpath", subpath.as_ref())],
+            vec!["directory"],
+        ),
+        Place::Directory(path) => (vec![("directory", Some(path))], vec!["git", "ref", "subpath"]),
+    };
+    for (key, text) in fields {
+        match text {
+            Some(text) if table.get(key).and_then(Item::as_str) == Some(text) => {}
+            Some(text) => set(table, key, text),
+            None => {
+                table.remove(key);
+            }
+        }
+    }
+    for key in others {
+        table.remove(key);
+    }
+}
+
+/// Sets a text; what stands around it stays.
+fn set(table: &mut dyn TableLike, key: &str, text: &str) {
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = Value::from(text);
+            *old.decor_mut() = decor;
+        }
+        None => {
+            table.insert(key, value(text));
+        }
+    }
+}
+
+fn want(table: &mut dyn TableLike, wanted: &Wanted) -> Result<(), EditError> {
+    if wanted.all && table.get("all").and_then(Item::as_bool) != Some(true) {
+        table.insert("all", value(true));
+    }
+    for bundle in &wanted.bundles {
+        add_to(table, "bundles", bundle)?;
+    }
+    let is_all = table.get("all").and_then(Item::as_bool) == Some(true);
+    for item in &wanted.items {
+        // Whoever asks for an item no longer wants to be without it.
+        drop_from(table, "exclude", &format!("{}/{}", item.kind, item.name));
+        if !is_all {
+            add_to(table, item.kind.folder(), &item.name)?;
+        }
+    }
+    if wanted.all {
+        table.remove("exclude");
+        for kind in Kind::ALL {
+            table.remove(kind.folder());
+        }
+    }
+    Ok(())
+}
+
+fn add_to(table: &mut dyn TableLike, key: &str, text: &str) -> Result<(), EditError> {
+    let list = table.entry(key).or_insert_with(|| value(Array::new()));
+    let list = list.as_array_mut().ok_or_else(|| EditError::Shape(key.to_owned()))?;
+    if list.iter().any(|one| one.as_str() == Some(text)) {
+        return Ok(());
+    }
+    // A list with one entry in a line goes on like that.
+    let indent = list.iter().last().and_then(|last| last.decor().prefix()?.as_str());
+    let indent = indent.filter(|prefix| prefix.contains('\n'));
+    let indent = indent.map(|prefix| format!("\n{}", prefix.rsplit('\n').next().unwrap_or("")));
+    match indent {
+        Some(indent) => {
+            let mut new = Value::from(text);
+            // A comment behind the last entry stays behind it.
+            let comment = list.trailing().as_str().unwrap_or("").trim_end().to_owned();
+            new.decor_mut().set_prefix(format!("{comment}{indent}"));
+            list.push_formatted(new);
+            list.set_trailing("\n");
+            list.set_trailing_comma(true);
+        }
+        None => list.push(text),
+    }
+    Ok(())
+}
+
+fn drop_from(table: &mut dyn TableLike, key: &str, text: &str) {
+    let Some(list) = table.get_mut(key).and_then(Item::as_array_mut) else { return };
+    let Some(index) = list.iter().position(|one| one.as_str() == Some(text)) else { return };
+    let removed = list.remove(index);
+    // A comment in front of it may be about its neighbours.
+    let prefix = removed.decor().prefix().and_then(RawString::as_str).unwrap_or("");
+    if prefix.contains('#') {
+        let prefix = prefix.trim_end_matches([' ', '\t']).trim_end_matches('\n').to_owned();
+        match list.get_mut(index) {
+            Some(next) => {
+                let own = next.decor().prefix().and_then(RawString::as_str).unwrap_or("");
+                let both = format!("{prefix}{own}");
+                next.decor_mut().set_prefix(both);
+            }
+            None => {
+                let own = list.trailing().as_str().unwrap_or("").to_owned();
+                let own = if own.contains('\n') { own } else { format!("\n{own}") };
+                list.set_trailing(format!("{prefix}{own}"));
+            }
+        }
+    }
+    if list.is_empty() && !list.trailing().as_str().unwrap_or("").contains('#') {
+        table.remove(key);
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', ", ")
+}

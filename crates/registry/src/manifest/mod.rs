@@ -1,0 +1,245 @@
+//! What is wanted: the sources and items in `brief.toml`.
+//!
+//! ```toml
+//! [sources.guidance]
+//! git = "acme/guidance"
+//! ref = "v1.2.0"
+//! bundles = ["platform-baseline"]
+//! skills = ["create-endpoint"]
+//! ```
+
+mod edit;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use brief_dialects::portable::toml::{self, Entry, Problem, Table};
+use brief_dialects::portable::{ItemId, Kind, name_problem};
+use brief_syntax::near_miss::nearest;
+use brief_syntax::{Diagnostic, Source, Span};
+
+pub use edit::{Edit, EditError};
+
+/// The sections that a `brief.toml` may have.
+const SECTIONS: [&str; 5] = ["build", "clients", "install", "mcp", "sources"];
+
+/// The keys of a source.
+const KEYS: [&str; 11] = [
+    "agents",
+    "all",
+    "bundles",
+    "clients",
+    "directory",
+    "exclude",
+    "git",
+    "ref",
+    "rules",
+    "skills",
+    "subpath",
+];
+
+/// What a project wants.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Manifest {
+    /// The sources, by name.
+    pub sources: Vec<WantedSource>,
+}
+
+/// A source, and what is wanted of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedSource {
+    /// The name that it goes by in the project.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// What is wanted of it.
+    pub wanted: Wanted,
+    /// The clients that its items are for; `None` for those of the project.
+    pub clients: Option<Vec<String>>,
+    /// Where it is named.
+    pub span: Span,
+}
+
+/// Where a source is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A git repository, in the words of `brief add`.
+    Git {
+        /// The repository.
+        git: String,
+        /// A branch, a tag or a commit.
+        reference: Option<String>,
+        /// A directory in it.
+        subpath: Option<String>,
+    },
+    /// A directory, relative to the manifest.
+    Directory(String),
+}
+
+/// What is wanted of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// Whether every item is.
+    pub all: bool,
+    /// Bundles by name.
+    pub bundles: BTreeSet<String>,
+    /// Items.
+    pub items: BTreeSet<ItemId>,
+    /// Items that are not wanted, of all that there are.
+    pub exclude: BTreeSet<ItemId>,
+}
+
+impl Wanted {
+    /// Returns whether nothing is wanted.
+    pub fn is_empty(&self) -> bool {
+        !self.all && self.bundles.is_empty() && self.items.is_empty()
+    }
+}
+
+impl Manifest {
+    /// Reads a `brief.toml`. Everything that is wrong with it is reported, not only the first thing.
+    pub fn read(configuration: &Arc<Source>) -> Result<Manifest, Vec<Diagnostic>> {
+        let mut diagnostics = Vec::new();
+        let Some(document) = toml::parse(configuration, &mut diagnostics) else {
+            return Err(diagnostics);
+        };
+        let top = Table { source: configuration, content: document.as_table(), prefix: "" };
+        let mut manifest = Manifest::default();
+        for entry in top.entries() {
+            if entry.key == "sources" {
+                match entry.table() {
+                    Ok(table) => manifest.read_sources(table, &mut diagnostics),
+                    Err(problem) => diagnostics.push(*problem),
+                }
+            } else if !SECTIONS.contains(&entry.key) {
+                diagnostics.push(*entry.unknown(&SECTIONS));
+            }
+        }
+        manifest.sources.sort_by(|left, right| left.name.cmp(&right.name));
+        if diagnostics.is_empty() { Ok(manifest) } else { Err(diagnostics) }
+    }
+
+    fn read_sources(&mut self, table: Table<'_>, diagnostics: &mut Vec<Diagnostic>) {
+        for entry in table.entries() {
+            let before = diagnostics.len();
+            if let Some(problem) = name_problem(entry.key) {
+                let help = "a source has a name like an item: `a-z`, `0-9` and `-`";
+                diagnostics.push(*entry.wrong(problem, help));
+            }
+            match entry.table().map(|table| read_source(&entry, table, diagnostics)) {
+                Ok(Some(source)) if diagnostics.len() == before => self.sources.push(source),
+                Ok(_) => {}
+                Err(problem) => diagnostics.push(*problem),
+            }
+        }
+    }
+
+    /// Returns the source of a name.
+    pub fn source(&self, name: &str) -> Option<&WantedSource> {
+        self.sources.iter().find(|source| source.name == name)
+    }
+}
+
+fn read_source(
+    named: &Entry<'_>,
+    table: Table<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<WantedSource> {
+    let (mut git, mut reference, mut subpath, mut directory) = (None, None, None, None);
+    let mut wanted = Wanted::default();
+    let mut clients = None;
+    for entry in table.entries() {
+        let outcome: Result<(), Problem> = (|| {
+            match entry.key {
+                "git" => git = Some(text(&entry)?),
+                "ref" => reference = Some(text(&entry)?),
+                "subpath" => subpath = Some(text(&entry)?),
+                "directory" => directory = Some(text(&entry)?),
+                "clients" => clients = Some(entry.texts()?),
+                "all" => {
+                    wanted.all = entry.item.as_bool().ok_or_else(|| {
+                        entry.wrong("this is neither `true` nor `false`", "write it without quotes")
+                    })?;
+                }
+                "bundles" => {
+                    for name in entry.texts()? {
+                        checked(&entry, &name)?;
+                        wanted.bundles.insert(name);
+                    }
+                }
+                "exclude" => {
+                    for text in entry.texts()? {
+                        wanted.exclude.insert(item_id(&entry, &text)?);
+                    }
+                }
+                key => {
+                    let kind = Kind::of_folder(key).ok_or_else(|| entry.unknown(&KEYS))?;
+                    for name in entry.texts()? {
+                        checked(&entry, &name)?;
+                        wanted.items.insert(ItemId { kind, name });
+                    }
+                }
+            }
+            Ok(())
+        })();
+        diagnostics.extend(outcome.err().map(|problem| *problem));
+    }
+    let mut refuse = |problem: &str, help: &str| {
+        diagnostics.push(*named.wrong(problem, help));
+        None
+    };
+    let place = match (git, directory) {
+        (Some(git), None) => Place::Git { git, reference, subpath },
+        (None, Some(_)) if reference.is_some() || subpath.is_some() => {
+            return refuse(
+                "a directory has neither `ref` nor `subpath`",
+                "name the directory itself; for a repository write `git` instead of `directory`",
+            );
+        }
+        (None, Some(directory)) => Place::Directory(directory),
+        (None, None) => {
+            return refuse(
+                "it does not say where it is",
+                "write `git = \"…\"` or `directory = \"…\"`",
+            );
+        }
+        (Some(_), Some(_)) => return refuse("it has `git` and `directory`", "remove one of them"),
+    };
+    Some(WantedSource { name: named.key.to_owned(), place, wanted, clients, span: named.span })
+}
+
+fn text(entry: &Entry<'_>) -> Result<String, Problem> {
+    match entry.text()? {
+        "" => Err(entry.wrong("it is empty", "remove the key, or give it a value")),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn checked(entry: &Entry<'_>, name: &str) -> Result<(), Problem> {
+    match name_problem(name) {
+        Some(problem) => Err(entry.wrong(problem, "")),
+        None => Ok(()),
+    }
+}
+
+/// Reads `skill/create-endpoint`.
+fn item_id(entry: &Entry<'_>, text: &str) -> Result<ItemId, Problem> {
+    let Some((kind, name)) = text.split_once('/') else {
+        return Err(entry.wrong(
+            &format!("`{text}` does not say what it is"),
+            &format!("write `rule/{text}`, `skill/{text}` or `agent/{text}`"),
+        ));
+    };
+    let Some(kind) = Kind::from_name(kind) else {
+        let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+        let help = match nearest(kind, &kinds) {
+            Some(near) => format!("did you mean `{near}/{name}`?"),
+            None => format!("kinds are {}", kinds.join(", ")),
+        };
+        return Err(entry.wrong(&format!("there is no kind `{kind}`"), &help));
+    };
+    checked(entry, name)?;
+    Ok(ItemId { kind, name: name.to_owned() })
+}

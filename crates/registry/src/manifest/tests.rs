@@ -1,0 +1,121 @@
+use std::sync::Arc;
+
+use brief_dialects::portable::{ItemId, Kind};
+use brief_syntax::Source;
+
+use super::{Edit, Manifest, Place, Wanted};
+
+fn read(text: &str) -> Result<Manifest, Vec<String>> {
+    let source = Arc::new(Source::new("brief.toml", text));
+    let problems = |found: Vec<brief_syntax::Diagnostic>| {
+        let shown = found.into_iter().map(|found| {
+            format!(
+                "{}: {} ({})",
+                found.position().line,
+                found.message,
+                found.help.unwrap_or_default()
+            )
+        });
+        shown.collect()
+    };
+    Manifest::read(&source).map_err(problems)
+}
+
+fn id(kind: Kind, name: &str) -> ItemId {
+    ItemId { kind, name: name.to_owned() }
+}
+
+fn git(git: &str, reference: Option<&str>) -> Place {
+    Place::Git { git: git.to_owned(), reference: reference.map(str::to_owned), subpath: None }
+}
+
+#[test]
+fn sources_are_read_in_order_of_their_names() {
+    let manifest = read(
+        "[sources.z]\ndirectory = \"../z\"\nall = true\nexclude = [\"rule/x\"]\n\
+         [sources.a]\ngit = \"o/r\"\nref = \"v1\"\nsubpath = \"c\"\nbundles = [\"b\"]\nskills = [\"s\"]\n",
+    )
+    .unwrap();
+    let [a, z] = manifest.sources.as_slice() else { panic!("{manifest:?}") };
+    assert_eq!(a.name, "a");
+    assert_eq!(a.wanted.items.iter().next(), Some(&id(Kind::Skill, "s")));
+    assert!(a.wanted.bundles.contains("b"));
+    assert_eq!(z.place, Place::Directory("../z".to_owned()));
+    assert!(z.wanted.all && z.wanted.exclude.contains(&id(Kind::Rule, "x")));
+}
+
+#[test]
+fn every_typo_is_named_with_its_line_and_a_way_out() {
+    let found = read(
+        "[source.a]\ngit = \"o/r\"\n[sources.b]\ngti = \"o/r\"\n[sources.c]\ndirectory = 1\n\
+         [sources.d]\ngit = \"x\"\nexclude = [\"skil/a\", \"b\"]\nskills = [\"Bad_Name\"]\n",
+    )
+    .unwrap_err();
+    let expected = [
+        "1: `source`: there is no such key (did you mean `sources`?)",
+        "4: `sources.b.gti`: there is no such key (did you mean `git`?)",
+        "3: `sources.b`: it does not say where it is (write `git = \"…\"` or `directory = \"…\"`)",
+        "6: `sources.c.directory`: this is no text (write it in quotes)",
+        "5: `sources.c`: it does not say where it is (write `git = \"…\"` or `directory = \"…\"`)",
+        "9: `sources.d.exclude`: there is no kind `skil` (did you mean `skill/a`?)",
+        "10: `sources.d.skills`: it has other characters than a-z, 0-9 and `-` ()",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_source_is_added_at_the_end_and_comments_stay() {
+    let text = "# mine\n[install]\nclients = [\"claude\"] # only this\n";
+    let wanted = Wanted { items: [id(Kind::Skill, "s")].into(), ..Wanted::default() };
+    let want = Edit::Want {
+        source: "guidance".to_owned(),
+        place: git("o/r", Some("v1")),
+        wanted,
+        clients: None,
+    };
+    let edited = Edit::apply(text, std::slice::from_ref(&want)).unwrap();
+    let expected = "# mine\n[install]\nclients = [\"claude\"] # only this\n\n\
+                    [sources.guidance]\ngit = \"o/r\"\nref = \"v1\"\nskills = [\"s\"]\n";
+    assert_eq!(edited, expected);
+    assert_eq!(Edit::apply(&edited, &[want]).unwrap(), expected);
+}
+
+#[test]
+fn lists_keep_their_layout_and_their_comments() {
+    let text =
+        "[sources.g]\ngit = \"o/r\" # ours\nskills = [\n  \"a\", # first\n  \"b\", # second\n]\n";
+    let wanted = Wanted { items: [id(Kind::Skill, "c")].into(), ..Wanted::default() };
+    let source = || "g".to_owned();
+    let want =
+        Edit::Want { source: source(), place: git("o/r", Some("v2")), wanted, clients: None };
+    let edited = Edit::apply(text, &[want]).unwrap();
+    assert_eq!(
+        edited,
+        "[sources.g]\ngit = \"o/r\" # ours\nskills = [\n  \"a\", # first\n  \"b\", # second\n  \"c\",\n]\nref = \"v2\"\n"
+    );
+    let dropped =
+        Edit::apply(text, &[Edit::DropItem { source: source(), item: id(Kind::Skill, "b") }]);
+    let dropped = dropped.unwrap();
+    assert!(dropped.contains("# first") && dropped.contains("# second"), "{dropped}");
+    assert!(!dropped.contains("\"b\""), "{dropped}");
+    assert!(read(&dropped).is_ok(), "{dropped}");
+}
+
+#[test]
+fn a_source_of_which_nothing_is_wanted_goes() {
+    let text = "[build]\nh1 = \"never\"\n\n[sources.g]\ngit = \"o/r\"\nbundles = [\"b\"]\n";
+    let edit = Edit::DropBundle { source: "g".to_owned(), bundle: "b".to_owned() };
+    assert_eq!(Edit::apply(text, &[edit]).unwrap(), "[build]\nh1 = \"never\"\n");
+}
+
+#[test]
+fn what_is_left_out_comes_back_when_it_is_asked_for() {
+    let text = "[sources.g]\ngit = \"o/r\"\nall = true\n";
+    let source = || "g".to_owned();
+    let exclude = Edit::Exclude { source: source(), item: id(Kind::Rule, "x") };
+    let without = Edit::apply(text, &[exclude]).unwrap();
+    assert!(without.contains("exclude = [\"rule/x\"]"), "{without}");
+    let wanted = Wanted { items: [id(Kind::Rule, "x")].into(), ..Wanted::default() };
+    let want = Edit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
+    assert_eq!(Edit::apply(&without, &[want]).unwrap(), text);
+}

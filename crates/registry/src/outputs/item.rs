@@ -1,0 +1,163 @@
+//! What an item is made from: its files, and names for all of it.
+//!
+//! Files are read by pieces. Small ones are held until the item is done, because every client gets a copy;
+//! large ones are read again for each, so that memory does not grow with what lies beside an item.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_dialects::portable::Item;
+use brief_syntax::hash::{Hasher, sha256};
+use brief_syntax::limits;
+use brief_syntax::system::{Dir, Permission, ReadError, System};
+use brief_syntax::{Diagnostic, Root, Source, Span};
+
+use super::record::FileRecord;
+use super::split;
+
+/// Bytes of an item's files that are held, all together.
+const HELD: usize = 4 * 1024 * 1024;
+
+/// The files beside an item's entrypoint.
+pub(crate) struct Beside {
+    directory: Option<Box<dyn Dir>>,
+    files: BTreeMap<String, OneFile>,
+}
+
+struct OneFile {
+    record: FileRecord,
+    /// What is in it, unless it is large.
+    bytes: Option<Vec<u8>>,
+}
+
+impl Beside {
+    /// Reads the files beside an item's entrypoint, links never followed.
+    pub(crate) fn read(
+        system: &dyn System,
+        root: &Root,
+        item: &Item,
+    ) -> Result<Beside, Box<Diagnostic>> {
+        let mut beside = Beside { directory: None, files: BTreeMap::new() };
+        let Some(first) = item.files().first() else { return Ok(beside) };
+        let directory = system
+            .open_dir_below(root.path(), Path::new(item.slashed()))
+            .map_err(|error| unreadable(item, &first.path, &error.into()))?;
+        let mut held: Option<(&str, Box<dyn Dir>)> = None;
+        let mut room = HELD;
+        for file in item.files() {
+            let (parent, name) = split(&file.path);
+            if !parent.is_empty() && held.as_ref().is_none_or(|(path, _)| *path != parent) {
+                let handle = directory
+                    .open_dir_below(Path::new(parent))
+                    .map_err(|error| unreadable(item, &file.path, &error.into()))?;
+                held = Some((parent, handle));
+            }
+            let place = match &held {
+                Some((_, handle)) if !parent.is_empty() => handle.as_ref(),
+                _ => directory.as_ref(),
+            };
+            let one = read_one(place, name, &mut room)
+                .map_err(|error| unreadable(item, &file.path, &error))?;
+            beside.files.insert(file.path.clone(), one);
+        }
+        beside.directory = Some(directory);
+        Ok(beside)
+    }
+
+    /// Returns what is recorded about a file when it is written.
+    pub(crate) fn record(&self, path: &str) -> Option<&FileRecord> {
+        self.files.get(path).map(|file| &file.record)
+    }
+
+    /// Writes the content of a file.
+    pub(crate) fn copy(&self, path: &str, target: &mut dyn Write) -> io::Result<()> {
+        let file = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        if let Some(bytes) = &file.bytes {
+            return target.write_all(bytes);
+        }
+        let directory = self.directory.as_deref().ok_or(io::ErrorKind::NotFound)?;
+        let (parent, name) = split(path);
+        let below;
+        let place = if parent.is_empty() {
+            directory
+        } else {
+            below = directory.open_dir_below(Path::new(parent))?;
+            below.as_ref()
+        };
+        let mut hasher = Hasher::default();
+        let outcome =
+            place.read_pieces(OsStr::new(name), limits::SUPPORT_FILE_BYTES, &mut |piece| {
+                hasher.update(piece);
+                target.write_all(piece)
+            });
+        outcome.map_err(io::Error::other)?;
+        if hasher.finish() == file.record.sha256 {
+            Ok(())
+        } else {
+            Err(io::Error::other(format!("`{path}` of the source changed while it was read")))
+        }
+    }
+}
+
+fn read_one(directory: &dyn Dir, name: &str, room: &mut usize) -> Result<OneFile, ReadError> {
+    let mut hasher = Hasher::default();
+    let mut bytes = Some(Vec::new());
+    let permission =
+        directory.read_pieces(OsStr::new(name), limits::SUPPORT_FILE_BYTES, &mut |piece| {
+            hasher.update(piece);
+            match &mut bytes {
+                Some(held) if held.len() + piece.len() <= *room => held.extend_from_slice(piece),
+                _ => bytes = None,
+            }
+            Ok(())
+        })?;
+    *room -= bytes.as_ref().map_or(0, Vec::len);
+    let record = FileRecord { sha256: hasher.finish(), program: permission == Permission::Program };
+    Ok(OneFile { record, bytes })
+}
+
+fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
+    let source = Arc::new(Source::unread(item.directory().join(path)));
+    let message = format!("the file cannot be read: {error}");
+    let problem = Diagnostic::error("portable/unreadable", &source, Span::default(), message);
+    Box::new(problem.with_help("what lies beside an item is regular files of at most 16 MiB"))
+}
+
+/// Returns one name for the content of an item, wherever it lies.
+pub(crate) fn content_hash(item: &Item, beside: &Beside) -> String {
+    let mut parts = Parts::default();
+    parts.add(item.kind().as_str());
+    parts.add(item.document().source().text());
+    for own in item.overrides() {
+        parts.add(&own.client);
+        parts.add(own.source.text());
+    }
+    parts.add("files");
+    for (path, file) in &beside.files {
+        parts.add(path);
+        parts.add(&file.record.sha256);
+        parts.add(if file.record.program { "program" } else { "data" });
+    }
+    parts.0.finish()
+}
+
+/// Returns one name for everything that an item's outputs are made from. `context` stands for what is
+/// the same for all items: the program, the clients, the options.
+pub(crate) fn fingerprint(context: &str, clients: &[&str], item: &Item, content: &str) -> String {
+    sha256(format!("{context}\n{clients:?}\n{}\n{content}", item.slashed()).as_bytes())
+}
+
+/// Texts one after the other, each with its length before it, so that no two lists read alike.
+#[derive(Default)]
+struct Parts(Hasher);
+
+impl Parts {
+    fn add(&mut self, part: &str) {
+        self.0.update(part.len().to_string().as_bytes());
+        self.0.update(b":");
+        self.0.update(part.as_bytes());
+    }
+}

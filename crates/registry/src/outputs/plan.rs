@@ -1,0 +1,544 @@
+//! What a run will do, before it does anything.
+//!
+//! A file is ours when a record says so and its content is what was recorded. Everything else stays: a
+//! file that nobody recorded keeps its item from being written at all, one that was changed since is kept
+//! alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_dialects::portable::output::{Compiled, Content};
+use brief_dialects::portable::{Item, ItemId};
+use brief_syntax::hash::sha256;
+use brief_syntax::system::{Dir, Permission};
+use brief_syntax::{Diagnostic, Source, Span};
+
+use super::disk::{Disk, Found};
+use super::item::Beside;
+use super::record::{FileRecord, ItemRecord, Record};
+use super::stage::{At, Mode, Planned, Stage};
+use super::{Change, ChangeKind, split};
+
+/// The directory of copies of what was replaced, in the directory that is only for us.
+const BACKUPS: &str = "backups";
+
+/// What becomes of files that somebody else has changed or written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Policy {
+    /// Outputs that were changed by hand and are to be replaced.
+    pub(crate) edited: Chosen,
+    /// Files of somebody else whose place is to be taken.
+    pub(crate) foreign: Chosen,
+    /// Whether what is replaced is copied first.
+    pub(crate) backup: Backup,
+    /// What to say about how to choose them.
+    pub(crate) advice: Advice,
+}
+
+/// Files that the user has chosen.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Chosen {
+    #[default]
+    None,
+    All,
+    /// These, and everything below these.
+    Paths(BTreeSet<String>),
+}
+
+impl Chosen {
+    pub(crate) fn has(&self, path: &str) -> bool {
+        match self {
+            Chosen::None => false,
+            Chosen::All => true,
+            Chosen::Paths(paths) => {
+                let mut above = path;
+                loop {
+                    if paths.contains(above) {
+                        return true;
+                    }
+                    match above.rsplit_once('/') {
+                        Some((parent, _)) => above = parent,
+                        None => return false,
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether what is replaced is copied first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Backup {
+    #[default]
+    None,
+    Copy,
+}
+
+/// The way out of a conflict, in the words of a command.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Advice {
+    pub(crate) edited: &'static str,
+    pub(crate) foreign: &'static str,
+    pub(crate) stale: &'static str,
+}
+
+/// How a file would change, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The path, with `/`.
+    pub path: String,
+    /// What is there; `None` for nothing.
+    pub before: Option<Vec<u8>>,
+    /// What would be there; `None` for nothing.
+    pub after: Option<Vec<u8>>,
+}
+
+/// What a run will do.
+pub(crate) struct Plan<'p> {
+    /// What was written before: what this machine knows, then what others have told it.
+    records: Vec<&'p Record>,
+    policy: &'p Policy,
+    out: &'p Path,
+    /// Where what will be written is put; `None` when nothing will.
+    pub(crate) stage: Option<Stage>,
+    /// How files would change, if somebody wants to see it.
+    pub(crate) differences: Option<Vec<Difference>>,
+    /// What the record will say.
+    pub(crate) after: Record,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) unchanged: usize,
+    pub(crate) kept: usize,
+    /// How many items could not be written.
+    pub(crate) failed: usize,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Copies that were made of what is replaced, by path.
+    pub(crate) backups: Vec<(String, String)>,
+    /// What the records say about each path.
+    recorded: BTreeMap<&'p str, Vec<&'p FileRecord>>,
+    /// Whose each path is.
+    claimed: BTreeMap<String, String>,
+}
+
+/// Returns what a record calls an item.
+pub(crate) fn key(id: &ItemId) -> String {
+    format!("{}/{}", id.kind, id.name)
+}
+
+/// What an item will be.
+pub(crate) struct Wanted<'w> {
+    pub(crate) item: &'w Item,
+    /// Where it comes from.
+    pub(crate) source: String,
+    pub(crate) fingerprint: String,
+    pub(crate) beside: &'w Beside,
+}
+
+/// A file of an item that will be written.
+struct OneWrite {
+    path: String,
+    content: Content,
+    record: FileRecord,
+    kind: ChangeKind,
+    before: Option<String>,
+    /// Whether somebody else's file is in its place, or one that was changed.
+    replaces: Replaces,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Replaces {
+    Ours,
+    Edited,
+    Foreign,
+}
+
+impl<'p> Plan<'p> {
+    pub(crate) fn new(
+        records: Vec<&'p Record>,
+        policy: &'p Policy,
+        out: &'p Path,
+        after: Record,
+        stage: Option<Stage>,
+    ) -> Plan<'p> {
+        let mut recorded: BTreeMap<&str, Vec<&FileRecord>> = BTreeMap::new();
+        for (_, path, file) in records.iter().flat_map(|record| record.files()) {
+            recorded.entry(path).or_default().push(file);
+        }
+        Plan {
+            records,
+            policy,
+            out,
+            stage,
+            differences: None,
+            after,
+            changes: Vec::new(),
+            unchanged: 0,
+            kept: 0,
+            failed: 0,
+            diagnostics: Vec::new(),
+            backups: Vec::new(),
+            recorded,
+            claimed: BTreeMap::new(),
+        }
+    }
+
+    /// Leaves everything of an item as it is, because it could not be made.
+    pub(crate) fn fail(&mut self, key: &str) {
+        self.failed += 1;
+        self.leave(key);
+    }
+
+    /// Leaves everything of an item as it is.
+    pub(crate) fn leave(&mut self, key: &str) {
+        if self.after.items.contains_key(key) {
+            return;
+        }
+        let known = self.records.iter().find_map(|record| record.items.get(key));
+        if let Some(record) = known {
+            for path in record.files.keys() {
+                self.claimed.insert(path.clone(), key.to_owned());
+                self.keep_adopted(path);
+            }
+            self.after.items.insert(key.to_owned(), record.clone());
+        }
+    }
+
+    /// Leaves everything as it is that is recorded.
+    pub(crate) fn leave_all(&mut self) {
+        for record in self.records.clone() {
+            for key in record.items.keys() {
+                self.leave(key);
+            }
+        }
+    }
+
+    fn keep_adopted(&mut self, path: &str) {
+        let backup = self.records.iter().find_map(|record| record.adopted.get(path));
+        if let Some(backup) = backup {
+            self.after.adopted.insert(path.to_owned(), backup.clone());
+        }
+    }
+
+    /// Returns whether nothing about an item has changed: neither what it is made from nor its files.
+    pub(crate) fn is_unchanged(
+        &mut self,
+        key: &str,
+        fingerprint: &str,
+        disk: &mut Disk<'_>,
+    ) -> bool {
+        let Some(record) = self.records.first().and_then(|record| record.items.get(key)) else {
+            return false;
+        };
+        let same = record.fingerprint == fingerprint
+            && record.files.iter().all(|(path, file)| disk.look(path) == Found::File(file.clone()));
+        if same {
+            self.unchanged += record.files.len();
+            self.leave(key);
+        }
+        same
+    }
+
+    /// Plans the files of an item that was compiled.
+    pub(crate) fn add(
+        &mut self,
+        wanted: Wanted<'_>,
+        compiled: Compiled,
+        disk: &mut Disk<'_>,
+        own: &Disk<'_>,
+    ) -> io::Result<()> {
+        let Wanted { item, source, fingerprint, beside } = wanted;
+        let key = key(item.id());
+        self.diagnostics.extend(compiled.diagnostics);
+        let mut record = ItemRecord { source, fingerprint, files: BTreeMap::new() };
+        let (mut writes, mut problems, mut edits) = (Vec::new(), Vec::new(), Vec::new());
+        let mut unchanged = 0;
+        for file in compiled.files {
+            let known = match &file.content {
+                Content::Text(text) => {
+                    FileRecord { sha256: sha256(text.as_bytes()), program: false }
+                }
+                Content::Copy(path) => match beside.record(path) {
+                    Some(record) => record.clone(),
+                    None => continue,
+                },
+            };
+            let path = file.path;
+            if let Some(other) = self.clash(&path) {
+                problems.push(collision(item, &path, &other));
+                continue;
+            }
+            let mut write = |kind, before: Option<&FileRecord>, replaces| {
+                writes.push(OneWrite {
+                    path: path.clone(),
+                    content: file.content.clone(),
+                    record: known.clone(),
+                    kind,
+                    before: before.map(|found| found.sha256.clone()),
+                    replaces,
+                });
+            };
+            let update = ChangeKind::Updated;
+            match disk.look(&path) {
+                Found::Missing => write(ChangeKind::Created, None, Replaces::Ours),
+                Found::File(found) if found == known => unchanged += 1,
+                // The same content is nobody's work that could be lost.
+                Found::File(found) if found.sha256 == known.sha256 => {
+                    write(update, Some(&found), Replaces::Ours);
+                }
+                Found::File(found) => match self.recorded(&path, &found.sha256) {
+                    Some(Recorded::Same) => write(update, Some(&found), Replaces::Ours),
+                    Some(Recorded::Changed(_)) if self.policy.edited.has(&path) => {
+                        write(update, Some(&found), Replaces::Edited);
+                    }
+                    Some(Recorded::Changed(before)) => {
+                        edits.push(self.edit(&path));
+                        record.files.insert(path, before);
+                        continue;
+                    }
+                    None if self.policy.foreign.has(&path) => {
+                        write(update, Some(&found), Replaces::Foreign);
+                    }
+                    None => problems.push(self.in_the_way(item, &path, "is not ours")),
+                },
+                Found::InTheWay(what) => problems.push(self.in_the_way(item, &path, &what)),
+            }
+            self.keep_adopted(&path);
+            record.files.insert(path, known);
+        }
+        if !problems.is_empty() {
+            self.kept += problems.len();
+            self.diagnostics.append(&mut problems);
+            self.fail(&key);
+            return Ok(());
+        }
+        for path in record.files.keys() {
+            self.claimed.insert(path.clone(), key.clone());
+        }
+        self.unchanged += unchanged;
+        self.kept += edits.len();
+        self.diagnostics.append(&mut edits);
+        for write in writes {
+            self.write(write, beside, disk, own)?;
+        }
+        if !record.files.is_empty() {
+            self.after.items.insert(key, record);
+        }
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        write: OneWrite,
+        beside: &Beside,
+        disk: &mut Disk<'_>,
+        own: &Disk<'_>,
+    ) -> io::Result<()> {
+        let OneWrite { path, content, record, kind, before, replaces } = write;
+        if let Some(differences) = &mut self.differences {
+            let mut after = Vec::new();
+            fill(&content, beside, &mut after)?;
+            let before = if before.is_some() { content_of(disk, &path)? } else { None };
+            differences.push(Difference { path: path.clone(), before, after: Some(after) });
+        }
+        if let Some(stage) = &mut self.stage {
+            if replaces != Replaces::Ours && self.policy.backup == Backup::Copy {
+                let copy = back_up(disk, own, &path)?;
+                if replaces == Replaces::Foreign {
+                    self.after.adopted.insert(path.clone(), copy.clone());
+                }
+                self.backups.push((path.clone(), copy));
+            }
+            let permission = record.permission();
+            let sha256 = record.sha256;
+            let planned = Planned {
+                at: At::Outputs,
+                path: &path,
+                mode: Mode::Own,
+                permission,
+                sha256,
+                before,
+            };
+            stage.put(planned, &mut |target| fill(&content, beside, target))?;
+        }
+        self.changes.push(Change { path, kind });
+        Ok(())
+    }
+
+    /// Plans to remove what is no longer wanted; what one of ours has taken the place of comes back.
+    pub(crate) fn remove_stale(&mut self, disk: &mut Disk<'_>, own: &Disk<'_>) -> io::Result<()> {
+        let mut stale: BTreeMap<&str, (&str, &FileRecord)> = BTreeMap::new();
+        for (item, path, file) in self.records.iter().flat_map(|record| record.files()) {
+            if !self.claimed.contains_key(path) {
+                stale.entry(path).or_insert((item, file));
+            }
+        }
+        for (path, (item, file)) in stale {
+            let Found::File(found) = disk.look(path) else { continue };
+            let is_same = matches!(self.recorded(path, &found.sha256), Some(Recorded::Same));
+            if is_same || self.policy.edited.has(path) {
+                self.remove(path, &found.sha256, is_same, disk, own)?;
+                continue;
+            }
+            self.kept += 1;
+            let source = Arc::new(Source::unread(self.out.join(path)));
+            let message =
+                "the file is no longer wanted, but was changed since it was written; it stays";
+            self.diagnostics.push(
+                Diagnostic::warning("portable/output-stale", &source, Span::default(), message)
+                    .with_help(self.policy.advice.stale),
+            );
+            let record = self.after.items.entry(item.to_owned()).or_default();
+            record.files.insert(path.to_owned(), file.clone());
+            // Without that the item would count as made.
+            record.fingerprint.clear();
+        }
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        path: &str,
+        sha256: &str,
+        is_same: bool,
+        disk: &mut Disk<'_>,
+        own: &Disk<'_>,
+    ) -> io::Result<()> {
+        let adopted = self.records.iter().find_map(|record| record.adopted.get(path)).cloned();
+        let original = match &adopted {
+            Some(copy) => read_backup(own, copy)?,
+            None => None,
+        };
+        if let Some(differences) = &mut self.differences {
+            let before = content_of(disk, path)?;
+            let after = original.as_ref().map(|(bytes, _)| bytes.clone());
+            differences.push(Difference { path: path.to_owned(), before, after });
+        }
+        if let Some(stage) = &mut self.stage {
+            if !is_same && self.policy.backup == Backup::Copy {
+                self.backups.push((path.to_owned(), back_up(disk, own, path)?));
+            }
+            match &original {
+                Some((bytes, permission)) => {
+                    let planned = Planned {
+                        at: At::Outputs,
+                        path,
+                        mode: Mode::Own,
+                        permission: *permission,
+                        sha256: brief_syntax::hash::sha256(bytes),
+                        before: Some(sha256.to_owned()),
+                    };
+                    stage.put(planned, &mut |target| target.write_all(bytes))?;
+                }
+                None => stage.remove(path, sha256),
+            }
+        }
+        let kind = if original.is_some() { ChangeKind::Updated } else { ChangeKind::Removed };
+        self.changes.push(Change { path: path.to_owned(), kind });
+        Ok(())
+    }
+
+    /// Returns what the records say about a file with that content.
+    fn recorded(&self, path: &str, sha256: &str) -> Option<Recorded> {
+        let files = self.recorded.get(path)?;
+        if files.iter().any(|file| file.sha256 == sha256) {
+            return Some(Recorded::Same);
+        }
+        files.first().map(|&file| Recorded::Changed(file.clone()))
+    }
+
+    /// Returns the item that has a path already, or needs it for a directory.
+    fn clash(&self, path: &str) -> Option<String> {
+        let mut above = path;
+        while let Some((parent, _)) = above.rsplit_once('/') {
+            if let Some(item) = self.claimed.get(above) {
+                return Some(item.clone());
+            }
+            above = parent;
+        }
+        let below = format!("{path}/");
+        let next = self.claimed.range(below.clone()..).next();
+        next.filter(|(other, _)| other.starts_with(&below)).map(|(_, item)| item.clone())
+    }
+
+    fn edit(&self, path: &str) -> Diagnostic {
+        let source = Arc::new(Source::unread(self.out.join(path)));
+        let message = "the file was changed since it was written; it stays as it is";
+        Diagnostic::error("portable/output-edited", &source, Span::default(), message)
+            .with_help(self.policy.advice.edited)
+    }
+
+    fn in_the_way(&self, item: &Item, path: &str, what: &str) -> Diagnostic {
+        let source = Arc::new(Source::unread(self.out.join(path)));
+        let message = format!("the file {what}; nothing of the {} is written", item.id());
+        Diagnostic::error("portable/output-in-the-way", &source, Span::default(), message)
+            .with_help(self.policy.advice.foreign)
+    }
+}
+
+/// What a record says about a file.
+enum Recorded {
+    /// It is as it was written.
+    Same,
+    /// It was written, and changed since.
+    Changed(FileRecord),
+}
+
+fn fill(content: &Content, beside: &Beside, target: &mut dyn Write) -> io::Result<()> {
+    match content {
+        Content::Text(text) => target.write_all(text.as_bytes()),
+        Content::Copy(path) => beside.copy(path, target),
+    }
+}
+
+fn content_of(disk: &mut Disk<'_>, path: &str) -> io::Result<Option<Vec<u8>>> {
+    Ok(Some(disk.read(path).map_err(io::Error::other)?.bytes))
+}
+
+/// Copies a file before it is replaced, and returns the name of the copy.
+fn back_up(disk: &mut Disk<'_>, own: &Disk<'_>, path: &str) -> io::Result<String> {
+    let content = disk.read(path).map_err(io::Error::other)?;
+    let mut directory = own.make_directory(BACKUPS)?;
+    let (parent, name) = split(path);
+    for part in parent.split('/').filter(|part| !part.is_empty()) {
+        directory = directory.make_dir(OsStr::new(part))?;
+    }
+    let mut copy = name.to_owned();
+    for number in 2.. {
+        match directory.read(OsStr::new(&copy), brief_syntax::limits::SUPPORT_FILE_BYTES) {
+            Ok(bytes) if bytes == content.bytes => break,
+            Ok(_) => copy = format!("{name}.{number}"),
+            Err(_) => {
+                directory.put_file(OsStr::new(&copy), &content.bytes, content.permission)?;
+                break;
+            }
+        }
+    }
+    Ok(if parent.is_empty() { copy } else { format!("{parent}/{copy}") })
+}
+
+fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<(Vec<u8>, Permission)>> {
+    let Some(directory) = own.directory(BACKUPS)? else { return Ok(None) };
+    let (parent, name) = split(copy);
+    let below: Box<dyn Dir>;
+    let place = if parent.is_empty() {
+        directory.as_ref()
+    } else {
+        match directory.open_dir_below(Path::new(parent)) {
+            Ok(handle) => below = handle,
+            Err(_) => return Ok(None),
+        }
+        below.as_ref()
+    };
+    // A copy that somebody has removed does not come back.
+    let content = place.read_file(OsStr::new(name), brief_syntax::limits::SUPPORT_FILE_BYTES);
+    Ok(content.ok().map(|content| (content.bytes, content.permission)))
+}
+
+fn collision(item: &Item, path: &str, other: &str) -> Diagnostic {
+    let source = item.document().source();
+    let message = format!("the {} and `{other}` would both be `{path}`", item.id());
+    Diagnostic::error("portable/output-collision", source, Span::default(), message)
+        .with_help("rename one, or give their kinds different paths in `brief.toml`")
+}

@@ -1,0 +1,345 @@
+//! From the old state to the new one, and never between them.
+//!
+//! Everything that will be written is written first, beside the project's files, and then listed in a
+//! journal. Until the journal is there, nothing has happened; from then on everything will happen, if need
+//! be in the next run. What goes wrong on the way is undone: files change places with the staged ones, so
+//! that the old ones are still there.
+//!
+//! ```text
+//! .brief/staged/1 …      what files will hold, or what they held
+//! .brief/journal.json    which file goes where
+//! ```
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+
+use brief_syntax::limits;
+use brief_syntax::system::{Dir, Permission, ReadError, System};
+use serde::{Deserialize, Serialize};
+
+use super::disk::{Disk, Found};
+
+/// The directory of staged files.
+const STAGED: &str = "staged";
+
+/// What a run is about to do.
+const JOURNAL: &str = "journal.json";
+
+/// The shape of the journal.
+const VERSION: u32 = 1;
+
+/// The directories that a run writes to.
+pub(crate) struct Disks<'d> {
+    /// Where outputs go.
+    pub(crate) outputs: Disk<'d>,
+    /// Where the manifest and the lock are.
+    pub(crate) config: Disk<'d>,
+    /// Where we keep what is only for us.
+    pub(crate) own: Disk<'d>,
+}
+
+impl<'d> Disks<'d> {
+    fn at(&mut self, place: At) -> &mut Disk<'d> {
+        match place {
+            At::Outputs => &mut self.outputs,
+            At::Config => &mut self.config,
+            At::Own => &mut self.own,
+        }
+    }
+}
+
+/// Which of the directories a path starts at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum At {
+    Outputs,
+    Config,
+    Own,
+}
+
+/// Whose permissions a file gets that takes the place of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Mode {
+    /// Its own.
+    Own,
+    /// Those of the other one, which is the user's.
+    Kept,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Journal {
+    version: u32,
+    removals: Vec<Removal>,
+    puts: Vec<Put>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Removal {
+    path: String,
+    /// What it holds.
+    sha256: String,
+    staged: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Put {
+    at: At,
+    path: String,
+    mode: Mode,
+    staged: u32,
+    /// What it will hold.
+    sha256: String,
+    /// What it held when this was decided; `None` when there was nothing.
+    before: Option<String>,
+}
+
+/// A file that will be written.
+pub(crate) struct Planned<'p> {
+    pub(crate) at: At,
+    pub(crate) path: &'p str,
+    pub(crate) mode: Mode,
+    pub(crate) permission: Permission,
+    pub(crate) sha256: String,
+    pub(crate) before: Option<String>,
+}
+
+/// What will be done, all of it staged.
+pub(crate) struct Stage {
+    files: Box<dyn Dir>,
+    last: u32,
+    journal: Journal,
+}
+
+/// What a run did that finished the work of another one.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Recovered {
+    /// Files that somebody has changed in between; they stay.
+    pub(crate) kept: Vec<String>,
+}
+
+impl Stage {
+    /// Starts with nothing, in the directory that is only for us.
+    pub(crate) fn begin(own: &Disk<'_>) -> io::Result<Stage> {
+        let files = own.make_directory(STAGED)?;
+        clear(files.as_ref())?;
+        let journal = Journal { version: VERSION, ..Journal::default() };
+        Ok(Stage { files, last: 0, journal })
+    }
+
+    /// Writes a file beside the others; `fill` writes its content.
+    pub(crate) fn put(
+        &mut self,
+        file: Planned<'_>,
+        fill: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.last += 1;
+        let mut target = self.files.create_file(OsStr::new(&name(self.last)), file.permission)?;
+        fill(target.as_mut())?;
+        target.flush()?;
+        let Planned { at, path, mode, sha256, before, .. } = file;
+        let path = path.to_owned();
+        self.journal.puts.push(Put { at, path, mode, staged: self.last, sha256, before });
+        Ok(())
+    }
+
+    /// Plans to remove an output that holds what is recorded.
+    pub(crate) fn remove(&mut self, path: &str, sha256: &str) {
+        self.last += 1;
+        let (path, sha256) = (path.to_owned(), sha256.to_owned());
+        self.journal.removals.push(Removal { path, sha256, staged: self.last });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.journal.puts.is_empty() && self.journal.removals.is_empty()
+    }
+
+    /// Does it all. An error means that everything is as it was, or will be finished by the next run.
+    pub(crate) fn commit(
+        mut self,
+        system: &dyn System,
+        disks: &mut Disks<'_>,
+    ) -> Result<(), CommitError> {
+        if self.is_empty() {
+            return finish(&disks.own, self.files.as_ref()).map_err(CommitError::Nothing);
+        }
+        // By path, so that each directory is opened once.
+        self.journal.puts.sort_by(|left, right| left.path.cmp(&right.path));
+        // What decides about the rest comes last.
+        self.journal.puts.sort_by_key(|put| put.at != At::Outputs);
+        let text = serde_json::to_vec(&self.journal).map_err(io::Error::other);
+        let text = text.map_err(CommitError::Nothing)?;
+        system.settle(disks.own.path()).map_err(CommitError::Nothing)?;
+        let journal = disks.own.path().join(JOURNAL);
+        system.replace_file(&journal, &text).map_err(CommitError::Nothing)?;
+        match carry_out(&self.journal, self.files.as_ref(), disks) {
+            Ok(()) => {}
+            Err((done, error)) => {
+                return Err(match undo(&self.journal, self.files.as_ref(), disks, done) {
+                    Ok(()) => match finish(&disks.own, self.files.as_ref()) {
+                        Ok(()) => CommitError::Nothing(error),
+                        Err(_) => CommitError::Half(error),
+                    },
+                    Err(_) => CommitError::Half(error),
+                });
+            }
+        }
+        system.settle(disks.outputs.path()).map_err(CommitError::Half)?;
+        finish(&disks.own, self.files.as_ref()).map_err(CommitError::Half)
+    }
+
+    /// Removes what was staged: nothing will be done.
+    pub(crate) fn abandon(self, own: &Disk<'_>) -> io::Result<()> {
+        finish(own, self.files.as_ref())
+    }
+}
+
+/// Why a run did not do what was planned.
+#[derive(Debug)]
+pub(crate) enum CommitError {
+    /// Nothing was done.
+    Nothing(io::Error),
+    /// Some of it was; the next run does the rest.
+    Half(io::Error),
+}
+
+/// Finishes what a run has begun that was ended in the middle.
+pub(crate) fn recover(system: &dyn System, disks: &mut Disks<'_>) -> io::Result<Option<Recovered>> {
+    let Some(own) = disks.own.top() else { return Ok(None) };
+    let bytes = match own.read(OsStr::new(JOURNAL), limits::BUILD_RECORD_BYTES) {
+        Ok(bytes) => bytes,
+        Err(ReadError::Missing) => return Ok(None),
+        Err(error) => return Err(io::Error::other(error)),
+    };
+    let journal: Journal = serde_json::from_slice(&bytes).map_err(|error| {
+        let path = disks.own.path().join(JOURNAL);
+        let advice = "it is written as a whole, so somebody else has changed it; remove it";
+        io::Error::other(format!("`{}` cannot be understood: {error}; {advice}", path.display()))
+    })?;
+    let files = disks.own.make_directory(STAGED)?;
+    let mut recovered = Recovered::default();
+    for removal in &journal.removals {
+        if let Found::File(found) = disks.outputs.look(&removal.path)
+            && found.sha256 == removal.sha256
+        {
+            remove(removal, files.as_ref(), &mut disks.outputs)?;
+        }
+    }
+    let staged: BTreeSet<_> = files.entries()?.into_iter().map(|entry| entry.name).collect();
+    for put in &journal.puts {
+        // What is no longer staged is in place.
+        if !staged.contains(OsStr::new(&name(put.staged))) {
+            continue;
+        }
+        let disk = disks.at(put.at);
+        match disk.look(&put.path) {
+            Found::File(found) if found.sha256 == put.sha256 => {}
+            Found::File(found) if Some(&found.sha256) != put.before.as_ref() => {
+                recovered.kept.push(put.path.clone());
+            }
+            Found::InTheWay(_) => recovered.kept.push(put.path.clone()),
+            _ => place(put, files.as_ref(), disk)?,
+        }
+    }
+    system.settle(disks.outputs.path())?;
+    finish(&disks.own, files.as_ref())?;
+    Ok(Some(recovered))
+}
+
+/// Returns whether a run was ended in the middle, so that the next one has to finish it.
+pub(crate) fn is_pending(own: &Disk<'_>) -> bool {
+    let look =
+        |directory: &dyn Dir| directory.read(OsStr::new(JOURNAL), limits::BUILD_RECORD_BYTES);
+    own.top().is_some_and(|own| !matches!(look(own), Err(ReadError::Missing)))
+}
+
+/// Steps that were done: removals, then files.
+type Done = (usize, usize);
+
+/// Does what the journal says: removals first, so that a file may take the place of a directory.
+fn carry_out(
+    journal: &Journal,
+    files: &dyn Dir,
+    disks: &mut Disks<'_>,
+) -> Result<(), (Done, io::Error)> {
+    for (index, removal) in journal.removals.iter().enumerate() {
+        remove(removal, files, &mut disks.outputs)
+            .map_err(|error| ((index, 0), named(&removal.path, &error)))?;
+    }
+    for (index, put) in journal.puts.iter().enumerate() {
+        place(put, files, disks.at(put.at))
+            .map_err(|error| ((journal.removals.len(), index), named(&put.path, &error)))?;
+    }
+    Ok(())
+}
+
+fn undo(
+    journal: &Journal,
+    files: &dyn Dir,
+    disks: &mut Disks<'_>,
+    (removals, puts): Done,
+) -> io::Result<()> {
+    for put in journal.puts[..puts].iter().rev() {
+        let staged = name(put.staged);
+        let disk = disks.at(put.at);
+        match put.before {
+            Some(_) => disk.exchange(files, &staged, &put.path)?,
+            None => disk.give(files, &staged, &put.path)?,
+        }
+    }
+    for removal in journal.removals[..removals].iter().rev() {
+        disks.outputs.take(files, &name(removal.staged), &removal.path)?;
+    }
+    Ok(())
+}
+
+fn remove(removal: &Removal, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
+    disk.give(files, &name(removal.staged), &removal.path)
+}
+
+fn place(put: &Put, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
+    let staged = name(put.staged);
+    if put.before.is_some() {
+        if put.mode == Mode::Kept {
+            disk.share_permissions(files, &staged, &put.path)?;
+        }
+        match disk.exchange(files, &staged, &put.path) {
+            // It cannot be undone then, but the next run finishes it.
+            Err(error) if is_not_possible(&error) => {}
+            outcome => return outcome,
+        }
+    }
+    disk.take(files, &staged, &put.path)
+}
+
+fn is_not_possible(error: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, NotFound, Unsupported};
+    matches!(error.kind(), CrossesDevices | NotFound | Unsupported)
+}
+
+/// Removes the journal, then what is staged: whoever finds no journal has nothing to do.
+fn finish(own: &Disk<'_>, files: &dyn Dir) -> io::Result<()> {
+    let Some(top) = own.top() else { return Ok(()) };
+    match top.remove_file(OsStr::new(JOURNAL)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    clear(files)?;
+    top.remove_empty_dir(OsStr::new(STAGED))
+}
+
+fn clear(files: &dyn Dir) -> io::Result<()> {
+    for entry in files.entries()? {
+        files.remove_file(&entry.name)?;
+    }
+    Ok(())
+}
+
+fn name(staged: u32) -> String {
+    staged.to_string()
+}
+
+fn named(path: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{path}`: {error}"))
+}
