@@ -5,13 +5,18 @@
 //! data of a stranger: nothing of it is run, git does not check it out, and no file of it can land
 //! outside the cache.
 
+mod access;
 mod address;
 mod cache;
 mod error;
 mod extract;
 mod git;
+mod latest;
+mod place;
+mod shorthand;
 mod source;
 
-pub use cache::{Cache, Checkout, Network};
+pub use cache::{Cache, Checkout, Event, Network};
 pub use error::FetchError;
+pub use latest::{Latest, newer_tag};
 pub use source::{GitSource, Source, SourceError};
