@@ -27,13 +27,6 @@ pub(crate) enum Address {
     Remote(String),
 }
 
-/// A setting that git gets through the environment.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Setting {
-    pub(crate) key: String,
-    pub(crate) value: String,
-}
-
 impl Address {
     /// Reads an address, or says what is wrong with it without repeating it.
     pub(crate) fn parse(text: &str) -> Result<Address, &'static str> {
@@ -127,30 +120,38 @@ impl Address {
         }
     }
 
-    /// Returns what git has to be told so that it uses the credentials in the address.
-    pub(crate) fn setting(&self) -> Option<Setting> {
-        let Address::Url { scheme, credentials: Some(credentials), host, .. } = self else {
-            return None;
+    /// Returns what is the same for two spellings of one repository: the host in lower case, no
+    /// usual port, no `.git` and no slash at the end. Without credentials.
+    pub(crate) fn identity(&self) -> String {
+        let trimmed = |path: &str| {
+            let path = path.trim_end_matches('/');
+            path.strip_suffix(".git").filter(|rest| !rest.ends_with('/')).unwrap_or(path).to_owned()
         };
-        if scheme != "https" {
-            return None;
-        }
-        let (user, password) = match credentials.split_once(':') {
-            Some((user, password)) => (user, Some(password)),
-            None => (credentials.as_str(), None),
-        };
-        let user = percent_decoded(user)?;
-        Some(match password {
-            Some(password) => {
-                let pair = format!("{user}:{}", percent_decoded(password)?);
-                Setting {
-                    key: format!("http.https://{host}/.extraHeader"),
-                    value: format!("Authorization: Basic {}", base64(pair.as_bytes())),
+        match self {
+            // A prefix in the user's git settings is another one in capitals.
+            Address::Remote(text) => match text.split_once(':') {
+                Some((host, path)) if host.contains('@') => {
+                    let (user, host) = host.rsplit_once('@').unwrap_or(("", host));
+                    format!("{user}@{}:{}", host.to_ascii_lowercase(), trimmed(path))
+                }
+                _ => trimmed(text),
+            },
+            Address::Url { scheme, credentials, host, path } => {
+                let host = host.to_ascii_lowercase();
+                let port = match scheme.as_str() {
+                    "https" => ":443",
+                    "http" => ":80",
+                    _ => ":22",
+                };
+                let host = host.strip_suffix(port).unwrap_or(&host);
+                match credentials {
+                    Some(user) if scheme == "ssh" => {
+                        format!("ssh://{user}@{host}{}", trimmed(path))
+                    }
+                    _ => format!("{scheme}://{host}{}", trimmed(path)),
                 }
             }
-            // The user's credential helper knows the password.
-            None => Setting { key: format!("credential.https://{host}.username"), value: user },
-        })
+        }
     }
 
     /// Returns a readable name for a directory: letters, digits, `.` and `-`.
@@ -263,23 +264,6 @@ pub(crate) fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let value = group.iter().fold(0, |value: usize, &byte| (value << 8) | usize::from(byte));
-        let value = value << (8 * (3 - group.len()));
-        for place in 0..4 {
-            text.push(if place <= group.len() {
-                char::from(DIGITS[(value >> (18 - 6 * place)) & 63])
-            } else {
-                '='
-            });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,37 +291,25 @@ mod tests {
     }
 
     #[test]
-    fn git_gets_the_credentials_beside_the_address() {
-        let address = Address::parse("https://us%40er:pa%3Ass@host:8443/r.git").ok().unwrap();
-        assert_eq!(address.bare(), "https://host:8443/r.git");
-        assert_eq!(address.redacted(), "https://***@host:8443/r.git");
-        let setting = address.setting().unwrap();
-        assert_eq!(setting.key, "http.https://host:8443/.extraHeader");
-        assert_eq!(setting.value, format!("Authorization: Basic {}", base64(b"us@er:pa:ss")));
-
-        let address = Address::parse("https://user@host/r.git").ok().unwrap();
-        assert_eq!(address.bare(), "https://host/r.git");
-        let setting = address.setting().unwrap();
-        assert_eq!(
-            (setting.key.as_str(), setting.value.as_str()),
-            ("credential.https://host.username", "user")
-        );
-    }
-
-    /// RFC 4648, section 10.
-    #[test]
-    fn base64_of_the_standard() {
-        for (bytes, text) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
+    fn two_spellings_of_one_repository() {
+        for (one, other, is_same) in [
+            ("https://github.com/o/r", "https://GitHub.com/o/r.git/", true),
+            ("https://u:p@github.com/o/r", "HTTPS://github.com:443/o/r", true),
+            ("ssh://git@h:22/o/r", "ssh://git@H/o/r.git", true),
+            ("git@Host:o/r.git", "git@host:o/r/", true),
+            ("file:///srv/r.git", "file:///srv/r/", true),
+            ("https://h/o/r", "https://h/o/R", false),
+            ("https://h:8443/o/r", "https://h/o/r", false),
+            ("ssh://a@h/o/r", "ssh://b@h/o/r", false),
+            ("ssh://git@host/o/r", "git@host:o/r", false),
+            ("gh:o/r", "GH:o/r", false),
+            ("file:///srv/.git", "file:///srv", false),
         ] {
-            assert_eq!(base64(bytes.as_bytes()), text);
+            let identity = |text| Address::parse(text).ok().unwrap().identity();
+            assert_eq!(identity(one) == identity(other), is_same, "{one} {other}");
         }
+        let secret = Address::parse("https://u:secret@h/r").ok().unwrap().identity();
+        assert_eq!(secret, "https://h/r");
     }
 
     #[test]

@@ -13,9 +13,9 @@ use brief_syntax::limits;
 use brief_syntax::text::is_hidden;
 
 use crate::address::one_line;
-use crate::cache::io_error;
 use crate::error::FetchError;
 use crate::git::{Git, Outcome, Request};
+use crate::place::io_error;
 
 /// Bytes that a listing of as many files as we take may have.
 const LISTING_BYTES: usize = 8 * 1024 * 1024;

@@ -13,7 +13,8 @@ use std::time::Duration;
 use brief_syntax::system::{Call, Ending, Stream};
 use brief_syntax::{System, limits};
 
-use crate::address::{Setting, one_line, redact};
+use crate::access::{Access, Setting};
+use crate::address::{one_line, redact};
 use crate::error::FetchError;
 
 /// Settings that win over the user's.
@@ -88,13 +89,13 @@ pub(crate) struct Request<'a> {
     args: Vec<OsString>,
     input: Vec<u8>,
     output: usize,
-    setting: Option<&'a Setting>,
+    access: Option<&'a Access>,
 }
 
 impl<'a> Request<'a> {
     /// A command that works without a repository, or creates one.
     pub(crate) fn new(command: &str) -> Self {
-        Request { args: vec![command.into()], input: Vec::new(), output: CHATTER, setting: None }
+        Request { args: vec![command.into()], input: Vec::new(), output: CHATTER, access: None }
     }
 
     /// A command that works in the given repository of ours.
@@ -127,9 +128,9 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Hands credentials over, in the environment where nobody else sees them.
-    pub(crate) fn setting(mut self, setting: Option<&'a Setting>) -> Self {
-        self.setting = setting;
+    /// Says how the address in the arguments is reached; without it, none is.
+    pub(crate) fn access(mut self, access: &'a Access) -> Self {
+        self.access = Some(access);
         self
     }
 }
@@ -191,7 +192,7 @@ impl Git<'_> {
             call = call.without_env(name);
         }
         call = call
-            .with_env("GIT_ALLOW_PROTOCOL", "https:ssh:file")
+            .with_env("GIT_ALLOW_PROTOCOL", request.access.map_or("none", |to| to.protocols))
             .with_env("GIT_TERMINAL_PROMPT", "0")
             .with_env("GIT_NO_LAZY_FETCH", "1");
         // A home directory under version control is a tree of the user's.
@@ -206,13 +207,21 @@ impl Git<'_> {
                 call = call.with_env("GIT_ASKPASS", "");
             }
         }
-        if let Some(Setting { key, value }) = request.setting {
-            let count = self.system.env("GIT_CONFIG_COUNT");
-            let count = count.and_then(|count| count.to_str()?.parse::<usize>().ok()).unwrap_or(0);
+        let Some(access) = request.access else { return call };
+        for (name, value) in &access.env {
+            call = call.with_env(name, value);
+        }
+        if access.settings.is_empty() {
+            return call;
+        }
+        let count = self.system.env("GIT_CONFIG_COUNT");
+        let count = count.and_then(|count| count.to_str()?.parse::<u16>().ok());
+        let count = count.map_or(0, usize::from);
+        call = call.with_env("GIT_CONFIG_COUNT", (count + access.settings.len()).to_string());
+        for (index, Setting { key, value }) in (count..).zip(&access.settings) {
             call = call
-                .with_env("GIT_CONFIG_COUNT", (count + 1).to_string())
-                .with_env(format!("GIT_CONFIG_KEY_{count}"), key)
-                .with_env(format!("GIT_CONFIG_VALUE_{count}"), value);
+                .with_env(format!("GIT_CONFIG_KEY_{index}"), key)
+                .with_env(format!("GIT_CONFIG_VALUE_{index}"), value);
         }
         call
     }

@@ -5,19 +5,25 @@
 //! data of a stranger: nothing of it is run, git does not check it out, and no file of it can land
 //! outside the cache.
 
+mod access;
 mod address;
 pub mod build;
 mod cache;
 mod error;
 mod extract;
 mod git;
+pub mod install;
+mod latest;
 pub mod lock;
 pub mod manifest;
 mod outputs;
+mod place;
+mod shorthand;
 mod source;
 
-pub use cache::{Cache, Checkout, Network};
+pub use cache::{Cache, Checkout, Event, Network};
 pub use error::FetchError;
+pub use latest::{Latest, newer_tag};
 pub use outputs::plan::Difference;
 pub use outputs::{Change, ChangeKind};
 pub use source::{GitSource, Source, SourceError};

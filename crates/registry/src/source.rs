@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::System;
 
+use crate::access::is_here;
 use crate::address::{Address, is_scheme, one_line, percent_decoded, redact, split_scheme};
 
 /// Hosts whose repositories need no `https://`, and whether a repository is always two names deep.
-const HOSTS: [(&str, bool); 3] =
+pub(crate) const HOSTS: [(&str, bool); 3] =
     [("github.com", true), ("gitlab.com", false), ("bitbucket.org", true)];
 
 /// How the names of archives end.
@@ -107,9 +108,19 @@ pub enum SourceError {
         reason: &'static str,
     },
     /// A version of something that has no versions.
-    #[error("`{given}` is not a git repository, so it has no `ref`; leave `?ref=…` away")]
+    #[error(
+        "`{given}` is not a git repository, so it has no versions; leave `?ref=…` or `@…` away"
+    )]
     NotARepository {
         /// What was typed, credentials hidden.
+        given: String,
+    },
+    /// A word that could be anything.
+    #[error(
+        "there is no directory `{given}` here; write `./{given}` for a directory, or `owner/{given}` for a repository on GitHub"
+    )]
+    Word {
+        /// What was typed.
         given: String,
     },
 }
@@ -166,29 +177,42 @@ impl GitSource {
         self.parts().map(|address| address.bare())
     }
 
+    /// Returns what is the same for two spellings of one repository, to compare with: `.git` or
+    /// a slash at the end, the usual port and capitals in the host make no difference.
+    ///
+    /// One repository over `https` and over `ssh` are two, since one may be readable and the other
+    /// not.
+    pub fn identity(&self) -> Result<String, SourceError> {
+        self.parts().map(|address| address.identity())
+    }
+
     pub(crate) fn parts(&self) -> Result<Address, SourceError> {
         let refused = |reason| SourceError::Address { given: shown(&self.url), reason };
         let address = Address::parse(&self.url).map_err(refused)?;
         match &address {
-            Address::Url { scheme, .. } if !matches!(scheme.as_str(), "https" | "ssh" | "file") => {
-                Err(unsupported(&self.url, scheme, "://"))
-            }
-            _ => Ok(address),
+            Address::Url { scheme, host, .. } => match scheme.as_str() {
+                "https" | "ssh" | "file" => Ok(address),
+                "http" if is_here(host) => Ok(address),
+                _ => Err(unsupported(&self.url, scheme, "://")),
+            },
+            Address::Remote(_) => Ok(address),
         }
+    }
+
+    /// Checks what was made of something that a user typed, which messages then name.
+    pub(crate) fn checked(self, given: &str) -> Result<GitSource, SourceError> {
+        self.check().map_err(|error| match error {
+            SourceError::Address { reason, .. } => {
+                SourceError::Address { given: shown(given), reason }
+            }
+            other => other,
+        })?;
+        Ok(self)
     }
 
     /// Holds every part to its grammar, wherever it came from.
     pub(crate) fn check(&self) -> Result<Address, SourceError> {
-        if let Some(reference) = &self.reference {
-            check_reference(reference).map_err(|reason| SourceError::Reference {
-                reference: one_line(reference),
-                reason,
-            })?;
-        }
-        if let Some(subpath) = &self.subpath {
-            check_subpath(subpath)
-                .map_err(|reason| SourceError::Subpath { subpath: one_line(subpath), reason })?;
-        }
+        check_parts(self.reference.as_deref(), self.subpath.as_deref())?;
         self.parts()
     }
 }
@@ -217,17 +241,17 @@ impl fmt::Debug for GitSource {
 }
 
 /// A source taken apart at `//` and `?`, in either order.
-struct Parts<'t> {
+pub(crate) struct Parts<'t> {
     /// All that was typed.
-    given: &'t str,
+    pub(crate) given: &'t str,
     /// What is left: the repository.
-    location: &'t str,
-    reference: Option<String>,
-    subpath: Option<String>,
+    pub(crate) location: &'t str,
+    pub(crate) reference: Option<String>,
+    pub(crate) subpath: Option<String>,
 }
 
 impl<'t> Parts<'t> {
-    fn split(given: &'t str, text: &'t str) -> Result<Self, SourceError> {
+    pub(crate) fn split(given: &'t str, text: &'t str) -> Result<Self, SourceError> {
         let start = split_scheme(text).map_or(0, |(scheme, _)| scheme.len() + 3);
         let (location, query) = match text[start..].find('?') {
             Some(offset) => (&text[..start + offset], Some(&text[start + offset + 1..])),
@@ -279,7 +303,7 @@ impl<'t> Parts<'t> {
         Ok(parts)
     }
 
-    fn into_git(self, base: &Path) -> Result<GitSource, SourceError> {
+    pub(crate) fn into_git(self, base: &Path) -> Result<GitSource, SourceError> {
         let location = self.location;
         let url = if is_plain_path(location) {
             let path = base.join(location);
@@ -301,17 +325,10 @@ impl<'t> Parts<'t> {
         } else {
             location.to_owned()
         };
-        let source = GitSource { url, reference: self.reference, subpath: self.subpath };
-        source.check().map_err(|error| match error {
-            SourceError::Address { reason, .. } => {
-                SourceError::Address { given: shown(self.given), reason }
-            }
-            other => other,
-        })?;
-        Ok(source)
+        GitSource { url, reference: self.reference, subpath: self.subpath }.checked(self.given)
     }
 
-    fn into_file(self, system: &dyn System) -> Result<Source, SourceError> {
+    pub(crate) fn into_file(self, system: &dyn System) -> Result<Source, SourceError> {
         let address = Address::parse(self.location).map_err(|reason| self.refused(reason))?;
         let Address::Url { path, .. } = address else {
             return Err(self.refused("write `file:///absolute/path`"));
@@ -331,14 +348,14 @@ impl<'t> Parts<'t> {
         }))
     }
 
-    fn refused(&self, reason: &'static str) -> SourceError {
+    pub(crate) fn refused(&self, reason: &'static str) -> SourceError {
         SourceError::Address { given: shown(self.given), reason }
     }
 }
 
 /// What was typed, fit to be shown: credentials and the values of parameters that we do not know
 /// are hidden (other tools take a private key there).
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let text = redact(text);
     let (location, query) = match text.split_once('?') {
         Some((location, query)) => (location, Some(query)),
@@ -359,7 +376,7 @@ fn shown(text: &str) -> String {
     result
 }
 
-fn unsupported(given: &str, word: &str, punctuation: &str) -> SourceError {
+pub(crate) fn unsupported(given: &str, word: &str, punctuation: &str) -> SourceError {
     let word = word.to_ascii_lowercase();
     let help = match (word.as_str(), punctuation) {
         ("http", "://") => {
@@ -381,12 +398,12 @@ fn unsupported(given: &str, word: &str, punctuation: &str) -> SourceError {
 }
 
 /// Splits `git::rest`.
-fn split_forced(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_forced(text: &str) -> Option<(&str, &str)> {
     text.split_once("::").filter(|(word, _)| is_scheme(word))
 }
 
 /// Splits `github.com/org/repo` into host and path, and says whether it is two names deep.
-fn split_host(text: &str) -> Option<(&'static str, &str, bool)> {
+pub(crate) fn split_host(text: &str) -> Option<(&'static str, &str, bool)> {
     HOSTS.iter().find_map(|&(host, is_flat)| {
         let rest = text.get(host.len()..)?;
         let is_host = text[..host.len()].eq_ignore_ascii_case(host) && rest.starts_with('/');
@@ -395,29 +412,45 @@ fn split_host(text: &str) -> Option<(&'static str, &str, bool)> {
 }
 
 /// Returns whether the text is `user@host:path`.
-fn is_remote(text: &str) -> bool {
+pub(crate) fn is_remote(text: &str) -> bool {
     text.split_once(':').is_some_and(|(host, _)| host.contains('@') && !host.contains('/'))
 }
 
 /// Returns whether the text can only be a path.
-fn is_plain_path(text: &str) -> bool {
+pub(crate) fn is_plain_path(text: &str) -> bool {
     text.starts_with(['/', '~', '\\'])
         || matches!(text, "." | "..")
         || ["./", "../", ".\\", "..\\"].iter().any(|start| text.starts_with(start))
 }
 
-fn is_archive(location: &str) -> bool {
+pub(crate) fn is_archive(location: &str) -> bool {
     let location = location.to_ascii_lowercase();
     ARCHIVES.iter().any(|ending| location.ends_with(ending))
 }
 
-fn is_repository(path: &Path, system: &dyn System) -> bool {
+pub(crate) fn is_repository(path: &Path, system: &dyn System) -> bool {
     system.resolve(&path.join(".git")).is_ok()
         || ["HEAD", "objects", "refs"].iter().all(|name| system.resolve(&path.join(name)).is_ok())
 }
 
+/// Holds what is said about a repository to its grammar.
+pub(crate) fn check_parts(
+    reference: Option<&str>,
+    subpath: Option<&str>,
+) -> Result<(), SourceError> {
+    if let Some(reference) = reference {
+        check_reference(reference)
+            .map_err(|reason| SourceError::Reference { reference: one_line(reference), reason })?;
+    }
+    if let Some(subpath) = subpath {
+        check_subpath(subpath)
+            .map_err(|reason| SourceError::Subpath { subpath: one_line(subpath), reason })?;
+    }
+    Ok(())
+}
+
 /// The rules of git-check-ref-format(1), and no more than a path component can hold.
-fn check_reference(reference: &str) -> Result<(), &'static str> {
+pub(crate) fn check_reference(reference: &str) -> Result<(), &'static str> {
     if reference.is_empty() {
         return Err("it is empty");
     }

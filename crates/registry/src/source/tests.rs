@@ -47,6 +47,8 @@ fn spellings_of_repositories() {
         ("file:///srv/repo", "file:///srv/repo", None, None),
         ("file:///srv/repo//sub?ref=v1", "file:///srv/repo", Some("sub"), Some("v1")),
         ("file://localhost/bare", "file://localhost/bare", None, None),
+        ("http://127.0.0.1:8080/r", "http://127.0.0.1:8080/r", None, None),
+        ("git::http://u:p@localhost/r", "http://u:p@localhost/r", None, None),
         ("https://u:p@h/r//s", "https://u:p@h/r", Some("s"), None),
     ] {
         let expected = GitSource {
@@ -120,7 +122,7 @@ fn what_is_refused_says_the_way_out() {
         ("github.com/org/repo/tree/main", "a directory in it comes after `//`"),
         ("github.com/org", "`host/organisation/name`"),
         ("file://host/x", "write `file:///absolute/path`"),
-        ("file:///plain dir?ref=v1", "leave `?ref=…` away"),
+        ("file:///plain dir?ref=v1", "so it has no versions"),
         ("git::ssh://u:secret@h/r", "no password"),
         ("git::https://h/r?sshkey=secret", "the parameter `sshkey`"),
         ("git::https://u:se/secret@h/r", "written as `%2F`"),

@@ -220,9 +220,13 @@ fn a_password_is_seen_by_nobody() {
     let sandbox = sandbox.with_env("GIT_CONFIG_COUNT", "1");
     sandbox.try_checkout(text, Network::Online).unwrap_err();
     let env = sandbox.environment();
-    assert!(env.contains(&("GIT_CONFIG_COUNT".to_owned(), Some("2".to_owned()))));
-    let key = "http.https://127.0.0.1:1/.extraHeader".to_owned();
-    assert!(env.contains(&("GIT_CONFIG_KEY_1".to_owned(), Some(key))));
+    let has = |name: &str, value: &str| {
+        assert!(env.contains(&(name.to_owned(), Some(value.to_owned()))), "{name}");
+    };
+    has("GIT_CONFIG_COUNT", "3");
+    has("GIT_CONFIG_KEY_1", "credential.https://127.0.0.1:1.helper");
+    has("GIT_CONFIG_KEY_2", "credential.https://127.0.0.1:1.helper");
+    has("BRIEF_GIT_PASSWORD", "secret!");
 }
 
 #[test]

@@ -1,0 +1,142 @@
+//! What git has to be told to reach an address: credentials, and what may carry them.
+//!
+//! Credentials go to git as a helper for that one host and not as a header, because git sends a
+//! header along when the server sends it on to another host.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::address::{Address, percent_decoded};
+
+/// The ways of transport that are always allowed.
+const PROTOCOLS: &str = "https:ssh:file";
+
+/// Those, and the one that is allowed to the machine itself.
+const PROTOCOLS_HERE: &str = "https:ssh:file:http";
+
+/// Where the helper finds what it answers.
+const USER: &str = "BRIEF_GIT_USER";
+const PASSWORD: &str = "BRIEF_GIT_PASSWORD";
+
+/// Answers with the credentials when git asks for them, and keeps nothing when git has used them.
+const HELPER: &str = r#"!f() { test "$1" != get || printf 'username=%s\npassword=%s\n' "$BRIEF_GIT_USER" "$BRIEF_GIT_PASSWORD"; }; f"#;
+
+/// A setting that git gets through the environment.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub(crate) key: String,
+    pub(crate) value: String,
+}
+
+/// How git reaches an address. Everything here goes through the environment, where nobody else
+/// sees it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Access {
+    /// As in `GIT_ALLOW_PROTOCOL`.
+    pub(crate) protocols: &'static str,
+    pub(crate) settings: Vec<Setting>,
+    pub(crate) env: Vec<(&'static str, String)>,
+}
+
+impl Access {
+    /// For an address that was checked.
+    pub(crate) fn to(address: &Address) -> Access {
+        let mut access = Access { protocols: PROTOCOLS, settings: Vec::new(), env: Vec::new() };
+        let Address::Url { scheme, credentials, host, .. } = address else { return access };
+        if scheme == "http" {
+            access.protocols = PROTOCOLS_HERE;
+            // A proxy is another machine, and so may be the target of a redirection.
+            access.env.extend([("no_proxy", "*".to_owned()), ("NO_PROXY", "*".to_owned())]);
+            access.set(format!("http.{}.followRedirects", address.bare()), "false");
+        }
+        if let (Some(credentials), "http" | "https") = (credentials, scheme.as_str()) {
+            access.identify(&format!("{scheme}://{host}"), credentials);
+        }
+        access
+    }
+
+    fn identify(&mut self, server: &str, credentials: &str) {
+        let (user, password) = match credentials.split_once(':') {
+            Some((user, password)) => (user, percent_decoded(password)),
+            None => (credentials, None),
+        };
+        let user = percent_decoded(user).unwrap_or_default();
+        match password {
+            Some(password) => {
+                // Nobody else's helper is asked, or told to keep the password.
+                self.set(format!("credential.{server}.helper"), "");
+                self.set(format!("credential.{server}.helper"), HELPER);
+                self.env.extend([(USER, user), (PASSWORD, password)]);
+            }
+            // The user's credential helper knows the password.
+            None => self.set(format!("credential.{server}.username"), &user),
+        }
+    }
+
+    fn set(&mut self, key: String, value: &str) {
+        self.settings.push(Setting { key, value: value.to_owned() });
+    }
+
+    /// Returns whether what is sent can be read on the way, so that it must not leave the machine.
+    pub(crate) fn is_open(&self) -> bool {
+        self.protocols == PROTOCOLS_HERE
+    }
+}
+
+/// Returns whether a host, maybe with a port, is the machine itself.
+pub(crate) fn is_here(host: &str) -> bool {
+    if let Some((name, _)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return name.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
+    }
+    let name = host.split_once(':').map_or(host, |(name, _)| name);
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(text: &str) -> Access {
+        Access::to(&Address::parse(text).ok().unwrap())
+    }
+
+    #[test]
+    fn git_gets_the_credentials_beside_the_address() {
+        let to = access("https://us%40er:pa%3Ass@host:8443/r.git");
+        let keys: Vec<&str> = to.settings.iter().map(|setting| setting.key.as_str()).collect();
+        assert_eq!(keys, ["credential.https://host:8443.helper"; 2]);
+        assert_eq!(to.settings[0].value, "");
+        assert_eq!(to.env, [(USER, "us@er".to_owned()), (PASSWORD, "pa:ss".to_owned())]);
+        assert_eq!(to.protocols, "https:ssh:file");
+        assert!(HELPER.contains(USER) && HELPER.contains(PASSWORD));
+
+        let to = access("https://user@host/r.git");
+        let setting = &to.settings[0];
+        assert_eq!(
+            (setting.key.as_str(), setting.value.as_str(), to.env.len()),
+            ("credential.https://host.username", "user", 0)
+        );
+    }
+
+    #[test]
+    fn only_the_machine_itself_is_reached_in_the_open() {
+        for (host, expected) in [
+            ("127.0.0.1", true),
+            ("127.8.9.10:8080", true),
+            ("localhost", true),
+            ("LocalHost:80", true),
+            ("[::1]", true),
+            ("[::1]:80", true),
+            ("[::2]", false),
+            ("127.1", false),
+            ("128.0.0.1", false),
+            ("localhost.example.com", false),
+            ("127.0.0.1.example.com", false),
+            ("", false),
+        ] {
+            assert_eq!(is_here(host), expected, "{host}");
+        }
+        assert!(access("http://127.0.0.1/r").is_open());
+        assert!(!access("https://127.0.0.1/r").is_open());
+    }
+}

@@ -1,0 +1,482 @@
+//! One source's part of the cache.
+//!
+//! Everything is prepared in a staged directory and put in place by a rename; what is in place is
+//! never changed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use brief_syntax::hash::sha256;
+use brief_syntax::system::FileKind;
+use brief_syntax::{System, limits};
+
+use crate::access::Access;
+use crate::address::{Address, one_line};
+use crate::cache::{Cache, Checkout, Event, Network};
+use crate::error::FetchError;
+use crate::extract::{Extraction, is_commit};
+use crate::git::{CHATTER, Git, Outcome, Request};
+use crate::latest::{self, Latest};
+use crate::source::GitSource;
+
+/// What staged directories are called until they are in place.
+const STAGED: &str = ".brief-";
+
+/// When a staged directory was left behind by somebody who is no more.
+const ABANDONED: Duration = Duration::from_hours(24);
+
+/// Where git puts what we asked for.
+const FETCHED: &str = "refs/brief/fetched";
+
+/// Bytes that the names of all tags may have.
+const TAGS_BYTES: usize = 16 * 1024 * 1024;
+
+/// One source's part of the cache.
+pub(crate) struct Place<'a> {
+    system: &'a dyn System,
+    /// The directory of the repository.
+    directory: PathBuf,
+    source: &'a GitSource,
+    /// What git gets.
+    address: String,
+    access: Access,
+    observer: Option<&'a dyn Fn(Event<'_>)>,
+    /// The source as it may be shown.
+    pub(crate) shown: String,
+}
+
+/// What the cache has of a commit.
+pub(crate) enum Kept {
+    /// Its files.
+    Files(Checkout),
+    /// Its repository, but git cannot read it.
+    Damaged(FetchError),
+    Nothing,
+}
+
+impl Kept {
+    pub(crate) fn into_checkout(self, repository: &str) -> Result<Checkout, FetchError> {
+        match self {
+            Kept::Files(checkout) => Ok(checkout),
+            Kept::Damaged(error) => Err(error),
+            Kept::Nothing => Err(FetchError::NotCached { repository: repository.to_owned() }),
+        }
+    }
+}
+
+/// A branch or tag as the server has it.
+struct Found {
+    /// Its full name.
+    name: String,
+    /// The commit, if the server said so.
+    commit: String,
+}
+
+impl<'a> Place<'a> {
+    pub(crate) fn of(cache: &'a Cache<'_>, source: &'a GitSource, address: &Address) -> Self {
+        let bare = address.bare();
+        let name = format!("{}-{}", address.slug(), &fingerprint(&bare)[..12]);
+        Place {
+            system: cache.system,
+            directory: cache.directory.join(name.trim_start_matches('-')),
+            source,
+            address: bare,
+            access: Access::to(address),
+            observer: cache.observer,
+            shown: source.to_string(),
+        }
+    }
+
+    fn git(&self) -> Git<'_> {
+        Git { system: self.system, directory: &self.directory, repository: &self.shown }
+    }
+
+    fn tell(&self, event: Event<'_>) {
+        if let Some(observer) = self.observer {
+            observer(event);
+        }
+    }
+
+    fn refs(&self) -> PathBuf {
+        self.directory.join("refs")
+    }
+
+    /// Where it is remembered which commit the source's reference led to.
+    fn record(&self) -> PathBuf {
+        let reference = self.source.reference.as_deref().unwrap_or("HEAD");
+        self.refs().join(&fingerprint(reference)[..24])
+    }
+
+    fn repository(&self, commit: &str) -> PathBuf {
+        self.directory.join("commits").join(commit)
+    }
+
+    fn tree(&self, commit: &str) -> PathBuf {
+        let name = match &self.source.subpath {
+            Some(subpath) => format!("{commit}-{}", &fingerprint(subpath)[..12]),
+            None => commit.to_owned(),
+        };
+        self.directory.join("trees").join(name)
+    }
+
+    /// Creates the directories, and clears away what killed runs have left.
+    pub(crate) fn prepare(&self) -> Result<(), FetchError> {
+        for directory in ["refs", "commits", "trees"] {
+            let path = self.directory.join(directory);
+            self.system.create_private_dir(&path).map_err(|error| io_error(&path, error))?;
+        }
+        let handle = self
+            .system
+            .open_dir(&self.directory)
+            .map_err(|error| io_error(&self.directory, error))?;
+        for entry in handle.entries().map_err(|error| io_error(&self.directory, error))? {
+            let is_staged = entry.name.to_str().is_some_and(|name| name.starts_with(STAGED));
+            let path = self.directory.join(&entry.name);
+            if is_staged && entry.kind == FileKind::Directory && self.is_abandoned(&path) {
+                // Somebody else may be faster, which is as good.
+                let _ = self.system.remove_tree(&path);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is not encrypted stays on the machine, also when the user's settings write another
+    /// address for it.
+    fn stay_here(&self) -> Result<(), FetchError> {
+        if !self.access.is_open() {
+            return Ok(());
+        }
+        let request = Request::new("ls-remote").args(["--get-url", "--", &self.address]);
+        let output = self.git().expect(request)?;
+        let url = String::from_utf8_lossy(&output).trim().to_owned();
+        let led = GitSource { url, reference: None, subpath: None };
+        led.address().map(drop).map_err(FetchError::from)
+    }
+
+    fn is_abandoned(&self, path: &Path) -> bool {
+        let age = |modified| self.system.now().duration_since(modified).unwrap_or_default();
+        self.system.modified(path).is_ok_and(|modified| age(modified) > ABANDONED)
+    }
+
+    /// Returns the files of one commit, and fetches it if it is not there.
+    pub(crate) fn checkout_commit(
+        &self,
+        commit: &str,
+        network: Network,
+    ) -> Result<Checkout, FetchError> {
+        let kept = match (self.kept(commit)?, network) {
+            (Kept::Files(checkout), _) => return Ok(checkout),
+            (kept, Network::Offline) => return kept.into_checkout(&self.shown),
+            (kept, Network::Online) => kept,
+        };
+        self.prepare()?;
+        self.fetch_commit(commit, &kept)?;
+        self.extract(commit)
+    }
+
+    /// Looks the reference up, and fetches its commit if it is not there.
+    pub(crate) fn checkout_reference(&self) -> Result<Checkout, FetchError> {
+        let found = self.look_up()?;
+        let checkout = match self.kept(&found.commit)? {
+            Kept::Files(checkout) => checkout,
+            kept => {
+                let commit = self.fetch_reference(&found, &kept)?;
+                self.extract(&commit)?
+            }
+        };
+        self.remember(&checkout.commit)?;
+        Ok(checkout)
+    }
+
+    /// Returns the files of a commit, as far as they can be had without the network.
+    fn kept(&self, commit: &str) -> Result<Kept, FetchError> {
+        if let Some(checkout) = self.extracted(commit)? {
+            return Ok(Kept::Files(checkout));
+        }
+        if self.system.open_dir(&self.repository(commit)).is_err() {
+            return Ok(Kept::Nothing);
+        }
+        match self.extract(commit) {
+            Err(error @ (FetchError::Git { .. } | FetchError::Puzzled { .. })) => {
+                Ok(Kept::Damaged(error))
+            }
+            other => other.map(Kept::Files),
+        }
+    }
+
+    /// Returns the files of the commit that an earlier run has found.
+    pub(crate) fn earlier(&self) -> Result<Kept, FetchError> {
+        let Ok(bytes) = self.system.read(&self.record(), limits::FILE_BYTES) else {
+            return Ok(Kept::Nothing);
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        match text.lines().next() {
+            Some(commit) if is_commit(commit) => self.kept(commit),
+            _ => Ok(Kept::Nothing),
+        }
+    }
+
+    fn remember(&self, commit: &str) -> Result<(), FetchError> {
+        // The second line is for people who look into the cache.
+        let reference = self.source.reference.as_deref().unwrap_or("HEAD");
+        let text = format!("{commit}\n{reference}\n");
+        let path = self.record();
+        if self.system.read(&path, limits::FILE_BYTES).is_ok_and(|old| old == text.as_bytes()) {
+            return Ok(());
+        }
+        self.system.replace_file(&path, text.as_bytes()).map_err(|error| io_error(&path, error))
+    }
+
+    /// Asks the server where the reference is.
+    fn look_up(&self) -> Result<Found, FetchError> {
+        let names = self.names();
+        self.found(&self.ask(&names, CHATTER)?)
+    }
+
+    /// Asks the server where the reference is, and for all tags.
+    pub(crate) fn latest(&self) -> Result<Latest, FetchError> {
+        let fixed = self.source.reference.as_deref().map(str::to_ascii_lowercase);
+        let fixed = fixed.filter(|reference| is_commit(reference));
+        let mut names = if fixed.is_some() { Vec::new() } else { self.names() };
+        names.push("refs/tags/*".to_owned());
+        let answer = self.ask(&names, TAGS_BYTES)?;
+        let commit = match fixed {
+            Some(commit) => commit,
+            None => self.found(&answer)?.commit,
+        };
+        Ok(Latest { commit, tags: latest::tags(&answer) })
+    }
+
+    /// The full names that the reference can mean. A tag goes before a branch of the same name, as
+    /// in gitrevisions(7).
+    fn names(&self) -> Vec<String> {
+        let reference = self.source.reference.as_deref().unwrap_or("HEAD");
+        if reference == "HEAD" || reference.starts_with("refs/") {
+            return vec![reference.to_owned()];
+        }
+        let under = ["refs/tags/", "refs/heads/", "refs/"];
+        under.iter().map(|under| format!("{under}{reference}")).collect()
+    }
+
+    /// Returns what the server says about some names: lines of an object, a tab and a full name.
+    fn ask(&self, names: &[String], bytes: usize) -> Result<String, FetchError> {
+        self.stay_here()?;
+        self.tell(Event::Asking { repository: &self.shown });
+        let mut request = Request::new("ls-remote")
+            .args(["--quiet", "--", &self.address])
+            .args(names.iter().map(String::as_str))
+            .access(&self.access)
+            .output(bytes);
+        for name in names {
+            request = request.arg(format!("{name}^{{}}"));
+        }
+        let output = self.git().expect(request)?;
+        Ok(String::from_utf8_lossy(&output).into_owned())
+    }
+
+    /// Finds the reference in the answer of the server.
+    fn found(&self, answer: &str) -> Result<Found, FetchError> {
+        // Patterns also match the end of longer names.
+        let lines = || answer.lines().filter_map(|line| line.split_once('\t'));
+        for name in self.names() {
+            let of =
+                |name: &str| lines().find(|(_, other)| *other == name).map(|(commit, _)| commit);
+            // What an annotated tag leads to stands beside the tag itself.
+            let Some(commit) = of(&format!("{name}^{{}}")).or_else(|| of(&name)) else { continue };
+            if !is_commit(commit) {
+                return Err(self.puzzled("ls-remote"));
+            }
+            return Ok(Found { commit: commit.to_owned(), name });
+        }
+        Err(match &self.source.reference {
+            None => FetchError::Empty { repository: self.shown.clone() },
+            Some(reference) => self.missing(reference),
+        })
+    }
+
+    fn missing(&self, reference: &str) -> FetchError {
+        let is_short =
+            reference.len() < 40 && reference.bytes().all(|byte| byte.is_ascii_hexdigit());
+        FetchError::ReferenceMissing {
+            repository: self.shown.clone(),
+            reference: one_line(reference),
+            help: if is_short {
+                "a commit has to be written with all its digits"
+            } else {
+                "list them with `git ls-remote`"
+            },
+        }
+    }
+
+    fn puzzled(&self, what: &'static str) -> FetchError {
+        FetchError::Puzzled { repository: self.shown.clone(), what }
+    }
+
+    /// Fetches a branch or tag, and returns the commit that it is at by now.
+    fn fetch_reference(&self, found: &Found, kept: &Kept) -> Result<String, FetchError> {
+        self.tell(Event::Fetching { repository: &self.shown, commit: &found.commit });
+        let staged = self.new_repository(&found.commit)?;
+        self.git().expect(self.fetch(
+            &staged.path,
+            &[&format!("+{}:{FETCHED}", found.name)],
+            true,
+        ))?;
+        let commit = self.commit_at(&staged.path, FETCHED)?;
+        let reference = self.source.reference.as_deref().unwrap_or("HEAD");
+        let commit = commit.ok_or_else(|| self.missing(reference))?;
+        self.keep(staged, &commit, kept)?;
+        Ok(commit)
+    }
+
+    /// Fetches a commit by its name.
+    fn fetch_commit(&self, commit: &str, kept: &Kept) -> Result<(), FetchError> {
+        self.stay_here()?;
+        self.tell(Event::Fetching { repository: &self.shown, commit });
+        let staged = self.new_repository(commit)?;
+        let refspec = format!("+{commit}:{FETCHED}");
+        match self.git().run(self.fetch(&staged.path, &[&refspec], true))? {
+            Outcome::Done(_) => {}
+            // Not every server hands out a commit by name; it is in the history of some branch then.
+            Outcome::Failed(_) | Outcome::TooMuch => {
+                let all = ["+refs/heads/*:refs/brief/heads/*", "+refs/tags/*:refs/brief/tags/*"];
+                self.git().expect(self.fetch(&staged.path, &all, false))?;
+            }
+        }
+        if self.commit_at(&staged.path, commit)?.as_deref() != Some(commit) {
+            return Err(self.missing(commit));
+        }
+        self.keep(staged, commit, kept)
+    }
+
+    /// Puts a fetched repository in place, and away with one that git cannot read. Only now: it may
+    /// have been git that was at fault, and then offline all is still there.
+    fn keep(&self, staged: Staged<'_>, commit: &str, kept: &Kept) -> Result<(), FetchError> {
+        let target = self.repository(commit);
+        if matches!(kept, Kept::Damaged(_)) {
+            self.system.remove_tree(&target).map_err(|error| io_error(&target, error))?;
+        }
+        staged.put(&target)
+    }
+
+    fn fetch(&self, repository: &Path, refspecs: &[&str], shallow: bool) -> Request<'_> {
+        let request = Request::within(repository, "fetch").args([
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-recurse-submodules",
+            "--no-auto-gc",
+        ]);
+        let request = if shallow { request.arg("--depth=1") } else { request };
+        request.args(["--", &self.address]).args(refspecs.iter().copied()).access(&self.access)
+    }
+
+    /// Creates an empty repository of the kind that the commit is from.
+    fn new_repository(&self, commit: &str) -> Result<Staged<'_>, FetchError> {
+        let staged = self.stage()?;
+        let format = if commit.len() == 64 { "sha256" } else { "sha1" };
+        let request = Request::new("init")
+            .args(["--quiet", "--bare", "--template="])
+            .arg(format!("--object-format={format}"))
+            .arg("--")
+            .arg(&staged.path);
+        self.git().expect(request)?;
+        Ok(staged)
+    }
+
+    /// Returns the commit that a name in a repository of ours leads to, if there is one.
+    fn commit_at(&self, repository: &Path, name: &str) -> Result<Option<String>, FetchError> {
+        let request = Request::within(repository, "cat-file")
+            .arg("--batch-check")
+            .input(format!("{name}^{{commit}}\n"));
+        let output = self.git().expect(request)?;
+        let output = String::from_utf8_lossy(&output);
+        let mut words = output.split_whitespace();
+        match (words.next(), words.next()) {
+            (Some(commit), Some("commit")) if is_commit(commit) => Ok(Some(commit.to_owned())),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the files of a commit if they were written before.
+    fn extracted(&self, commit: &str) -> Result<Option<Checkout>, FetchError> {
+        let tree = self.tree(commit);
+        if self.system.open_dir(&tree).is_err() {
+            return Ok(None);
+        }
+        let path = tree.join("notes");
+        let notes = match self.system.read(&path, limits::FILE_BYTES) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect(),
+            Err(error) => return Err(io_error(&path, io::Error::other(error))),
+        };
+        let mut directory = tree.join("tree");
+        directory.extend(self.source.subpath.iter().flat_map(|subpath| subpath.split('/')));
+        Ok(Some(Checkout { directory, commit: commit.to_owned(), notes }))
+    }
+
+    /// Writes the files of a commit whose repository is there.
+    fn extract(&self, commit: &str) -> Result<Checkout, FetchError> {
+        if let Some(checkout) = self.extracted(commit)? {
+            return Ok(checkout);
+        }
+        let staged = self.stage()?;
+        let mut root = staged.path.join("tree");
+        root.extend(self.source.subpath.iter().flat_map(|subpath| subpath.split('/')));
+        let extraction = Extraction {
+            git: self.git(),
+            repository: &self.repository(commit),
+            commit,
+            subpath: self.source.subpath.as_deref(),
+            root: &root,
+        };
+        let notes = extraction.write()?.join("\n");
+        let path = staged.path.join("notes");
+        self.system
+            .create_staged_file(&path, notes.as_bytes())
+            .map_err(|error| io_error(&path, error))?;
+        staged.put(&self.tree(commit))?;
+        let checkout = self.extracted(commit)?;
+        checkout.ok_or_else(|| io_error(&self.tree(commit), io::ErrorKind::NotFound.into()))
+    }
+
+    fn stage(&self) -> Result<Staged<'_>, FetchError> {
+        let path = self.system.create_staging_dir(&self.directory);
+        let path = path.map_err(|error| io_error(&self.directory, error))?;
+        Ok(Staged { system: self.system, path })
+    }
+}
+
+/// A directory that is removed again unless it is put in place.
+struct Staged<'a> {
+    system: &'a dyn System,
+    path: PathBuf,
+}
+
+impl Staged<'_> {
+    /// Puts the directory in place; if somebody was faster, theirs stays.
+    fn put(self, target: &Path) -> Result<(), FetchError> {
+        match self.system.rename_dir(&self.path, target) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(io_error(target, error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        // Mostly it is in place and no longer here. What cannot be removed now is abandoned, and a
+        // later run tries again.
+        let _ = self.system.remove_tree(&self.path);
+    }
+}
+
+pub(crate) fn io_error(path: &Path, error: io::Error) -> FetchError {
+    FetchError::Io { path: path.to_owned(), error }
+}
+
+/// Names a text: the beginning of its SHA-256, in hexadecimal.
+fn fingerprint(text: &str) -> String {
+    sha256(text.as_bytes())[..32].to_owned()
+}

@@ -1,0 +1,455 @@
+//! What a user types to add something: the spellings of [`Source::parse`], and short ones.
+//!
+//! `owner/repo` is a repository on GitHub, `@` says which version and `:` which directory, and an
+//! address that was copied from the page of a repository leads to what that page shows. Where a
+//! short spelling could also be a directory, one that exists is meant.
+
+use std::path::{Component, Path, PathBuf};
+
+use brief_syntax::{System, text};
+
+use crate::address::{Address, percent_decoded, split_scheme};
+use crate::source::{
+    GitSource, HOSTS, Parts, Source, SourceError, check_parts, is_archive, is_plain_path,
+    is_remote, is_repository, shown, split_forced, split_host, unsupported,
+};
+
+/// What stands before the colon for the hosts in [`HOSTS`], in the same order.
+const PREFIXES: [&str; 3] = ["github:", "gitlab:", "bitbucket:"];
+
+const TWO_NAMES: &str = "a repository is `owner/repo`; a directory in it comes after `:`";
+
+impl Source {
+    /// Reads what a user typed to add something; `base` is where relative directories start.
+    ///
+    /// Beside the spellings of [`Source::parse`] it takes `owner/repo`, `github:owner/repo`,
+    /// `gitlab:group/repo`, `bitbucket:owner/repo`, and the addresses of pages that show a directory
+    /// of a repository. After each but the last, and after a path, `@` begins a branch, tag or
+    /// commit and `:` a directory, in either order; an `@` right after a slash is part of a name.
+    ///
+    /// Looks at the disk for everything that could be a directory.
+    pub fn parse_added(
+        text: &str,
+        base: &Path,
+        system: &dyn System,
+    ) -> Result<Source, SourceError> {
+        if text.trim().is_empty() {
+            return Err(SourceError::Empty);
+        }
+        let typed = Typed { given: text, base, system };
+        if text.starts_with('-') {
+            return Err(typed.refused("it starts with `-`, as an option does; a directory of that name is written with `./` before it"));
+        }
+        if text.chars().any(|character| character.is_control() || text::is_hidden(character)) {
+            return Err(typed.refused("it has control characters or invisible ones"));
+        }
+        typed.parse()
+    }
+}
+
+/// What was typed, and where.
+struct Typed<'t> {
+    given: &'t str,
+    base: &'t Path,
+    system: &'t dyn System,
+}
+
+/// What stands behind a repository.
+#[derive(Default)]
+struct Suffix {
+    reference: Option<String>,
+    subpath: Option<String>,
+}
+
+impl<'t> Typed<'t> {
+    fn parse(&self) -> Result<Source, SourceError> {
+        let text = self.given;
+        if is_plain_path(text) || is_drive(text) {
+            return match self.existing(text) {
+                Some(end) => self.local(text, end),
+                // Whoever looks for it says that it is not there.
+                None => Ok(Source::Directory(text.into())),
+            };
+        }
+        if let Some((word, rest)) = split_forced(text) {
+            if word.eq_ignore_ascii_case("git") {
+                return self.forced(rest);
+            }
+            return Err(unsupported(text, word, "::"));
+        }
+        if let Some((scheme, _)) = split_scheme(text) {
+            return match scheme.to_ascii_lowercase().as_str() {
+                "file" => self.file(text)?.into_file(self.system),
+                _ => self.url(text).map(Source::Git),
+            };
+        }
+        for (prefix, (host, is_flat)) in PREFIXES.iter().zip(HOSTS) {
+            if text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)) {
+                return self.hosted(text, prefix.len(), host, is_flat).map(Source::Git);
+            }
+        }
+        if self.is_dir(text) {
+            return self.local(text, text.len());
+        }
+        if is_remote(text) {
+            return self.remote(text).map(Source::Git);
+        }
+        if let Some(end) = self.existing(text) {
+            return self.local(text, end);
+        }
+        self.repository(text).map(Source::Git)
+    }
+
+    fn refused(&self, reason: &'static str) -> SourceError {
+        SourceError::Address { given: shown(self.given), reason }
+    }
+
+    fn is_dir(&self, path: &str) -> bool {
+        self.system.resolve_dir(&self.base.join(path)).is_ok()
+    }
+
+    /// Returns the end of the longest part that is a directory, all of it or up to a marker.
+    fn existing(&self, text: &str) -> Option<usize> {
+        let mut ends = markers(text);
+        ends.push(text.len());
+        ends.into_iter().rev().find(|&end| self.is_dir(&text[..end]))
+    }
+
+    /// Takes what stands after `git::`, which is never a plain directory.
+    fn forced(&self, text: &'t str) -> Result<Source, SourceError> {
+        if text.starts_with('-') {
+            return Err(self.refused("an address does not start with `-`"));
+        }
+        let source = if is_plain_path(text) {
+            self.forced_path(text)
+        } else if let Some((scheme, _)) = split_scheme(text) {
+            match scheme.to_ascii_lowercase().as_str() {
+                "file" => self.file(text)?.into_git(self.base),
+                _ => self.url(text),
+            }
+        } else if text.split_once(':').is_some_and(|(host, _)| !host.contains('/')) {
+            // Also a prefix in the user's git settings.
+            self.remote(text)
+        } else {
+            self.repository(text)
+        };
+        source.map(Source::Git)
+    }
+
+    fn forced_path(&self, text: &str) -> Result<GitSource, SourceError> {
+        if let Some(end) = self.existing(text) {
+            let path = self.tidy(&self.base.join(&text[..end]));
+            return self.local_git(&path, Suffix::read(&text[end..]));
+        }
+        let parts = Parts::split(self.given, text)?;
+        let end = markers(parts.location).first().copied().unwrap_or(parts.location.len());
+        self.cut(parts, end)?.into_git(self.base)
+    }
+
+    fn parts<'p>(&self, location: &'p str, suffix: Suffix) -> Parts<'p>
+    where
+        't: 'p,
+    {
+        let Suffix { reference, subpath } = suffix;
+        Parts { given: self.given, location, reference, subpath }
+    }
+
+    /// Takes a repository apart whose path begins at `start`.
+    fn split<'p>(&self, text: &'p str, start: usize) -> Result<Parts<'p>, SourceError>
+    where
+        't: 'p,
+    {
+        let path = text.get(start..).unwrap_or_default();
+        let parts = if path.contains('?') || path.contains("//") {
+            Parts::split(self.given, text)?
+        } else {
+            self.parts(text, Suffix::default())
+        };
+        let path = parts.location.get(start..).unwrap_or_default();
+        let end = markers(path).first().map_or(parts.location.len(), |marker| start + marker);
+        self.cut(parts, end)
+    }
+
+    /// Takes a suffix away that begins at `end`.
+    fn cut<'p>(&self, parts: Parts<'p>, end: usize) -> Result<Parts<'p>, SourceError> {
+        let (location, suffix) = parts.location.split_at(end);
+        let Suffix { reference, subpath } = Suffix::read(suffix);
+        if reference.is_some() && parts.reference.is_some() {
+            return Err(self.refused("it names two versions"));
+        }
+        if subpath.is_some() && parts.subpath.is_some() {
+            return Err(self.refused("it names two directories"));
+        }
+        Ok(Parts {
+            given: parts.given,
+            location: location.trim_end_matches('/'),
+            reference: reference.or(parts.reference),
+            subpath: subpath.or(parts.subpath),
+        })
+    }
+
+    /// Reads `scheme://…`, but for `file`.
+    fn url(&self, text: &str) -> Result<GitSource, SourceError> {
+        let start = self.path_of(text)?;
+        if let Some(page) = Page::read(&text[..start], &text[start..]) {
+            return page.map_err(|reason| self.refused(reason))?.checked(self.given);
+        }
+        let parts = self.split(text, start)?;
+        let is_forced = text.len() < self.given.len();
+        if !is_forced && is_archive(parts.location) {
+            return Err(SourceError::Archive { given: shown(self.given) });
+        }
+        let host = text[..start].rsplit(['/', '@']).next().unwrap_or_default();
+        let is_flat =
+            HOSTS.iter().any(|(name, is_flat)| *is_flat && host.eq_ignore_ascii_case(name));
+        let names = parts.location.get(start..).unwrap_or_default().trim_matches('/');
+        if is_flat && names.split('/').count() > 2 {
+            return Err(self.refused(
+                "a repository is `https://host/owner/repo`; a directory in it comes after `:`",
+            ));
+        }
+        parts.into_git(self.base)
+    }
+
+    /// Returns where the path of a URL begins, when all before it is right. First of all: a part of
+    /// a password is no version, and not to be shown as one.
+    fn path_of(&self, text: &str) -> Result<usize, SourceError> {
+        let start = split_scheme(text).map_or(0, |(scheme, _)| scheme.len() + 3);
+        let start = text[start..].find(['/', '?', '#']).map_or(text.len(), |length| start + length);
+        let address = Address::parse(&format!("{}/x", &text[..start]));
+        address.map(|_| start).map_err(|reason| self.refused(reason))
+    }
+
+    /// Reads `file:///…`: like any path it goes on as long as there is a directory.
+    fn file<'p>(&self, text: &'p str) -> Result<Parts<'p>, SourceError>
+    where
+        't: 'p,
+    {
+        let start = self.path_of(text)?;
+        let parts = Parts::split(self.given, text)?;
+        let location = parts.location;
+        let found = markers(location.get(start..).unwrap_or_default());
+        let mut ends: Vec<usize> = found.into_iter().map(|end| start + end).collect();
+        let is_forced = text.len() < self.given.len();
+        let first = ends.first().copied().filter(|_| is_forced);
+        ends.push(location.len());
+        let is_dir = |end: &usize| {
+            location
+                .get(start..*end)
+                .and_then(percent_decoded)
+                .is_some_and(|path| self.is_dir(&path))
+        };
+        let end = ends.into_iter().rev().find(is_dir).or(first).unwrap_or(location.len());
+        let parts = self.cut(parts, end)?;
+        check_parts(parts.reference.as_deref(), parts.subpath.as_deref())?;
+        Ok(parts)
+    }
+
+    /// Reads `user@host:path`.
+    fn remote(&self, text: &str) -> Result<GitSource, SourceError> {
+        let start = text.find(':').map_or(text.len(), |colon| colon + 1);
+        self.split(text, start)?.into_git(self.base)
+    }
+
+    /// Reads `owner/repo` and `github.com/owner/repo`.
+    fn repository(&self, text: &str) -> Result<GitSource, SourceError> {
+        if let Some((host, path, _)) = split_host(text) {
+            if let Some(page) = Page::read(&format!("https://{host}"), path) {
+                return page.map_err(|reason| self.refused(reason))?.checked(self.given);
+            }
+            return self.split(text, 0)?.into_git(self.base);
+        }
+        let location = self.split(text, 0)?.location;
+        if !location.contains('/') {
+            let is_prefix = text[location.len()..].starts_with(':');
+            return Err(if is_prefix {
+                self.refused(
+                    "the host before `:` is not known; write `https://…` or `user@host:path`",
+                )
+            } else {
+                SourceError::Word { given: shown(self.given.trim_end_matches('/')) }
+            });
+        }
+        if location.split('/').count() > 2 {
+            return Err(self.refused(
+                "there is no such directory; a repository is `owner/repo`, and a directory in it comes after `:`",
+            ));
+        }
+        self.hosted(text, 0, HOSTS[0].0, true)
+    }
+
+    /// Reads the names of a repository on a host that we know.
+    fn hosted(
+        &self,
+        text: &str,
+        start: usize,
+        host: &str,
+        is_flat: bool,
+    ) -> Result<GitSource, SourceError> {
+        let parts = self.split(text, start)?;
+        let path = parts.location.get(start..).unwrap_or_default();
+        let path = path.strip_suffix(".git").unwrap_or(path);
+        let count = path.split('/').count();
+        if path.is_empty() || count < 2 || (is_flat && count > 2) {
+            return Err(self.refused(if is_flat {
+                TWO_NAMES
+            } else {
+                "a repository is `group/repo`; a directory in it comes after `:`"
+            }));
+        }
+        if !path.split('/').all(is_name) {
+            return Err(self.refused("a name has letters, digits, `.`, `_` and `-`"));
+        }
+        let url = format!("https://{host}/{path}.git");
+        let source = GitSource { url, reference: parts.reference, subpath: parts.subpath };
+        source.checked(self.given)
+    }
+
+    /// Takes a directory that exists, up to `end`, and what is said about it.
+    fn local(&self, text: &str, end: usize) -> Result<Source, SourceError> {
+        let (path, suffix) = text.split_at(end);
+        let Suffix { reference, subpath } = Suffix::read(suffix);
+        check_parts(reference.as_deref(), subpath.as_deref())?;
+        let absolute = self.base.join(path);
+        let is_repository = is_repository(&absolute, self.system);
+        // Without a version it is what lies there now. In a bare repository nothing does.
+        let is_bare = is_repository && self.system.resolve(&absolute.join(".git")).is_err();
+        if reference.is_none() && !is_bare {
+            let path = PathBuf::from(path);
+            return Ok(Source::Directory(match subpath {
+                Some(subpath) => path.join(subpath),
+                None => path,
+            }));
+        }
+        if !is_repository {
+            return Err(SourceError::NotARepository { given: shown(self.given) });
+        }
+        self.local_git(&self.tidy(&absolute), Suffix { reference, subpath }).map(Source::Git)
+    }
+
+    fn local_git(&self, path: &Path, suffix: Suffix) -> Result<GitSource, SourceError> {
+        let location = path.to_str().ok_or_else(|| self.refused("its name is not UTF-8"))?;
+        self.parts(location, suffix).into_git(self.base)
+    }
+
+    /// Returns a directory by the path that every spelling of it has, as far as links allow.
+    fn tidy(&self, path: &Path) -> PathBuf {
+        if path.components().any(|part| part == Component::ParentDir) {
+            return self.system.resolve_dir(path).unwrap_or_else(|_| path.to_owned());
+        }
+        path.components().collect()
+    }
+}
+
+impl Suffix {
+    /// Reads all from a marker on.
+    fn read(text: &str) -> Suffix {
+        let (reference, subpath) = if let Some(rest) = text.strip_prefix('@') {
+            match rest.split_once(':') {
+                Some((reference, subpath)) => (Some(reference), Some(subpath)),
+                None => (Some(rest), None),
+            }
+        } else if let Some(rest) = text.strip_prefix(':') {
+            match markers(rest).into_iter().find(|&at| rest[at..].starts_with('@')) {
+                Some(at) => (Some(&rest[at + 1..]), Some(&rest[..at])),
+                None => (None, Some(rest)),
+            }
+        } else {
+            (None, None)
+        };
+        Suffix {
+            reference: reference.map(str::to_owned),
+            subpath: subpath.map(|subpath| {
+                let trimmed = subpath.trim_end_matches('/');
+                if trimmed.is_empty() { subpath.to_owned() } else { trimmed.to_owned() }
+            }),
+        }
+    }
+}
+
+/// The address of a page that shows something in a repository, as a browser has it.
+struct Page<'p> {
+    repository: &'p [&'p str],
+    reference: &'p str,
+    below: &'p [&'p str],
+    is_file: bool,
+}
+
+impl Page<'_> {
+    /// Reads such an address, or says what is wrong with it; `None` if it is no such page.
+    fn read(server: &str, path: &str) -> Option<Result<GitSource, &'static str>> {
+        let (path, query) = match path.find(['?', '#']) {
+            Some(end) => path.split_at(end),
+            None => (path, ""),
+        };
+        let names: Vec<&str> = path.trim_matches('/').split('/').collect();
+        let page = Page::split(server, &names)?;
+        if query.split(['?', '&']).any(|parameter| parameter.starts_with("ref=")) {
+            return Some(Err("it names two versions"));
+        }
+        let repository = page.repository.join("/");
+        let repository = repository.strip_suffix(".git").unwrap_or(&repository);
+        // A file is named for the directory that it is in; most of them have an ending.
+        let below = match page.below.split_last() {
+            Some((file, above)) if page.is_file && file.trim_start_matches('.').contains('.') => {
+                above
+            }
+            _ => page.below,
+        };
+        let decoded = |text: &str| percent_decoded(text).unwrap_or_else(|| text.to_owned());
+        Some(Ok(GitSource {
+            url: format!("{server}/{repository}.git"),
+            reference: Some(decoded(page.reference)),
+            subpath: Some(decoded(&below.join("/"))).filter(|subpath| !subpath.is_empty()),
+        }))
+    }
+
+    fn split<'p>(server: &str, names: &'p [&'p str]) -> Option<Page<'p>> {
+        let page = |end: usize, reference: usize, kind: &str| {
+            let (repository, below) = (&names[..end], names.get(reference + 1..)?);
+            Some(Page { repository, reference: names[reference], below, is_file: kind == "blob" })
+        };
+        // GitLab, wherever it runs.
+        if let Some(dash) = names.iter().position(|name| *name == "-").filter(|dash| *dash >= 2) {
+            return match names.get(dash + 1)? {
+                kind @ (&"tree" | &"blob") if names.len() > dash + 2 => page(dash, dash + 2, kind),
+                _ => None,
+            };
+        }
+        let is_bitbucket = server.to_ascii_lowercase().ends_with("bitbucket.org");
+        match names.get(2..)? {
+            // GitHub, and those that do as it does.
+            [kind @ ("tree" | "blob"), _, ..] => page(2, 3, kind),
+            ["src", _, ..] if is_bitbucket => page(2, 3, "blob"),
+            // Gitea and Forgejo.
+            ["src", "branch" | "tag" | "commit", _, ..] => page(2, 4, "blob"),
+            _ => None,
+        }
+    }
+}
+
+/// Returns where a suffix can begin: at a colon, or at an `@` that does not begin a name.
+fn markers(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let is_marker = |at: usize| bytes[at] == b':' || (bytes[at] == b'@' && bytes[at - 1] != b'/');
+    (1..bytes.len()).filter(|&at| is_marker(at)).collect()
+}
+
+/// The names that the hosts allow, more or less.
+fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..")
+        && !name.starts_with('-')
+        && name.chars().all(|other| other.is_ascii_alphanumeric() || "._-".contains(other))
+}
+
+/// Returns whether the text is a path on Windows.
+fn is_drive(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+        && characters.next() == Some(':')
+        && matches!(characters.next(), Some('\\' | '/'))
+        || text.contains('\\')
+}
+
+#[cfg(test)]
+mod tests;
