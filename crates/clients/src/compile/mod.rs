@@ -5,17 +5,20 @@
 //! heading, the links, and the layout last.
 
 mod body;
+mod clients;
 mod fields;
 #[cfg(test)]
 mod tests;
 mod yaml;
 
-use brief_dialects::portable::Item;
+use brief_dialects::portable::{Item, Kind};
 use brief_syntax::{Diagnostic, Span};
 
 use crate::profile::{Layout, Options, Profile, Sharing};
 
 use body::Bodies;
+
+pub use clients::{Clients, UnknownClient};
 
 pub use brief_dialects::portable::output::{Compiled, Content, OutputFile};
 
@@ -54,9 +57,10 @@ struct Compiler<'c> {
 impl Compiler<'_> {
     fn run(&self, bodies: &mut Bodies, compiled: &mut Compiled) {
         let Some(layout) = self.profile.layout(self.item.kind()) else { return };
-        let path = layout.path.fill(self.item.name());
+        let scope = self.options.scope;
+        let path = layout.path_in(scope).fill(self.item.name());
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-        let files = layout.files.as_ref().map(|files| files.fill(self.item.name()));
+        let files = layout.files_in(scope).map(|files| files.fill(self.item.name()));
         let files = files.as_deref().unwrap_or(directory);
         let header = self.front_matter(layout, &mut compiled.diagnostics);
         let place = body::Place { path: &path, directory, files };
@@ -76,12 +80,17 @@ impl Compiler<'_> {
     }
 
     /// Returns whether the client finds this very file where another one's was put.
+    ///
+    /// Only skills: not everything that goes by the client's name reads other clients' rules and agents.
     fn is_shared(&self, layout: &Layout, text: &str, compiled: &Compiled) -> bool {
-        layout.also_read.iter().any(|place| {
-            let path = place.fill(self.item.name());
-            let is_same = |content: &Content| matches!(content, Content::Text(own) if own == text);
-            compiled.files.iter().any(|file| file.path == path && is_same(&file.content))
-        })
+        let places = layout.also_read_in(self.options.scope);
+        self.item.kind() == Kind::Skill
+            && places.iter().any(|place| {
+                let path = place.fill(self.item.name());
+                let is_same =
+                    |content: &Content| matches!(content, Content::Text(own) if own == text);
+                compiled.files.iter().any(|file| file.path == path && is_same(&file.content))
+            })
     }
 
     fn check_length(&self, body: &str, most: usize, diagnostics: &mut Vec<Diagnostic>) {

@@ -7,6 +7,7 @@
 mod path;
 mod read;
 mod settings;
+mod shared;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +19,10 @@ use brief_dialects::portable::Kind;
 use brief_syntax::{Diagnostic, Source};
 
 pub use path::Template;
-pub use settings::{AgentSkills, FirstHeading, License, Options, Settings, Sharing};
+pub use settings::{
+    AgentSkills, FirstHeading, License, Options, Scope, Section, Settings, Sharing,
+};
+pub use shared::{Bridge, Files, Listing};
 
 /// How one client wants its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub struct Profile {
     pub(crate) rule: Option<Layout>,
     pub(crate) skill: Option<Layout>,
     pub(crate) agent: Option<Layout>,
+    /// The file that makes the client read another one.
+    pub(crate) bridge: Option<Bridge>,
     /// What the client calls each capability.
     pub(crate) tools: BTreeMap<String, String>,
     /// What the client calls each model.
@@ -53,6 +59,16 @@ impl Profile {
             Kind::Agent => self.agent.as_ref(),
         }
     }
+
+    /// Returns all layouts, in the order of the kinds.
+    pub fn layouts(&self) -> impl Iterator<Item = (Kind, &Layout)> {
+        Kind::ALL.into_iter().filter_map(|kind| Some((kind, self.layout(kind)?)))
+    }
+
+    /// Returns the file that makes the client read another one.
+    pub fn bridge(&self) -> Option<&Bridge> {
+        self.bridge.as_ref()
+    }
 }
 
 /// The output for one kind of item.
@@ -68,8 +84,49 @@ pub struct Layout {
     pub unknown: UnknownFields,
     /// The most characters that the client takes of a body.
     pub most_characters: Option<usize>,
-    /// Other clients' places where this one finds the file, too.
+    /// Other places where the client finds the file, too.
     pub also_read: Vec<Template>,
+    /// What is different below a user's home directory.
+    pub home: Home,
+    /// What has to stand in a file of the user so that the client reads these.
+    pub listing: Option<Listing>,
+}
+
+/// What is different below a user's home directory; what is not said is as in a project.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Home {
+    /// Where the file goes.
+    pub path: Option<Template>,
+    /// The directory that supporting files go to.
+    pub files: Option<Template>,
+    /// Other places where the client finds the file, too.
+    pub also_read: Option<Vec<Template>>,
+}
+
+impl Layout {
+    /// Returns where the file goes.
+    pub fn path_in(&self, scope: Scope) -> &Template {
+        match (scope, &self.home.path) {
+            (Scope::Home, Some(path)) => path,
+            _ => &self.path,
+        }
+    }
+
+    /// Returns the directory that supporting files go to; `None` for that of the file itself.
+    pub fn files_in(&self, scope: Scope) -> Option<&Template> {
+        match (scope, &self.home.files) {
+            (Scope::Home, Some(files)) => Some(files),
+            _ => self.files.as_ref(),
+        }
+    }
+
+    /// Returns other places where the client finds the file, too.
+    pub fn also_read_in(&self, scope: Scope) -> &[Template] {
+        match (scope, &self.home.also_read) {
+            (Scope::Home, Some(places)) => places,
+            _ => &self.also_read,
+        }
+    }
 }
 
 /// What becomes of fields that the format does not know.

@@ -6,6 +6,22 @@ const NAME: &str = "{name}";
 /// Directories that belong to version control, and our own.
 const RESERVED: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".brief"];
 
+/// Says what is wrong with a relative path with `/`; `None` when nothing is.
+pub(super) fn problem(text: &str) -> Option<&'static str> {
+    if text.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
+        || text.chars().any(char::is_control)
+    {
+        return Some("it has a character that no file name has everywhere");
+    }
+    if text.split('/').any(|name| matches!(name, "" | "." | "..")) {
+        return Some("it is not a plain relative path");
+    }
+    let is_reserved = |name: &str| RESERVED.iter().any(|own| name.eq_ignore_ascii_case(own));
+    text.split('/')
+        .any(is_reserved)
+        .then_some("it leads into a directory of version control or of brief itself")
+}
+
 /// A path below the output directory with the item's name in it, such as `.claude/rules/{name}.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template(String);
@@ -22,16 +38,8 @@ impl Template {
         if text.replace(NAME, "").contains(['{', '}']) {
             return Err("only `{name}` is filled in");
         }
-        if text.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
-            || text.chars().any(char::is_control)
-        {
-            return Err("it has a character that no file name has everywhere");
-        }
-        if text.split('/').any(|name| matches!(name, "" | "." | "..")) {
-            return Err("it is not a plain relative path");
-        }
-        if text.split('/').any(|name| RESERVED.iter().any(|own| name.eq_ignore_ascii_case(own))) {
-            return Err("it leads into a directory of version control or of brief itself");
+        if let Some(problem) = problem(text) {
+            return Err(problem);
         }
         match text.split_once('/') {
             Some((first, _)) if first.starts_with('.') && !first.contains(NAME) => {
@@ -44,6 +52,20 @@ impl Template {
     /// Returns the path for an item.
     pub fn fill(&self, name: &str) -> String {
         self.0.replace(NAME, name)
+    }
+
+    /// Returns whether a path is that of some item.
+    pub fn matches(&self, path: &str) -> bool {
+        let (before, rest) = self.0.split_once(NAME).unwrap_or((&self.0, ""));
+        let Some(filled) = path.strip_prefix(before) else { return false };
+        let after = rest.split(NAME).next().unwrap_or_default();
+        // A name has no `/`; what follows it says where it ends.
+        let end = filled.find('/').unwrap_or(filled.len());
+        let name = match after.split_once('/') {
+            Some((ending, _)) => filled[..end].strip_suffix(ending),
+            None => filled.strip_suffix(after),
+        };
+        name.is_some_and(|name| !name.is_empty() && !name.contains('/') && self.fill(name) == path)
     }
 
     /// Returns whether each item has a directory of its own.

@@ -8,7 +8,8 @@ use brief_syntax::{Diagnostic, Source, Span};
 use toml_edit::Item;
 
 use super::{
-    Constant, FieldRule, FieldValue, From, Layout, Profile, Shape, Template, UnknownFields, When,
+    Bridge, Constant, FieldRule, FieldValue, From, Home, Layout, Listing, Profile, Shape, Template,
+    UnknownFields, When, shared,
 };
 use brief_dialects::portable::toml::{self, Entry, Problem, Table};
 
@@ -18,6 +19,7 @@ pub(super) struct Draft {
     id: String,
     name: Option<String>,
     layouts: [Option<LayoutDraft>; 3],
+    bridge: Option<Bridge>,
     tools: BTreeMap<String, String>,
     models: BTreeMap<String, String>,
     /// Where the client was last spoken of, to say what is missing.
@@ -33,6 +35,8 @@ struct LayoutDraft {
     unknown: UnknownFields,
     most_characters: Option<usize>,
     also_read: Vec<Template>,
+    home: Home,
+    listing: Option<Listing>,
 }
 
 #[derive(Debug)]
@@ -57,9 +61,19 @@ const TAKEN: [&str; 12] = [
     "items",
 ];
 
-const CLIENT_KEYS: [&str; 6] = ["name", "rule", "skill", "agent", "tools", "models"];
-const LAYOUT_KEYS: [&str; 6] =
-    ["path", "files", "fields", "unknown-fields", "most-characters", "also-read"];
+const CLIENT_KEYS: [&str; 7] = ["name", "rule", "skill", "agent", "bridge", "tools", "models"];
+const LAYOUT_KEYS: [&str; 10] = [
+    "path",
+    "files",
+    "fields",
+    "unknown-fields",
+    "most-characters",
+    "also-read",
+    "home",
+    "home-files",
+    "home-also-read",
+    "shared",
+];
 const FIELD_KEYS: [&str; 6] = ["key", "from", "as", "default", "value", "when"];
 
 /// Reads one of our own files.
@@ -137,7 +151,8 @@ impl Draft {
     fn new(id: String, source: &Arc<Source>, span: Span) -> Draft {
         let (tools, models) = (BTreeMap::new(), BTreeMap::new());
         let layouts = [None, None, None];
-        Draft { id, name: None, layouts, tools, models, source: Arc::clone(source), span }
+        let source = Arc::clone(source);
+        Draft { id, name: None, layouts, bridge: None, tools, models, source, span }
     }
 
     fn set(&mut self, entry: &Entry<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -147,6 +162,12 @@ impl Draft {
                 let known = CAPABILITIES.map(|capability| capability.0);
                 set_names(&mut self.tools, entry, Some(&known), diagnostics)
             }
+            // `false` takes away what we know.
+            "bridge" if entry.item.as_bool() == Some(false) => {
+                self.bridge = None;
+                Ok(())
+            }
+            "bridge" => shared::bridge(entry).map(|bridge| self.bridge = Some(bridge)),
             "models" => set_names(&mut self.models, entry, None, diagnostics),
             _ => match Kind::from_name(entry.key) {
                 Some(kind) => self.set_layout(kind, entry, diagnostics),
@@ -180,6 +201,16 @@ impl Draft {
                     count.ok_or_else(problem).map(|count| layout.most_characters = Some(count))
                 }
                 "also-read" => templates(&entry).map(|places| layout.also_read = places),
+                "home" => template(&entry).map(|path| layout.home.path = Some(path)),
+                "home-files" => directory(&entry).map(|files| layout.home.files = Some(files)),
+                "home-also-read" => {
+                    templates(&entry).map(|places| layout.home.also_read = Some(places))
+                }
+                "shared" if entry.item.as_bool() == Some(false) => {
+                    layout.listing = None;
+                    Ok(())
+                }
+                "shared" => shared::listing(&entry).map(|listing| layout.listing = Some(listing)),
                 _ => Err(entry.unknown(&LAYOUT_KEYS)),
             };
             diagnostics.extend(outcome.err().map(|problem| *problem));
@@ -189,7 +220,7 @@ impl Draft {
 
     /// Ends the reading: what a client must have is there, or reported.
     pub(super) fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Option<Profile> {
-        let Draft { id, name, layouts, tools, models, source, span } = self;
+        let Draft { id, name, layouts, bridge, tools, models, source, span } = self;
         let before = diagnostics.len();
         let mut missing = |what: String, help: &str| {
             let message = format!("the client `{id}` lacks {what}");
@@ -207,32 +238,41 @@ impl Draft {
         let mut finished = [None, None, None];
         for (kind, layout) in Kind::ALL.into_iter().zip(layouts) {
             let Some(layout) = layout else { continue };
-            let LayoutDraft { path, files, fields, unknown, most_characters, also_read } = layout;
-            let (Some(path), Some(fields)) = (path, fields) else {
-                let what = format!("`{kind}.path` or `{kind}.fields`");
-                missing(what, "an output needs a path and fields");
-                continue;
-            };
-            let files = match files {
-                Some(Files::In(files)) => Some(files),
-                Some(Files::Beside) | None if path.has_own_directory() => None,
-                _ => {
-                    let what = format!("`{kind}.files`, a directory for what lies beside an item");
-                    let help =
-                        "its outputs share a directory, so other files need one of their own";
-                    missing(what, help);
-                    continue;
-                }
-            };
-            finished[kind as usize] =
-                Some(Layout { path, files, fields, unknown, most_characters, also_read });
+            match layout.finish(kind) {
+                Ok(layout) => finished[kind as usize] = Some(layout),
+                Err((what, help)) => missing(what, help),
+            }
         }
         if diagnostics.len() > before {
             return None;
         }
         let [rule, skill, agent] = finished;
         let name = name.unwrap_or_else(|| id.clone());
-        Some(Profile { id, name, rule, skill, agent, tools, models })
+        Some(Profile { id, name, rule, skill, agent, bridge, tools, models })
+    }
+}
+
+impl LayoutDraft {
+    /// Ends the reading of a kind; the error says what is missing, and what to do.
+    fn finish(self, kind: Kind) -> Result<Layout, (String, &'static str)> {
+        let LayoutDraft { files, unknown, most_characters, also_read, home, listing, .. } = self;
+        let (Some(path), Some(fields)) = (self.path, self.fields) else {
+            let what = format!("`{kind}.path` or `{kind}.fields`");
+            return Err((what, "an output needs a path and fields"));
+        };
+        let help = "its outputs share a directory, so other files need one of their own";
+        let lacks =
+            |key: &str| (format!("`{kind}.{key}`, a directory for what lies beside an item"), help);
+        let files = match files {
+            Some(Files::In(files)) => Some(files),
+            Some(Files::Beside) | None if path.has_own_directory() => None,
+            _ => return Err(lacks("files")),
+        };
+        let is_apart = home.path.as_ref().is_none_or(Template::has_own_directory);
+        if !is_apart && files.is_none() && home.files.is_none() {
+            return Err(lacks("home-files"));
+        }
+        Ok(Layout { path, files, fields, unknown, most_characters, also_read, home, listing })
     }
 }
 
@@ -252,11 +292,13 @@ fn files(entry: &Entry<'_>) -> Result<Files, Problem> {
     if entry.text()? == "beside" {
         return Ok(Files::Beside);
     }
-    let help = "write `beside`, or a directory like `.agents/rules/{name}`";
+    directory(entry).map(Files::In)
+}
+
+fn directory(entry: &Entry<'_>) -> Result<Template, Problem> {
+    let help = "write a directory like `.agents/rules/{name}`";
     match Template::new(entry.text()?) {
-        Ok(template) if template.ends_in_name() || template.has_own_directory() => {
-            Ok(Files::In(template))
-        }
+        Ok(template) if template.ends_in_name() || template.has_own_directory() => Ok(template),
         Ok(_) => Err(entry.wrong("items would share it", help)),
         Err(problem) => Err(entry.wrong(problem, help)),
     }

@@ -1,5 +1,6 @@
-//! What a project's `brief.toml` says about compiling, in `[build]`.
+//! What a project's `brief.toml` says about compiling, in `[build]` and `[install]`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use brief_syntax::near_miss::nearest;
@@ -19,6 +20,37 @@ pub struct Options {
     pub agent_skills: AgentSkills,
     /// Whether a client that reads another one's places gets files of its own.
     pub sharing: Sharing,
+    /// Whose places the files go to.
+    pub scope: Scope,
+}
+
+/// Whose places files go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// Those of a project.
+    #[default]
+    Project,
+    /// Those of a user, below the home directory.
+    Home,
+}
+
+/// The table of a `brief.toml` that options come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// `[build]`: a registry is compiled into a directory.
+    Build,
+    /// `[install]`: items of registries are put into a project.
+    Install,
+}
+
+impl Section {
+    /// Returns the name of the table.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Section::Build => "build",
+            Section::Install => "install",
+        }
+    }
 }
 
 /// The heading that a body begins with.
@@ -70,13 +102,25 @@ pub struct Settings {
     pub clients: Option<Vec<String>>,
     /// How items are compiled.
     pub options: Options,
+    /// The settings of files of the user that say `leave`.
+    pub left: BTreeSet<String>,
 }
 
-const KEYS: [&str; 6] = ["out", "clients", "h1", "license", "agent-skills", "layout"];
+/// The keys of all sections; `out` is for `[build]` alone.
+pub(super) const KEYS: [&str; 6] = ["out", "clients", "h1", "license", "agent-skills", "layout"];
 
 impl Settings {
     /// Reads `[build]` of a project's `brief.toml`.
     pub fn read(
+        configuration: &Arc<Source>,
+        profiles: &Profiles,
+    ) -> Result<Settings, Vec<Diagnostic>> {
+        Settings::read_section(Section::Build, configuration, profiles)
+    }
+
+    /// Reads a section of a project's `brief.toml`.
+    pub fn read_section(
+        section: Section,
         configuration: &Arc<Source>,
         profiles: &Profiles,
     ) -> Result<Settings, Vec<Diagnostic>> {
@@ -86,11 +130,11 @@ impl Settings {
             return Err(diagnostics);
         };
         let top = Table { source: configuration, content: document.as_table(), prefix: "" };
-        for entry in top.entries().filter(|entry| entry.key == "build") {
+        for entry in top.entries().filter(|entry| entry.key == section.as_str()) {
             match entry.table() {
                 Ok(table) => {
                     for entry in table.entries() {
-                        let outcome = settings.set(&entry, profiles);
+                        let outcome = settings.set(section, &entry, profiles);
                         diagnostics.extend(outcome.err().map(|problem| *problem));
                     }
                 }
@@ -100,9 +144,14 @@ impl Settings {
         if diagnostics.is_empty() { Ok(settings) } else { Err(diagnostics) }
     }
 
-    fn set(&mut self, entry: &Entry<'_>, profiles: &Profiles) -> Result<(), Problem> {
+    fn set(
+        &mut self,
+        section: Section,
+        entry: &Entry<'_>,
+        profiles: &Profiles,
+    ) -> Result<(), Problem> {
         match entry.key {
-            "out" => self.out = Some(out(entry)?),
+            "out" if section == Section::Build => self.out = Some(out(entry)?),
             "clients" => self.clients = Some(clients(entry, profiles)?),
             "h1" => {
                 let words = [("name", FirstHeading::Name), ("never", FirstHeading::Never)];
@@ -120,10 +169,44 @@ impl Settings {
                 let words = [("separate", Sharing::Separate), ("shared", Sharing::Shared)];
                 self.options.sharing = entry.word(&words)?;
             }
-            _ => return Err(entry.unknown(&KEYS)),
+            _ => return self.set_shared(section, entry, profiles),
         }
         Ok(())
     }
+
+    /// Reads what becomes of a file of the user; which settings there are is for the profiles to say.
+    fn set_shared(
+        &mut self,
+        section: Section,
+        entry: &Entry<'_>,
+        profiles: &Profiles,
+    ) -> Result<(), Problem> {
+        let settings = if section == Section::Install { shared_settings(profiles) } else { vec![] };
+        let Some((_, word)) = settings.iter().find(|(key, _)| *key == entry.key) else {
+            let is_here = |key: &&str| *key != "out" || section == Section::Build;
+            let own = settings.iter().map(|(key, _)| *key);
+            let known: Vec<&str> = KEYS.into_iter().filter(is_here).chain(own).collect();
+            return Err(entry.unknown(&known));
+        };
+        if entry.word(&[(word, false), ("leave", true)])? {
+            self.left.insert(entry.key.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The keys for files of the user, with the word for what is done to them.
+fn shared_settings(profiles: &Profiles) -> Vec<(&str, &'static str)> {
+    let mut settings = Vec::new();
+    for profile in profiles.iter() {
+        let bridge = profile.bridge().and_then(|bridge| bridge.setting.as_deref());
+        settings.extend(bridge.map(|key| (key, "bridge")));
+        for (_, layout) in profile.layouts() {
+            let listing = layout.listing.as_ref().and_then(|listing| listing.setting.as_deref());
+            settings.extend(listing.map(|key| (key, "merge")));
+        }
+    }
+    settings
 }
 
 /// A file of the project does not say where else to write: only the command line does.

@@ -4,6 +4,7 @@
 mod appendix;
 mod bodies;
 mod fields;
+mod install;
 mod places;
 mod profiles;
 

@@ -41,11 +41,15 @@ pub trait Compile {
     /// Returns the names of all clients that exist, in order.
     fn clients(&self) -> Vec<&str>;
 
-    /// Returns one name for everything but the item that the files depend on.
+    /// Returns one name for everything that the files depend on but the item and the clients that are
+    /// asked for.
     fn fingerprint(&self) -> &str;
 
     /// Compiles an item for some of the clients.
     fn compile(&self, item: &Item, clients: &[&str]) -> Compiled;
+
+    /// Returns the files of the user that decide what a shared file has to say, with `/`.
+    fn watched(&self) -> Vec<String>;
 
     /// Returns the files that belong to the user or to several tools, and what has to stand in them so
     /// that the clients read what was written.
@@ -63,13 +67,9 @@ pub struct Outputs<'o> {
     pub files: &'o BTreeSet<String>,
     /// The clients that are wanted.
     pub clients: &'o [&'o str],
-    /// Files of the user that somebody asked about: those of [`WATCHED`] that exist.
+    /// Files of the user that somebody asked about: those of [`Compile::watched`] that exist.
     pub present: &'o BTreeSet<String>,
 }
-
-/// The files of a user that decide what a shared file has to say.
-pub const WATCHED: [&str; 5] =
-    ["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "opencode.json", "opencode.jsonc"];
 
 /// A file that several have a say in.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,128 @@
+//! Everything that a `brief.toml` says about clients, and what follows from it.
+//!
+//! Whoever writes files asks through [`Compile`] and knows no client.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use brief_dialects::portable::Item;
+use brief_dialects::portable::output::{Compile, Compiled, Merge, Merged, Outputs, SharedFile};
+use brief_syntax::hash::sha256;
+use brief_syntax::near_miss::nearest;
+use brief_syntax::{Diagnostic, Source};
+
+use crate::profile::{Profile, Profiles, Scope, Section, Settings};
+
+use super::compile_for;
+
+/// The clients of a project, and how it wants items compiled for them.
+#[derive(Debug, Clone)]
+pub struct Clients {
+    pub(super) profiles: Profiles,
+    pub(super) settings: Settings,
+    fingerprint: String,
+}
+
+/// There is no such client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown client `{name}`")]
+pub struct UnknownClient {
+    /// The name that was typed.
+    pub name: String,
+    /// A client that may be meant.
+    pub near: Option<String>,
+    /// Those that exist.
+    pub known: Vec<String>,
+}
+
+impl Clients {
+    /// Reads a `brief.toml`; without one everything is as it is by default.
+    pub fn read(
+        configuration: Option<&Arc<Source>>,
+        section: Section,
+        scope: Scope,
+    ) -> Result<Clients, Vec<Diagnostic>> {
+        let (profiles, mut settings) = match configuration {
+            Some(source) => {
+                let profiles = Profiles::with_overrides(source)?;
+                let settings = Settings::read_section(section, source, &profiles)?;
+                (profiles, settings)
+            }
+            None => (Profiles::builtin(), Settings::default()),
+        };
+        settings.options.scope = scope;
+        let fingerprint = fingerprint(&profiles, &settings);
+        Ok(Clients { profiles, settings, fingerprint })
+    }
+
+    /// Returns the clients that exist.
+    pub fn profiles(&self) -> &Profiles {
+        &self.profiles
+    }
+
+    /// Returns what the section says.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns whose places files go to.
+    pub fn scope(&self) -> Scope {
+        self.settings.options.scope
+    }
+
+    /// Returns the clients that are wanted: those that were named, else those of the section, else all.
+    /// They come in the order of the profiles.
+    pub fn wanted(&self, named: &[String]) -> Result<Vec<String>, UnknownClient> {
+        if let Some(name) = named.iter().find(|name| self.profiles.get(name).is_none()) {
+            let known = self.profiles.ids();
+            let near = nearest(name, &known).map(str::to_owned);
+            let known = known.into_iter().map(str::to_owned).collect();
+            return Err(UnknownClient { name: name.clone(), near, known });
+        }
+        let listed = if named.is_empty() { self.settings.clients.as_deref() } else { Some(named) };
+        let is_wanted = |id: &&str| listed.is_none_or(|listed| listed.iter().any(|own| own == id));
+        Ok(self.profiles.ids().into_iter().filter(is_wanted).map(str::to_owned).collect())
+    }
+
+    /// Returns the profiles of some clients, in order.
+    pub(super) fn chosen<'c>(
+        &'c self,
+        clients: &'c [&str],
+    ) -> impl Iterator<Item = &'c Profile> + 'c {
+        self.profiles.iter().filter(|profile| clients.contains(&profile.id()))
+    }
+}
+
+/// Returns one name for what is the same for all items.
+fn fingerprint(profiles: &Profiles, settings: &Settings) -> String {
+    let mut text = format!("brief {}\n", env!("CARGO_PKG_VERSION"));
+    let _ = write!(text, "{profiles:?}\n{:?}", settings.options);
+    sha256(text.as_bytes())
+}
+
+impl Compile for Clients {
+    fn clients(&self) -> Vec<&str> {
+        self.profiles.ids()
+    }
+
+    fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    fn compile(&self, item: &Item, clients: &[&str]) -> Compiled {
+        let profiles: Vec<&Profile> = self.chosen(clients).collect();
+        compile_for(item, &profiles, &self.settings.options, &self.profiles.ids())
+    }
+
+    fn watched(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn shared(&self, _project: &Outputs<'_>) -> Vec<SharedFile> {
+        Vec::new()
+    }
+
+    fn merge(&self, request: &Merge<'_>) -> Result<Merged, String> {
+        Ok(Merged { text: request.text.map(str::to_owned), ..Merged::default() })
+    }
+}

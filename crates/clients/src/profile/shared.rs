@@ -1,0 +1,147 @@
+//! Files that a client shares with its user, and what has to stand in them.
+//!
+//! Some clients find what was written only when a file of the user names it. Which file, and what to put
+//! there, is data of the profile like everything else.
+
+use brief_dialects::portable::toml::{Entry, Problem};
+
+use super::path;
+
+/// What has to stand in a list of a file so that the client reads outputs of a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// The file in a project, and its other spellings.
+    pub files: Files,
+    /// The file of a user's own, below the home directory; `None` when nothing is needed there.
+    pub home_files: Option<Files>,
+    /// The key of the list.
+    pub list: String,
+    /// What stands in the list.
+    pub value: String,
+    /// What stands in the list of a user's own file.
+    pub home_value: String,
+    /// The address of the schema that a new file begins with.
+    pub schema: Option<String>,
+    /// The key in `[install]` that turns it off.
+    pub setting: Option<String>,
+}
+
+/// A file that makes a client read another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bridge {
+    /// The file to be read.
+    pub from: String,
+    /// The file that the client does read, and its other spellings.
+    pub files: Files,
+    /// What has to stand there; `{path}` is the way to the file to be read.
+    pub text: String,
+    /// The key in `[install]` that turns it off.
+    pub setting: Option<String>,
+}
+
+/// A file that may have other names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Files {
+    /// The usual one, which is made when there is none.
+    pub usual: String,
+    /// The others; one that is there is used when the usual one is not.
+    pub others: Vec<String>,
+}
+
+impl Files {
+    /// Returns all names.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.usual.as_str()).chain(self.others.iter().map(String::as_str))
+    }
+}
+
+const LISTING_KEYS: [&str; 9] =
+    ["file", "or", "list", "value", "home-file", "home-or", "home-value", "schema", "setting"];
+const BRIDGE_KEYS: [&str; 5] = ["from", "file", "or", "text", "setting"];
+
+/// Reads the table `shared` of a kind.
+pub(super) fn listing(entry: &Entry<'_>) -> Result<Listing, Problem> {
+    let (mut usual, mut others, mut home, mut home_others) = (None, Vec::new(), None, Vec::new());
+    let (mut list, mut value, mut home_value) = (None, None, None);
+    let (mut schema, mut setting) = (None, None);
+    for entry in entry.table()?.entries() {
+        match entry.key {
+            "file" => usual = Some(file(&entry)?),
+            "or" => others = files(&entry)?,
+            "list" => list = Some(entry.text()?.to_owned()),
+            "value" => value = Some(entry.text()?.to_owned()),
+            "home-file" => home = Some(file(&entry)?),
+            "home-or" => home_others = files(&entry)?,
+            "home-value" => home_value = Some(entry.text()?.to_owned()),
+            "schema" => schema = Some(entry.text()?.to_owned()),
+            "setting" => setting = Some(self::setting(&entry)?),
+            _ => return Err(entry.unknown(&LISTING_KEYS)),
+        }
+    }
+    let (Some(usual), Some(list), Some(value)) = (usual, list, value) else {
+        let help = "name the file, the list in it, and what has to stand there";
+        return Err(entry.wrong("it lacks `file`, `list` or `value`", help));
+    };
+    let home_value = home_value.unwrap_or_else(|| value.clone());
+    let home_files = home.map(|usual| Files { usual, others: home_others });
+    let files = Files { usual, others };
+    Ok(Listing { files, home_files, list, value, home_value, schema, setting })
+}
+
+/// Reads the table `bridge`.
+pub(super) fn bridge(entry: &Entry<'_>) -> Result<Bridge, Problem> {
+    let (mut from, mut usual, mut others, mut text) = (None, None, Vec::new(), None);
+    let mut setting = None;
+    for entry in entry.table()?.entries() {
+        match entry.key {
+            "from" => from = Some(file(&entry)?),
+            "file" => usual = Some(file(&entry)?),
+            "or" => others = files(&entry)?,
+            "text" => text = Some(line(&entry)?),
+            "setting" => setting = Some(self::setting(&entry)?),
+            _ => return Err(entry.unknown(&BRIDGE_KEYS)),
+        }
+    }
+    let (Some(from), Some(usual), Some(text)) = (from, usual, text) else {
+        let help = "name the file to be read, the file that is read, and what has to stand there";
+        return Err(entry.wrong("it lacks `from`, `file` or `text`", help));
+    };
+    Ok(Bridge { from, files: Files { usual, others }, text, setting })
+}
+
+fn file(entry: &Entry<'_>) -> Result<String, Problem> {
+    let text = entry.text()?;
+    checked(entry, text)?;
+    Ok(text.to_owned())
+}
+
+fn files(entry: &Entry<'_>) -> Result<Vec<String>, Problem> {
+    let texts = entry.texts()?;
+    texts.iter().try_for_each(|text| checked(entry, text))?;
+    Ok(texts)
+}
+
+fn checked(entry: &Entry<'_>, text: &str) -> Result<(), Problem> {
+    path::problem(text).map_or(Ok(()), |problem| {
+        Err(entry.wrong(problem, "write a path like `client.json`, below the project"))
+    })
+}
+
+fn line(entry: &Entry<'_>) -> Result<String, Problem> {
+    let text = entry.text()?;
+    if text.trim().is_empty() || text.contains(['\n', '\r']) {
+        return Err(entry.wrong("this is no line", "write one line, such as `@{path}`"));
+    }
+    Ok(text.to_owned())
+}
+
+fn setting(entry: &Entry<'_>) -> Result<String, Problem> {
+    let text = entry.text()?;
+    let is_word = !text.is_empty()
+        && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
+    if !is_word || super::settings::KEYS.contains(&text) {
+        let help = "use a-z, 0-9 and hyphens, and none of the keys that are there already";
+        return Err(entry.wrong("this can be no key of `[install]`", help));
+    }
+    Ok(text.to_owned())
+}
