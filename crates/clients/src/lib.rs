@@ -10,3 +10,4 @@ pub mod hook;
 pub mod mcp;
 pub mod profile;
 pub mod settings;
+pub mod shared;
