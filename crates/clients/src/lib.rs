@@ -8,6 +8,7 @@ pub mod build;
 pub mod compile;
 pub mod hook;
 pub mod mcp;
+pub mod places;
 pub mod profile;
 pub mod settings;
 pub mod shared;
