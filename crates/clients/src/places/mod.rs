@@ -105,11 +105,7 @@ mod tests {
                 "copilot",
                 Kind::Skill,
                 Home,
-                &[
-                    ".copilot/skills/x/SKILL.md",
-                    ".claude/skills/x/SKILL.md",
-                    ".agents/skills/x/SKILL.md",
-                ],
+                &[".copilot/skills/x/SKILL.md", ".agents/skills/x/SKILL.md"],
             ),
             (
                 "copilot",

@@ -106,7 +106,7 @@ fn find(text: &str) -> Result<Option<Block>, String> {
 /// own, since that is how imports are read.
 fn stands(text: &str, wanted: &str, block: Option<&Block>) -> bool {
     let mut outline = None;
-    wanted.lines().all(|line| {
+    let mut is_there = |line: &str| {
         text.match_indices(line).any(|(at, found)| {
             let is_apart = |neighbour: Option<char>| neighbour.is_none_or(char::is_whitespace);
             let is_ours = block.is_some_and(|block| (block.start..block.end).contains(&at));
@@ -115,6 +115,10 @@ fn stands(text: &str, wanted: &str, block: Option<&Block>) -> bool {
                 && is_apart(text[at + found.len()..].chars().next())
                 && !outline.get_or_insert_with(|| Outline::of(text)).is_opaque(at)
         })
+    };
+    wanted.lines().all(|line| {
+        let longer = line.strip_prefix('@').map(|path| format!("@./{path}"));
+        is_there(line) || longer.is_some_and(|longer| is_there(&longer))
     })
 }
 

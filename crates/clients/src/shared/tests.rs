@@ -298,7 +298,8 @@ fn a_block_is_put_after_the_text() {
 #[test]
 fn an_import_that_is_there_already_is_enough() {
     let wanted = [block("@AGENTS.md")];
-    for text in ["@AGENTS.md\n", "# A\n\nSee @AGENTS.md first\n", "- @AGENTS.md"] {
+    for text in ["@AGENTS.md\n", "# A\n\nSee @AGENTS.md first\n", "- @AGENTS.md", "@./AGENTS.md\n"]
+    {
         let merged = Ask::markdown(text).get(&wanted);
         assert_eq!(merged, Merged { text: Some(text.to_owned()), ..Merged::default() });
         let both = format!("{MARKED}{text}");

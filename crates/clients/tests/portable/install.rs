@@ -70,13 +70,14 @@ fn links_lead_to_files_below_a_home_directory() {
     assert!(text.contains("(../../../.agents/agents/x/b.txt)"), "{text}");
 }
 
-/// With `layout = "shared"` a skill is written once, in either scope.
+/// With `layout = "shared"` a skill is written once where all of a client reads it. Copilot's command line
+/// does not read `~/.claude/skills`.
 #[test]
-fn a_skill_is_shared_below_a_home_directory() {
-    let shared = "[install]\nlayout = \"shared\"\n";
-    for scope in [Scope::Project, Scope::Home] {
-        let clients = clients(shared, scope);
-        assert_eq!(paths(&clients, "skills/x/SKILL.md"), [".claude/skills/x/SKILL.md"]);
+fn a_skill_is_shared_where_it_is_read() {
+    let (claude, copilot) = (".claude/skills/x/SKILL.md", ".copilot/skills/x/SKILL.md");
+    for (scope, expected) in [(Scope::Project, &[claude][..]), (Scope::Home, &[claude, copilot])] {
+        let clients = clients("[install]\nlayout = \"shared\"\n", scope);
+        assert_eq!(paths(&clients, "skills/x/SKILL.md"), expected);
         assert_eq!(paths(&clients, "agents/x/AGENT.md").len(), 3, "agents differ");
     }
 }
@@ -345,5 +346,21 @@ fn a_new_file_names_its_schema() {
             Merge { path, text: None, wanted: &wanted, before: &[], foreign: Foreign::Keep };
         let text = clients("", scope).merge(&request).unwrap().text.unwrap();
         assert_eq!(text.contains("$schema"), expected, "{text}");
+    }
+}
+
+/// What the reference shows is what is understood.
+#[test]
+fn examples_of_the_reference_are_valid() {
+    let page = include_str!("../../../../docs/reference/portable.md");
+    let examples: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(examples.len() > 2);
+    for text in examples {
+        let source = Arc::new(Source::new("brief.toml", text));
+        for section in [Section::Build, Section::Install] {
+            let outcome = Clients::read(Some(&source), section, Scope::Project);
+            assert!(outcome.is_ok(), "{text}: {:?}", outcome.err());
+        }
     }
 }
