@@ -6,5 +6,7 @@
 pub mod compile;
 pub mod hook;
 pub mod mcp;
+pub mod places;
 pub mod profile;
 pub mod settings;
+pub mod shared;

@@ -111,7 +111,7 @@ fn target_of(inside: &str, item: &Item, place: &Place<'_>) -> Option<String> {
 }
 
 /// Returns the way from a directory to a path, both below the same one.
-fn relative(directory: &str, path: &str) -> String {
+pub(super) fn relative(directory: &str, path: &str) -> String {
     let from: Vec<&str> = directory.split('/').filter(|name| !name.is_empty()).collect();
     let to: Vec<&str> = path.split('/').collect();
     let shared = from.iter().zip(&to).take_while(|(left, right)| left == right).count();

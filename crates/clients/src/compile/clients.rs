@@ -11,7 +11,9 @@ use brief_syntax::hash::sha256;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
 
+use crate::mcp::{self, Declared};
 use crate::profile::{Profile, Profiles, Scope, Section, Settings};
+use crate::shared;
 
 use super::compile_for;
 
@@ -20,6 +22,7 @@ use super::compile_for;
 pub struct Clients {
     pub(super) profiles: Profiles,
     pub(super) settings: Settings,
+    pub(super) servers: Vec<Declared>,
     fingerprint: String,
 }
 
@@ -42,17 +45,24 @@ impl Clients {
         section: Section,
         scope: Scope,
     ) -> Result<Clients, Vec<Diagnostic>> {
-        let (profiles, mut settings) = match configuration {
+        let (profiles, mut settings, servers) = match configuration {
             Some(source) => {
                 let profiles = Profiles::with_overrides(source)?;
-                let settings = Settings::read_section(section, source, &profiles)?;
-                (profiles, settings)
+                let settings = Settings::read_section(section, source, &profiles);
+                let servers = mcp::read(source, &profiles.ids());
+                match (settings, servers) {
+                    (Ok(settings), Ok(servers)) => (profiles, settings, servers),
+                    (settings, servers) => {
+                        let problems = settings.err().into_iter().chain(servers.err());
+                        return Err(problems.flatten().collect());
+                    }
+                }
             }
-            None => (Profiles::builtin(), Settings::default()),
+            None => (Profiles::builtin(), Settings::default(), Vec::new()),
         };
         settings.options.scope = scope;
         let fingerprint = fingerprint(&profiles, &settings);
-        Ok(Clients { profiles, settings, fingerprint })
+        Ok(Clients { profiles, settings, servers, fingerprint })
     }
 
     /// Returns the clients that exist.
@@ -63,6 +73,11 @@ impl Clients {
     /// Returns what the section says.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns the servers that the project declares.
+    pub fn servers(&self) -> &[Declared] {
+        &self.servers
     }
 
     /// Returns whose places files go to.
@@ -115,14 +130,14 @@ impl Compile for Clients {
     }
 
     fn watched(&self) -> Vec<String> {
-        Vec::new()
+        self.watched_files()
     }
 
-    fn shared(&self, _project: &Outputs<'_>) -> Vec<SharedFile> {
-        Vec::new()
+    fn shared(&self, project: &Outputs<'_>) -> Vec<SharedFile> {
+        self.shared_files(project)
     }
 
     fn merge(&self, request: &Merge<'_>) -> Result<Merged, String> {
-        Ok(Merged { text: request.text.map(str::to_owned), ..Merged::default() })
+        shared::merge(request, self.schema_of(request.path))
     }
 }

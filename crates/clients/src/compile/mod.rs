@@ -7,6 +7,7 @@
 mod body;
 mod clients;
 mod fields;
+mod needs;
 #[cfg(test)]
 mod tests;
 mod yaml;
@@ -19,6 +20,7 @@ use crate::profile::{Layout, Options, Profile, Sharing};
 use body::Bodies;
 
 pub use clients::{Clients, UnknownClient};
+pub use needs::LeftOut;
 
 pub use brief_dialects::portable::output::{Compiled, Content, OutputFile};
 

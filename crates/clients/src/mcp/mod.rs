@@ -4,10 +4,12 @@
 //! edit of one table. Nothing here starts a server.
 
 mod profile;
+mod read;
 mod write;
 
-pub use profile::{PROFILES, Profile};
-pub use write::{Written, write};
+pub use profile::{Format, PROFILES, Profile};
+pub use read::{Declared, read};
+pub use write::{Written, entry_json, write};
 
 /// A server, as any dialect declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]

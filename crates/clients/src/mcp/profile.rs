@@ -7,6 +7,11 @@ pub struct Profile {
     pub client: &'static str,
     /// The file in a project that it reads them from.
     pub file: &'static str,
+    /// Other names of that file; one that is there is used when the usual one is not.
+    pub or: &'static [&'static str],
+    /// The same below a user's home directory; `None` where the file is the client's own, which writes it
+    /// whenever it runs.
+    pub home: Option<(&'static str, &'static [&'static str])>,
     /// The format of that file.
     pub format: Format,
     /// The key that holds the servers.
@@ -67,6 +72,8 @@ pub const PROFILES: [Profile; 6] = [
     Profile {
         client: "claude",
         file: ".mcp.json",
+        or: &[],
+        home: None,
         format: Format::Json,
         key: "mcpServers",
         stdio: &[("command", Command), ("args", Args), ("env", Env)],
@@ -78,6 +85,8 @@ pub const PROFILES: [Profile; 6] = [
     Profile {
         client: "codex",
         file: ".codex/config.toml",
+        or: &[],
+        home: Some((".codex/config.toml", &[])),
         format: Format::Toml,
         key: "mcp_servers",
         stdio: &[("command", Command), ("args", Args), ("env", Env)],
@@ -88,6 +97,8 @@ pub const PROFILES: [Profile; 6] = [
     Profile {
         client: "copilot",
         file: ".github/mcp.json",
+        or: &[],
+        home: Some((".copilot/mcp-config.json", &[])),
         format: Format::Json,
         key: "mcpServers",
         // The client wants `args` and `tools` even when there is nothing to say.
@@ -115,6 +126,8 @@ pub const PROFILES: [Profile; 6] = [
     Profile {
         client: "cursor",
         file: ".cursor/mcp.json",
+        or: &[],
+        home: Some((".cursor/mcp.json", &[])),
         format: Format::Json,
         key: "mcpServers",
         stdio: &[("command", Command), ("args", Args), ("env", Env)],
@@ -125,6 +138,8 @@ pub const PROFILES: [Profile; 6] = [
     Profile {
         client: "gemini",
         file: ".gemini/settings.json",
+        or: &[],
+        home: Some((".gemini/settings.json", &[])),
         format: Format::Json,
         key: "mcpServers",
         stdio: &[("command", Command), ("args", Args), ("env", Env)],
@@ -135,6 +150,8 @@ pub const PROFILES: [Profile; 6] = [
     Profile {
         client: "opencode",
         file: "opencode.json",
+        or: &["opencode.jsonc"],
+        home: Some((".config/opencode/opencode.json", &[".config/opencode/opencode.jsonc"])),
         format: Format::Json,
         key: "mcp",
         stdio: &[("type", Constant("local")), ("command", CommandLine), ("environment", Env)],

@@ -33,6 +33,12 @@ pub fn write(profile: &Profile, servers: &[Server]) -> Written {
     Written { text, left_out }
 }
 
+/// Writes one server as the client wants it, as JSON on one line; the error says why it cannot have it.
+pub fn entry_json(profile: &Profile, server: &Server) -> Result<String, &'static str> {
+    let entry = entry(profile, server)?;
+    serde_json::to_string(&entry).map_err(|_| "it cannot be written as JSON")
+}
+
 /// A value in a settings file. Maps keep their order, because people read these files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Setting {

@@ -1,12 +1,13 @@
 //! Items for a project or a home directory, through the face that knows no client.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use brief_clients::compile::{Clients, Compiled, Content, UnknownClient};
 use brief_clients::profile::{Scope, Section};
 use brief_dialects::portable;
-use brief_dialects::portable::output::Compile;
+use brief_dialects::portable::output::{Compile, Foreign, Merge, Outputs, SharedEntry};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Diagnostic, Root, Source};
 
@@ -23,7 +24,7 @@ fn clients(text: &str, scope: Scope) -> Clients {
 
 /// Compiles the item at a path for all clients.
 fn compiled(clients: &Clients, path: &str, files: &[&str]) -> Compiled {
-    let mut system = MemorySystem::new("/r").with_file(path, &document("", "## A\n\n[b](b.txt)\n"));
+    let mut system = MemorySystem::new("/r").with_file(path, document("", "## A\n\n[b](b.txt)\n"));
     for file in files {
         system = system.with_file(file, "b");
     }
@@ -69,13 +70,14 @@ fn links_lead_to_files_below_a_home_directory() {
     assert!(text.contains("(../../../.agents/agents/x/b.txt)"), "{text}");
 }
 
-/// With `layout = "shared"` a skill is written once, in either scope.
+/// With `layout = "shared"` a skill is written once where all of a client reads it. Copilot's command line
+/// does not read `~/.claude/skills`.
 #[test]
-fn a_skill_is_shared_below_a_home_directory() {
-    let shared = "[install]\nlayout = \"shared\"\n";
-    for scope in [Scope::Project, Scope::Home] {
-        let clients = clients(shared, scope);
-        assert_eq!(paths(&clients, "skills/x/SKILL.md"), [".claude/skills/x/SKILL.md"]);
+fn a_skill_is_shared_where_it_is_read() {
+    let (claude, copilot) = (".claude/skills/x/SKILL.md", ".copilot/skills/x/SKILL.md");
+    for (scope, expected) in [(Scope::Project, &[claude][..]), (Scope::Home, &[claude, copilot])] {
+        let clients = clients("[install]\nlayout = \"shared\"\n", scope);
+        assert_eq!(paths(&clients, "skills/x/SKILL.md"), expected);
         assert_eq!(paths(&clients, "agents/x/AGENT.md").len(), 3, "agents differ");
     }
 }
@@ -178,5 +180,187 @@ fn the_fingerprint_changes_with_what_files_depend_on() {
         ("[clients.claude.tools]\nread = \"R\"\n", Scope::Project),
     ] {
         assert_ne!(plain, of(text, scope), "{text}");
+    }
+}
+
+/// What has to stand in files of the user, as `path: entry = value`.
+fn needs(clients: &Clients, wanted: &[&str], files: &[&str], present: &[&str]) -> Vec<String> {
+    let set = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect::<BTreeSet<_>>();
+    let (files, present) = (set(files), set(present));
+    let outputs = Outputs { files: &files, clients: wanted, present: &present };
+    let mut lines = Vec::new();
+    for file in clients.shared(&outputs) {
+        lines.extend(file.entries.iter().map(|entry| match entry {
+            SharedEntry::Listed { .. } => format!("{}: {}", file.path, entry.name()),
+            SharedEntry::Keyed { json, .. } => format!("{}: {} = {json}", file.path, entry.name()),
+            SharedEntry::Block { text } => format!("{}: block = {text}", file.path),
+        }));
+    }
+    lines
+}
+
+const RULE_FILE: &str = ".agents/rules/x/RULE.md";
+
+/// R37: opencode reads rules only when its own file names them.
+#[test]
+fn rules_of_opencode_are_named_in_its_file() {
+    let project = clients("", Scope::Project);
+    let line = |file: &str| format!("{file}: instructions[.agents/rules/**/RULE.md]");
+    let usual = [line("opencode.json")];
+    for (wanted, files, present, expected) in [
+        (&["opencode"][..], &[RULE_FILE][..], &[][..], &usual[..]),
+        (&["claude", "opencode"], &[RULE_FILE], &["opencode.json", "opencode.jsonc"], &usual),
+        (&["opencode"], &[RULE_FILE], &["opencode.jsonc"], &[line("opencode.jsonc")]),
+        (&["claude"], &[RULE_FILE], &["opencode.json"], &[]),
+        (&["opencode"], &[".agents/rules/x/a.txt", ".agents/skills/x/SKILL.md"], &[], &[]),
+        (&["opencode"], &[".agents/rules/x/y/RULE.md", ".agents/rules/RULE.md"], &[], &[]),
+    ] {
+        assert_eq!(needs(&project, wanted, files, present), expected, "{wanted:?} {files:?}");
+    }
+    let leave = clients("[install]\nopencode-json = \"leave\"\n", Scope::Project);
+    assert_eq!(needs(&leave, &["opencode"], &[RULE_FILE], &[]), [""; 0]);
+    let merge = clients("[install]\nopencode-json = \"merge\"\n", Scope::Project);
+    assert_eq!(needs(&merge, &["opencode"], &[RULE_FILE], &[]), usual);
+    let home = clients("", Scope::Home);
+    let expected = ".config/opencode/opencode.json: instructions[~/.agents/rules/**/RULE.md]";
+    assert_eq!(needs(&home, &["opencode"], &[RULE_FILE], &[]), [expected]);
+    let none = clients("[clients.opencode.rule]\nshared = false\n", Scope::Project);
+    assert_eq!(needs(&none, &["opencode"], &[RULE_FILE], &[]), [""; 0]);
+}
+
+/// Claude Code reads `AGENTS.md` through an import.
+#[test]
+fn claude_imports_agents_md() {
+    let project = clients("", Scope::Project);
+    let usual = ["CLAUDE.md: block = @AGENTS.md"];
+    for (wanted, present, expected) in [
+        (&["claude"][..], &["AGENTS.md"][..], &usual[..]),
+        (&["claude"], &["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"], &usual),
+        (
+            &["claude"],
+            &["AGENTS.md", ".claude/CLAUDE.md"],
+            &[".claude/CLAUDE.md: block = @../AGENTS.md"],
+        ),
+        (&["claude"], &["CLAUDE.md"], &[]),
+        (&["opencode"], &["AGENTS.md"], &[]),
+    ] {
+        assert_eq!(needs(&project, wanted, &[], present), expected, "{wanted:?} {present:?}");
+    }
+    let leave = clients("[install]\nclaude-md = \"leave\"\n", Scope::Project);
+    assert_eq!(needs(&leave, &["claude"], &[], &["AGENTS.md"]), [""; 0]);
+    let home = clients("", Scope::Home);
+    assert_eq!(needs(&home, &["claude"], &[], &["AGENTS.md"]), [""; 0]);
+    // Two clients that need the same file have one block.
+    let two = "[clients.x.skill]\npath = \".x/{name}/S.md\"\nfields = []\n\
+               [clients.x.bridge]\nfrom = \"X.md\"\nfile = \"CLAUDE.md\"\ntext = \"see {path}\"\n";
+    let expected = ["CLAUDE.md: block = @AGENTS.md\nsee X.md"];
+    let found = needs(&clients(two, Scope::Project), &["claude", "x"], &[], &["AGENTS.md", "X.md"]);
+    assert_eq!(found, expected);
+}
+
+const SERVERS: &str = "[mcp.files]\ncommand = \"npx\"\nargs = [\"x\"]\nenv = { T = \"${T}\" }\n\
+                       [mcp.docs]\nurl = \"https://x.test\"\ndisabled = true\n\
+                       [mcp.own]\ncommand = \"o\"\nclients = [\"claude\"]\n";
+
+/// Servers stand where each client looks for them, in its words.
+#[test]
+fn servers_are_declared_for_each_client() {
+    let project = clients(SERVERS, Scope::Project);
+    let all = ["claude", "copilot", "opencode"];
+    let env = "{\"T\":\"${T}\"}";
+    let opencode = |file: &str| {
+        [
+            format!(
+                "{file}: mcp.files = {{\"type\":\"local\",\"command\":[\"npx\",\"x\"],\"environment\":{env}}}"
+            ),
+            format!(
+                "{file}: mcp.docs = {{\"type\":\"remote\",\"url\":\"https://x.test\",\"enabled\":false}}"
+            ),
+        ]
+    };
+    let copilot = |file: &str| {
+        format!(
+            "{file}: mcpServers.files = {{\"type\":\"local\",\"command\":\"npx\",\"args\":[\"x\"],\
+             \"env\":{env},\"tools\":[\"*\"]}}"
+        )
+    };
+    let mut expected = vec![copilot(".github/mcp.json")];
+    expected.push(format!(
+        ".mcp.json: mcpServers.files = {{\"command\":\"npx\",\"args\":[\"x\"],\"env\":{env}}}"
+    ));
+    expected.push(".mcp.json: mcpServers.own = {\"command\":\"o\",\"args\":[]}".to_owned());
+    expected.extend(opencode("opencode.json"));
+    assert_eq!(needs(&project, &all, &[], &[]), expected);
+    let jsonc = needs(&project, &["opencode"], &[], &["opencode.jsonc"]);
+    assert_eq!(jsonc, opencode("opencode.jsonc"));
+    let left_out = |clients: &Clients, wanted: &[&str]| -> Vec<String> {
+        let left_out = clients.left_out(wanted).into_iter();
+        left_out.map(|one| format!("{} {}: {}", one.client, one.server, one.why)).collect()
+    };
+    let disabled = "it is disabled, which the client cannot say";
+    assert_eq!(
+        left_out(&project, &all),
+        [format!("claude docs: {disabled}"), format!("copilot docs: {disabled}")]
+    );
+    let home = clients(SERVERS, Scope::Home);
+    let mut expected = opencode(".config/opencode/opencode.json").to_vec();
+    expected.push(copilot(".copilot/mcp-config.json"));
+    assert_eq!(needs(&home, &all, &[], &[]), expected);
+    assert_eq!(left_out(&home, &["claude"]).len(), 3, "the file is the client's own");
+    let leave = format!("{SERVERS}[install]\nopencode-json = \"leave\"\n");
+    let leave = clients(&leave, Scope::Project);
+    assert_eq!(needs(&leave, &["opencode"], &[RULE_FILE], &[]), [""; 0]);
+    assert_eq!(left_out(&leave, &["opencode"]).len(), 2);
+    let codex = "[clients.codex.skill]\npath = \".x/{name}/S.md\"\nfields = []\n\
+                 [mcp.a]\ncommand = \"a\"\n";
+    let codex = clients(codex, Scope::Project);
+    assert_eq!(needs(&codex, &["codex"], &[], &[]), [""; 0]);
+    assert_eq!(left_out(&codex, &["codex"]).len(), 1);
+    let problems = read("[mcp.a]\n[install]\nx = 1\n", Scope::Project).unwrap_err();
+    assert_eq!(problems.len(), 2, "everything is reported: {problems:?}");
+}
+
+/// Who writes asks about these, and no others.
+#[test]
+fn what_decides_is_watched() {
+    let watched = |scope| clients("", scope).watched();
+    assert_eq!(
+        watched(Scope::Project),
+        [".claude/CLAUDE.md", "AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc"]
+    );
+    let home = ".config/opencode/opencode.json";
+    assert_eq!(watched(Scope::Home), [home.to_owned(), format!("{home}c")]);
+}
+
+/// A file that is made for a client begins as that client wants it.
+#[test]
+fn a_new_file_names_its_schema() {
+    let (key, value) = ("instructions".to_owned(), "x".to_owned());
+    let wanted = [SharedEntry::Listed { key, value }];
+    for (scope, path, expected) in [
+        (Scope::Project, "opencode.json", true),
+        (Scope::Home, ".config/opencode/opencode.json", true),
+        (Scope::Project, ".mcp.json", false),
+    ] {
+        let request =
+            Merge { path, text: None, wanted: &wanted, before: &[], foreign: Foreign::Keep };
+        let text = clients("", scope).merge(&request).unwrap().text.unwrap();
+        assert_eq!(text.contains("$schema"), expected, "{text}");
+    }
+}
+
+/// What the reference shows is what is understood.
+#[test]
+fn examples_of_the_reference_are_valid() {
+    let page = include_str!("../../../../docs/reference/portable.md");
+    let examples: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(examples.len() > 2);
+    for text in examples {
+        let source = Arc::new(Source::new("brief.toml", text));
+        for section in [Section::Build, Section::Install] {
+            let outcome = Clients::read(Some(&source), section, Scope::Project);
+            assert!(outcome.is_ok(), "{text}: {:?}", outcome.err());
+        }
     }
 }

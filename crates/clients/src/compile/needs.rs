@@ -1,0 +1,217 @@
+//! What has to stand in files of the user so that clients read what was written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
+
+use crate::mcp::{self, Format};
+use crate::profile::{Bridge, Files, Listing, Profile, Scope};
+
+use super::Clients;
+use super::body::relative;
+
+/// A server that a client does not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The client.
+    pub client: String,
+    /// The server.
+    pub server: String,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// The entries of each file, in order.
+type Entries = BTreeMap<String, Vec<SharedEntry>>;
+
+impl Clients {
+    /// Returns the servers that some clients do not get, with the reason.
+    pub fn left_out(&self, clients: &[&str]) -> Vec<LeftOut> {
+        let mut left_out = Vec::new();
+        self.add_servers(clients, &BTreeSet::new(), &mut Entries::new(), &mut left_out);
+        left_out
+    }
+
+    pub(super) fn shared_files(&self, project: &Outputs<'_>) -> Vec<SharedFile> {
+        let mut entries = Entries::new();
+        for profile in self.chosen(project.clients) {
+            for (_, layout) in profile.layouts() {
+                let Some(listing) = &layout.listing else { continue };
+                let path = layout.path_in(self.scope());
+                if project.files.iter().any(|file| path.matches(file)) {
+                    self.add_listing(listing, project.present, &mut entries);
+                }
+            }
+            if let Some(bridge) = profile.bridge() {
+                self.add_bridge(bridge, project.present, &mut entries);
+            }
+        }
+        self.add_servers(project.clients, project.present, &mut entries, &mut Vec::new());
+        entries.into_iter().map(|(path, entries)| SharedFile { path, entries }).collect()
+    }
+
+    pub(super) fn watched_files(&self) -> Vec<String> {
+        let mut watched: BTreeSet<&str> = BTreeSet::new();
+        // One name alone decides nothing.
+        let files = self.listings().filter_map(|listing| self.files_of(listing));
+        watched.extend(files.filter(|files| !files.others.is_empty()).flat_map(Files::iter));
+        for profile in self.profiles.iter() {
+            if let Some(bridge) = profile.bridge().filter(|_| self.scope() == Scope::Project) {
+                watched.insert(&bridge.from);
+                watched.extend(bridge.files.iter());
+            }
+            let server_file = mcp::profile(profile.id()).and_then(|known| self.server_file(known));
+            if let Some((usual, others)) = server_file.filter(|(_, others)| !others.is_empty()) {
+                watched.extend(others);
+                watched.insert(usual);
+            }
+        }
+        watched.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Returns the address of the schema that a new file begins with.
+    pub(super) fn schema_of(&self, path: &str) -> Option<&str> {
+        let is_it = |listing: &&Listing| {
+            self.files_of(listing).is_some_and(|files| files.iter().any(|file| file == path))
+        };
+        self.listings().find(is_it).and_then(|listing| listing.schema.as_deref())
+    }
+
+    fn add_listing(&self, listing: &Listing, present: &BTreeSet<String>, entries: &mut Entries) {
+        let Some(files) =
+            self.files_of(listing).filter(|_| !self.is_left(listing.setting.as_deref()))
+        else {
+            return;
+        };
+        let value = match self.scope() {
+            Scope::Project => &listing.value,
+            Scope::Home => &listing.home_value,
+        };
+        let entry = SharedEntry::Listed { key: listing.list.clone(), value: value.clone() };
+        add(entries, there(&files.usual, files.others.iter().map(String::as_str), present), entry);
+    }
+
+    fn add_bridge(&self, bridge: &Bridge, present: &BTreeSet<String>, entries: &mut Entries) {
+        let is_needed = self.scope() == Scope::Project
+            && present.contains(&bridge.from)
+            && !self.is_left(bridge.setting.as_deref());
+        if !is_needed {
+            return;
+        }
+        let others = bridge.files.others.iter().map(String::as_str);
+        let path = there(&bridge.files.usual, others, present);
+        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let line = bridge.text.replace("{path}", &relative(directory, &bridge.from));
+        // There is one block in a file, whoever needs it.
+        let of_file = entries.entry(path.to_owned()).or_default();
+        let known = of_file.iter_mut().find_map(|entry| match entry {
+            SharedEntry::Block { text } => Some(text),
+            _ => None,
+        });
+        match known {
+            Some(text) if text.lines().any(|own| own == line) => {}
+            Some(text) => text.push_str(&format!("\n{line}")),
+            None => of_file.push(SharedEntry::Block { text: line }),
+        }
+    }
+
+    fn add_servers(
+        &self,
+        clients: &[&str],
+        present: &BTreeSet<String>,
+        entries: &mut Entries,
+        left_out: &mut Vec<LeftOut>,
+    ) {
+        for profile in self.chosen(clients) {
+            let client = profile.id();
+            for declared in self.servers.iter().filter(|declared| declared.is_for(client)) {
+                let server = &declared.server;
+                match self.server_entry(client, server, present) {
+                    Ok((path, entry)) => add(entries, path, entry),
+                    Err(why) => left_out.push(LeftOut {
+                        client: client.to_owned(),
+                        server: server.name.clone(),
+                        why,
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Returns where a server is declared for a client, and how.
+    fn server_entry(
+        &self,
+        client: &str,
+        server: &mcp::Server,
+        present: &BTreeSet<String>,
+    ) -> Result<(&'static str, SharedEntry), &'static str> {
+        let known =
+            mcp::profile(client).ok_or("where the client looks for servers is not known")?;
+        if known.format != Format::Json {
+            return Err("the client's file is TOML, which is not written yet");
+        }
+        let (usual, others) = self
+            .server_file(known)
+            .ok_or("the file below the home directory is the client's own; use its own command")?;
+        let path = there(usual, others.iter().copied(), present);
+        if self.is_left_file(path) {
+            return Err("`[install]` leaves the file alone");
+        }
+        let json = mcp::entry_json(known, server)?;
+        let entry =
+            SharedEntry::Keyed { key: known.key.to_owned(), name: server.name.clone(), json };
+        Ok((path, entry))
+    }
+
+    fn server_file(&self, known: &mcp::Profile) -> Option<(&'static str, &'static [&'static str])> {
+        match self.scope() {
+            Scope::Project => Some((known.file, known.or)),
+            Scope::Home => known.home,
+        }
+    }
+
+    fn files_of<'l>(&self, listing: &'l Listing) -> Option<&'l Files> {
+        match self.scope() {
+            Scope::Project => Some(&listing.files),
+            Scope::Home => listing.home_files.as_ref(),
+        }
+    }
+
+    fn listings(&self) -> impl Iterator<Item = &Listing> {
+        let layouts = self.profiles.iter().flat_map(Profile::layouts);
+        layouts.filter_map(|(_, layout)| layout.listing.as_ref())
+    }
+
+    fn is_left(&self, setting: Option<&str>) -> bool {
+        setting.is_some_and(|setting| self.settings.left.contains(setting))
+    }
+
+    /// Returns whether a file is to stay as it is, whatever should stand in it.
+    fn is_left_file(&self, path: &str) -> bool {
+        self.listings().any(|listing| {
+            let setting = listing.setting.as_deref();
+            let files = self.files_of(listing).filter(|_| self.is_left(setting));
+            files.is_some_and(|files| files.iter().any(|file| file == path))
+        })
+    }
+}
+
+/// Returns the usual file, unless only another one is there.
+fn there<'f>(
+    usual: &'f str,
+    mut others: impl Iterator<Item = &'f str>,
+    present: &BTreeSet<String>,
+) -> &'f str {
+    if present.contains(usual) {
+        return usual;
+    }
+    others.find(|other| present.contains(*other)).unwrap_or(usual)
+}
+
+/// Adds an entry, unless another client needs the same one.
+fn add(entries: &mut Entries, path: &str, entry: SharedEntry) {
+    let of_file = entries.entry(path.to_owned()).or_default();
+    if !of_file.iter().any(|own| own.name() == entry.name()) {
+        of_file.push(entry);
+    }
+}

@@ -1,0 +1,229 @@
+//! Servers that a project declares, in `[mcp.NAME]` of its `brief.toml`.
+
+use std::sync::Arc;
+
+use brief_dialects::portable::toml::{self, Entry, Problem, Table};
+use brief_syntax::near_miss::nearest;
+use brief_syntax::{Diagnostic, Source};
+
+use super::{Protocol, Server, Transport};
+
+/// A server, and who is to have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declared {
+    /// The server.
+    pub server: Server,
+    /// The clients that it is for; `None` for all.
+    pub clients: Option<Vec<String>>,
+}
+
+impl Declared {
+    /// Returns whether the server is for a client.
+    pub fn is_for(&self, client: &str) -> bool {
+        self.clients.as_ref().is_none_or(|clients| clients.iter().any(|own| own == client))
+    }
+}
+
+const KEYS: [&str; 8] = ["command", "args", "env", "url", "headers", "type", "disabled", "clients"];
+
+/// Reads the servers of a project's `brief.toml`, in order. `known` are the clients that exist.
+pub fn read(configuration: &Arc<Source>, known: &[&str]) -> Result<Vec<Declared>, Vec<Diagnostic>> {
+    let mut diagnostics = Vec::new();
+    let mut servers = Vec::new();
+    let Some(document) = toml::parse(configuration, &mut diagnostics) else {
+        return Err(diagnostics);
+    };
+    let top = Table { source: configuration, content: document.as_table(), prefix: "" };
+    for all in top.entries().filter(|entry| entry.key == "mcp") {
+        match all.table() {
+            Ok(table) => {
+                for entry in table.entries() {
+                    match declared(&entry, known, &mut diagnostics) {
+                        Ok(server) => servers.push(server),
+                        Err(problem) => diagnostics.push(*problem),
+                    }
+                }
+            }
+            Err(problem) => diagnostics.push(*problem),
+        }
+    }
+    if diagnostics.is_empty() { Ok(servers) } else { Err(diagnostics) }
+}
+
+/// A server before everything about it was read.
+#[derive(Default)]
+struct Draft {
+    command: Option<String>,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    url: Option<String>,
+    headers: Vec<(String, String)>,
+    protocol: Option<Protocol>,
+    disabled: bool,
+    clients: Option<Vec<String>>,
+}
+
+fn declared(
+    entry: &Entry<'_>,
+    known: &[&str],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Declared, Problem> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if entry.key.is_empty() || !entry.key.bytes().all(is_plain) {
+        return Err(entry.wrong("this names no server", "use letters, digits, `_` and `-`"));
+    }
+    let table = entry.table()?;
+    let mut draft = Draft::default();
+    // The first key of the other transport, to say where the two were mixed.
+    let (mut local, mut remote) = (None, None);
+    for entry in table.entries() {
+        let outcome = draft.set(&entry, known);
+        diagnostics.extend(outcome.err().map(|problem| *problem));
+        match entry.key {
+            "args" | "env" => local = local.or(Some(entry)),
+            "headers" | "type" => remote = remote.or(Some(entry)),
+            _ => {}
+        }
+    }
+    let mixed = |entry: Option<Entry<'_>>, other: &str| match entry {
+        Some(entry) => Err(entry.wrong(&format!("a server with `{other}` has no such key"), "")),
+        None => Ok(()),
+    };
+    let transport = match (draft.command, draft.url) {
+        (Some(command), None) => {
+            mixed(remote, "command")?;
+            Transport::Stdio { command, args: draft.args, env: draft.env }
+        }
+        (None, Some(url)) => {
+            mixed(local, "url")?;
+            let protocol = draft.protocol.unwrap_or(Protocol::Http);
+            Transport::Remote { protocol, url, headers: draft.headers }
+        }
+        _ => {
+            let help = "write a program to start, or the address of a server that runs";
+            return Err(entry.wrong("a server has either `command` or `url`", help));
+        }
+    };
+    let server = Server { name: entry.key.to_owned(), transport, disabled: draft.disabled };
+    Ok(Declared { server, clients: draft.clients })
+}
+
+impl Draft {
+    fn set(&mut self, entry: &Entry<'_>, known: &[&str]) -> Result<(), Problem> {
+        match entry.key {
+            "command" => self.command = Some(word(entry)?),
+            "args" => self.args = entry.texts()?,
+            "env" => self.env = pairs(entry)?,
+            "url" => self.url = Some(word(entry)?),
+            "headers" => self.headers = pairs(entry)?,
+            "type" => {
+                let words = [("http", Protocol::Http), ("sse", Protocol::Sse)];
+                self.protocol = Some(entry.word(&words)?);
+            }
+            "disabled" => {
+                let problem = || entry.wrong("this is neither `true` nor `false`", "");
+                self.disabled = entry.item.as_bool().ok_or_else(problem)?;
+            }
+            "clients" => self.clients = Some(clients(entry, known)?),
+            _ => return Err(entry.unknown(&KEYS)),
+        }
+        Ok(())
+    }
+}
+
+fn word(entry: &Entry<'_>) -> Result<String, Problem> {
+    match entry.text()? {
+        "" => Err(entry.wrong("it is empty", "")),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// Texts by name. What looks like a variable stays as it is: clients fill it in.
+fn pairs(entry: &Entry<'_>) -> Result<Vec<(String, String)>, Problem> {
+    let pair = |entry: Entry<'_>| Ok((entry.key.to_owned(), entry.text()?.to_owned()));
+    entry.table()?.entries().map(pair).collect()
+}
+
+fn clients(entry: &Entry<'_>, known: &[&str]) -> Result<Vec<String>, Problem> {
+    let clients = entry.texts()?;
+    if let Some(client) = clients.iter().find(|client| !known.contains(&client.as_str())) {
+        let help = match nearest(client, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known clients: {}", known.join(", ")),
+        };
+        return Err(entry.wrong(&format!("unknown client `{client}`"), &help));
+    }
+    Ok(clients)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Vec<Declared>, Vec<Diagnostic>> {
+        read(&Arc::new(Source::new("brief.toml", text)), &["claude", "opencode"])
+    }
+
+    #[test]
+    fn servers_are_read_in_order() {
+        let text = "[mcp.files]\ncommand = \"npx\"\nargs = [\"-y\", \"x\"]\n\
+                    env = { TOKEN = \"${TOKEN}\", A = \"b\" }\nclients = [\"claude\"]\n\
+                    [mcp.docs]\nurl = \"https://x.test\"\ntype = \"sse\"\ndisabled = true\n\
+                    [mcp.docs.headers]\nX-Key = \"k\"\n[mcp.web]\nurl = \"https://y.test\"\n";
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let [files, docs, web] = parse(text).unwrap().try_into().unwrap();
+        assert_eq!(
+            files.server.transport,
+            Transport::Stdio {
+                command: "npx".to_owned(),
+                args: vec!["-y".to_owned(), "x".to_owned()],
+                env: vec![pair("TOKEN", "${TOKEN}"), pair("A", "b")],
+            }
+        );
+        assert!(files.is_for("claude") && !files.is_for("opencode") && docs.is_for("opencode"));
+        assert_eq!(
+            docs.server,
+            Server {
+                name: "docs".to_owned(),
+                transport: Transport::Remote {
+                    protocol: Protocol::Sse,
+                    url: "https://x.test".to_owned(),
+                    headers: vec![pair("X-Key", "k")],
+                },
+                disabled: true,
+            }
+        );
+        let Transport::Remote { protocol, .. } = web.server.transport else { panic!() };
+        assert_eq!(protocol, Protocol::Http);
+        assert_eq!(parse("[install]\n").unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_wrong_has_a_place() {
+        let server = |line: &str| format!("[mcp.x]\ncommand = \"c\"\n{line}\n");
+        for (text, line, message) in [
+            ("mcp = 1\n", 1, "`mcp`: this is no table"),
+            ("mcp.x = 1\n", 1, "`mcp.x`: this is no table"),
+            ("[mcp.\"a b\"]\ncommand = \"c\"\n", 1, "this names no server"),
+            ("[mcp.x]\n", 1, "a server has either `command` or `url`"),
+            ("[mcp.x]\ncommand = \"\"\n", 2, "it is empty"),
+            ("[mcp.x]\nurl = \"u\"\nargs = []\n", 3, "a server with `url` has no such key"),
+            (&server("url = \"u\""), 1, "a server has either `command` or `url`"),
+            (&server("headers = {}"), 3, "a server with `command` has no such key"),
+            (&server("argz = []"), 3, "`mcp.x.argz`: there is no such key"),
+            (&server("args = \"a\""), 3, "this is no list of texts"),
+            (&server("env = { A = 1 }"), 3, "`mcp.x.env.A`: this is no text"),
+            (&server("type = \"htpp\""), 3, "`htpp` means nothing here"),
+            (&server("disabled = \"yes\""), 3, "neither `true` nor `false`"),
+            (&server("clients = [\"cluade\"]"), 3, "unknown client `cluade`"),
+        ] {
+            let problems = parse(text).unwrap_err();
+            let problem = &problems[0];
+            assert!(problem.message.contains(message), "{text}: {problems:?}");
+            assert_eq!(problem.position().line, line, "{text}");
+            assert_eq!(problem.code, "portable/invalid-config");
+        }
+        let problems = parse(&server("argz = []")).unwrap_err();
+        assert_eq!(problems[0].help.as_deref(), Some("did you mean `args`?"));
+    }
+}

@@ -1,0 +1,366 @@
+//! Files in directories of clients that no client reads.
+//!
+//! Only what is surely not read is reported. A file of a kind that nobody would take for instructions is
+//! passed over, and so is whatever we do not know enough about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A file that no client reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// The path, with `/`.
+    pub path: String,
+    /// Why nobody reads it.
+    pub why: &'static str,
+    /// What to do.
+    pub help: &'static str,
+}
+
+/// A directory of some client.
+struct Directory {
+    path: &'static str,
+    content: Content,
+}
+
+/// What is read in a directory.
+enum Content {
+    /// Files with one of these endings, at any depth; those with one of the `meant` are not read, but look
+    /// as if they should be.
+    Files { read: &'static [&'static str], meant: &'static [&'static str], why: Words },
+    /// Directories with a `SKILL.md`, and whatever lies beside it.
+    Skills,
+    /// Nothing: there is no such directory.
+    Nothing(Words),
+}
+
+/// Why a file is not read, and what to do.
+type Words = (&'static str, &'static str);
+
+const SKILL_FILE: Words = (
+    "a skill is a directory with a `SKILL.md`, not a file",
+    "move it to `NAME/SKILL.md` in the same directory",
+);
+const NO_SKILL: Words =
+    ("its directory has no `SKILL.md`", "name the file with the instructions `SKILL.md`");
+
+const MARKDOWN: Words = ("only files that end in `.md` are read here", "rename it");
+const AGENTS: &[&str] = &[".json", ".yaml", ".yml", ".toml", ".txt", ".mdc", ".markdown"];
+const TEXTS: &[&str] = &[".txt", ".mdc", ".markdown"];
+
+const fn markdown(path: &'static str, meant: &'static [&'static str]) -> Directory {
+    Directory { path, content: Content::Files { read: &[".md"], meant, why: MARKDOWN } }
+}
+
+const fn skills(path: &'static str) -> Directory {
+    Directory { path, content: Content::Skills }
+}
+
+const fn nothing(path: &'static str, why: &'static str, help: &'static str) -> Directory {
+    Directory { path, content: Content::Nothing((why, help)) }
+}
+
+const fn files(
+    path: &'static str,
+    read: &'static [&'static str],
+    meant: &'static [&'static str],
+    why: &'static str,
+) -> Directory {
+    Directory { path, content: Content::Files { read, meant, why: (why, "rename it") } }
+}
+
+/// The directories that we know enough about, by client.
+const DIRECTORIES: [Directory; 41] = [
+    // Claude Code.
+    markdown(".claude/rules", TEXTS),
+    skills(".claude/skills"),
+    markdown(".claude/commands", &[".txt", ".mdc", ".markdown", ".toml"]),
+    markdown(".claude/agents", AGENTS),
+    markdown(".claude/output-styles", TEXTS),
+    nothing(".claude/subagents", "no client reads this directory", "move it to `.claude/agents`"),
+    // GitHub Copilot.
+    files(
+        ".github/instructions",
+        &[".instructions.md"],
+        &[".md", ".mdc", ".txt", ".markdown"],
+        "only files that end in `.instructions.md` are read here",
+    ),
+    files(
+        ".github/prompts",
+        &[".prompt.md"],
+        &[".md", ".txt", ".markdown"],
+        "only files that end in `.prompt.md` are read here",
+    ),
+    markdown(".github/agents", AGENTS),
+    skills(".github/skills"),
+    files(
+        ".github/hooks",
+        &[".json"],
+        &[".yaml", ".yml", ".toml"],
+        "only files that end in `.json` are read here",
+    ),
+    // What many read.
+    skills(".agents/skills"),
+    // opencode.
+    markdown(".opencode/agent", AGENTS),
+    markdown(".opencode/agents", AGENTS),
+    markdown(".opencode/command", AGENTS),
+    markdown(".opencode/commands", AGENTS),
+    skills(".opencode/skill"),
+    skills(".opencode/skills"),
+    // Cursor.
+    files(
+        ".cursor/rules",
+        &[".mdc"],
+        &[".md", ".txt", ".markdown"],
+        "only files that end in `.mdc` are read here",
+    ),
+    skills(".cursor/skills"),
+    markdown(".cursor/agents", AGENTS),
+    markdown(".cursor/commands", &[".txt", ".mdc", ".markdown", ".toml"]),
+    // Codex.
+    files(
+        ".codex/agents",
+        &[".toml"],
+        &[".md", ".json", ".yaml", ".yml", ".txt"],
+        "only files that end in `.toml` are read here",
+    ),
+    skills(".codex/skills"),
+    nothing(
+        ".codex/prompts",
+        "Codex has no prompts in files any more",
+        "make it a skill, `.agents/skills/NAME/SKILL.md`",
+    ),
+    // Gemini CLI.
+    files(
+        ".gemini/commands",
+        &[".toml"],
+        &[".md", ".json", ".yaml", ".yml", ".txt"],
+        "only files that end in `.toml` are read here",
+    ),
+    markdown(".gemini/agents", AGENTS),
+    skills(".gemini/skills"),
+    // Qwen Code.
+    markdown(".qwen/rules", TEXTS),
+    files(
+        ".qwen/commands",
+        &[".md", ".toml"],
+        &[".txt", ".json", ".yaml", ".yml"],
+        "only files that end in `.md` are read here",
+    ),
+    markdown(".qwen/agents", AGENTS),
+    skills(".qwen/skills"),
+    // Cline. A hook is a program of any ending.
+    files(
+        ".clinerules",
+        &[".md", ".txt"],
+        &[".mdc", ".markdown"],
+        "only files that end in `.md` or `.txt` are read here",
+    ),
+    files(
+        ".cline/rules",
+        &[".md", ".txt"],
+        &[".mdc", ".markdown"],
+        "only files that end in `.md` or `.txt` are read here",
+    ),
+    skills(".cline/skills"),
+    // Kilo.
+    markdown(".kilo/agents", AGENTS),
+    markdown(".kilo/commands", AGENTS),
+    skills(".kilo/skills"),
+    // Augment.
+    markdown(".augment/rules", TEXTS),
+    skills(".augment/skills"),
+    // Roo Code.
+    nothing(
+        ".roo/subagents",
+        "Roo Code has modes, not subagents",
+        "describe a mode in `.roomodes`",
+    ),
+];
+
+/// Returns the directories whose files are worth looking at, with `/`.
+pub fn directories() -> Vec<&'static str> {
+    DIRECTORIES.iter().map(|directory| directory.path).collect()
+}
+
+/// Returns the files among some that no client reads, sorted by path. Paths are below the project, with
+/// `/`; files beside them count, so that a skill without a `SKILL.md` can be told.
+pub fn unread<'f>(paths: impl Iterator<Item = &'f str>) -> Vec<Unread> {
+    let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for path in paths {
+        let directory = DIRECTORIES.iter().find_map(|directory| {
+            let rest = path.strip_prefix(directory.path)?.strip_prefix('/')?;
+            Some((directory.path, rest))
+        });
+        if let Some((directory, rest)) = directory {
+            below.entry(directory).or_default().insert(rest);
+        }
+    }
+    let mut found = Vec::new();
+    for directory in &DIRECTORIES {
+        let Some(files) = below.get(directory.path) else { continue };
+        let mut report = |file: &str, (why, help): Words| {
+            found.push(Unread { path: format!("{}/{file}", directory.path), why, help });
+        };
+        match &directory.content {
+            Content::Skills => {
+                for (file, words) in no_skills(files) {
+                    report(file, words);
+                }
+            }
+            Content::Files { read, meant, why } => {
+                let is_read = |file: &str| read.iter().any(|ending| ends_in(file, ending));
+                let is_meant = |file: &str| meant.iter().any(|ending| ends_in(file, ending));
+                let files = files.iter().filter(|file| !is_aside(file));
+                for file in files.filter(|file| !is_read(file) && is_meant(file)) {
+                    report(file, *why);
+                }
+            }
+            Content::Nothing(words) => {
+                for file in files.iter().filter(|file| !is_aside(file)) {
+                    report(file, *words);
+                }
+            }
+        }
+    }
+    found.sort_by(|left, right| left.path.cmp(&right.path));
+    found
+}
+
+/// Returns what is no skill in a directory of skills: files that lie there alone, and one file of each
+/// directory without a `SKILL.md`.
+fn no_skills<'f>(files: &BTreeSet<&'f str>) -> Vec<(&'f str, Words)> {
+    let mut found = Vec::new();
+    let mut directories: BTreeMap<&str, Vec<&'f str>> = BTreeMap::new();
+    for &file in files.iter().filter(|file| !is_hidden(file)) {
+        match file.split_once('/') {
+            Some((directory, _)) => directories.entry(directory).or_default().push(file),
+            None => {
+                let meant = [".md", ".mdc", ".txt", ".markdown"];
+                if !is_aside(file) && meant.iter().any(|ending| ends_in(file, ending)) {
+                    found.push((file, SKILL_FILE));
+                }
+            }
+        }
+    }
+    for files in directories.into_values() {
+        // Some clients look deeper, and some do not care about capitals.
+        let is_skill = |file: &&str| {
+            file.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"))
+        };
+        if !files.iter().any(is_skill) {
+            found.extend(files.first().map(|&file| (file, NO_SKILL)));
+        }
+    }
+    found
+}
+
+fn ends_in(file: &str, ending: &str) -> bool {
+    let at = file.len().checked_sub(ending.len());
+    at.and_then(|at| file.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+}
+
+/// Returns whether a file is there for people or tools rather than for a client.
+fn is_aside(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.split('.').next().unwrap_or(name);
+    let names = ["readme", "license", "licence", "changelog", "contributing", "notice"];
+    is_hidden(file) || names.iter().any(|own| stem.eq_ignore_ascii_case(own))
+}
+
+fn is_hidden(file: &str) -> bool {
+    file.split('/').any(|name| name.starts_with(['.', '_']) || name == "node_modules")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(paths: &[&str]) -> Vec<String> {
+        unread(paths.iter().copied()).into_iter().map(|one| one.path).collect()
+    }
+
+    #[test]
+    fn what_nobody_reads_is_found() {
+        for (path, why) in [
+            (".github/instructions/a.md", "`.instructions.md`"),
+            (".github/instructions/deep/a.txt", "`.instructions.md`"),
+            (".github/prompts/a.md", "`.prompt.md`"),
+            (".github/agents/a.txt", "`.md`"),
+            (".github/hooks/a.yaml", "`.json`"),
+            (".claude/rules/a.mdc", "`.md`"),
+            (".claude/skills/a.md", "a skill is a directory"),
+            (".claude/skills/a/skill.txt", "its directory has no `SKILL.md`"),
+            (".claude/agents/a.json", "`.md`"),
+            (".claude/commands/a.toml", "`.md`"),
+            (".claude/subagents/a.md", "no client reads this directory"),
+            (".agents/skills/a/README.md", "its directory has no `SKILL.md`"),
+            (".cursor/rules/a.md", "`.mdc`"),
+            (".cursor/rules/deep/A.MD", "`.mdc`"),
+            (".opencode/agent/a.yaml", "`.md`"),
+            (".codex/agents/a.md", "`.toml`"),
+            (".codex/prompts/a.md", "no prompts"),
+            (".gemini/commands/a.md", "`.toml`"),
+            (".clinerules/a.mdc", "`.md` or `.txt`"),
+            (".roo/subagents/a.md", "modes"),
+        ] {
+            let found = unread([path].into_iter());
+            assert_eq!(found.len(), 1, "{path}");
+            assert_eq!(found[0].path, path);
+            assert!(found[0].why.contains(why), "{path}: {}", found[0].why);
+            assert!(!found[0].help.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_somebody_may_read_is_not_reported() {
+        let fine = [
+            ".github/instructions/a.instructions.md",
+            ".github/instructions/README.md",
+            ".github/instructions/a.png",
+            ".github/copilot-instructions.md",
+            ".github/workflows/ci.yml",
+            ".github/agents/a.md",
+            ".github/hooks/a.sh",
+            ".claude/rules/deep/a.md",
+            ".claude/skills/a/SKILL.md",
+            ".claude/skills/a/scripts/x.py",
+            ".claude/skills/a/notes.txt",
+            ".claude/skills/group/b/SKILL.md",
+            ".claude/skills/c/skill.md",
+            ".claude/skills/.gitkeep",
+            ".claude/skills/_drafts/x.md",
+            ".claude/skills/LICENSE",
+            ".claude/settings.json",
+            ".cursor/rules/a.mdc",
+            ".clinerules",
+            ".clinerules/a.txt",
+            ".clinerules/hooks/PreToolUse",
+            ".clinerules/hooks/PreToolUse.json",
+            ".roo/rules/a.anything",
+            ".opencode/plugin/a.ts",
+            "docs/a.md",
+            ".claude/skillsets/a.md",
+            "",
+        ];
+        assert_eq!(found(&fine), [""; 0]);
+    }
+
+    /// One file speaks for its directory.
+    #[test]
+    fn a_directory_without_a_skill_is_named_once() {
+        let paths =
+            [".claude/skills/a/y.md", ".claude/skills/a/deep/x.md", ".claude/skills/b/z.txt"];
+        assert_eq!(found(&paths), [".claude/skills/a/deep/x.md", ".claude/skills/b/z.txt"]);
+    }
+
+    #[test]
+    fn the_table_names_each_directory_once() {
+        let all = directories();
+        let unique: BTreeSet<_> = all.iter().collect();
+        assert_eq!(all.len(), unique.len());
+        for directory in all {
+            assert!(directory.starts_with('.') && !directory.ends_with('/'), "{directory}");
+        }
+    }
+}

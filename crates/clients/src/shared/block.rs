@@ -1,0 +1,157 @@
+//! Lines between markers.
+//!
+//! The markers are comments in the style of those that tasks write, with another label, so that both can
+//! stand in one file. A line break is put before the block whatever the file ends with, and goes with it:
+//! so the text before it is as it was once the block is gone.
+
+use brief_dialects::portable::output::{Merge, Merged, SharedEntry};
+use brief_syntax::markdown::Outline;
+
+use super::{EDITED, FOREIGN, may_replace};
+
+const BEGIN: &str = "<!-- brief:import -->";
+const END: &str = "<!-- /brief:import -->";
+
+pub(super) fn merge(request: &Merge<'_>) -> Result<Merged, String> {
+    let text = request.text.unwrap_or_default();
+    let unchanged = Merged { text: request.text.map(str::to_owned), ..Merged::default() };
+    let wanted = match request.wanted {
+        [] => None,
+        [SharedEntry::Block { text }] => Some(text.as_str()),
+        _ => return Err("more than one block is wanted in it".to_owned()),
+    };
+    let before = request.before.iter().find_map(|entry| match entry {
+        SharedEntry::Block { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let Some(block) = find(text)? else {
+        return Ok(match wanted {
+            Some(wanted) if !stands(text, wanted, None) => added(text, wanted),
+            _ => unchanged,
+        });
+    };
+    let inside = block.content(text);
+    // Somebody else's words, or the same ones in another place, make ours superfluous.
+    let wanted = wanted.filter(|wanted| !stands(text, wanted, Some(&block)));
+    let entry = |text: &str| SharedEntry::Block { text: text.to_owned() };
+    let mut merged = unchanged;
+    match (wanted, before) {
+        // Not ours to take away.
+        (None, None) => {}
+        (Some(wanted), _) if inside == wanted => merged.entries.push(entry(wanted)),
+        (_, Some(before)) if inside == before => {
+            merged = replaced(text, &block, wanted);
+        }
+        _ => {
+            let name = entry(wanted.or(before).unwrap_or_default());
+            let reason = if before.is_some() { EDITED } else { FOREIGN };
+            if may_replace(request, &name, reason, &mut merged) {
+                merged = replaced(text, &block, wanted);
+            } else if wanted.is_some() {
+                // It may become ours again.
+                merged.entries.extend(before.map(entry));
+            }
+        }
+    }
+    Ok(merged)
+}
+
+/// A block of ours, with its markers and the line break after it.
+struct Block {
+    start: usize,
+    content_start: usize,
+    content_end: usize,
+    end: usize,
+}
+
+impl Block {
+    /// Returns what stands between the markers, with plain line breaks.
+    fn content(&self, text: &str) -> String {
+        let content = text[self.content_start..self.content_end].replace("\r\n", "\n");
+        content.strip_suffix('\n').unwrap_or(&content).to_owned()
+    }
+}
+
+/// Finds the block; markers that do not make one are an error.
+fn find(text: &str) -> Result<Option<Block>, String> {
+    let mut begins = Vec::new();
+    let mut ends = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let place = (start, start + line.len());
+        match line.trim_end() {
+            BEGIN => begins.push(place),
+            END => ends.push(place),
+            _ => {}
+        }
+        start += line.len();
+    }
+    match (begins.as_slice(), ends.as_slice()) {
+        ([], []) => Ok(None),
+        (&[begin], &[end]) if begin.1 <= end.0 => Ok(Some(Block {
+            start: begin.0,
+            content_start: begin.1,
+            content_end: end.0,
+            end: end.1,
+        })),
+        ([_], []) => Err(format!("`{BEGIN}` has no `{END}` after it; remove that line")),
+        ([], [_]) => Err(format!("`{END}` has no `{BEGIN}` before it; remove that line")),
+        _ => Err(format!(
+            "the lines `{BEGIN}` and `{END}` do not make one block; remove all of them but one pair"
+        )),
+    }
+}
+
+/// Returns whether each line already stands in the prose of a file, outside our block: as a word of its
+/// own, since that is how imports are read.
+fn stands(text: &str, wanted: &str, block: Option<&Block>) -> bool {
+    let mut outline = None;
+    let mut is_there = |line: &str| {
+        text.match_indices(line).any(|(at, found)| {
+            let is_apart = |neighbour: Option<char>| neighbour.is_none_or(char::is_whitespace);
+            let is_ours = block.is_some_and(|block| (block.start..block.end).contains(&at));
+            !is_ours
+                && is_apart(text[..at].chars().next_back())
+                && is_apart(text[at + found.len()..].chars().next())
+                && !outline.get_or_insert_with(|| Outline::of(text)).is_opaque(at)
+        })
+    };
+    wanted.lines().all(|line| {
+        let longer = line.strip_prefix('@').map(|path| format!("@./{path}"));
+        is_there(line) || longer.is_some_and(|longer| is_there(&longer))
+    })
+}
+
+/// Returns the file with the block at its end.
+fn added(text: &str, wanted: &str) -> Merged {
+    // A carriage return at the end would become one with a plain line break.
+    let is_windows = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
+    let line_break = if is_windows || text.ends_with('\r') { "\r\n" } else { "\n" };
+    let between = if text.is_empty() { "" } else { line_break };
+    let text = format!("{text}{between}{}", written(wanted, line_break));
+    let entries = vec![SharedEntry::Block { text: wanted.to_owned() }];
+    Merged { text: Some(text), entries, kept: Vec::new() }
+}
+
+/// Returns the file with another block in its place, or none.
+fn replaced(text: &str, block: &Block, wanted: Option<&str>) -> Merged {
+    let (before, after) = (&text[..block.start], &text[block.end..]);
+    let Some(wanted) = wanted else {
+        let shorter = before.strip_suffix('\n').unwrap_or(before);
+        let shorter =
+            shorter.strip_suffix('\r').filter(|_| before.ends_with('\n')).unwrap_or(shorter);
+        // The line before the block and the one after it stay two.
+        let joins = !after.is_empty() && !shorter.is_empty() && !shorter.ends_with('\n');
+        let text = format!("{}{after}", if joins { before } else { shorter });
+        return Merged { text: (!text.is_empty()).then_some(text), ..Merged::default() };
+    };
+    let is_windows = text[block.start..block.content_start].ends_with("\r\n");
+    let written = written(wanted, if is_windows { "\r\n" } else { "\n" });
+    let entries = vec![SharedEntry::Block { text: wanted.to_owned() }];
+    Merged { text: Some(format!("{before}{written}{after}")), entries, kept: Vec::new() }
+}
+
+fn written(wanted: &str, line_break: &str) -> String {
+    let lines = std::iter::once(BEGIN).chain(wanted.lines()).chain(std::iter::once(END));
+    lines.flat_map(|line| [line, line_break]).collect()
+}

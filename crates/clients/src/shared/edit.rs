@@ -1,0 +1,352 @@
+//! Small changes to a text of JSON, with or without comments.
+//!
+//! A change is an insertion or a removal of characters, and each insertion has a removal that undoes it to
+//! the letter. That is why this is not done on a tree that is printed again. New things look like their
+//! neighbours: on a line of their own where those are, with the same indentation.
+
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+
+/// A text of JSON that was understood.
+pub(super) struct Json<'t> {
+    text: &'t str,
+    pub(super) value: Value<'t>,
+    tokens: Vec<TokenAndRange<'t>>,
+}
+
+/// A list or a table: where it is, and what is in it.
+pub(super) struct Container {
+    range: Range,
+    children: Vec<Range>,
+}
+
+impl<'t> Json<'t> {
+    /// Parses a text; the error says what is wrong with it.
+    pub(super) fn parse(text: &'t str) -> Result<Json<'t>, String> {
+        let collect =
+            CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+        // Comments and trailing commas are what people write into such files; the rest is an error.
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let parsed = parse_to_ast(text, &collect, &options)
+            .map_err(|error| format!("it is not JSON: {error}"))?;
+        let value = parsed.value.ok_or("it is not JSON: there is nothing in it")?;
+        Ok(Json { text, value, tokens: parsed.tokens.unwrap_or_default() })
+    }
+
+    /// Returns the table at the top.
+    pub(super) fn top(&self) -> Result<&Object<'t>, String> {
+        self.value.as_object().ok_or_else(|| "it is not a table of JSON, `{…}`".to_owned())
+    }
+
+    /// Returns the text with one more thing at the end of a list or table. `write` gets the layout that it
+    /// should have.
+    pub(super) fn append(&self, to: &Container, write: impl Fn(&Layout) -> String) -> String {
+        match to.children.last() {
+            Some(&last) => self.append_after(to, last, write),
+            None => self.fill(to, write),
+        }
+    }
+
+    fn append_after(
+        &self,
+        to: &Container,
+        last: Range,
+        write: impl Fn(&Layout) -> String,
+    ) -> String {
+        let after = self
+            .tokens
+            .iter()
+            .filter(|token| token.range.start >= last.end && token.range.start + 1 < to.range.end);
+        let comma = after.clone().find(|token| token.token == Token::Comma);
+        // Behind a comment on the same line, which speaks of the last thing.
+        let mut at = comma.map_or(last.end, |comma| comma.range.end);
+        let mut is_line_comment = false;
+        for comment in after.filter(|token| is_comment(token)) {
+            let is_here =
+                comment.range.start >= at && !self.text[at..comment.range.start].contains('\n');
+            if is_here {
+                at = comment.range.end;
+                is_line_comment = matches!(comment.token, Token::CommentLine(_));
+            }
+        }
+        let blank = self.blank_before(last.start);
+        let layout = match blank.rsplit_once('\n') {
+            Some((_, indent)) => Layout::Lines(self.lines(indent)),
+            None => Layout::Inline,
+        };
+        let between = match &layout {
+            Layout::Lines(lines) => lines.line_break(),
+            Layout::Inline if is_line_comment => {
+                let indent = format!("{}{}", self.indent_at(to.range.start), self.unit());
+                self.lines(&indent).line_break()
+            }
+            Layout::Inline if to.children.len() > 1 => blank.to_owned(),
+            Layout::Inline => " ".to_owned(),
+        };
+        let (before, rest) = self.text.split_at(at);
+        let (before, middle) = before.split_at(last.end);
+        let item = write(&layout);
+        match comma {
+            Some(_) => format!("{before}{middle}{between}{item},{rest}"),
+            None => format!("{before},{middle}{between}{item}{rest}"),
+        }
+    }
+
+    /// Puts the first thing into a list or table. What was between the brackets stays behind it.
+    fn fill(&self, to: &Container, write: impl Fn(&Layout) -> String) -> String {
+        let close = to.range.end - 1;
+        let inside = |token: &&TokenAndRange<'_>| {
+            token.range.start > to.range.start && token.range.end <= close
+        };
+        let comment = self.tokens.iter().filter(inside).rfind(|token| is_comment(token));
+        let at = comment.map_or(to.range.start + 1, |comment| comment.range.end);
+        let blank = &self.text[at..close];
+        let layout = match blank.rsplit_once('\n') {
+            Some((_, indent)) => Layout::Lines(self.lines(&format!("{indent}{}", self.unit()))),
+            None => Layout::Inline,
+        };
+        let between = match &layout {
+            Layout::Lines(lines) => lines.line_break(),
+            Layout::Inline if comment.is_some() && blank.is_empty() => " ".to_owned(),
+            Layout::Inline => blank.to_owned(),
+        };
+        format!("{}{between}{}{}", &self.text[..at], write(&layout), &self.text[at..])
+    }
+
+    /// Returns the text without one thing of a list or table, and without its comma.
+    pub(super) fn remove(&self, from: &Container, child: Range) -> String {
+        let before = self.tokens.iter().rfind(|token| token.range.end <= child.start);
+        let after =
+            |token: &&TokenAndRange<'_>| token.range.start >= child.end && !is_comment(token);
+        let next = self.tokens.iter().find(after).filter(|token| token.token == Token::Comma);
+        let comma = next.or_else(|| {
+            let is_before =
+                |token: &&TokenAndRange<'_>| token.range.end <= child.start && !is_comment(token);
+            self.tokens.iter().rfind(is_before).filter(|token| token.token == Token::Comma)
+        });
+        let mut start = child.start - self.blank_before(child.start).len();
+        let end = next.filter(|comma| self.is_blank(child.end, comma.range.start));
+        let mut end = end.map_or(child.end, |comma| comma.range.end);
+        let rest = self.text[end..].trim_start_matches([' ', '\t']);
+        let is_line_comment =
+            before.is_some_and(|token| matches!(token.token, Token::CommentLine(_)));
+        if is_line_comment && !rest.starts_with(['\n', '\r']) {
+            // Else the comment would go on over what follows.
+            start = child.start;
+        } else if start == child.start && from.children.first() == Some(&child) && next.is_some() {
+            // `[a, b]` becomes `[b]`.
+            let is_followed = from.children.len() > 1;
+            end = if is_followed { self.text.len() - rest.len() } else { end };
+        }
+        let mut text = self.text.to_owned();
+        text.replace_range(start..end, "");
+        if let Some(comma) = comma.filter(|comma| comma.range.end <= start) {
+            text.replace_range(comma.range.start..comma.range.end, "");
+        } else if let Some(comma) = comma.filter(|comma| comma.range.start >= end) {
+            let at = comma.range.start - (end - start);
+            text.replace_range(at..=at, "");
+        }
+        text
+    }
+
+    /// Returns the text with another value in a value's place.
+    pub(super) fn replace(&self, value: Range, write: impl Fn(&Layout) -> String) -> String {
+        let is_long = self.text[value.start..value.end].contains('\n');
+        let layout = if is_long {
+            Layout::Lines(self.lines(self.indent_at(value.start)))
+        } else {
+            Layout::Inline
+        };
+        let (before, after) = (&self.text[..value.start], &self.text[value.end..]);
+        format!("{before}{}{after}", write(&layout))
+    }
+
+    /// Returns whether there is a comment in a list or table.
+    pub(super) fn has_comment(&self, container: &Container) -> bool {
+        let range = container.range;
+        let mut tokens = self.tokens.iter();
+        tokens.any(|token| {
+            is_comment(token) && token.range.start > range.start && token.range.end < range.end
+        })
+    }
+
+    fn blank_before(&self, at: usize) -> &'t str {
+        let before = &self.text[..at];
+        &before[before.trim_end_matches([' ', '\t', '\n', '\r']).len()..]
+    }
+
+    fn is_blank(&self, start: usize, end: usize) -> bool {
+        self.text.get(start..end).is_some_and(|text| text.trim().is_empty())
+    }
+
+    /// Returns how the line begins that something stands on.
+    fn indent_at(&self, at: usize) -> &'t str {
+        let line = self.text[..at].rfind('\n').map_or(0, |at| at + 1);
+        let line = &self.text[line..];
+        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+    }
+
+    /// Returns what one more level is indented by.
+    fn unit(&self) -> &'t str {
+        let first = self.value.as_object().and_then(|top| top.properties.first());
+        let blank = first.map_or("", |first| self.blank_before(first.range.start));
+        match blank.rsplit_once('\n') {
+            Some((_, indent)) if !indent.is_empty() => indent,
+            _ => "  ",
+        }
+    }
+
+    fn lines(&self, indent: &str) -> Lines {
+        let line_break = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+        Lines { line_break, indent: indent.to_owned(), unit: self.unit().to_owned() }
+    }
+}
+
+impl Container {
+    /// Returns a list or a table as a container; `None` for other values.
+    pub(super) fn of(value: &Value<'_>) -> Option<Container> {
+        match value {
+            Value::Object(object) => Some(Container::table(object)),
+            Value::Array(list) => {
+                let children = list.elements.iter().map(Ranged::range).collect();
+                Some(Container { range: list.range, children })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a table as a container.
+    pub(super) fn table(object: &Object<'_>) -> Container {
+        let children = object.properties.iter().map(|property| property.range).collect();
+        Container { range: object.range, children }
+    }
+
+    /// Returns whether nothing is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.children.is_empty()
+    }
+}
+
+fn is_comment(token: &TokenAndRange<'_>) -> bool {
+    matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
+}
+
+/// How new things are laid out.
+pub(super) enum Layout {
+    /// On the line that is there.
+    Inline,
+    /// On lines of their own.
+    Lines(Lines),
+}
+
+/// Lines of their own.
+#[derive(Clone)]
+pub(super) struct Lines {
+    line_break: &'static str,
+    indent: String,
+    unit: String,
+}
+
+impl Lines {
+    fn line_break(&self) -> String {
+        format!("{}{}", self.line_break, self.indent)
+    }
+
+    fn deeper(&self) -> Lines {
+        Lines { indent: format!("{}{}", self.indent, self.unit), ..self.clone() }
+    }
+}
+
+impl Layout {
+    /// Writes a key of a table with its value.
+    pub(super) fn property(&self, key: &str, value: &Value<'_>) -> String {
+        format!("{}: {}", quoted(key), self.value(value))
+    }
+
+    /// Writes a value.
+    pub(super) fn value(&self, value: &Value<'_>) -> String {
+        match value {
+            Value::StringLit(text) => quoted(&text.value),
+            Value::NumberLit(number) => number.value.to_owned(),
+            Value::BooleanLit(boolean) => boolean.value.to_string(),
+            Value::NullKeyword(_) => "null".to_owned(),
+            Value::Object(object) => {
+                let properties = object.properties.iter();
+                self.all(('{', '}'), properties, |layout, property| {
+                    layout.property(property.name.as_str(), &property.value)
+                })
+            }
+            Value::Array(list) => {
+                self.all(('[', ']'), list.elements.iter(), |layout, value| layout.value(value))
+            }
+        }
+    }
+
+    fn all<T>(
+        &self,
+        (open, close): (char, char),
+        things: impl ExactSizeIterator<Item = T>,
+        write: impl Fn(&Layout, T) -> String,
+    ) -> String {
+        if things.len() == 0 {
+            return format!("{open}{close}");
+        }
+        match self {
+            Layout::Inline => {
+                let things: Vec<String> = things.map(|thing| write(self, thing)).collect();
+                format!("{open}{}{close}", things.join(", "))
+            }
+            Layout::Lines(lines) => {
+                let (inner, start) = (lines.deeper(), lines.deeper().line_break());
+                let layout = Layout::Lines(inner);
+                let things: Vec<String> = things.map(|thing| write(&layout, thing)).collect();
+                let between = format!(",{start}");
+                format!("{open}{start}{}{}{close}", things.join(&between), lines.line_break())
+            }
+        }
+    }
+}
+
+/// Writes a text of JSON.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Returns whether two values mean the same: the order of a table's keys does not count.
+pub(super) fn same(left: &Value<'_>, right: &Value<'_>) -> bool {
+    match (left, right) {
+        (Value::StringLit(left), Value::StringLit(right)) => left.value == right.value,
+        (Value::NumberLit(left), Value::NumberLit(right)) => {
+            let number = |text: &str| text.parse::<f64>().ok();
+            left.value == right.value
+                || number(left.value).is_some_and(|left| Some(left) == number(right.value))
+        }
+        (Value::BooleanLit(left), Value::BooleanLit(right)) => left.value == right.value,
+        (Value::NullKeyword(_), Value::NullKeyword(_)) => true,
+        (Value::Array(left), Value::Array(right)) => {
+            left.elements.len() == right.elements.len()
+                && left.elements.iter().zip(&right.elements).all(|(left, right)| same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.properties.len() == right.properties.len()
+                && left.properties.iter().all(|property| {
+                    let other = right.get(property.name.as_str());
+                    other.is_some_and(|other| same(&property.value, &other.value))
+                })
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,198 @@
+//! Entries of lists and tables in a file of JSON.
+
+use brief_dialects::portable::output::{Merge, Merged, SharedEntry};
+use jsonc_parser::ast::{Object, ObjectProp, Value};
+use jsonc_parser::common::Ranged;
+
+use super::edit::{Container, Json, quoted, same};
+use super::{EDITED, FOREIGN, may_replace};
+
+pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged, String> {
+    let mut merged = Merged::default();
+    let skeleton = skeleton(schema);
+    let (mark, text) = match request.text {
+        Some(text) => match text.strip_prefix('\u{feff}') {
+            Some(rest) => ("\u{feff}", rest),
+            None => ("", text),
+        },
+        None if request.wanted.is_empty() => return Ok(merged),
+        None => ("", skeleton.as_str()),
+    };
+    let mut text = text.to_owned();
+    Json::parse(&text)?.top()?;
+    for entry in request.wanted {
+        let change = match entry {
+            SharedEntry::Listed { key, value } => list(&text, key, value, request, &mut merged)?,
+            SharedEntry::Keyed { key, name, json } => {
+                set(&text, (key, name, json), entry, request, &mut merged)?
+            }
+            SharedEntry::Block { .. } => None,
+        };
+        text = change.unwrap_or(text);
+    }
+    // Afterwards, so that a list that gets something else instead stays where it is.
+    let mut removed = false;
+    for entry in request.before {
+        if request.wanted.iter().any(|wanted| wanted.name() == entry.name()) {
+            continue;
+        }
+        if let Some(change) = remove(&text, entry, request, &mut merged)? {
+            text = change;
+            removed = true;
+        }
+    }
+    // What we made of it is what everybody else will read.
+    Json::parse(&text)?.top()?;
+    let is_nothing = removed && merged.entries.is_empty() && text == skeleton;
+    merged.text = (!is_nothing).then(|| format!("{mark}{text}"));
+    Ok(merged)
+}
+
+/// What a file looks like that holds nothing yet.
+fn skeleton(schema: Option<&str>) -> String {
+    match schema {
+        Some(schema) => format!("{{\n  \"$schema\": {}\n}}\n", quoted(schema)),
+        // Unlike `{}`, which somebody may have written.
+        None => "{\n}\n".to_owned(),
+    }
+}
+
+/// Adds a text to a list, unless it is there.
+fn list(
+    text: &str,
+    key: &str,
+    value: &str,
+    request: &Merge<'_>,
+    merged: &mut Merged,
+) -> Result<Option<String>, String> {
+    let json = Json::parse(text)?;
+    let top = json.top()?;
+    let ours = SharedEntry::Listed { key: key.to_owned(), value: value.to_owned() };
+    let quoted = quoted(value);
+    let new = Json::parse(&quoted)?;
+    let Some(property) = property(top, key)? else {
+        merged.entries.push(ours);
+        let list = format!("[{quoted}]");
+        let list = Json::parse(&list)?;
+        let table = Container::table(top);
+        return Ok(Some(json.append(&table, |layout| layout.property(key, &list.value))));
+    };
+    let list = property.value.as_array().ok_or_else(|| format!("`{key}` is not a list"))?;
+    let is_it = |element: &Value<'_>| is_text(element, value);
+    if list.elements.iter().any(is_it) {
+        // What we did not put there is somebody else's, and does as well.
+        merged.entries.extend(request.before.contains(&ours).then_some(ours));
+        return Ok(None);
+    }
+    merged.entries.push(ours);
+    let container = Container::of(&property.value);
+    Ok(container.map(|list| json.append(&list, |layout| layout.value(&new.value))))
+}
+
+/// Sets a key of a table, unless somebody else has.
+fn set(
+    text: &str,
+    (key, name, value): (&str, &str, &str),
+    entry: &SharedEntry,
+    request: &Merge<'_>,
+    merged: &mut Merged,
+) -> Result<Option<String>, String> {
+    let json = Json::parse(text)?;
+    let top = json.top()?;
+    let new = Json::parse(value)?;
+    let Some(table) = property(top, key)? else {
+        merged.entries.push(entry.clone());
+        let table = format!("{{{}: {value}}}", quoted(name));
+        let table = Json::parse(&table)?;
+        let top = Container::table(top);
+        return Ok(Some(json.append(&top, |layout| layout.property(key, &table.value))));
+    };
+    let table = table.value.as_object().ok_or_else(|| format!("`{key}` is not a table"))?;
+    let Some(found) = property(table, name).map_err(|problem| format!("in `{key}`, {problem}"))?
+    else {
+        merged.entries.push(entry.clone());
+        let table = Container::table(table);
+        return Ok(Some(json.append(&table, |layout| layout.property(name, &new.value))));
+    };
+    let before = request.before.iter().find(|before| before.name() == entry.name());
+    let is_as_before = before.is_some_and(|before| is_value(&found.value, before));
+    if same(&found.value, &new.value) {
+        merged.entries.extend(before.map(|_| entry.clone()));
+        return Ok(None);
+    }
+    let reason = if before.is_some() { EDITED } else { FOREIGN };
+    if is_as_before || may_replace(request, entry, reason, merged) {
+        merged.entries.push(entry.clone());
+        return Ok(Some(json.replace(found.value.range(), |layout| layout.value(&new.value))));
+    }
+    // It may become ours again.
+    merged.entries.extend(before.cloned());
+    Ok(None)
+}
+
+/// Takes out what we have put there, if it is still there.
+fn remove(
+    text: &str,
+    entry: &SharedEntry,
+    request: &Merge<'_>,
+    merged: &mut Merged,
+) -> Result<Option<String>, String> {
+    let json = Json::parse(text)?;
+    let top = json.top()?;
+    let (key, range) = match entry {
+        SharedEntry::Listed { key, value } => {
+            let list = property(top, key)?.and_then(|property| property.value.as_array());
+            let mut elements = list.into_iter().flat_map(|list| &list.elements);
+            (key, elements.rfind(|element| is_text(element, value)).map(Ranged::range))
+        }
+        SharedEntry::Keyed { key, name, .. } => {
+            let table = property(top, key)?.and_then(|property| property.value.as_object());
+            let found = match table {
+                Some(table) => property(table, name)?,
+                None => None,
+            };
+            let found = found.filter(|found| {
+                is_value(&found.value, entry) || may_replace(request, entry, EDITED, merged)
+            });
+            (key, found.map(|found| found.range))
+        }
+        SharedEntry::Block { .. } => return Ok(None),
+    };
+    let container = property(top, key)?.and_then(|property| Container::of(&property.value));
+    let (Some(range), Some(container)) = (range, container) else { return Ok(None) };
+    let text = json.remove(&container, range);
+    let without = without_empty(&text, key)?;
+    Ok(Some(without.unwrap_or(text)))
+}
+
+/// Removes a list or table that is empty now, unless somebody has written a comment there.
+fn without_empty(text: &str, key: &str) -> Result<Option<String>, String> {
+    let json = Json::parse(text)?;
+    let top = json.top()?;
+    let Some(property) = property(top, key)? else { return Ok(None) };
+    let is_empty = Container::of(&property.value)
+        .is_some_and(|container| container.is_empty() && !json.has_comment(&container));
+    Ok(is_empty.then(|| json.remove(&Container::table(top), property.range)))
+}
+
+/// Finds a key. One that stands there twice means something else to each reader.
+fn property<'o, 't>(
+    object: &'o Object<'t>,
+    key: &str,
+) -> Result<Option<&'o ObjectProp<'t>>, String> {
+    let mut found = object.properties.iter().filter(|property| property.name.as_str() == key);
+    let first = found.next();
+    if found.next().is_some() {
+        return Err(format!("`{key}` stands there twice; remove one of them"));
+    }
+    Ok(first)
+}
+
+fn is_text(value: &Value<'_>, text: &str) -> bool {
+    value.as_string_lit().is_some_and(|found| found.value == text)
+}
+
+fn is_value(value: &Value<'_>, entry: &SharedEntry) -> bool {
+    let SharedEntry::Keyed { json, .. } = entry else { return false };
+    Json::parse(json).is_ok_and(|json| same(value, &json.value))
+}
