@@ -317,8 +317,8 @@ impl Work<'_> {
                     continue;
                 }
             };
-            let content = item::content_hash(item, &beside);
-            let fingerprint = item::fingerprint(context, self.request.clients, item, &content);
+            let hash = item::content_hash(item, &beside);
+            let fingerprint = item::fingerprint(context, self.request.clients, item, &hash);
             if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
                 let compiled = self.compiler.compile(item, self.request.clients);
                 let source = item.slashed().to_owned();

@@ -45,6 +45,14 @@ pub enum BundleError {
         /// The one that it needs.
         name: String,
     },
+    /// Something is wrong with a bundle.
+    #[error("the bundle `{bundle}` cannot be used: {problem}")]
+    Invalid {
+        /// The bundle.
+        bundle: String,
+        /// What is wrong, with its place.
+        problem: String,
+    },
     /// What a bundle names is in several other registries, and not in its own.
     #[error("the bundle `{bundle}` names the {what}, which several sources have")]
     Ambiguous {

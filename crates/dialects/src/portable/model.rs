@@ -190,6 +190,14 @@ impl Document {
         list_of(self.field(name)?)
     }
 
+    /// Returns the version in the metadata, as written.
+    pub fn version(&self) -> Option<&str> {
+        match self.field("metadata")?.value() {
+            Value::Mapping(metadata) => metadata.get("version")?.as_str(),
+            _ => None,
+        }
+    }
+
     /// Returns the body.
     pub fn body(&self) -> &str {
         &self.source.text()[self.front.body_start..]
@@ -313,6 +321,11 @@ impl Item {
         self.document.text("description").unwrap_or_default()
     }
 
+    /// Returns its version, as written.
+    pub fn version(&self) -> Option<&str> {
+        self.document.version()
+    }
+
     /// Returns whether the item is for a client.
     pub fn is_for(&self, client: &str) -> bool {
         self.document.list("audience").is_none_or(|audience| audience.contains(&client))
@@ -412,11 +425,7 @@ impl Bundle {
 
     /// Returns its version, as written.
     pub fn version(&self) -> Option<&str> {
-        let Some(Value::Mapping(metadata)) = self.document.field("metadata").map(Node::value)
-        else {
-            return None;
-        };
-        metadata.get("version").and_then(Node::as_str)
+        self.document.version()
     }
 
     /// Returns what is wrong with it.

@@ -60,7 +60,9 @@ pub enum InstallError {
         differences: Vec<String>,
     },
     /// What is in a commit is not what was locked.
-    #[error("the {item} of `{source_name}` is not what was locked, although the commit is the same")]
+    #[error(
+        "the {item} of `{source_name}` is not what was locked, although the commit is the same"
+    )]
     Tampered {
         /// The item.
         item: ItemId,

@@ -33,7 +33,7 @@ pub use error::{InstallError, Unresolved};
 pub use open::{Found, look_into};
 pub use run::sync;
 pub use select::{ChooseError, choose};
-pub use status::{Status, status};
+pub use status::{Drift, Status, status};
 
 /// The directories of a project, or of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,6 +181,8 @@ pub struct Report {
     pub diagnostics: Vec<Diagnostic>,
     /// What the user should know besides.
     pub notes: Vec<String>,
+    /// What this machine will have written.
+    record: Option<record::Record>,
 }
 
 impl Report {

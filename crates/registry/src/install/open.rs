@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use brief_dialects::portable::{self, Registry};
-use brief_syntax::system::System;
 use brief_syntax::Root;
+use brief_syntax::system::System;
 
 use super::{InstallError, Project, Request};
-use crate::cache::{Cache, Checkout, Network};
+use crate::cache::{Cache, Checkout, Event, Network};
 use crate::lock::{Lock, LockedSource};
 use crate::manifest::{Place, WantedSource};
 use crate::source::{GitSource, Source};
@@ -41,14 +41,16 @@ pub fn look_into(
     base: &Path,
     clients: &[&str],
     network: Network,
+    observer: &dyn Fn(Event<'_>),
 ) -> Result<Found, InstallError> {
     let name = source.to_string();
     let (directory, commit, notes) = match source {
         Source::Directory(path) => (base.join(path), None, Vec::new()),
         Source::Git(git) => {
-            let checkout = cache(system)?
-                .checkout(git, network)
-                .map_err(|error| InstallError::Fetch { name: name.clone(), error: Box::new(error) })?;
+            let checkout =
+                cache(system)?.observed(observer).checkout(git, network).map_err(|error| {
+                    InstallError::Fetch { name: name.clone(), error: Box::new(error) }
+                })?;
             (checkout.directory, Some(checkout.commit), checkout.notes)
         }
     };
@@ -61,8 +63,11 @@ fn cache(system: &dyn System) -> Result<Cache<'_>, InstallError> {
 }
 
 fn root(system: &dyn System, name: &str, path: PathBuf) -> Result<Root, InstallError> {
-    Root::open(system, &path)
-        .map_err(|error| InstallError::Directory { name: name.to_owned(), path, error })
+    Root::open(system, &path).map_err(|error| InstallError::Directory {
+        name: name.to_owned(),
+        path,
+        error,
+    })
 }
 
 /// What all sources are opened with.
@@ -72,6 +77,7 @@ pub(super) struct Opener<'o> {
     pub(super) request: &'o Request<'o>,
     pub(super) lock: &'o Lock,
     pub(super) clients: &'o [&'o str],
+    pub(super) observer: &'o dyn Fn(Event<'_>),
 }
 
 impl Opener<'_> {
@@ -98,9 +104,10 @@ impl Opener<'_> {
         source: &GitSource,
         locked: Option<&LockedSource>,
     ) -> Result<(Checkout, bool), InstallError> {
-        let cache = cache(self.system)?;
+        let cache = cache(self.system)?.observed(self.observer);
         let network = self.request.network;
-        let failed = |error| InstallError::Fetch { name: wanted.name.clone(), error: Box::new(error) };
+        let failed =
+            |error| InstallError::Fetch { name: wanted.name.clone(), error: Box::new(error) };
         if let Some(commit) = self.request.commits.get(&wanted.name) {
             let checkout = cache.checkout_commit(source, commit, network).map_err(failed)?;
             return Ok((checkout, false));
@@ -126,21 +133,25 @@ pub(super) fn git_source(
         unreachable!("only repositories come here")
     };
     let failed = |error| InstallError::Source { name: wanted.name.clone(), error };
-    match Source::parse_added(git, &project.config, system).map_err(failed)? {
-        Source::Git(mut source) => {
-            if reference.is_some() {
-                source.reference.clone_from(reference);
+    let parse = |text: &str| Source::parse_added(text, &project.config, system).map_err(failed);
+    let source = match parse(git)? {
+        Source::Git(source) => source,
+        // The manifest says that it is a repository, whatever lies beside it by that name.
+        Source::Directory(_) => {
+            let is_path = git.starts_with(['.', '/', '~', '\\']);
+            let forced = if is_path { format!("git::{git}") } else { format!("github:{git}") };
+            match parse(&forced)? {
+                Source::Git(source) => source,
+                Source::Directory(path) => {
+                    let error = std::io::ErrorKind::NotADirectory.into();
+                    return Err(InstallError::Directory { name: wanted.name.clone(), path, error });
+                }
             }
-            if subpath.is_some() {
-                source.subpath.clone_from(subpath);
-            }
-            Ok(source)
         }
-        // A directory by that name has come up beside the manifest; the manifest says what is meant.
-        Source::Directory(path) => Ok(GitSource {
-            url: format!("https://github.com/{}.git", path.to_string_lossy().trim_end_matches(".git")),
-            reference: reference.clone(),
-            subpath: subpath.clone(),
-        }),
-    }
+    };
+    Ok(GitSource {
+        url: source.url,
+        reference: reference.clone().or(source.reference),
+        subpath: subpath.clone().or(source.subpath),
+    })
 }

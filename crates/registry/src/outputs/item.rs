@@ -46,7 +46,7 @@ impl Beside {
             .open_dir_below(root.path(), Path::new(item.slashed()))
             .map_err(|error| unreadable(item, &first.path, &error.into()))?;
         let mut held: Option<(&str, Box<dyn Dir>)> = None;
-        let mut room = HELD;
+        let mut space = HELD;
         for file in item.files() {
             let (parent, name) = split(&file.path);
             if !parent.is_empty() && held.as_ref().is_none_or(|(path, _)| *path != parent) {
@@ -59,7 +59,7 @@ impl Beside {
                 Some((_, handle)) if !parent.is_empty() => handle.as_ref(),
                 _ => directory.as_ref(),
             };
-            let one = read_one(place, name, &mut room)
+            let one = read_one(place, name, &mut space)
                 .map_err(|error| unreadable(item, &file.path, &error))?;
             beside.files.insert(file.path.clone(), one);
         }
@@ -102,19 +102,19 @@ impl Beside {
     }
 }
 
-fn read_one(directory: &dyn Dir, name: &str, room: &mut usize) -> Result<OneFile, ReadError> {
+fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<OneFile, ReadError> {
     let mut hasher = Hasher::default();
     let mut bytes = Some(Vec::new());
     let permission =
         directory.read_pieces(OsStr::new(name), limits::SUPPORT_FILE_BYTES, &mut |piece| {
             hasher.update(piece);
             match &mut bytes {
-                Some(held) if held.len() + piece.len() <= *room => held.extend_from_slice(piece),
+                Some(held) if held.len() + piece.len() <= *space => held.extend_from_slice(piece),
                 _ => bytes = None,
             }
             Ok(())
         })?;
-    *room -= bytes.as_ref().map_or(0, Vec::len);
+    *space -= bytes.as_ref().map_or(0, Vec::len);
     let record = FileRecord { sha256: hasher.finish(), program: permission == Permission::Program };
     Ok(OneFile { record, bytes })
 }

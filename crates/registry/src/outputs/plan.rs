@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::portable::output::{Compiled, Content};
@@ -23,7 +23,7 @@ use super::stage::{At, Mode, Planned, Stage};
 use super::{Change, ChangeKind, split};
 
 /// The directory of copies of what was replaced, in the directory that is only for us.
-const BACKUPS: &str = "backups";
+pub(crate) const BACKUPS: &str = "backups";
 
 /// What becomes of files that somebody else has changed or written.
 #[derive(Debug, Clone, Default)]
@@ -212,6 +212,11 @@ impl<'p> Plan<'p> {
                 self.leave(key);
             }
         }
+    }
+
+    /// Returns where an output is.
+    pub(crate) fn path_of(&self, path: &str) -> PathBuf {
+        self.out.join(path)
     }
 
     fn keep_adopted(&mut self, path: &str) {

@@ -1,0 +1,570 @@
+//! One run: what is wanted is found, planned, staged and put in place.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_dialects::portable::output::Compile;
+use brief_dialects::portable::{Item, ItemId};
+use brief_syntax::hash::sha256;
+use brief_syntax::system::{Permission, ReadError, System};
+use brief_syntax::{Diagnostic, Severity, Source, Span};
+
+use super::open::{Opened, Opener};
+use super::select::{Selected, Selection, select};
+use super::{
+    Extent, InstallError, Locking, Mode, Project, Report, Request, SourceReport, Unresolved, shared,
+};
+use crate::cache::Event;
+use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
+use crate::manifest::{Edit, Manifest};
+use crate::outputs::ChangeKind;
+use crate::outputs::disk::{Disk, Found};
+use crate::outputs::item::{self, Beside};
+use crate::outputs::plan::{self, Advice, Backup, Chosen, Plan, Policy, Wanted};
+use crate::outputs::record::Record;
+use crate::outputs::stage::{self, At, CommitError, Disks, Mode as FileMode, Planned, Stage};
+
+/// What this machine has written.
+pub(super) const RECORD: &str = "installed.json";
+
+/// The file that two runs at once are kept apart with.
+const LOCK: &str = "lock";
+
+/// The way out of a conflict.
+const ADVICE: Advice = Advice {
+    edited: "put the change into the source; `brief sync --force FILE` replaces the file and keeps a copy",
+    foreign: "move it away; `brief sync --adopt FILE` takes its place and keeps a copy",
+    stale: "remove it; `brief sync --force FILE` does and keeps a copy",
+};
+
+/// Makes a project what its manifest says.
+pub fn sync(
+    system: &dyn System,
+    compiler: &dyn Compile,
+    project: &Project,
+    request: &Request<'_>,
+    observer: &dyn Fn(Event<'_>),
+) -> Result<Report, InstallError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |error| InstallError::Io { path, error }
+    };
+    let is_write = request.mode == Mode::Write;
+    let _lock = if is_write {
+        system.create_dir(&project.config).map_err(io(&project.config))?;
+        make_own(system, project).map_err(io(&project.own))?;
+        Some(system.lock(&project.own.join(LOCK)).map_err(io(&project.own))?)
+    } else {
+        None
+    };
+    let open = |path: &Path| Disk::open(system, path).map_err(io(path));
+    let mut disks = Disks {
+        outputs: open(&project.outputs)?,
+        config: open(&project.config)?,
+        own: open(&project.own)?,
+    };
+    let mut report = Report::default();
+    if is_write {
+        let recovered = stage::recover(system, &mut disks).map_err(io(&project.own))?;
+        if let Some(recovered) = recovered {
+            report.notes.push("a run that was ended in the middle is finished now".to_owned());
+            report.notes.extend(
+                recovered
+                    .kept
+                    .iter()
+                    .map(|path| format!("`{path}` was changed since that run, and stays as it is")),
+            );
+        }
+    } else if stage::is_pending(&disks.own) {
+        report.notes.push("a run was ended in the middle; `brief sync` finishes it".to_owned());
+    }
+    let old = State::read(project, request, &mut disks)?;
+    let run = Run { system, compiler, project, request, observer };
+    run.go(&old, &mut disks, report)
+}
+
+/// Makes the directory that is only for us; it is nothing for version control.
+fn make_own(system: &dyn System, project: &Project) -> io::Result<()> {
+    system.create_dir(&project.own)?;
+    let ignore = project.own.join(".gitignore");
+    match system.create_file(&ignore, b"# Only for this machine.\n*\n") {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What a project says before a run.
+struct State {
+    /// The manifest as it is, if there is one.
+    manifest_before: Option<String>,
+    /// The manifest as it will be.
+    manifest_text: String,
+    manifest: Manifest,
+    lock_before: Option<String>,
+    lock: Lock,
+    /// What this machine has written.
+    record: Record,
+    /// What the lock says about that.
+    witness: Record,
+}
+
+impl State {
+    fn read(
+        project: &Project,
+        request: &Request<'_>,
+        disks: &mut Disks<'_>,
+    ) -> Result<State, InstallError> {
+        let path = project.manifest();
+        let manifest_before = text(&mut disks.config, &path)?;
+        if manifest_before.is_none()
+            && request.edits.is_empty()
+            && request.extent == Extent::Manifest
+        {
+            return Err(InstallError::NoManifest { directory: project.config.clone() });
+        }
+        let before = manifest_before.clone().unwrap_or_default();
+        let manifest_text = Edit::apply(&before, request.edits)
+            .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
+        let source = Arc::new(Source::new(path, manifest_text.as_str()));
+        let manifest = match request.extent {
+            Extent::Manifest => Manifest::read(&source).map_err(InstallError::Manifest)?,
+            Extent::Nothing => Manifest::default(),
+        };
+        let path = project.lock();
+        let lock_before = text(&mut disks.config, &path)?;
+        let lock = match &lock_before {
+            Some(text) => Lock::parse(text).map_err(|error| InstallError::Lock { path, error })?,
+            None => Lock::default(),
+        };
+        let record = match disks.own.top() {
+            Some(own) => Record::read(own, RECORD).map_err(|problem| InstallError::Unreadable {
+                path: project.own.join(RECORD),
+                problem,
+            })?,
+            None => None,
+        };
+        let record = record.unwrap_or_else(|| Record::new(String::new()));
+        let witness = lock.to_record();
+        Ok(State { manifest_before, manifest_text, manifest, lock_before, lock, record, witness })
+    }
+}
+
+/// Reads a file of the project that we write to; a link is not followed.
+fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match disk.read(name) {
+        Ok(content) => {
+            String::from_utf8(content.bytes).map(Some).map_err(|_| InstallError::Unreadable {
+                path: path.to_owned(),
+                problem: "it is not UTF-8".to_owned(),
+            })
+        }
+        Err(ReadError::Missing) => Ok(None),
+        Err(error) => {
+            Err(InstallError::Unreadable { path: path.to_owned(), problem: error.to_string() })
+        }
+    }
+}
+
+/// What all steps need.
+struct Run<'r> {
+    system: &'r dyn System,
+    compiler: &'r dyn Compile,
+    project: &'r Project,
+    request: &'r Request<'r>,
+    observer: &'r dyn Fn(Event<'_>),
+}
+
+impl Run<'_> {
+    fn go(
+        &self,
+        old: &State,
+        disks: &mut Disks<'_>,
+        mut report: Report,
+    ) -> Result<Report, InstallError> {
+        let request = self.request;
+        if request.locking == Locking::Frozen {
+            self.check_lock(old)?;
+        }
+        let sources = self.open_all(old)?;
+        let clients = self.clients_of(&sources)?;
+        let selection = select(&sources).map_err(InstallError::Unresolved)?;
+        let is_write = request.mode == Mode::Write;
+        let policy = Policy {
+            edited: Chosen::Paths(request.force.clone()),
+            foreign: Chosen::Paths(request.adopt.clone()),
+            backup: Backup::Copy,
+            advice: ADVICE,
+        };
+        let stage = if is_write {
+            Some(Stage::begin(&disks.own).map_err(InstallError::NotWritten)?)
+        } else {
+            None
+        };
+        let records = vec![&old.record, &old.witness];
+        let after = Record::new(String::new());
+        let mut plan = Plan::new(records, &policy, &self.project.outputs, after, stage);
+        plan.differences = (request.mode == Mode::Diff).then(Vec::new);
+        let outcome = self.plan_all(old, &sources, &clients, &selection, &mut plan, disks);
+        let lock = match outcome {
+            Ok(lock) => lock,
+            Err(error) => {
+                if let Some(stage) = plan.stage.take() {
+                    // The first error is the one to tell about.
+                    let _ = stage.abandon(&disks.own);
+                }
+                return Err(error);
+            }
+        };
+        self.tell(old, &sources, &selection, &lock, &mut report);
+        let stage = plan.stage.take();
+        self.take_from(plan, &mut report);
+        if let Some(mut stage) = stage {
+            let outcome = self.stage_own(old, &lock, &report, &mut stage, disks);
+            if let Err(error) = outcome {
+                let _ = stage.abandon(&disks.own);
+                return Err(InstallError::NotWritten(error));
+            }
+            stage.commit(self.system, disks).map_err(|error| match error {
+                CommitError::Nothing(error) => InstallError::NotWritten(error),
+                CommitError::Half(error) => InstallError::HalfWritten(error),
+            })?;
+        }
+        report.record = None;
+        Ok(report)
+    }
+
+    /// Refuses a lock that does not know what the manifest wants.
+    fn check_lock(&self, old: &State) -> Result<(), InstallError> {
+        if old.lock_before.is_none() {
+            return Err(InstallError::NoLock);
+        }
+        let mut differences = Vec::new();
+        for source in &old.manifest.sources {
+            match old.lock.sources.get(&source.name) {
+                None => differences.push(format!("the source `{}` is not locked", source.name)),
+                Some(locked) if locked.place != source.place => {
+                    differences.push(format!("the source `{}` is locked elsewhere", source.name));
+                }
+                Some(_) => {}
+            }
+        }
+        for name in old.lock.sources.keys() {
+            if old.manifest.source(name).is_none() {
+                differences.push(format!("the source `{name}` is locked, but no longer wanted"));
+            }
+        }
+        if differences.is_empty() { Ok(()) } else { Err(InstallError::Frozen { differences }) }
+    }
+
+    fn open_all<'s>(&self, old: &'s State) -> Result<Vec<Opened<'s>>, InstallError> {
+        let clients = self.compiler.clients();
+        let opener = Opener {
+            system: self.system,
+            project: self.project,
+            request: self.request,
+            lock: &old.lock,
+            clients: &clients,
+            observer: self.observer,
+        };
+        old.manifest.sources.iter().map(|source| opener.open(source)).collect()
+    }
+
+    /// Returns the clients of each source.
+    fn clients_of(&self, sources: &[Opened<'_>]) -> Result<Vec<Vec<String>>, InstallError> {
+        let known = self.compiler.clients();
+        let mut problems = Vec::new();
+        let mut all = Vec::new();
+        for source in sources {
+            let listed = source.wanted.clients.as_deref().unwrap_or(self.request.clients);
+            for client in listed.iter().filter(|client| !known.contains(&client.as_str())) {
+                problems.push(Unresolved::Client {
+                    source_name: source.wanted.name.clone(),
+                    client: client.clone(),
+                    known: known.iter().map(|&name| name.to_owned()).collect(),
+                });
+            }
+            // In the order of the profiles, whatever the order in the manifest.
+            let wanted = known.iter().filter(|name| listed.iter().any(|listed| listed == **name));
+            all.push(wanted.map(|&name| name.to_owned()).collect());
+        }
+        if problems.is_empty() { Ok(all) } else { Err(InstallError::Unresolved(problems)) }
+    }
+
+    /// Plans everything, and returns what the lock will say.
+    fn plan_all(
+        &self,
+        old: &State,
+        sources: &[Opened<'_>],
+        clients: &[Vec<String>],
+        selection: &Selection,
+        plan: &mut Plan<'_>,
+        disks: &mut Disks<'_>,
+    ) -> Result<Lock, InstallError> {
+        let mut lock = Lock::default();
+        for (number, source) in sources.iter().enumerate() {
+            let bundles = selection.bundles.iter().filter(|(place, _)| *place == number);
+            let bundles = bundles.map(|(_, name)| {
+                let version = source.registry.bundle(name).and_then(|bundle| bundle.version());
+                (name.clone(), version.map(str::to_owned))
+            });
+            let place = source.wanted.place.clone();
+            let locked =
+                LockedSource { place, commit: source.commit.clone(), bundles: bundles.collect() };
+            lock.sources.insert(source.wanted.name.clone(), locked);
+        }
+        for (id, selected) in &selection.items {
+            let source = &sources[selected.source];
+            let Some(item) = source.registry.item(id) else { continue };
+            let clients = &clients[selected.source];
+            let locked = self.plan_item(old, source, item, selected, clients, plan, disks)?;
+            lock.items.extend(locked.map(|locked| (id.clone(), locked)));
+        }
+        for (number, id) in &selection.refused {
+            let source = &sources[*number];
+            if let Some(item) = source.registry.item(id) {
+                let errors = item.diagnostics().iter();
+                let errors = errors.filter(|found| found.severity == Severity::Error);
+                plan.diagnostics.extend(errors.cloned());
+            }
+            plan.fail(&plan::key(id));
+            lock.items.extend(old.lock.items.get(id).map(|known| (id.clone(), known.clone())));
+        }
+        let is_read = self.report_unread(sources, plan);
+        if is_read {
+            plan.remove_stale(&mut disks.outputs, &disks.own).map_err(InstallError::NotWritten)?;
+        } else {
+            plan.leave_all();
+            for (id, known) in &old.lock.items {
+                if plan.after.items.contains_key(&plan::key(id)) {
+                    lock.items.entry(id.clone()).or_insert_with(|| known.clone());
+                }
+            }
+            // Nobody keeps an item whose source is gone.
+            lock.items.retain(|_, item| lock.sources.contains_key(&item.source));
+        }
+        for (id, item) in &mut lock.items {
+            if let Some(record) = plan.after.items.get(&plan::key(id)) {
+                let file = |(path, file): (&String, &crate::outputs::record::FileRecord)| {
+                    let (sha256, program) = (file.sha256.clone(), file.program);
+                    (path.clone(), LockedFile { sha256, program })
+                };
+                item.files = record.files.iter().map(file).collect();
+            }
+        }
+        let all: BTreeSet<&str> = clients.iter().flatten().map(String::as_str).collect();
+        let all: Vec<&str> =
+            self.compiler.clients().into_iter().filter(|name| all.contains(name)).collect();
+        lock.shared = shared::plan(self.compiler, self.request, &old.lock, &all, plan, disks)
+            .map_err(InstallError::NotWritten)?;
+        if self.request.extent == Extent::Nothing {
+            // What was resolved stays known, so that it can be restored.
+            return Ok(old.lock.clone());
+        }
+        if self.request.locking == Locking::Frozen {
+            refuse_difference(&old.lock, &lock)?;
+        }
+        Ok(lock)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all of it is about one item")]
+    fn plan_item(
+        &self,
+        old: &State,
+        source: &Opened<'_>,
+        item: &Item,
+        selected: &Selected,
+        clients: &[String],
+        plan: &mut Plan<'_>,
+        disks: &mut Disks<'_>,
+    ) -> Result<Option<LockedItem>, InstallError> {
+        let key = plan::key(item.id());
+        let known = old.lock.items.get(item.id());
+        let beside = match Beside::read(self.system, &source.root, item) {
+            Ok(beside) => beside,
+            Err(problem) => {
+                plan.diagnostics.push(*problem);
+                plan.fail(&key);
+                return Ok(known.cloned());
+            }
+        };
+        let content = item::content_hash(item, &beside);
+        if source.is_locked
+            && let Some(known) = known
+            && known.source == source.wanted.name
+            && known.sha256 != content
+        {
+            let source_name = source.wanted.name.clone();
+            return Err(InstallError::Tampered { item: item.id().clone(), source_name });
+        }
+        let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
+        let fingerprint = item::fingerprint(self.compiler.fingerprint(), &clients, item, &content);
+        if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
+            let compiled = self.compiler.compile(item, &clients);
+            let from = format!("{}:{}", source.wanted.name, item.slashed());
+            let wanted = Wanted { item, source: from, fingerprint, beside: &beside };
+            let failed = plan.failed;
+            plan.add(wanted, compiled, &mut disks.outputs, &disks.own)
+                .map_err(InstallError::NotWritten)?;
+            if plan.failed != failed {
+                return Ok(known.cloned());
+            }
+        }
+        Ok(Some(LockedItem {
+            source: source.wanted.name.clone(),
+            path: item.slashed().to_owned(),
+            version: item.version().map(str::to_owned),
+            sha256: content,
+            bundles: selected.bundles.iter().cloned().collect(),
+            files: BTreeMap::new(),
+        }))
+    }
+
+    /// Says what could not be read of sources of which everything is wanted. It may be an item whose files
+    /// would seem to be nobody's.
+    fn report_unread(&self, sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
+        let before = plan.diagnostics.len();
+        for source in sources.iter().filter(|source| source.wanted.wanted.all) {
+            let unread = source.registry.diagnostics.iter();
+            let unread = unread.filter(|found| found.severity == Severity::Error);
+            plan.diagnostics.extend(unread.cloned());
+        }
+        plan.diagnostics.len() == before
+    }
+
+    /// Says which sources and items are new, changed or gone.
+    fn tell(
+        &self,
+        old: &State,
+        sources: &[Opened<'_>],
+        selection: &Selection,
+        lock: &Lock,
+        report: &mut Report,
+    ) {
+        for source in sources {
+            let name = &source.wanted.name;
+            let before = old.lock.sources.get(name).and_then(|locked| locked.commit.clone());
+            report.sources.push(SourceReport {
+                name: name.clone(),
+                place: source.wanted.place.clone(),
+                before,
+                commit: source.commit.clone(),
+            });
+            report.notes.extend(source.notes.iter().map(|note| format!("{name}: {note}")));
+        }
+        let before = &old.lock.items;
+        let mut tell = |id: &ItemId, kind| {
+            report.items.insert(id.clone(), kind);
+        };
+        for (id, item) in &lock.items {
+            match before.get(id) {
+                None => tell(id, ChangeKind::Created),
+                Some(known) if known.sha256 != item.sha256 || known.source != item.source => {
+                    tell(id, ChangeKind::Updated);
+                }
+                Some(_) => {}
+            }
+        }
+        for id in before.keys().filter(|id| !lock.items.contains_key(id)) {
+            tell(id, ChangeKind::Removed);
+        }
+        report.count = selection.items.len() + selection.refused.len();
+        let change = |before: &Option<String>, after: &str| match before {
+            None => Some(ChangeKind::Created),
+            Some(before) if before != after => Some(ChangeKind::Updated),
+            Some(_) => None,
+        };
+        report.lock = change(&old.lock_before, &lock.to_text());
+        if !self.request.edits.is_empty() {
+            report.manifest = change(&old.manifest_before, &old.manifest_text);
+        }
+    }
+
+    fn take_from(&self, plan: Plan<'_>, report: &mut Report) {
+        report.changes = plan.changes;
+        report.changes.sort_unstable();
+        report.differences = plan.differences.unwrap_or_default();
+        report.differences.sort_by(|left, right| left.path.cmp(&right.path));
+        report.failed = plan.failed;
+        report.unchanged = plan.unchanged;
+        report.kept = plan.kept;
+        report.diagnostics = plan.diagnostics;
+        let copies = plan.backups.into_iter();
+        let place = self.project.own.join(plan::BACKUPS);
+        report.backups = copies.map(|(path, copy)| (path, place.join(copy))).collect();
+        report.record = Some(plan.after);
+    }
+
+    /// Stages the files that say what was done: the record, the lock, the manifest.
+    fn stage_own(
+        &self,
+        old: &State,
+        lock: &Lock,
+        report: &Report,
+        stage: &mut Stage,
+        disks: &mut Disks<'_>,
+    ) -> io::Result<()> {
+        if let Some(record) = report.record.as_ref().filter(|record| **record != old.record) {
+            let text = record.to_bytes()?;
+            put(stage, &mut disks.own, At::Own, RECORD, &text)?;
+        }
+        if report.lock.is_some() && self.request.extent == Extent::Manifest {
+            put(stage, &mut disks.config, At::Config, LOCK_NAME, lock.to_text().as_bytes())?;
+        }
+        if report.manifest.is_some() {
+            let name = brief_dialects::portable::config::FILE_NAME;
+            put(stage, &mut disks.config, At::Config, name, old.manifest_text.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Stages a file that is known by its name; its permissions stay.
+fn put(stage: &mut Stage, disk: &mut Disk<'_>, at: At, path: &str, bytes: &[u8]) -> io::Result<()> {
+    let before = match disk.look(path) {
+        Found::File(found) => Some(found.sha256),
+        Found::Missing => None,
+        Found::InTheWay(what) => return Err(io::Error::other(format!("`{path}` {what}"))),
+    };
+    let (mode, permission, sha256) = (FileMode::Kept, Permission::Data, sha256(bytes));
+    let file = Planned { at, path, mode, permission, sha256, before };
+    stage.put(file, &mut |target| target.write_all(bytes))
+}
+
+/// Refuses what would not be what is locked.
+fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), InstallError> {
+    if before == after {
+        return Ok(());
+    }
+    let mut differences = Vec::new();
+    for (id, item) in &after.items {
+        match before.items.get(id) {
+            None => differences.push(format!("the {id} is not locked")),
+            Some(known) if known.sha256 != item.sha256 => {
+                differences.push(format!("the {id} has another content than was locked"));
+            }
+            Some(known) if known.files != item.files => {
+                differences.push(format!("the {id} comes to other files than were locked"));
+            }
+            Some(known) if known != item => {
+                differences.push(format!("the {id} is locked differently"));
+            }
+            Some(_) => {}
+        }
+    }
+    for id in before.items.keys().filter(|id| !after.items.contains_key(id)) {
+        differences.push(format!("the {id} is locked, but no longer wanted"));
+    }
+    if differences.is_empty() {
+        differences.push("bundles or shared files are not those that were locked".to_owned());
+    }
+    Err(InstallError::Frozen { differences })
+}
+
+/// Reports something about a file that no item has.
+pub(super) fn warning(code: &'static str, path: &Path, message: String, help: &str) -> Diagnostic {
+    let source = Arc::new(Source::unread(path));
+    Diagnostic::warning(code, &source, Span::default(), message).with_help(help)
+}

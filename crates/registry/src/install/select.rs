@@ -1,0 +1,300 @@
+//! Which items are wanted, out of all that there are (§3.7 of the document).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use brief_dialects::portable::bundle;
+use brief_dialects::portable::{Item, ItemId, Kind, Registry};
+use brief_syntax::near_miss::nearest;
+use brief_syntax::{Diagnostic, Severity};
+
+use super::Unresolved;
+use super::open::Opened;
+use crate::manifest::Wanted;
+
+/// What is wanted, found.
+#[derive(Default)]
+pub(super) struct Selection {
+    /// The items, each with where it comes from.
+    pub(super) items: BTreeMap<ItemId, Selected>,
+    /// The bundles that are installed: the number of the source, and the name.
+    pub(super) bundles: BTreeSet<(usize, String)>,
+    /// Items that would be wanted, if something were not wrong with them.
+    pub(super) refused: Vec<(usize, ItemId)>,
+}
+
+/// An item that is wanted.
+pub(super) struct Selected {
+    /// The number of the source.
+    pub(super) source: usize,
+    /// The bundles that bring it.
+    pub(super) bundles: BTreeSet<String>,
+}
+
+/// Finds everything that is wanted, or says all that cannot be found.
+pub(super) fn select(sources: &[Opened<'_>]) -> Result<Selection, Vec<Unresolved>> {
+    let registries: Vec<&Registry> = sources.iter().map(|source| &source.registry).collect();
+    let mut selector = Selector { sources, selection: Selection::default(), problems: Vec::new() };
+    for (number, source) in sources.iter().enumerate() {
+        selector.items_of(number, source);
+    }
+    for (number, source) in sources.iter().enumerate() {
+        for name in &source.wanted.wanted.bundles {
+            selector.bundle(&registries, number, name);
+        }
+    }
+    if selector.problems.is_empty() { Ok(selector.selection) } else { Err(selector.problems) }
+}
+
+struct Selector<'s> {
+    sources: &'s [Opened<'s>],
+    selection: Selection,
+    problems: Vec<Unresolved>,
+}
+
+impl Selector<'_> {
+    /// Takes the items that the manifest names, or all of a source.
+    fn items_of(&mut self, number: usize, source: &Opened<'_>) {
+        let wanted = &source.wanted.wanted;
+        if wanted.all {
+            for item in &source.registry.items {
+                if wanted.exclude.contains(item.id()) {
+                    continue;
+                }
+                // One that nobody has asked for by name does not keep the others away.
+                if item.is_valid() {
+                    self.take(item.id(), number, None);
+                } else {
+                    self.selection.refused.push((number, item.id().clone()));
+                }
+            }
+        }
+        for id in &wanted.items {
+            match source.registry.item(id) {
+                Some(item) => self.take_valid(item, number, None),
+                None => self.problems.push(Unresolved::Item {
+                    source_name: source.wanted.name.clone(),
+                    item: id.clone(),
+                    near: near_item(&source.registry, id),
+                }),
+            }
+        }
+    }
+
+    fn bundle(&mut self, registries: &[&Registry], number: usize, name: &str) {
+        let source_name = || self.sources[number].wanted.name.clone();
+        if registries[number].bundle(name).is_none() {
+            let names: Vec<&str> =
+                registries[number].bundles.iter().map(|bundle| bundle.name()).collect();
+            let near = nearest(name, &names).map(str::to_owned);
+            let bundle = name.to_owned();
+            self.problems.push(Unresolved::Bundle { source_name: source_name(), bundle, near });
+            return;
+        }
+        let closure = match bundle::resolve_among(registries, number, name) {
+            Ok(closure) => closure,
+            Err(errors) => {
+                let problems = errors
+                    .into_iter()
+                    .map(|error| Unresolved::Closure { source_name: source_name(), error });
+                let problems: Vec<_> = problems.collect();
+                self.problems.extend(problems);
+                return;
+            }
+        };
+        for (place, bundle) in closure.bundles {
+            if let Some(found) = registries[place].bundle(&bundle)
+                && let Some(problem) = first_error(found.diagnostics())
+            {
+                let source_name = self.sources[place].wanted.name.clone();
+                let error = bundle::BundleError::Invalid { bundle: bundle.clone(), problem };
+                self.problems.push(Unresolved::Closure { source_name, error });
+            }
+            self.selection.bundles.insert((place, bundle));
+        }
+        for ((id, place), bundles) in closure.items {
+            if self.sources[place].wanted.wanted.exclude.contains(&id) {
+                continue;
+            }
+            if let Some(item) = registries[place].item(&id) {
+                self.take_valid(item, place, Some(&bundles));
+            }
+        }
+    }
+
+    fn take_valid(&mut self, item: &Item, number: usize, bundles: Option<&BTreeSet<String>>) {
+        match first_error(item.diagnostics()) {
+            None => self.take(item.id(), number, bundles),
+            Some(problem) => self.problems.push(Unresolved::Invalid {
+                source_name: self.sources[number].wanted.name.clone(),
+                item: item.id().clone(),
+                problem,
+            }),
+        }
+    }
+
+    fn take(&mut self, id: &ItemId, number: usize, bundles: Option<&BTreeSet<String>>) {
+        let bundles = bundles.cloned().unwrap_or_default();
+        match self.selection.items.get_mut(id) {
+            None => {
+                self.selection.items.insert(id.clone(), Selected { source: number, bundles });
+            }
+            Some(known) if known.source == number => known.bundles.extend(bundles),
+            Some(known) => {
+                let way = |number: usize, bundles: &BTreeSet<String>| {
+                    let name = &self.sources[number].wanted.name;
+                    match bundles.first() {
+                        Some(bundle) => format!("`{name}` (bundle `{bundle}`)"),
+                        None => format!("`{name}`"),
+                    }
+                };
+                let sources = vec![way(known.source, &known.bundles), way(number, &bundles)];
+                self.problems.push(Unresolved::Conflict { item: id.clone(), sources });
+            }
+        }
+    }
+}
+
+fn first_error(diagnostics: &[Diagnostic]) -> Option<String> {
+    let error = diagnostics.iter().find(|found| found.severity == Severity::Error)?;
+    let name = error.source.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Some(format!("{name}:{}: {}", error.position().line, error.message))
+}
+
+fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {
+    let same = registry.items.iter().find(|item| item.name() == id.name);
+    if let Some(item) = same {
+        return Some(format!("{}/{}", item.kind(), item.name()));
+    }
+    let names: Vec<&str> =
+        registry.items.iter().filter(|item| item.kind() == id.kind).map(Item::name).collect();
+    nearest(&id.name, &names).map(|name| format!("{}/{name}", id.kind))
+}
+
+/// Why nothing can be chosen from a source.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChooseError {
+    /// There is nothing in it.
+    #[error("there are no items in it")]
+    Empty,
+    /// There is no such thing.
+    #[error("there is no {what}")]
+    Missing {
+        /// What was asked for.
+        what: String,
+        /// One that may be meant.
+        near: Option<String>,
+    },
+    /// There are several.
+    #[error("`{name}` may be {}", which.join(" or "))]
+    Several {
+        /// What was asked for.
+        name: String,
+        /// What it may be.
+        which: Vec<String>,
+    },
+    /// The name says one kind, the option another.
+    #[error("`{name}` is not a {kind}")]
+    Kind {
+        /// What was asked for.
+        name: String,
+        /// The kind of the option.
+        kind: String,
+    },
+}
+
+/// The word for bundles, where kinds of items are named.
+const BUNDLE: &str = "bundle";
+
+/// Finds what somebody has typed among what there is: `name`, `kind/name`, or nothing for all of it.
+pub fn choose(
+    registry: &Registry,
+    names: &[String],
+    kind: Option<&str>,
+) -> Result<Wanted, ChooseError> {
+    let mut wanted = Wanted::default();
+    if registry.items.is_empty() && registry.bundles.is_empty() {
+        return Err(ChooseError::Empty);
+    }
+    if names.is_empty() {
+        match kind {
+            None => wanted.all = true,
+            Some(BUNDLE) => {
+                wanted.bundles = registry.bundles.iter().map(|one| one.name().to_owned()).collect();
+            }
+            Some(kind) => {
+                let of_kind = registry.items.iter().filter(|item| item.kind().as_str() == kind);
+                wanted.items = of_kind.map(|item| item.id().clone()).collect();
+            }
+        }
+        if wanted.is_empty() {
+            let what = kind.unwrap_or("item").to_owned();
+            return Err(ChooseError::Missing { what, near: None });
+        }
+        return Ok(wanted);
+    }
+    for name in names {
+        choose_one(registry, name, kind, &mut wanted)?;
+    }
+    Ok(wanted)
+}
+
+fn choose_one(
+    registry: &Registry,
+    text: &str,
+    kind: Option<&str>,
+    wanted: &mut Wanted,
+) -> Result<(), ChooseError> {
+    let (said, name) = match text.split_once('/') {
+        Some((said, name)) => (Some(said.trim_end_matches('s')), name),
+        None => (kind, text),
+    };
+    if let (Some(said), Some(kind)) = (said, kind)
+        && said != kind
+    {
+        return Err(ChooseError::Kind { name: text.to_owned(), kind: kind.to_owned() });
+    }
+    let mut found = Vec::new();
+    for kind in Kind::ALL.into_iter().filter(|kind| said.is_none_or(|said| said == kind.as_str())) {
+        let id = ItemId { kind, name: name.to_owned() };
+        if registry.item(&id).is_some() {
+            found.push(Some(id));
+        }
+    }
+    if said.is_none_or(|said| said == BUNDLE) && registry.bundle(name).is_some() {
+        found.push(None);
+    }
+    match found.as_slice() {
+        [Some(id)] => {
+            wanted.items.insert(id.clone());
+            Ok(())
+        }
+        [None] => {
+            wanted.bundles.insert(name.to_owned());
+            Ok(())
+        }
+        [] => {
+            let items = registry
+                .items
+                .iter()
+                .filter(|item| said.is_none_or(|said| said == item.kind().as_str()));
+            let mut names: Vec<&str> = items.map(Item::name).collect();
+            if said.is_none_or(|said| said == BUNDLE) {
+                names.extend(registry.bundles.iter().map(|bundle| bundle.name()));
+            }
+            let near = nearest(name, &names).map(str::to_owned);
+            let what = match said {
+                Some(said) => format!("{said} `{name}`"),
+                None => format!("item or bundle `{name}`"),
+            };
+            Err(ChooseError::Missing { what, near })
+        }
+        several => {
+            let which = several.iter().map(|id| match id {
+                Some(id) => format!("{}/{name}", id.kind),
+                None => format!("{BUNDLE}/{name}"),
+            });
+            Err(ChooseError::Several { name: name.to_owned(), which: which.collect() })
+        }
+    }
+}

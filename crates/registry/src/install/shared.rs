@@ -1,0 +1,135 @@
+//! Files that several have a say in: only what is ours in them is touched.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use brief_dialects::portable::output::{Compile, Foreign, Merge, Outputs, SharedEntry};
+use brief_syntax::hash::sha256;
+use brief_syntax::system::{Permission, ReadError};
+
+use super::Request;
+use super::run::warning;
+use crate::lock::Lock;
+use crate::outputs::disk::{Disk, Found};
+use crate::outputs::plan::{Difference, Plan};
+use crate::outputs::stage::{At, Disks, Mode, Planned};
+use crate::outputs::{Change, ChangeKind};
+
+/// Plans what has to change in shared files, and returns what stands in them because of us.
+pub(super) fn plan(
+    compiler: &dyn Compile,
+    request: &Request<'_>,
+    lock: &Lock,
+    clients: &[&str],
+    plan: &mut Plan<'_>,
+    disks: &mut Disks<'_>,
+) -> io::Result<BTreeMap<String, Vec<SharedEntry>>> {
+    let files: BTreeSet<String> = plan.after.files().map(|(_, path, _)| path.to_owned()).collect();
+    let present: BTreeSet<String> = compiler
+        .watched()
+        .into_iter()
+        .filter(|path| !matches!(disks.outputs.look(path), Found::Missing))
+        .collect();
+    let outputs = Outputs { files: &files, clients, present: &present };
+    let mut wanted: BTreeMap<String, Vec<SharedEntry>> = BTreeMap::new();
+    // When nothing is wanted, nothing is needed in shared files either.
+    if !clients.is_empty() {
+        for file in compiler.shared(&outputs) {
+            wanted.entry(file.path).or_default().extend(file.entries);
+        }
+    }
+    for path in lock.shared.keys() {
+        wanted.entry(path.clone()).or_default();
+    }
+    let mut after = BTreeMap::new();
+    for (path, entries) in wanted {
+        let before = lock.shared.get(&path).map(Vec::as_slice).unwrap_or_default();
+        let entries = one(compiler, request, &path, &entries, before, plan, &mut disks.outputs)?;
+        if !entries.is_empty() {
+            after.insert(path, entries);
+        }
+    }
+    Ok(after)
+}
+
+fn one(
+    compiler: &dyn Compile,
+    request: &Request<'_>,
+    path: &str,
+    wanted: &[SharedEntry],
+    before: &[SharedEntry],
+    plan: &mut Plan<'_>,
+    disk: &mut Disk<'_>,
+) -> io::Result<Vec<SharedEntry>> {
+    let refuse = |plan: &mut Plan<'_>, problem: &str| {
+        plan.kept += 1;
+        let names: Vec<String> = wanted.iter().map(SharedEntry::name).collect();
+        let message = format!("{problem}; it stays as it is, without {}", names.join(", "));
+        let help = "correct it, or write the entry yourself";
+        plan.diagnostics.push(warning("portable/shared-file", &plan.path_of(path), message, help));
+        Ok(before.to_vec())
+    };
+    let bytes = match disk.read(path) {
+        Ok(content) => Some(content.bytes),
+        Err(ReadError::Missing) => None,
+        Err(error) if wanted.is_empty() => {
+            let _ = error;
+            return Ok(Vec::new());
+        }
+        Err(error) => return refuse(plan, &format!("the file cannot be used: {error}")),
+    };
+    let hash = bytes.as_deref().map(sha256);
+    let text = match bytes.map(String::from_utf8).transpose() {
+        Ok(text) => text,
+        Err(_) => return refuse(plan, "the file is not UTF-8"),
+    };
+    let foreign = if request.force.contains(path) { Foreign::Replace } else { Foreign::Keep };
+    let merge = Merge { path, text: text.as_deref(), wanted, before, foreign };
+    let merged = match compiler.merge(&merge) {
+        Ok(merged) => merged,
+        Err(problem) => return refuse(plan, &problem),
+    };
+    for (name, why) in &merged.kept {
+        plan.kept += 1;
+        let message = format!("`{name}` {why}; it stays as it is");
+        let help = "remove it; `brief sync --force FILE` replaces it";
+        plan.diagnostics.push(warning("portable/shared-file", &plan.path_of(path), message, help));
+    }
+    if merged.text == text {
+        if text.is_some() && !merged.entries.is_empty() {
+            plan.unchanged += 1;
+        }
+        return Ok(merged.entries);
+    }
+    let kind = match (&text, &merged.text) {
+        (None, _) => ChangeKind::Created,
+        (Some(_), None) => ChangeKind::Removed,
+        (Some(_), Some(_)) => ChangeKind::Updated,
+    };
+    if let Some(differences) = &mut plan.differences {
+        differences.push(Difference {
+            path: path.to_owned(),
+            before: text.clone().map(String::into_bytes),
+            after: merged.text.clone().map(String::into_bytes),
+        });
+    }
+    if let Some(stage) = &mut plan.stage {
+        match (&merged.text, hash) {
+            (Some(text), before) => {
+                let file = Planned {
+                    at: At::Outputs,
+                    path,
+                    mode: Mode::Kept,
+                    permission: Permission::Data,
+                    sha256: sha256(text.as_bytes()),
+                    before,
+                };
+                stage.put(file, &mut |target| target.write_all(text.as_bytes()))?;
+            }
+            (None, Some(hash)) => stage.remove(path, &hash),
+            (None, None) => {}
+        }
+    }
+    plan.changes.push(Change { path: path.to_owned(), kind });
+    Ok(merged.entries)
+}
