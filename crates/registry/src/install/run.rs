@@ -186,7 +186,7 @@ impl Run<'_> {
     ) -> Result<Report, InstallError> {
         let request = self.request;
         if request.locking == Locking::Frozen {
-            self.check_lock(old)?;
+            check_lock(old)?;
         }
         let sources = self.open_all(old)?;
         let clients = self.clients_of(&sources)?;
@@ -234,29 +234,6 @@ impl Run<'_> {
         }
         report.record = None;
         Ok(report)
-    }
-
-    /// Refuses a lock that does not know what the manifest wants.
-    fn check_lock(&self, old: &State) -> Result<(), InstallError> {
-        if old.lock_before.is_none() {
-            return Err(InstallError::NoLock);
-        }
-        let mut differences = Vec::new();
-        for source in &old.manifest.sources {
-            match old.lock.sources.get(&source.name) {
-                None => differences.push(format!("the source `{}` is not locked", source.name)),
-                Some(locked) if locked.place != source.place => {
-                    differences.push(format!("the source `{}` is locked elsewhere", source.name));
-                }
-                Some(_) => {}
-            }
-        }
-        for name in old.lock.sources.keys() {
-            if old.manifest.source(name).is_none() {
-                differences.push(format!("the source `{name}` is locked, but no longer wanted"));
-            }
-        }
-        if differences.is_empty() { Ok(()) } else { Err(InstallError::Frozen { differences }) }
     }
 
     fn open_all<'s>(&self, old: &'s State) -> Result<Vec<Opened<'s>>, InstallError> {
@@ -332,7 +309,7 @@ impl Run<'_> {
             plan.fail(&plan::key(id));
             lock.items.extend(old.lock.items.get(id).map(|known| (id.clone(), known.clone())));
         }
-        let is_read = self.report_unread(sources, plan);
+        let is_read = report_unread(sources, plan);
         if is_read {
             plan.remove_stale(&mut disks.outputs, &disks.own).map_err(InstallError::NotWritten)?;
         } else {
@@ -422,18 +399,6 @@ impl Run<'_> {
         }))
     }
 
-    /// Says what could not be read of sources of which everything is wanted. It may be an item whose files
-    /// would seem to be nobody's.
-    fn report_unread(&self, sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
-        let before = plan.diagnostics.len();
-        for source in sources.iter().filter(|source| source.wanted.wanted.all) {
-            let unread = source.registry.diagnostics.iter();
-            let unread = unread.filter(|found| found.severity == Severity::Error);
-            plan.diagnostics.extend(unread.cloned());
-        }
-        plan.diagnostics.len() == before
-    }
-
     /// Says which sources and items are new, changed or gone.
     fn tell(
         &self,
@@ -519,6 +484,41 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Refuses a lock that does not know what the manifest wants.
+fn check_lock(old: &State) -> Result<(), InstallError> {
+    if old.lock_before.is_none() {
+        return Err(InstallError::NoLock);
+    }
+    let mut differences = Vec::new();
+    for source in &old.manifest.sources {
+        match old.lock.sources.get(&source.name) {
+            None => differences.push(format!("the source `{}` is not locked", source.name)),
+            Some(locked) if locked.place != source.place => {
+                differences.push(format!("the source `{}` is locked elsewhere", source.name));
+            }
+            Some(_) => {}
+        }
+    }
+    for name in old.lock.sources.keys() {
+        if old.manifest.source(name).is_none() {
+            differences.push(format!("the source `{name}` is locked, but no longer wanted"));
+        }
+    }
+    if differences.is_empty() { Ok(()) } else { Err(InstallError::Frozen { differences }) }
+}
+
+/// Says what could not be read of sources of which everything is wanted. It may be an item whose files
+/// would seem to be nobody's.
+fn report_unread(sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
+    let before = plan.diagnostics.len();
+    for source in sources.iter().filter(|source| source.wanted.wanted.all) {
+        let unread = source.registry.diagnostics.iter();
+        let unread = unread.filter(|found| found.severity == Severity::Error);
+        plan.diagnostics.extend(unread.cloned());
+    }
+    plan.diagnostics.len() == before
 }
 
 /// Stages a file that is known by its name; its permissions stay.

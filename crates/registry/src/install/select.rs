@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use brief_dialects::portable::bundle;
-use brief_dialects::portable::{Item, ItemId, Kind, Registry};
+use brief_dialects::portable::{Bundle, Item, ItemId, Kind, Registry};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Severity};
 
@@ -83,8 +83,7 @@ impl Selector<'_> {
     fn bundle(&mut self, registries: &[&Registry], number: usize, name: &str) {
         let source_name = || self.sources[number].wanted.name.clone();
         if registries[number].bundle(name).is_none() {
-            let names: Vec<&str> =
-                registries[number].bundles.iter().map(|bundle| bundle.name()).collect();
+            let names: Vec<&str> = registries[number].bundles.iter().map(Bundle::name).collect();
             let near = nearest(name, &names).map(str::to_owned);
             let bundle = name.to_owned();
             self.problems.push(Unresolved::Bundle { source_name: source_name(), bundle, near });
@@ -280,7 +279,7 @@ fn choose_one(
                 .filter(|item| said.is_none_or(|said| said == item.kind().as_str()));
             let mut names: Vec<&str> = items.map(Item::name).collect();
             if said.is_none_or(|said| said == BUNDLE) {
-                names.extend(registry.bundles.iter().map(|bundle| bundle.name()));
+                names.extend(registry.bundles.iter().map(Bundle::name));
             }
             let near = nearest(name, &names).map(str::to_owned);
             let what = match said {

@@ -146,8 +146,8 @@ pub(crate) fn content_hash(item: &Item, beside: &Beside) -> String {
 
 /// Returns one name for everything that an item's outputs are made from. `context` stands for what is
 /// the same for all items: the program, the clients, the options.
-pub(crate) fn fingerprint(context: &str, clients: &[&str], item: &Item, content: &str) -> String {
-    sha256(format!("{context}\n{clients:?}\n{}\n{content}", item.slashed()).as_bytes())
+pub(crate) fn fingerprint(context: &str, clients: &[&str], item: &Item, hash: &str) -> String {
+    sha256(format!("{context}\n{clients:?}\n{}\n{hash}", item.slashed()).as_bytes())
 }
 
 /// Texts one after the other, each with its length before it, so that no two lists read alike.

@@ -131,14 +131,15 @@ impl Stage {
     /// Writes a file beside the others; `fill` writes its content.
     pub(crate) fn put(
         &mut self,
-        file: Planned<'_>,
+        planned: Planned<'_>,
         fill: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
         self.last += 1;
-        let mut target = self.files.create_file(OsStr::new(&name(self.last)), file.permission)?;
+        let mut target =
+            self.files.create_file(OsStr::new(&name(self.last)), planned.permission)?;
         fill(target.as_mut())?;
         target.flush()?;
-        let Planned { at, path, mode, sha256, before, .. } = file;
+        let Planned { at, path, mode, sha256, before, .. } = planned;
         let path = path.to_owned();
         self.journal.puts.push(Put { at, path, mode, staged: self.last, sha256, before });
         Ok(())
