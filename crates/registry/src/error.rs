@@ -43,6 +43,16 @@ pub enum FetchError {
         /// The last words of git.
         said: String,
     },
+    /// The server wants to know who asks, or says that nothing is there.
+    #[error(
+        "`{repository}` is not there, or not for everybody: {said}; check the address, and that `git ls-remote` can read it without asking"
+    )]
+    Denied {
+        /// What was to be fetched.
+        repository: String,
+        /// The last words of git.
+        said: String,
+    },
     /// `git` took too long.
     #[error(
         "git took longer than {} seconds for `{repository}`; clone it yourself and name the directory",
@@ -146,6 +156,7 @@ impl FetchError {
             FetchError::GitMissing { .. }
                 | FetchError::NotStarted { .. }
                 | FetchError::Git { .. }
+                | FetchError::Denied { .. }
                 | FetchError::TimedOut { .. }
         )
     }

@@ -75,6 +75,16 @@ pub(crate) const CHATTER: usize = 1024 * 1024;
 /// Characters of git's last words that a message takes over.
 const LAST_WORDS: usize = 300;
 
+/// What git, curl and ssh say when a server does not let us in.
+const DENIED: [&str; 6] = [
+    "Authentication failed",
+    "could not read Username",
+    "could not read Password",
+    "returned error: 401",
+    "returned error: 403",
+    "Permission denied (",
+];
+
 /// The installed `git`, working in a directory of our cache for one source.
 pub(crate) struct Git<'a> {
     pub(crate) system: &'a dyn System,
@@ -151,6 +161,9 @@ impl Git<'_> {
         let repository = self.repository.to_owned();
         match self.run(request)? {
             Outcome::Done(output) => Ok(output),
+            Outcome::Failed(said) if DENIED.iter().any(|words| said.contains(words)) => {
+                Err(FetchError::Denied { repository, said })
+            }
             Outcome::Failed(said) => Err(FetchError::Git { repository, said }),
             Outcome::TooMuch => Err(FetchError::Puzzled { repository, what: "without end" }),
         }
@@ -194,6 +207,8 @@ impl Git<'_> {
         call = call
             .with_env("GIT_ALLOW_PROTOCOL", request.access.map_or("none", |to| to.protocols))
             .with_env("GIT_TERMINAL_PROMPT", "0")
+            // Its words are in every message of ours, and those are English.
+            .with_env("LANGUAGE", "C")
             .with_env("GIT_NO_LAZY_FETCH", "1");
         // A home directory under version control is a tree of the user's.
         if let Some(above) = self.directory.parent() {

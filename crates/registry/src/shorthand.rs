@@ -97,6 +97,10 @@ impl<'t> Typed<'t> {
         if let Some(end) = self.existing(text) {
             return self.local(text, end);
         }
+        // No repository has that; as above, whoever looks for it says that it is not there.
+        if text.contains('\\') {
+            return Ok(Source::Directory(text.into()));
+        }
         self.repository(text).map(Source::Git)
     }
 
@@ -191,7 +195,9 @@ impl<'t> Typed<'t> {
     /// Reads `scheme://…`, but for `file`.
     fn url(&self, text: &str) -> Result<GitSource, SourceError> {
         let start = self.path_of(text)?;
-        if let Some(page) = Page::read(&text[..start], &text[start..]) {
+        let is_web = text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
+        let page = Page::read(&text[..start], &text[start..]).filter(|_| is_web);
+        if let Some(page) = page {
             return page.map_err(|reason| self.refused(reason))?.checked(self.given);
         }
         let parts = self.split(text, start)?;
@@ -448,7 +454,6 @@ fn is_drive(text: &str) -> bool {
     characters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
         && characters.next() == Some(':')
         && matches!(characters.next(), Some('\\' | '/'))
-        || text.contains('\\')
 }
 
 #[cfg(test)]

@@ -72,6 +72,7 @@ fn spellings_of_repositories() {
         ("git::https://h/odd.zip@v1", "https://h/odd.zip", "v1", ""),
         ("ssh://git@h:2222/g/r.git@v1:a", "ssh://git@h:2222/g/r.git", "v1", "a"),
         ("ssh://git@h/g/r.git", "ssh://git@h/g/r.git", "", ""),
+        ("ssh://git@h/g/r/tree/x", "ssh://git@h/g/r/tree/x", "", ""),
         ("git@host:g/r.git@v1:content/x", "git@host:g/r.git", "v1", "content/x"),
         ("git@host:g/r.git:content/x@v1", "git@host:g/r.git", "v1", "content/x"),
         ("git@host:g/r.git", "git@host:g/r.git", "", ""),
@@ -149,6 +150,8 @@ fn spellings_of_directories() {
         ("./gone@v1", "./gone@v1"),
         ("~/gone", "~/gone"),
         ("C:\\rules", "C:\\rules"),
+        ("C:/rules", "C:/rules"),
+        ("rules\\mine", "rules\\mine"),
         ("file:///plain%20dir:sub", "/plain dir/sub"),
         ("file:///gone", "/gone"),
     ] {
@@ -224,6 +227,8 @@ fn what_is_refused_says_the_way_out() {
         ("https://u:se?secret@h/r", "written as `%2F`"),
         ("https://se?secret@h/r", "names no repository"),
         ("http://u:secret@h/x@v1", "not encrypted"),
+        ("https://u:secret@h\\r", "the host is not one"),
+        ("https://u:secret@h/r\\x", "has a space, `#` or `\\`"),
         ("https://u:secret@h/r@a..b", "`..`"),
         ("https://u:secret@h/r?sshkey=secret", "the parameter `sshkey`"),
     ] {
@@ -329,6 +334,7 @@ fn a_password_is_never_shown() {
             "%",
             " ",
             "-",
+            "\\",
             "\u{202e}",
             "\n",
         ];
