@@ -490,6 +490,31 @@ fn removal_leaves_what_is_not_ours() {
     });
 }
 
+/// Whatever stands in a file, there is an answer.
+#[test]
+fn no_text_is_too_strange() {
+    arbtest::arbtest(|random| {
+        let mut text = any_json(random)?;
+        let at = random.int_in_range(0..=text.len())?;
+        if text.is_char_boundary(at) {
+            text.insert_str(
+                at,
+                random.choose(&["é", "\"", "}", "//", "/*", ",", "\u{feff}", "[{"])?,
+            );
+        }
+        let before = [keyed("b", "{}"), listed()];
+        for wanted in [&[][..], &[listed(), keyed("é\"", "[]")]] {
+            let json = Ask::about(&text).before(&before).want(wanted);
+            if let Ok(Merged { text: Some(text), .. }) = json {
+                assert!(Ask::about(&text).want(&[]).is_ok(), "{text:?}");
+            }
+        }
+        let markdown = text.replace('/', "<!-- brief:import -->\n");
+        let _ = Ask::markdown(&markdown).before(&[block("x")]).want(&[block("@é")]);
+        Ok(())
+    });
+}
+
 /// Everything in a text of JSON but blanks and commas.
 fn words(text: &str) -> Vec<String> {
     use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
