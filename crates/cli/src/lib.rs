@@ -9,6 +9,7 @@ mod commands;
 mod compat;
 mod error;
 mod explain;
+mod installation;
 mod session;
 mod ui;
 

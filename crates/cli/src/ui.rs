@@ -20,6 +20,10 @@ pub struct Ui {
     stdout: Box<dyn Write>,
     output: Peer,
     stderr: Box<dyn Write>,
+    /// Who reads standard error.
+    watcher: Peer,
+    /// Whether a line about progress stands there, to be written over.
+    has_progress: bool,
     colour: Colour,
     width: usize,
 }
@@ -60,6 +64,8 @@ impl Ui {
             stdout: Box::new(BufWriter::with_capacity(BUFFER, io::stdout())),
             output: peer(io::stdout().is_terminal()),
             stderr: Box::new(io::stderr()),
+            watcher: peer(io::stderr().is_terminal()),
+            has_progress: false,
             colour: if has_colour { Colour::Always } else { Colour::Never },
             width: WIDTH,
         }
@@ -67,8 +73,18 @@ impl Ui {
 
     /// Talks to the given streams, without colours; nobody is there to answer questions.
     pub fn new(stdin: Box<dyn Read + Send>, stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Ui {
-        let (input, output, colour) = (Peer::Other, Peer::Other, Colour::Never);
-        Ui { stdin: Some(stdin), input, stdout, output, stderr, colour, width: WIDTH }
+        let (input, output, watcher) = (Peer::Other, Peer::Other, Peer::Other);
+        Ui {
+            stdin: Some(stdin),
+            input,
+            stdout,
+            output,
+            stderr,
+            watcher,
+            has_progress: false,
+            colour: Colour::Never,
+            width: WIDTH,
+        }
     }
 
     /// Talks to nobody.
@@ -183,6 +199,34 @@ impl Ui {
     /// Says something about the work done, for people only.
     pub(crate) fn status(&mut self, message: &str) -> io::Result<()> {
         writeln!(self.stderr, "{}", visible_line(message))
+    }
+
+    /// Says what is done at the moment: one line that changes on a terminal, a line each elsewhere.
+    pub(crate) fn progress(&mut self, message: &str) -> io::Result<()> {
+        match self.watcher {
+            Peer::Terminal => self.detail(message),
+            Peer::Other => self.status(message),
+        }
+    }
+
+    /// Says how far the work is, on a terminal only.
+    pub(crate) fn detail(&mut self, message: &str) -> io::Result<()> {
+        if self.watcher == Peer::Other {
+            return Ok(());
+        }
+        self.has_progress = true;
+        let line: String = visible_line(message).chars().take(self.width).collect();
+        write!(self.stderr, "\r\x1b[2K{line}")?;
+        self.stderr.flush()
+    }
+
+    /// Takes the line about progress away.
+    pub(crate) fn end_progress(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.has_progress) {
+            return Ok(());
+        }
+        write!(self.stderr, "\r\x1b[2K")?;
+        self.stderr.flush()
     }
 
     fn labelled(&mut self, label: &str, colour: AnsiColor, message: &str) -> io::Result<()> {

@@ -44,7 +44,7 @@ pub struct Checkout {
     pub notes: Vec<String>,
 }
 
-/// What a cache is about to do, for somebody who waits.
+/// What is about to be done, for somebody who waits.
 ///
 /// `repository` is always the source as it may be shown: without credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,13 @@ pub enum Event<'e> {
         repository: &'e str,
         /// The full commit; a branch may have moved on before it arrives.
         commit: &'e str,
+    },
+    /// An item is about to be compiled.
+    Item {
+        /// Its number, from one.
+        number: usize,
+        /// How many there are.
+        of: usize,
     },
 }
 

@@ -1,14 +1,23 @@
 //! `brief build`
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use brief_clients::build::{self, BuildError, ChangeKind, Edited, Mode, Report, Request};
+use brief_clients::compile::Clients;
+use brief_clients::profile::{Scope, Section};
+use brief_dialects::portable::config;
+use brief_registry::ChangeKind;
+use brief_registry::build::{self, BuildError, Edited, Mode, Report, Request};
+use brief_syntax::system::ReadError;
+use brief_syntax::{Diagnostic, Source, Span, limits};
 use brief_syntax::render::JsonDiagnostic;
 use clap::Args;
 use serde::Serialize;
 
 use crate::error::{CommandError, ErrorKind};
+use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -63,21 +72,32 @@ pub(crate) fn run(
 ) -> Result<ExitCode, CommandError> {
     let out = args.out.as_ref().map(|out| session.directory().join(out));
     let registry = session.directory().join(&args.path);
-    let request = Request {
-        registry: &registry,
-        out: out.as_deref(),
-        clients: &args.clients,
-        mode: if args.check { Mode::Check } else { Mode::Write },
-        edited: if args.force { Edited::Overwrite } else { Edited::Keep },
+    let configuration = match configuration(session, &registry) {
+        Ok(configuration) => configuration,
+        Err(problem) => {
+            ui.print_diagnostics(&[*problem], session.root()?.path())?;
+            return Ok(ErrorKind::Usage.exit_code());
+        }
     };
-    let report = match build::build(session.system(), &request) {
-        Ok(report) => report,
-        Err(BuildError::Configuration(diagnostics)) => {
+    let clients = match Clients::read(configuration.as_ref(), Section::Build, Scope::Project) {
+        Ok(clients) => clients,
+        Err(diagnostics) => {
             ui.print_diagnostics(&diagnostics, session.root()?.path())?;
             return Ok(ErrorKind::Usage.exit_code());
         }
-        Err(error) => return Err(refusal(&error)),
     };
+    let wanted = clients.wanted(&args.clients).map_err(|error| unknown_client(&error))?;
+    let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    let request = Request {
+        registry: &registry,
+        out: out.as_deref(),
+        configured_out: clients.settings().out.as_deref(),
+        clients: &wanted,
+        mode: if args.check { Mode::Check } else { Mode::Write },
+        edited: if args.force { Edited::Overwrite } else { Edited::Keep },
+    };
+    let report = build::build(session.system(), &clients, &request);
+    let report = report.map_err(|error| refusal(&error))?;
     if args.json {
         print_json(ui, &report)?;
     } else {
@@ -94,17 +114,29 @@ pub(crate) fn run(
     Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
+/// Reads a registry's `brief.toml`, if there is one. A link is not followed.
+fn configuration(
+    session: &Session,
+    registry: &Path,
+) -> Result<Option<Arc<Source>>, Box<Diagnostic>> {
+    // A registry that cannot be opened is reported by who builds it.
+    let Ok(directory) = session.system().open_dir(registry) else { return Ok(None) };
+    let path = registry.join(config::FILE_NAME);
+    match directory.read(OsStr::new(config::FILE_NAME), limits::FILE_BYTES) {
+        Ok(bytes) => Ok(Some(Arc::new(Source::from_bytes(path, bytes)))),
+        Err(ReadError::Missing) => Ok(None),
+        Err(error) => {
+            let source = Arc::new(Source::unread(path));
+            let message = format!("the file cannot be read: {error}");
+            let code = "portable/invalid-config";
+            Err(Box::new(Diagnostic::error(code, &source, Span::default(), message)))
+        }
+    }
+}
+
 fn refusal(error: &BuildError) -> CommandError {
     let message = error.to_string();
     match error {
-        BuildError::UnknownClient { near, known, .. } => {
-            let known = format!("known clients: {}", known.join(", "));
-            let hint = match near {
-                Some(near) => format!("did you mean `{near}`? {known}"),
-                None => known,
-            };
-            CommandError::usage(message).with_hint(hint)
-        }
         BuildError::NoItems { .. } => CommandError::refused(message).with_hint(
             "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`",
         ),

@@ -1,19 +1,27 @@
 //! The commands, one file each.
 
+mod add;
 mod build;
+mod clean;
 pub(crate) mod completions;
 mod context;
 mod decisions;
 mod fmt;
 pub(crate) mod hook;
+mod doctor;
 mod init;
 mod lint;
+mod list;
 mod mcp_servers;
 mod new;
+mod outdated;
 mod question;
+mod remove;
 mod schema;
+mod sync;
 mod task;
 mod trust;
+mod update;
 mod why;
 
 use std::process::ExitCode;
@@ -33,6 +41,14 @@ pub(crate) enum Command {
     Why(why::WhyArgs),
     Task(Box<task::TaskArgs>),
     McpServers(mcp_servers::McpServersArgs),
+    Add(Box<add::AddArgs>),
+    Remove(remove::RemoveArgs),
+    Update(update::UpdateArgs),
+    Outdated(outdated::OutdatedArgs),
+    List(list::ListArgs),
+    #[command(visible_alias = "install")]
+    Sync(sync::SyncArgs),
+    Clean(clean::CleanArgs),
     Build(build::BuildArgs),
     Lint(lint::LintArgs),
     Fmt(fmt::FmtArgs),
@@ -40,6 +56,7 @@ pub(crate) enum Command {
     New(new::NewArgs),
     Hook(hook::HookArgs),
     Trust(trust::TrustArgs),
+    Doctor(doctor::DoctorArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -55,6 +72,13 @@ pub(crate) fn run(
         Command::Why(args) => why::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
+        Command::Add(args) => add::run(ui, session, args),
+        Command::Remove(args) => remove::run(ui, session, args),
+        Command::Update(args) => update::run(ui, session, args),
+        Command::Outdated(args) => outdated::run(ui, session, args),
+        Command::List(args) => list::run(ui, session, args),
+        Command::Sync(args) => sync::run(ui, session, args),
+        Command::Clean(args) => clean::run(ui, session, args),
         Command::Build(args) => build::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
         Command::Fmt(args) => fmt::run(ui, session, args),
@@ -62,6 +86,7 @@ pub(crate) fn run(
         Command::New(args) => new::run(ui, session, args),
         Command::Hook(args) => hook::run(ui, session, args),
         Command::Trust(args) => trust::run(ui, session, args),
+        Command::Doctor(args) => doctor::run(ui, session, args),
         Command::Schema(args) => schema::run(ui, args),
         Command::Completions(args) => completions::run(ui, args),
     }?;

@@ -292,7 +292,9 @@ impl Run<'_> {
                 LockedSource { place, commit: source.commit.clone(), bundles: bundles.collect() };
             lock.sources.insert(source.wanted.name.clone(), locked);
         }
-        for (id, selected) in &selection.items {
+        let of = selection.items.len();
+        for (number, (id, selected)) in selection.items.iter().enumerate() {
+            (self.observer)(Event::Item { number: number + 1, of });
             let source = &sources[selected.source];
             let Some(item) = source.registry.item(id) else { continue };
             let clients = &clients[selected.source];

@@ -72,16 +72,13 @@ fn one(
     let bytes = match disk.read(path) {
         Ok(content) => Some(content.bytes),
         Err(ReadError::Missing) => None,
-        Err(error) if wanted.is_empty() => {
-            let _ = error;
-            return Ok(Vec::new());
-        }
+        // What is not there any more cannot be taken out.
+        Err(_) if wanted.is_empty() => return Ok(Vec::new()),
         Err(error) => return refuse(plan, &format!("the file cannot be used: {error}")),
     };
     let hash = bytes.as_deref().map(sha256);
-    let text = match bytes.map(String::from_utf8).transpose() {
-        Ok(text) => text,
-        Err(_) => return refuse(plan, "the file is not UTF-8"),
+    let Ok(text) = bytes.map(String::from_utf8).transpose() else {
+        return refuse(plan, "the file is not UTF-8");
     };
     let foreign = if request.force.contains(path) { Foreign::Replace } else { Foreign::Keep };
     let merge = Merge { path, text: text.as_deref(), wanted, before, foreign };

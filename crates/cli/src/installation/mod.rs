@@ -1,0 +1,247 @@
+//! What the commands share that install things: where the project is, what its `brief.toml` says, and how
+//! a run is told about.
+
+mod print;
+mod refusal;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use brief_clients::compile::{Clients, UnknownClient};
+use brief_clients::profile::{Scope, Section};
+use brief_registry::install::{self, InstallError, Mode, Project, Report, Request};
+use brief_registry::lock::Lock;
+use brief_registry::manifest::Manifest;
+use brief_registry::{Event, Network};
+use brief_syntax::Source;
+use brief_syntax::system::{ReadError, System, state_directory};
+use clap::Args;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+pub(crate) use print::{print_json, print_report, short};
+pub(crate) use refusal::{refusal, tell_unresolved};
+
+/// Which installation a command is about.
+#[derive(Debug, Args)]
+pub(crate) struct Where {
+    /// Work on the user's own places, in the home directory, instead of the project
+    #[arg(long, short = 'g')]
+    pub(crate) global: bool,
+}
+
+/// What becomes of files that somebody else has written or changed.
+#[derive(Debug, Args)]
+pub(crate) struct Conflicts {
+    /// Take the place of this file, which is not ours, and keep a copy; a directory means all in it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) adopt: Vec<PathBuf>,
+
+    /// Replace this output although it was changed by hand, and keep a copy; a directory means all in it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) force: Vec<PathBuf>,
+}
+
+/// A project, or the user's own places.
+pub(crate) struct Installation {
+    pub(crate) project: Project,
+    pub(crate) clients: Clients,
+    /// The manifest; `None` when there is no `brief.toml`.
+    pub(crate) manifest: Option<Manifest>,
+}
+
+impl Installation {
+    /// Finds the project and reads its `brief.toml`. What is wrong with it is printed.
+    pub(crate) fn find(
+        ui: &mut Ui,
+        session: &Session,
+        place: &Where,
+    ) -> Result<Result<Installation, ExitCode>, CommandError> {
+        let (project, scope) = if place.global {
+            (user_project(session.system())?, Scope::Home)
+        } else {
+            (Project::at(&project_root(session)?), Scope::Project)
+        };
+        let source = read_manifest(session.system(), &project)?;
+        let clients = Clients::read(source.as_ref(), Section::Install, scope);
+        let manifest = source.as_ref().map(Manifest::read).transpose();
+        match (clients, manifest) {
+            (Ok(clients), Ok(manifest)) => Ok(Ok(Installation { project, clients, manifest })),
+            (clients, manifest) => {
+                let mut problems = clients.err().unwrap_or_default();
+                problems.extend(manifest.err().unwrap_or_default());
+                problems.sort_by_key(|found| found.span.start);
+                problems.dedup();
+                ui.print_diagnostics(&problems, &project.config)?;
+                Ok(Err(ErrorKind::Usage.exit_code()))
+            }
+        }
+    }
+
+    /// Returns the clients that items are for.
+    pub(crate) fn wanted(&self, named: &[String]) -> Result<Vec<String>, CommandError> {
+        self.clients.wanted(named).map_err(|error| unknown_client(&error))
+    }
+
+    /// Reads the lock; `None` when there is none.
+    pub(crate) fn lock(&self, system: &dyn System) -> Result<Option<Lock>, CommandError> {
+        let path = self.project.lock();
+        let bytes = match system.read(&path, brief_syntax::limits::BUILD_RECORD_BYTES) {
+            Ok(bytes) => bytes,
+            Err(ReadError::Missing) => return Ok(None),
+            Err(error) => {
+                let problem = error.to_string();
+                return Err(refusal(&InstallError::Unreadable { path, problem }));
+            }
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let lock = Lock::parse(&text).map_err(|error| InstallError::Lock { path, error });
+        lock.map(Some).map_err(|error| refusal(&error))
+    }
+
+    /// Returns files as they are called in the project.
+    pub(crate) fn chosen(&self, session: &Session, paths: &[PathBuf]) -> BTreeSet<String> {
+        let top = normal(&self.project.outputs);
+        let named = paths.iter().map(|path| normal(&session.directory().join(path)));
+        named.map(|path| slashed(path.strip_prefix(&top).unwrap_or(&path))).collect()
+    }
+
+    /// Makes the project what its manifest says, and tells about it.
+    pub(crate) fn sync(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        request: &Request<'_>,
+    ) -> Result<Result<Report, ExitCode>, CommandError> {
+        let outcome = watched(ui, |observer| {
+            install::sync(session.system(), &self.clients, &self.project, request, observer)
+        })?;
+        match outcome {
+            Ok(report) => Ok(Ok(report)),
+            Err(InstallError::Manifest(diagnostics)) => {
+                ui.print_diagnostics(&diagnostics, &self.project.config)?;
+                Ok(Err(ErrorKind::Usage.exit_code()))
+            }
+            Err(InstallError::Unresolved(problems)) => {
+                tell_unresolved(ui, &problems)?;
+                Ok(Err(ErrorKind::Refused.exit_code()))
+            }
+            Err(error) => Err(refusal(&error)),
+        }
+    }
+}
+
+/// Does something that may take long, and shows how far it is.
+pub(crate) fn watched<T>(
+    ui: &mut Ui,
+    work: impl FnOnce(&dyn Fn(Event<'_>)) -> T,
+) -> Result<T, CommandError> {
+    let ui = RefCell::new(ui);
+    let observer = |event: Event<'_>| {
+        let mut ui = ui.borrow_mut();
+        // Who cannot be told about progress still wants the work done.
+        let _ = match event {
+            Event::Asking { repository } => ui.progress(&format!("Asking {repository}")),
+            Event::Fetching { repository, commit } => {
+                ui.progress(&format!("Fetching {repository} at {}", short(commit)))
+            }
+            Event::Item { number, of } if number % 50 == 0 => {
+                ui.detail(&format!("Compiling {number} of {of} items"))
+            }
+            _ => Ok(()),
+        };
+    };
+    let outcome = work(&observer);
+    ui.into_inner().end_progress()?;
+    Ok(outcome)
+}
+
+/// The mode that the options of a command come to.
+pub(crate) fn mode(is_dry: bool, is_diff: bool) -> Mode {
+    match (is_dry, is_diff) {
+        (_, true) => Mode::Diff,
+        (true, false) => Mode::Check,
+        (false, false) => Mode::Write,
+    }
+}
+
+pub(crate) fn network(is_offline: bool) -> Network {
+    if is_offline { Network::Offline } else { Network::Online }
+}
+
+pub(crate) fn unknown_client(error: &UnknownClient) -> CommandError {
+    let known = format!("known clients: {}", error.known.join(", "));
+    let hint = match &error.near {
+        Some(near) => format!("did you mean `{near}`? {known}"),
+        None => known,
+    };
+    CommandError::usage(error.to_string()).with_hint(hint)
+}
+
+fn read_manifest(
+    system: &dyn System,
+    project: &Project,
+) -> Result<Option<Arc<Source>>, CommandError> {
+    let path = project.manifest();
+    match system.read(&path, brief_syntax::limits::FILE_BYTES) {
+        Ok(bytes) => Ok(Some(Arc::new(Source::from_bytes(path, bytes)))),
+        Err(ReadError::Missing) => Ok(None),
+        Err(error) => {
+            let problem = error.to_string();
+            Err(refusal(&InstallError::Unreadable { path, problem }))
+        }
+    }
+}
+
+/// Finds the project: the nearest directory with a `brief.toml` inside the repository, else the top of
+/// the repository. Outside of a repository it is the directory itself, because what lies further up may
+/// be anyone's.
+pub(crate) fn project_root(session: &Session) -> Result<PathBuf, CommandError> {
+    let system = session.system();
+    let start = session.root()?.path().to_owned();
+    let has = |directory: &Path, name: &str| system.resolve(&directory.join(name)).is_ok();
+    let Some(top) = start.ancestors().find(|directory| has(directory, ".git")) else {
+        return Ok(start);
+    };
+    let inside = start.ancestors().take_while(|directory| directory.starts_with(top));
+    let nearest = inside.into_iter().find(|directory| has(directory, "brief.toml"));
+    Ok(nearest.unwrap_or(top).to_owned())
+}
+
+fn user_project(system: &dyn System) -> Result<Project, CommandError> {
+    let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = absolute("HOME").or_else(|| absolute("USERPROFILE"));
+    let (Some(home), Some(state)) = (home, state_directory(system)) else {
+        return Err(CommandError::refused("there is no home directory")
+            .with_hint("set `HOME` to an absolute path"));
+    };
+    let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+    Ok(Project::of_user(&home, &config.join("brief"), &state))
+}
+
+/// Returns a path without `.` and `..`, as far as its words tell.
+pub(crate) fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// Returns a relative path with `/`.
+pub(crate) fn slashed(path: &Path) -> String {
+    let names = path.components().filter(|part| !matches!(part, Component::RootDir));
+    let names = names.map(|part| part.as_os_str().to_string_lossy().into_owned());
+    names.collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,262 @@
+//! What a run did, for people and for programs.
+
+use std::path::Path;
+
+use brief_registry::install::{Mode, Report, SourceReport};
+use brief_registry::manifest::Place;
+use brief_registry::{Change, ChangeKind, Difference};
+use brief_syntax::render::JsonDiagnostic;
+use serde::Serialize;
+use similar::TextDiff;
+
+use super::Installation;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Letters of a commit that are shown.
+const SHORT: usize = 12;
+
+/// Returns the beginning of a commit.
+pub(crate) fn short(commit: &str) -> &str {
+    commit.get(..SHORT).unwrap_or(commit)
+}
+
+/// Tells people what a run did, or would do.
+pub(crate) fn print_report(
+    ui: &mut Ui,
+    installation: &Installation,
+    report: &Report,
+    mode: Mode,
+) -> Result<(), CommandError> {
+    let root = &installation.project.outputs;
+    ui.print_diagnostics(&report.diagnostics, root)?;
+    for note in &report.notes {
+        ui.warning(note)?;
+    }
+    match mode {
+        Mode::Write => {}
+        Mode::Check => {
+            for change in &report.changes {
+                ui.print_line(format!("{}: {}", change.path, why(change)))?;
+            }
+            for (name, kind) in [("brief.toml", report.manifest), ("brief.lock", report.lock)] {
+                if let Some(kind) = kind {
+                    ui.print_line(format!("{name}: {}", of_our_own(kind)))?;
+                }
+            }
+        }
+        Mode::Diff => {
+            for difference in &report.differences {
+                ui.print_text(unified(difference).as_bytes())?;
+            }
+        }
+    }
+    for source in &report.sources {
+        if let Some(line) = moved(source) {
+            ui.status(&line)?;
+        }
+    }
+    for (id, kind) in &report.items {
+        let sign = match kind {
+            ChangeKind::Created => '+',
+            ChangeKind::Updated => '~',
+            ChangeKind::Removed => '-',
+        };
+        ui.status(&format!("  {sign} {}/{}", id.kind, id.name))?;
+    }
+    for (path, copy) in &report.backups {
+        let copy = copy.strip_prefix(root).unwrap_or(copy);
+        ui.status(&format!("  {path} was replaced; what it held is in {}", copy.display()))?;
+    }
+    ui.status(&summary(report, mode))?;
+    Ok(())
+}
+
+/// Why a file is not as it should be.
+fn why(change: &Change) -> &'static str {
+    match change.kind {
+        ChangeKind::Created => "missing",
+        ChangeKind::Updated => "out of date",
+        ChangeKind::Removed => "no longer wanted",
+    }
+}
+
+fn of_our_own(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Created => "missing",
+        _ => "out of date",
+    }
+}
+
+fn moved(source: &SourceReport) -> Option<String> {
+    let name = &source.name;
+    match (&source.before, &source.commit) {
+        (Some(before), Some(commit)) if before != commit => {
+            Some(format!("{name}: {} -> {}", short(before), short(commit)))
+        }
+        (None, Some(commit)) => Some(format!("{name}: {}", short(commit))),
+        _ => None,
+    }
+}
+
+fn summary(report: &Report, mode: Mode) -> String {
+    let items = if report.count == 1 { "item" } else { "items" };
+    let done = match report.failed {
+        0 => report.count.to_string(),
+        failed => format!("{} of {}", report.count.saturating_sub(failed), report.count),
+    };
+    let counted = |kind| {
+        let count = report.count_of(kind);
+        let verb = match kind {
+            ChangeKind::Created => "create",
+            ChangeKind::Updated => "update",
+            ChangeKind::Removed => "remove",
+        };
+        match mode {
+            Mode::Write => format!("{count} {verb}d"),
+            Mode::Check | Mode::Diff => format!("{count} to {verb}"),
+        }
+    };
+    let kinds = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed];
+    let [created, updated, removed] = kinds.map(counted);
+    let (unchanged, kept) = (report.unchanged, report.kept);
+    format!("{done} {items}: {created}, {updated}, {unchanged} unchanged, {removed}, {kept} kept")
+}
+
+/// Shows how a file would change, as `diff -u` does.
+fn unified(difference: &Difference) -> String {
+    let Difference { path, before, after } = difference;
+    let text = |bytes: &Option<Vec<u8>>| match bytes {
+        None => Some(String::new()),
+        Some(bytes) if bytes.contains(&0) => None,
+        Some(bytes) => String::from_utf8(bytes.clone()).ok(),
+    };
+    let name = |bytes: &Option<Vec<u8>>, side: &str| match bytes {
+        Some(_) => format!("{side}/{path}"),
+        None => "/dev/null".to_owned(),
+    };
+    let (old, new) = (name(before, "a"), name(after, "b"));
+    match (text(before), text(after)) {
+        (Some(before), Some(after)) => {
+            TextDiff::from_lines(&before, &after).unified_diff().header(&old, &new).to_string()
+        }
+        _ => format!("Binary files {old} and {new} differ\n"),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct JsonReport<'r> {
+    project: String,
+    sources: Vec<JsonSource<'r>>,
+    items: JsonItems,
+    files: JsonFiles<'r>,
+    failed: usize,
+    manifest: Option<&'static str>,
+    lock: Option<&'static str>,
+    backups: Vec<JsonBackup<'r>>,
+    diagnostics: Vec<JsonDiagnostic<'r>>,
+    notes: &'r [String],
+}
+
+/// A source in JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonSource<'r> {
+    name: &'r str,
+    git: Option<&'r str>,
+    r#ref: Option<&'r str>,
+    subpath: Option<&'r str>,
+    directory: Option<&'r str>,
+    before: Option<&'r str>,
+    commit: Option<&'r str>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonItems {
+    count: usize,
+    added: Vec<String>,
+    updated: Vec<String>,
+    removed: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonFiles<'r> {
+    created: Vec<&'r str>,
+    updated: Vec<&'r str>,
+    removed: Vec<&'r str>,
+    unchanged: usize,
+    kept: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonBackup<'r> {
+    path: &'r str,
+    copy: String,
+}
+
+impl<'r> JsonSource<'r> {
+    pub(crate) fn new(
+        name: &'r str,
+        place: &'r Place,
+        before: Option<&'r str>,
+        commit: Option<&'r str>,
+    ) -> JsonSource<'r> {
+        let (git, reference, subpath, directory) = match place {
+            Place::Git { git, reference, subpath } => {
+                (Some(git.as_str()), reference.as_deref(), subpath.as_deref(), None)
+            }
+            Place::Directory(path) => (None, None, None, Some(path.as_str())),
+        };
+        JsonSource { name, git, r#ref: reference, subpath, directory, before, commit }
+    }
+}
+
+/// Tells programs what a run did, or would do.
+pub(crate) fn print_json(ui: &mut Ui, root: &Path, report: &Report) -> Result<(), CommandError> {
+    let items = |wanted| {
+        let changed = report.items.iter().filter(move |(_, kind)| **kind == wanted);
+        changed.map(|(id, _)| format!("{}/{}", id.kind, id.name)).collect()
+    };
+    let files = |wanted| {
+        let changed = report.changes.iter().filter(move |change| change.kind == wanted);
+        changed.map(|change| change.path.as_str()).collect()
+    };
+    let word = |kind: Option<ChangeKind>| {
+        kind.map(|kind| if kind == ChangeKind::Created { "created" } else { "updated" })
+    };
+    let source = |source: &'_ SourceReport| -> JsonSource<'_> {
+        let (before, commit) = (source.before.as_deref(), source.commit.as_deref());
+        JsonSource::new(&source.name, &source.place, before, commit)
+    };
+    let mut sources = Vec::new();
+    for one in &report.sources {
+        sources.push(source(one));
+    }
+    let backups = report.backups.iter().map(|(path, copy)| JsonBackup {
+        path,
+        copy: copy.to_string_lossy().into_owned(),
+    });
+    ui.print_json(&JsonReport {
+        project: root.to_string_lossy().into_owned(),
+        sources,
+        items: JsonItems {
+            count: report.count,
+            added: items(ChangeKind::Created),
+            updated: items(ChangeKind::Updated),
+            removed: items(ChangeKind::Removed),
+        },
+        files: JsonFiles {
+            created: files(ChangeKind::Created),
+            updated: files(ChangeKind::Updated),
+            removed: files(ChangeKind::Removed),
+            unchanged: report.unchanged,
+            kept: report.kept,
+        },
+        failed: report.failed,
+        manifest: word(report.manifest),
+        lock: word(report.lock),
+        backups: backups.collect(),
+        diagnostics: report.diagnostics.iter().map(JsonDiagnostic::from).collect(),
+        notes: &report.notes,
+    })?;
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Why nothing was installed, with the way out.
+
+use brief_registry::FetchError;
+use brief_registry::install::{InstallError, Unresolved};
+
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+pub(crate) fn refusal(error: &InstallError) -> CommandError {
+    let message = error.to_string();
+    match error {
+        InstallError::NoManifest { .. } => CommandError::refused(message)
+            .with_hint("`brief add SOURCE` writes one; `owner/repository` is a source, and so is a directory"),
+        InstallError::NoLock => CommandError::refused(message)
+            .with_hint("run `brief sync` without `--frozen`, and keep `brief.lock` in version control"),
+        InstallError::Frozen { differences } => {
+            let message = format!("{message}: {}", differences.join("; "));
+            CommandError::refused(message)
+                .with_hint("run `brief sync` without `--frozen`, and keep the new `brief.lock`")
+        }
+        InstallError::Lock { error, .. } if error.problem.contains("merge") => {
+            CommandError::usage(message).with_hint(
+                "take either side, then run `brief sync`: it brings the lock up to date",
+            )
+        }
+        InstallError::Lock { .. } => CommandError::usage(message).with_hint(
+            "restore it from version control, or remove it and run `brief sync`: what we wrote is recorded elsewhere, too",
+        ),
+        InstallError::Tampered { source_name, .. } => CommandError::refused(message).with_hint(
+            format!("somebody has changed `brief.lock` or the cache; `brief update {source_name}` takes what is there now"),
+        ),
+        InstallError::Edit { .. } => CommandError::usage(message),
+        InstallError::Source { .. } => {
+            CommandError::usage(message).with_hint("correct `git` in `brief.toml`")
+        }
+        InstallError::Fetch { error, .. } => {
+            let refused = CommandError::refused(message);
+            match error.as_ref() {
+                FetchError::NotCached { .. } => refused.with_hint("run it once without `--offline`"),
+                _ => refused,
+            }
+        }
+        InstallError::Directory { .. } => CommandError::refused(message)
+            .with_hint("correct `directory` in `brief.toml`, or `brief remove` the source"),
+        _ => CommandError::refused(message),
+    }
+}
+
+/// Says everything that cannot be had, each with its way out.
+pub(crate) fn tell_unresolved(ui: &mut Ui, problems: &[Unresolved]) -> Result<(), CommandError> {
+    for problem in problems {
+        ui.error(&problem.to_string())?;
+        if let Some(help) = problem.help() {
+            ui.hint(&help)?;
+        }
+    }
+    ui.status("nothing was changed")?;
+    Ok(())
+}
