@@ -10,9 +10,9 @@ use brief_clients::profile::{Scope, Section};
 use brief_dialects::portable::config;
 use brief_registry::ChangeKind;
 use brief_registry::build::{self, BuildError, Edited, Mode, Report, Request};
+use brief_syntax::render::JsonDiagnostic;
 use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Source, Span, limits};
-use brief_syntax::render::JsonDiagnostic;
 use clap::Args;
 use serde::Serialize;
 

@@ -11,12 +11,13 @@ use crate::installation::{self, Conflicts, Installation, Where};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Make the project what brief.toml says: fetch, compile and write what is wanted, remove what is not
+/// Make the project what brief.toml and brief.lock say
 ///
 /// Sources stay at the commits of brief.lock; `brief update` moves them. Only files that are recorded as
 /// ours are replaced or removed, and of those only the ones that nobody has changed since. Exits with 1
 /// when something could not be done; the rest is.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct SyncArgs {
     /// Refuse to change brief.lock: what is written is exactly what is locked, or nothing
     #[arg(long)]

@@ -24,7 +24,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(crate) use print::{print_json, print_report, short};
+pub(crate) use print::{JsonSource, print_json, print_report, short};
 pub(crate) use refusal::{refusal, tell_unresolved};
 
 /// Which installation a command is about.

@@ -223,21 +223,17 @@ pub(crate) fn print_json(ui: &mut Ui, root: &Path, report: &Report) -> Result<()
     let word = |kind: Option<ChangeKind>| {
         kind.map(|kind| if kind == ChangeKind::Created { "created" } else { "updated" })
     };
-    let source = |source: &'_ SourceReport| -> JsonSource<'_> {
+    let sources = report.sources.iter().map(|source| {
         let (before, commit) = (source.before.as_deref(), source.commit.as_deref());
         JsonSource::new(&source.name, &source.place, before, commit)
-    };
-    let mut sources = Vec::new();
-    for one in &report.sources {
-        sources.push(source(one));
-    }
-    let backups = report.backups.iter().map(|(path, copy)| JsonBackup {
-        path,
-        copy: copy.to_string_lossy().into_owned(),
     });
+    let backups = report
+        .backups
+        .iter()
+        .map(|(path, copy)| JsonBackup { path, copy: copy.to_string_lossy().into_owned() });
     ui.print_json(&JsonReport {
         project: root.to_string_lossy().into_owned(),
-        sources,
+        sources: sources.collect(),
         items: JsonItems {
             count: report.count,
             added: items(ChangeKind::Created),

@@ -230,27 +230,6 @@ fn without_items_nothing_happens() {
     assert_eq!(tree(&registry, "dist"), before);
 }
 
-/// G9: a run that was ended in the middle is made good by the next one.
-#[test]
-fn a_run_that_was_ended_is_made_good() {
-    let registry = registry();
-    build(&registry, &[]);
-    let done = registry.read("dist/.brief/build.json");
-    let changed = RULE.replace("Handlers", "Routes");
-    registry.write("content/rules/api/RULE.md", &changed);
-    build(&registry, &[]);
-    // As if it had stopped before the record: the new files are there, the old record too.
-    let pending = registry.read("dist/.brief/build.json");
-    registry.write("dist/.brief/build.json", done);
-    registry.write("dist/.brief/pending.json", pending);
-    registry.write("dist/.claude/rules/.brief-staged", "half");
-    registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Paths"));
-    build(&registry, &[]);
-    assert!(registry.read("dist/.claude/rules/api.md").contains("## Paths"));
-    assert!(!registry.path().join("dist/.brief/pending.json").exists());
-    assert!(!registry.path().join("dist/.claude/rules/.brief-staged").exists());
-}
-
 /// Two runs at once do not get in each other's way.
 #[test]
 fn two_runs_at_once_end_as_one() {

@@ -16,6 +16,13 @@ fn help_lists_the_commands() {
       why          Show each candidate for a file or directory, in or out, and the reason
       task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
       mcp-servers  Show the MCP servers that are configured for a file or directory
+      add          Add items from a registry, for the project's clients or the user's
+      remove       Remove items, bundles or sources, and the files that were written for them
+      update       Move sources to the newest commit of their branch or tag
+      outdated     Show which sources have moved on since they were locked
+      list         Show what is installed, and where it comes from
+      sync         Make the project what brief.toml and brief.lock say [aliases: install]
+      clean        Remove what was installed, and nothing else
       build        Compile portable rules, skills and agents into each client's own files
       lint         Check guidance files, every format at once
       fmt          Lay out the items of a source registry: front matter and body
@@ -23,6 +30,7 @@ fn help_lists_the_commands() {
       new          Write a new item of a source registry, to go on from
       hook         Answer a client's hook, or set it up
       trust        Let files from elsewhere execute, by their exact content
+      doctor       Look for what goes wrong in silence: doubles, drift, files that nobody reads
       schema       Print the JSON Schema of a configuration file, for editors
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)
@@ -46,6 +54,14 @@ fn each_command_has_help() {
         &["task"],
         &["task", "list"],
         &["mcp-servers"],
+        &["add"],
+        &["remove"],
+        &["update"],
+        &["outdated"],
+        &["list"],
+        &["sync"],
+        &["clean"],
+        &["doctor"],
         &["build"],
         &["schema"],
         &["lint"],

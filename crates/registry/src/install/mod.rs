@@ -10,6 +10,8 @@
 //! file will hold and whose the file is that stands there now.
 
 mod error;
+mod inventory;
+mod newest;
 mod open;
 mod run;
 mod select;
@@ -30,7 +32,9 @@ use crate::outputs::record;
 use crate::outputs::{Change, ChangeKind};
 
 pub use error::{InstallError, Unresolved};
-pub use open::{Found, look_into};
+pub use inventory::Inventory;
+pub use newest::{Newest, newest};
+pub use open::{Found, look_into, source_of};
 pub use run::sync;
 pub use select::{ChooseError, choose};
 pub use status::{Drift, Status, status};

@@ -155,3 +155,15 @@ pub(super) fn git_source(
         subpath: subpath.clone().or(source.subpath),
     })
 }
+
+/// Returns the source that an entry of the manifest stands for.
+pub fn source_of(
+    system: &dyn System,
+    project: &Project,
+    wanted: &WantedSource,
+) -> Result<Source, InstallError> {
+    match &wanted.place {
+        Place::Directory(path) => Ok(Source::Directory(PathBuf::from(path))),
+        Place::Git { .. } => git_source(system, project, wanted).map(Source::Git),
+    }
+}

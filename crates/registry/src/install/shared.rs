@@ -5,7 +5,7 @@ use std::io;
 
 use brief_dialects::portable::output::{Compile, Foreign, Merge, Outputs, SharedEntry};
 use brief_syntax::hash::sha256;
-use brief_syntax::system::{Permission, ReadError};
+use brief_syntax::system::{FileKind, Permission, ReadError};
 
 use super::Request;
 use super::run::warning;
@@ -72,6 +72,10 @@ fn one(
     let bytes = match disk.read(path) {
         Ok(content) => Some(content.bytes),
         Err(ReadError::Missing) => None,
+        // `CLAUDE.md` as a link to `AGENTS.md` says already what a block in it would say.
+        Err(ReadError::NotAFile(FileKind::Link)) if wanted.iter().all(is_block) => {
+            return Ok(Vec::new());
+        }
         // What is not there any more cannot be taken out.
         Err(_) if wanted.is_empty() => return Ok(Vec::new()),
         Err(error) => return refuse(plan, &format!("the file cannot be used: {error}")),
@@ -129,4 +133,8 @@ fn one(
     }
     plan.changes.push(Change { path: path.to_owned(), kind });
     Ok(merged.entries)
+}
+
+fn is_block(entry: &SharedEntry) -> bool {
+    matches!(entry, SharedEntry::Block { .. })
 }

@@ -1,3 +1,5 @@
+//! What is read from a manifest, and what a change leaves of it.
+
 use std::sync::Arc;
 
 use brief_dialects::portable::{ItemId, Kind};

@@ -1,0 +1,327 @@
+//! `brief add`
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+use brief_dialects::portable::{NAME_LENGTH, name_problem};
+use brief_registry::install::{ChooseError, Extent, Locking, Refresh, Request};
+use brief_registry::install::{choose, look_into};
+use brief_registry::manifest::{Edit, Manifest, Place};
+use brief_registry::{GitSource, Source};
+use brief_syntax::system::System;
+use clap::Args;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::{self, Conflicts, Installation, Where, normal};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Add items from a registry, for the project's clients or the user's
+///
+/// Without ITEM everything in the source is added, also what comes later. brief.toml gets an entry for
+/// the source, brief.lock the commit and the hash of everything that was written.
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// Where from: owner/repo, gitlab:group/repo, a git URL or a directory; @REF and :SUBPATH may follow
+    source: String,
+
+    /// What to add: NAME or KIND/NAME of a rule, skill, agent or bundle [default: all]
+    #[arg(value_name = "ITEM")]
+    items: Vec<String>,
+
+    /// Only look among these
+    #[arg(long, value_name = "KIND", value_parser = ["rule", "skill", "agent", "bundle"])]
+    kind: Option<String>,
+
+    /// Write for this client only; may be repeated [default: `install.clients` of brief.toml, or all]
+    #[arg(long = "client", value_name = "CLIENT")]
+    clients: Vec<String>,
+
+    /// The name of the source in brief.toml [default: that of the repository or directory]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Write nothing; tell what would be done
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Fetch nothing; use what was fetched before
+    #[arg(long)]
+    offline: bool,
+
+    #[command(flatten)]
+    conflicts: Conflicts,
+
+    #[command(flatten)]
+    place: Where,
+
+    /// Print JSON: sources, items, files, and what is wrong
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &AddArgs,
+) -> Result<ExitCode, CommandError> {
+    let installation = match Installation::find(ui, session, &args.place)? {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    let system = session.system();
+    let clients = installation.wanted(&[])?;
+    let own_clients = match args.clients.as_slice() {
+        [] => None,
+        named => Some(installation.wanted(named)?),
+    };
+    if let Some(problem) = args.name.as_deref().and_then(name_problem) {
+        return Err(CommandError::usage(format!("`--name`: {problem}")));
+    }
+    let source = Source::parse_added(&args.source, session.directory(), system)
+        .map_err(|error| CommandError::usage(error.to_string()))?;
+    let network = installation::network(args.offline);
+    let known = installation.clients.profiles().ids();
+    let found = installation::watched(ui, |observer| {
+        look_into(system, &source, session.directory(), &known, network, observer)
+    })?;
+    let found = found.map_err(|error| installation::refusal(&error))?;
+    let wanted = choose(&found.registry, &args.items, args.kind.as_deref())
+        .map_err(|error| not_chosen(&source, &error))?;
+    let (place, identity) = place(&installation, session, &source)?;
+    let manifest = installation.manifest.clone().unwrap_or_default();
+    let entry = Entry::find(&manifest, &installation, system, place, &identity, args)?;
+    let edits = [Edit::Want {
+        source: entry.name.clone(),
+        place: entry.place,
+        wanted,
+        clients: own_clients,
+    }];
+    let mode = installation::mode(args.dry_run, false);
+    let commits = found.commit.into_iter().map(|commit| (entry.name.clone(), commit));
+    let request = Request {
+        edits: &edits,
+        refresh: Refresh::None,
+        commits: commits.collect::<BTreeMap<_, _>>(),
+        mode,
+        locking: Locking::Follow,
+        network,
+        clients: &clients,
+        adopt: installation.chosen(session, &args.conflicts.adopt),
+        force: installation.chosen(session, &args.conflicts.force),
+        extent: Extent::Manifest,
+    };
+    let report = match installation.sync(ui, session, &request)? {
+        Ok(report) => report,
+        Err(code) => return Ok(code),
+    };
+    if has_credentials(&source) {
+        ui.warning(
+            "the password in the address is not kept; next time git asks its credential helper",
+        )?;
+    }
+    if args.json {
+        installation::print_json(ui, &installation.project.outputs, &report)?;
+    } else {
+        installation::print_report(ui, &installation, &report, mode)?;
+    }
+    let failed = report.has_errors();
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn not_chosen(source: &Source, error: &ChooseError) -> CommandError {
+    let refused = CommandError::refused(format!("`{source}`: {error}"));
+    match error {
+        ChooseError::Missing { near: Some(near), .. } => {
+            refused.with_hint(format!("did you mean `{near}`?"))
+        }
+        ChooseError::Missing { .. } => {
+            refused.with_hint(format!("`brief list --available {source}` shows what there is"))
+        }
+        ChooseError::Empty => refused.with_hint(
+            "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`",
+        ),
+        ChooseError::Several { which, .. } => {
+            refused.with_hint(format!("write {}", which.join(" or ")))
+        }
+        _ => refused,
+    }
+}
+
+/// The entry of a source in the manifest.
+struct Entry {
+    name: String,
+    place: Place,
+}
+
+impl Entry {
+    /// Finds the entry of a source that is known already, or makes up a new one.
+    fn find(
+        manifest: &Manifest,
+        installation: &Installation,
+        system: &dyn System,
+        place: Place,
+        identity: &str,
+        args: &AddArgs,
+    ) -> Result<Entry, CommandError> {
+        let is_same = |known: &Place| match (known, &place) {
+            (Place::Git { git, subpath, .. }, Place::Git { subpath: own, .. }) => {
+                subpath == own
+                    && identity_of(installation, system, git).as_deref() == Some(identity)
+            }
+            (Place::Directory(path), Place::Directory(_)) => {
+                normal(&installation.project.config.join(path)).to_string_lossy() == identity
+            }
+            _ => false,
+        };
+        let known = manifest.sources.iter().find(|source| is_same(&source.place));
+        if let Some(known) = known {
+            if args.name.as_ref().is_some_and(|name| *name != known.name) {
+                let message = format!("this source is in brief.toml already, as `{}`", known.name);
+                return Err(CommandError::refused(message).with_hint("leave `--name` away"));
+            }
+            // What is written there stays, unless another version was asked for.
+            let place = match (&known.place, place) {
+                (Place::Git { git, reference, subpath }, Place::Git { reference: wanted, .. }) => {
+                    Place::Git {
+                        git: git.clone(),
+                        reference: wanted.or_else(|| reference.clone()),
+                        subpath: subpath.clone(),
+                    }
+                }
+                (known, _) => known.clone(),
+            };
+            return Ok(Entry { name: known.name.clone(), place });
+        }
+        let is_free = |name: &str| manifest.source(name).is_none();
+        if let Some(name) = &args.name {
+            if !is_free(name) {
+                let message = format!("brief.toml has another source `{name}`");
+                return Err(CommandError::refused(message).with_hint("choose another `--name`"));
+            }
+            return Ok(Entry { name: name.clone(), place });
+        }
+        let name = made_up(identity, &place, is_free);
+        Ok(Entry { name, place })
+    }
+}
+
+/// Makes up a name from the end of an address: `guidance`, then `acme-guidance`, then with a number.
+fn made_up(identity: &str, place: &Place, is_free: impl Fn(&str) -> bool) -> String {
+    let parts: Vec<String> = identity
+        .rsplit(['/', '\\', ':'])
+        .map(plain)
+        .filter(|part| name_problem(part).is_none())
+        .take(2)
+        .collect();
+    let last = parts.first().cloned().unwrap_or_else(|| match place {
+        Place::Git { .. } => "repository".to_owned(),
+        Place::Directory(_) => "directory".to_owned(),
+    });
+    if is_free(&last) {
+        return last;
+    }
+    let longer = parts.get(1).map_or(last.clone(), |above| plain(&format!("{above}-{last}")));
+    if is_free(&longer) {
+        return longer;
+    }
+    let mut number = 2;
+    while !is_free(&format!("{longer}-{number}")) {
+        number += 1;
+    }
+    format!("{longer}-{number}")
+}
+
+/// Returns a text with only those letters that a name may have.
+fn plain(text: &str) -> String {
+    let text = text.strip_suffix(".git").unwrap_or(text).to_ascii_lowercase();
+    let letters =
+        text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
+    let text: String = letters.take(NAME_LENGTH - 8).collect();
+    text.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+/// Says where a source is in the words of the manifest, and what it is known by.
+fn place(
+    installation: &Installation,
+    session: &Session,
+    source: &Source,
+) -> Result<(Place, String), CommandError> {
+    match source {
+        Source::Directory(path) => {
+            let absolute = normal(&session.directory().join(path));
+            let shown = below(installation, &absolute, path.is_absolute());
+            Ok((Place::Directory(shown), absolute.to_string_lossy().into_owned()))
+        }
+        Source::Git(source) => {
+            let failed =
+                |error: brief_registry::SourceError| CommandError::usage(error.to_string());
+            let identity = source.identity().map_err(failed)?;
+            let git = git_words(installation, source).map_err(failed)?;
+            let (reference, subpath) = (source.reference.clone(), source.subpath.clone());
+            Ok((Place::Git { git, reference, subpath }, identity))
+        }
+    }
+}
+
+/// Returns the shortest words for a repository that say no more than where it is.
+fn git_words(
+    installation: &Installation,
+    source: &GitSource,
+) -> Result<String, brief_registry::SourceError> {
+    let address = source.address()?;
+    let hosted = [("https://github.com/", ""), ("https://gitlab.com/", "gitlab:")];
+    for (start, word) in hosted {
+        if let Some(path) = address.strip_prefix(start) {
+            return Ok(format!("{word}{}", path.trim_end_matches('/').trim_end_matches(".git")));
+        }
+    }
+    match address.strip_prefix("file://") {
+        Some(path) if !path.contains('%') => {
+            let shown = below(installation, Path::new(path), false);
+            Ok(if shown.starts_with(['.', '/']) { shown } else { format!("./{shown}") })
+        }
+        _ => Ok(address),
+    }
+}
+
+/// Returns the way from the manifest to a directory, unless an absolute path was meant.
+fn below(installation: &Installation, path: &Path, is_absolute: bool) -> String {
+    if is_absolute {
+        return path.to_string_lossy().into_owned();
+    }
+    let from = normal(&installation.project.config);
+    let names = |path: &Path| -> Vec<String> {
+        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+    };
+    let (from, to) = (names(&from), names(path));
+    let shared = from.iter().zip(&to).take_while(|(left, right)| left == right).count();
+    let up = std::iter::repeat_n("..", from.len() - shared);
+    let way: Vec<&str> = up.chain(to[shared..].iter().map(String::as_str)).collect();
+    match way.as_slice() {
+        [] => ".".to_owned(),
+        [first, ..] if *first == ".." => way.join("/"),
+        _ => format!("./{}", way.join("/")),
+    }
+}
+
+fn identity_of(installation: &Installation, system: &dyn System, git: &str) -> Option<String> {
+    match Source::parse_added(git, &installation.project.config, system).ok()? {
+        Source::Git(source) => source.identity().ok(),
+        Source::Directory(path) => {
+            let url =
+                format!("file://{}", normal(&installation.project.config.join(path)).display());
+            GitSource { url, reference: None, subpath: None }.identity().ok()
+        }
+    }
+}
+
+fn has_credentials(source: &Source) -> bool {
+    match source {
+        Source::Git(git) => {
+            git.address().is_ok_and(|address| git.url != address && git.to_string().contains("***"))
+        }
+        Source::Directory(_) => false,
+    }
+}

@@ -1,0 +1,275 @@
+//! `brief doctor`
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+
+use brief_clients::places;
+use brief_clients::profile::Profile;
+use brief_dialects::portable::ItemId;
+use brief_registry::install::{self, Drift, Inventory};
+use brief_registry::lock::Lock;
+use brief_syntax::system::{Dir, FileKind};
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::{self, Installation, Where};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Files of clients that are looked at, at most.
+const LOOKED_AT: usize = 10_000;
+
+/// Directories that are looked into below each other.
+const DEPTH: usize = 4;
+
+/// Look for what goes wrong in silence: doubles, drift, files that nobody reads
+///
+/// Nothing is fetched and nothing is written. Exits with 1 when something should be done.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    place: Where,
+
+    /// Print JSON: what was found
+    #[arg(long)]
+    json: bool,
+}
+
+/// Something that was found.
+#[derive(Debug, Serialize)]
+struct Finding {
+    /// What kind of thing it is.
+    check: &'static str,
+    /// Whether it should be corrected, or only known.
+    severity: &'static str,
+    /// The file, if it is about one.
+    path: Option<String>,
+    message: String,
+    help: String,
+}
+
+impl Finding {
+    fn problem(check: &'static str, path: Option<&str>, message: String, help: &str) -> Finding {
+        let (path, help) = (path.map(str::to_owned), help.to_owned());
+        Finding { check, severity: "warning", path, message, help }
+    }
+
+    fn note(check: &'static str, path: Option<&str>, message: String, help: &str) -> Finding {
+        Finding { severity: "note", ..Finding::problem(check, path, message, help) }
+    }
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &DoctorArgs,
+) -> Result<ExitCode, CommandError> {
+    let installation = match Installation::find(ui, session, &args.place)? {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    let findings = examine(session, &installation)?;
+    if args.json {
+        ui.print_json(&findings)?;
+    } else {
+        for finding in &findings {
+            let place = finding.path.as_deref().map_or(String::new(), |path| format!("{path}: "));
+            let Finding { check, severity, message, help, .. } = finding;
+            ui.print_line(format!("{severity}[{check}]: {place}{message}"))?;
+            if !help.is_empty() {
+                ui.print_line(format!("  {help}"))?;
+            }
+        }
+        let problems = findings.iter().filter(|finding| finding.severity == "warning").count();
+        ui.status(&match (problems, findings.len()) {
+            (_, 0) => "nothing was found".to_owned(),
+            (problems, all) => format!("{problems} to correct, {} to know", all - problems),
+        })?;
+    }
+    let failed = findings.iter().any(|finding| finding.severity == "warning");
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn examine(session: &Session, installation: &Installation) -> Result<Vec<Finding>, CommandError> {
+    let system = session.system();
+    let mut findings = Vec::new();
+    let status = install::status(system, &installation.project);
+    let status = status.map_err(|error| installation::refusal(&error))?;
+    if status.is_pending {
+        findings.push(Finding::problem(
+            "interrupted",
+            None,
+            "a run was ended in the middle".to_owned(),
+            "`brief sync` finishes it",
+        ));
+    }
+    let lock = status.lock.clone().unwrap_or_default();
+    stale_lock(installation, status.lock.as_ref(), &mut findings);
+    for (path, drift) in &status.drift {
+        let (message, help) = match drift {
+            Drift::Missing => ("the file is gone".to_owned(), "`brief sync` writes it again"),
+            Drift::Edited => (
+                "the file was changed by hand".to_owned(),
+                "put the change into the source, then `brief sync --force FILE`",
+            ),
+            Drift::Older => (
+                "the file is older than brief.lock".to_owned(),
+                "`brief sync` brings it up to date",
+            ),
+            Drift::InTheWay(what) => {
+                (format!("something else is there: it {what}"), "move it away")
+            }
+            _ => ("the file is not as it was written".to_owned(), "`brief sync`"),
+        };
+        findings.push(Finding::problem("drift", Some(path), message, help));
+    }
+    sources(session, installation, &lock, &mut findings);
+    doubles(installation, &lock, &mut findings);
+    unread(session, installation, &mut findings);
+    servers(installation, &mut findings);
+    Ok(findings)
+}
+
+/// A lock that does not know what the manifest wants.
+fn stale_lock(installation: &Installation, lock: Option<&Lock>, findings: &mut Vec<Finding>) {
+    let manifest = installation.manifest.clone().unwrap_or_default();
+    let mut stale = |message: String| {
+        let help = "`brief sync` brings brief.lock up to date";
+        findings.push(Finding::problem("stale-lock", Some("brief.lock"), message, help));
+    };
+    let Some(lock) = lock else {
+        if !manifest.sources.is_empty() {
+            stale("there is no lock".to_owned());
+        }
+        return;
+    };
+    for source in &manifest.sources {
+        let name = &source.name;
+        match lock.sources.get(name) {
+            None => stale(format!("the source `{name}` is not locked")),
+            Some(locked) if locked.place != source.place => {
+                stale(format!("the source `{name}` is locked elsewhere"));
+            }
+            Some(locked) => {
+                for bundle in &source.wanted.bundles {
+                    if !locked.bundles.contains_key(bundle) {
+                        stale(format!("the bundle `{bundle}` is not locked"));
+                    }
+                }
+                for id in &source.wanted.items {
+                    if lock.items.get(id).is_none_or(|item| item.source != *name) {
+                        stale(format!("the {id} is not locked"));
+                    }
+                }
+            }
+        }
+    }
+    for name in lock.sources.keys().filter(|name| manifest.source(name).is_none()) {
+        stale(format!("the source `{name}` is locked, but no longer wanted"));
+    }
+}
+
+fn sources(
+    session: &Session,
+    installation: &Installation,
+    lock: &Lock,
+    findings: &mut Vec<Finding>,
+) {
+    let manifest = installation.manifest.clone().unwrap_or_default();
+    let known = installation.clients.profiles().ids();
+    let (system, project) = (session.system(), &installation.project);
+    let inventory = Inventory::read(system, project, &manifest, lock, &known);
+    for (name, outcome) in &inventory.sources {
+        match outcome {
+            Err(problem) => findings.push(Finding::problem(
+                "unreadable-source",
+                None,
+                format!("the source `{name}`: {problem}"),
+                "`brief sync` fetches what is missing; `brief.toml` says where it is",
+            )),
+            Ok(registry) => {
+                for item in registry.items.iter().filter(|item| !item.is_valid()) {
+                    let message = format!("the {} of `{name}` cannot be used", item.id());
+                    let help = "`brief lint` in the source shows why";
+                    findings.push(Finding::note("invalid-item", None, message, help));
+                }
+            }
+        }
+    }
+}
+
+/// The same item in two places that one client reads.
+fn doubles(installation: &Installation, lock: &Lock, findings: &mut Vec<Finding>) {
+    let files: BTreeSet<String> =
+        lock.items.values().flat_map(|item| item.files.keys().cloned()).collect();
+    let items: Vec<ItemId> = lock.items.keys().cloned().collect();
+    let wanted = installation.clients.wanted(&[]).unwrap_or_default();
+    let profiles: Vec<&Profile> = installation
+        .clients
+        .profiles()
+        .iter()
+        .filter(|profile| wanted.iter().any(|id| id == profile.id()))
+        .collect();
+    let scope = installation.clients.scope();
+    for double in places::duplicates(&files, &items, &profiles, scope) {
+        let message = format!(
+            "{} reads the {} from {} places: {}",
+            double.client,
+            double.item,
+            double.paths.len(),
+            double.paths.join(", ")
+        );
+        let help = "`layout = \"shared\"` in `[install]` writes a skill once; `audience` or `clients` narrow the rest";
+        findings.push(Finding::note("double", None, message, help));
+    }
+}
+
+/// Files in directories of clients that no client reads.
+fn unread(session: &Session, installation: &Installation, findings: &mut Vec<Finding>) {
+    let top = &installation.project.outputs;
+    let mut paths = Vec::new();
+    let Ok(handle) = session.system().open_dir(top) else { return };
+    for directory in places::directories() {
+        if let Ok(below) = handle.open_dir_below(Path::new(directory)) {
+            collect(below.as_ref(), directory, DEPTH, &mut paths);
+        }
+    }
+    paths.sort_unstable();
+    for found in places::unread(paths.iter().map(String::as_str)) {
+        let message = format!("no client reads this file: {}", found.why);
+        findings.push(Finding::problem("unread", Some(&found.path), message, found.help));
+    }
+}
+
+fn collect(directory: &dyn Dir, path: &str, depth: usize, paths: &mut Vec<String>) {
+    let Ok(entries) = directory.first_entries(LOOKED_AT) else { return };
+    for entry in entries {
+        let Some(name) = entry.name.to_str() else { continue };
+        if paths.len() >= LOOKED_AT {
+            return;
+        }
+        let below = format!("{path}/{name}");
+        match entry.kind {
+            FileKind::File => paths.push(below),
+            FileKind::Directory if depth > 0 => {
+                if let Ok(handle) = directory.open_dir(&entry.name) {
+                    collect(handle.as_ref(), &below, depth - 1, paths);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Servers of the manifest that a client does not get.
+fn servers(installation: &Installation, findings: &mut Vec<Finding>) {
+    let wanted = installation.clients.wanted(&[]).unwrap_or_default();
+    let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    for left in installation.clients.left_out(&wanted) {
+        let message =
+            format!("{} does not get the server `{}`: {}", left.client, left.server, left.why);
+        findings.push(Finding::note("server-left-out", None, message, ""));
+    }
+}

@@ -1,0 +1,302 @@
+//! `brief list`
+
+use std::process::ExitCode;
+
+use brief_dialects::portable::output::SharedEntry;
+use brief_dialects::portable::{Item, ItemId, Registry};
+use brief_registry::Source;
+use brief_registry::install::{Inventory, look_into};
+use brief_registry::lock::{Lock, LockedItem};
+use brief_registry::manifest::{Manifest, Place};
+use brief_syntax::yaml::Node;
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::CommandError;
+use crate::installation::{self, Installation, JsonSource, Where, short};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show what is installed, and where it comes from
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Show sources, bundles, items and files below each other
+    #[arg(long)]
+    tree: bool,
+
+    /// Show what there is in a source instead: the name of one in brief.toml, or what `add` takes
+    #[arg(long, value_name = "SOURCE", conflicts_with = "tree")]
+    available: Option<String>,
+
+    /// Fetch nothing; use what was fetched before
+    #[arg(long, requires = "available")]
+    offline: bool,
+
+    #[command(flatten)]
+    place: Where,
+
+    /// Print JSON: sources and items, with the metadata that their authors gave them
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct JsonList<'l> {
+    project: String,
+    sources: Vec<JsonSource<'l>>,
+    items: Vec<JsonItem<'l>>,
+}
+
+#[derive(Serialize)]
+struct JsonItem<'l> {
+    kind: &'static str,
+    name: &'l str,
+    description: Option<&'l str>,
+    version: Option<&'l str>,
+    license: Option<&'l str>,
+    metadata: Option<Node<'l>>,
+    source: &'l str,
+    path: &'l str,
+    sha256: &'l str,
+    bundles: &'l [String],
+    files: Vec<JsonFile<'l>>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonFile<'l> {
+    path: &'l str,
+    sha256: &'l str,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonAvailable<'l> {
+    source: String,
+    commit: Option<&'l str>,
+    items: Vec<JsonOffer<'l>>,
+    bundles: Vec<JsonBundle<'l>>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonOffer<'l> {
+    kind: &'static str,
+    name: &'l str,
+    description: &'l str,
+    version: Option<&'l str>,
+    valid: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonBundle<'l> {
+    name: &'l str,
+    description: Option<&'l str>,
+    version: Option<&'l str>,
+    items: Vec<String>,
+    requires: Vec<&'l str>,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ListArgs,
+) -> Result<ExitCode, CommandError> {
+    let installation = match Installation::find(ui, session, &args.place)? {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    let manifest = installation.manifest.clone().unwrap_or_default();
+    if let Some(source) = &args.available {
+        available(ui, session, &installation, &manifest, source, args)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lock = installation.lock(session.system())?.unwrap_or_default();
+    if args.json {
+        print_json(ui, session, &installation, &manifest, &lock)?;
+    } else if lock.items.is_empty() {
+        let place = installation.project.config.display();
+        ui.status(&format!("nothing is installed in {place}; `brief add SOURCE` does that"))?;
+    } else if args.tree {
+        print_tree(ui, &lock)?;
+    } else {
+        print_list(ui, &lock)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn full_name(id: &ItemId) -> String {
+    format!("{}/{}", id.kind, id.name)
+}
+
+fn print_list(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
+    let widest = lock.items.keys().map(|id| full_name(id).len()).max().unwrap_or_default();
+    for (id, item) in &lock.items {
+        let from = origin(lock, item);
+        let version = item.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
+        let bundles = match item.bundles.as_slice() {
+            [] => String::new(),
+            names => format!(" ({})", names.join(", ")),
+        };
+        ui.print_line(format!("{:widest$}  {from}{version}{bundles}", full_name(id)))?;
+    }
+    Ok(())
+}
+
+/// Returns the source of an item, with its commit.
+fn origin(lock: &Lock, item: &LockedItem) -> String {
+    let commit = lock.sources.get(&item.source).and_then(|source| source.commit.as_deref());
+    match commit {
+        Some(commit) => format!("{}@{}", item.source, short(commit)),
+        None => item.source.clone(),
+    }
+}
+
+fn print_tree(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
+    for (name, source) in &lock.sources {
+        let place = match &source.place {
+            Place::Git { git, reference, .. } => match reference {
+                Some(reference) => format!("{git}@{reference}"),
+                None => git.clone(),
+            },
+            Place::Directory(path) => path.clone(),
+        };
+        let commit = source.commit.as_deref().map_or(String::new(), |at| format!(" {}", short(at)));
+        ui.print_heading(&format!("{name} ({place}{commit})"))?;
+        for (bundle, version) in &source.bundles {
+            let version = version.as_deref().map_or(String::new(), |text| format!(" {text}"));
+            ui.print_line(format!("  bundle/{bundle}{version}"))?;
+        }
+        for (id, item) in lock.items.iter().filter(|(_, item)| item.source == *name) {
+            let version = item.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
+            let bundles = match item.bundles.as_slice() {
+                [] => String::new(),
+                names => format!(" ({})", names.join(", ")),
+            };
+            ui.print_line(format!("  {}{version}{bundles}", full_name(id)))?;
+            for path in item.files.keys() {
+                ui.print_line(format!("    {path}"))?;
+            }
+        }
+    }
+    for (path, entries) in &lock.shared {
+        let names: Vec<String> = entries.iter().map(SharedEntry::name).collect();
+        ui.print_line(format!("{path}: {}", names.join(", ")))?;
+    }
+    Ok(())
+}
+
+fn print_json(
+    ui: &mut Ui,
+    session: &Session,
+    installation: &Installation,
+    manifest: &Manifest,
+    lock: &Lock,
+) -> Result<(), CommandError> {
+    let known = installation.clients.profiles().ids();
+    let (system, project) = (session.system(), &installation.project);
+    let inventory = Inventory::read(system, project, manifest, lock, &known);
+    let sources = lock
+        .sources
+        .iter()
+        .map(|(name, source)| JsonSource::new(name, &source.place, None, source.commit.as_deref()));
+    let items = lock.items.iter().map(|(id, item)| {
+        let found = inventory.item(&item.source, id);
+        let files = item.files.iter();
+        JsonItem {
+            kind: id.kind.as_str(),
+            name: &id.name,
+            description: found.map(Item::description),
+            version: item.version.as_deref(),
+            license: found.and_then(|found| found.document().text("license")),
+            metadata: found.and_then(|found| found.document().field("metadata")),
+            source: &item.source,
+            path: &item.path,
+            sha256: &item.sha256,
+            bundles: &item.bundles,
+            files: files.map(|(path, file)| JsonFile { path, sha256: &file.sha256 }).collect(),
+        }
+    });
+    ui.print_json(&JsonList {
+        project: project.outputs.to_string_lossy().into_owned(),
+        sources: sources.collect(),
+        items: items.collect(),
+    })?;
+    Ok(())
+}
+
+/// Shows what there is in a source.
+fn available(
+    ui: &mut Ui,
+    session: &Session,
+    installation: &Installation,
+    manifest: &Manifest,
+    text: &str,
+    args: &ListArgs,
+) -> Result<(), CommandError> {
+    let system = session.system();
+    let known = installation.clients.profiles().ids();
+    let usage = |error: brief_registry::SourceError| CommandError::usage(error.to_string());
+    let (source, base) = match manifest.source(text) {
+        Some(source) => {
+            let found = brief_registry::install::source_of(system, &installation.project, source);
+            let found = found.map_err(|error| installation::refusal(&error))?;
+            (found, installation.project.config.as_path())
+        }
+        None => {
+            let source = Source::parse_added(text, session.directory(), system).map_err(usage)?;
+            (source, session.directory())
+        }
+    };
+    let network = installation::network(args.offline);
+    let found = installation::watched(ui, |observer| {
+        look_into(system, &source, base, &known, network, observer)
+    })?;
+    let found = found.map_err(|error| installation::refusal(&error))?;
+    if args.json {
+        return print_offers_json(ui, &source, &found.registry, found.commit.as_deref());
+    }
+    for note in &found.notes {
+        ui.warning(note)?;
+    }
+    print_offers(ui, &found.registry)
+}
+
+fn print_offers(ui: &mut Ui, registry: &Registry) -> Result<(), CommandError> {
+    for bundle in &registry.bundles {
+        let version = bundle.version().map_or(String::new(), |text| format!(" {text}"));
+        let about = bundle.document().text("description").unwrap_or_default();
+        ui.print_line(format!("bundle/{}{version}: {about}", bundle.name()))?;
+    }
+    for item in &registry.items {
+        let wrong = if item.is_valid() { "" } else { " (cannot be used: see `brief lint`)" };
+        ui.print_line(format!("{}: {}{wrong}", full_name(item.id()), item.description()))?;
+    }
+    Ok(())
+}
+
+fn print_offers_json(
+    ui: &mut Ui,
+    source: &Source,
+    registry: &Registry,
+    commit: Option<&str>,
+) -> Result<(), CommandError> {
+    let items = registry.items.iter().map(|item| JsonOffer {
+        kind: item.kind().as_str(),
+        name: item.name(),
+        description: item.description(),
+        version: item.version(),
+        valid: item.is_valid(),
+    });
+    let bundles = registry.bundles.iter().map(|bundle| JsonBundle {
+        name: bundle.name(),
+        description: bundle.document().text("description"),
+        version: bundle.version(),
+        items: bundle.items().map(full_name).collect(),
+        requires: bundle.requires().iter().map(|other| other.name.as_str()).collect(),
+    });
+    ui.print_json(&JsonAvailable {
+        source: source.to_string(),
+        commit,
+        items: items.collect(),
+        bundles: bundles.collect(),
+    })?;
+    Ok(())
+}

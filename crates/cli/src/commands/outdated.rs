@@ -1,0 +1,103 @@
+//! `brief outdated`
+
+use std::process::ExitCode;
+
+use brief_registry::install::{self, Newest};
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::{self, Installation, Where, short};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show which sources have moved on since they were locked
+///
+/// Exits with 1 when any has.
+#[derive(Debug, Args)]
+pub(crate) struct OutdatedArgs {
+    #[command(flatten)]
+    place: Where,
+
+    /// Print JSON: each source with its commits
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonOutdated<'o> {
+    name: &'o str,
+    r#ref: Option<&'o str>,
+    locked: Option<&'o str>,
+    commit: Option<&'o str>,
+    newer_tag: Option<&'o str>,
+    outdated: bool,
+    error: Option<&'o str>,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &OutdatedArgs,
+) -> Result<ExitCode, CommandError> {
+    let installation = match Installation::find(ui, session, &args.place)? {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    let manifest = installation.manifest.clone().unwrap_or_default();
+    let lock = installation.lock(session.system())?.unwrap_or_default();
+    let found = installation::watched(ui, |observer| {
+        install::newest(session.system(), &installation.project, &manifest, &lock, observer)
+    })?;
+    let found = found.map_err(|error| installation::refusal(&error))?;
+    if args.json {
+        let all: Vec<JsonOutdated<'_>> = found.iter().map(json).collect();
+        ui.print_json(&all)?;
+    } else {
+        for source in &found {
+            print(ui, source)?;
+        }
+    }
+    let failed = found.iter().any(|source| source.is_outdated() || source.error.is_some());
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn json(source: &Newest) -> JsonOutdated<'_> {
+    JsonOutdated {
+        name: &source.name,
+        r#ref: source.reference.as_deref(),
+        locked: source.locked.as_deref(),
+        commit: source.commit.as_deref(),
+        newer_tag: source.newer_tag.as_deref(),
+        outdated: source.is_outdated(),
+        error: source.error.as_deref(),
+    }
+}
+
+fn print(ui: &mut Ui, source: &Newest) -> Result<(), CommandError> {
+    let name = &source.name;
+    if let Some(error) = &source.error {
+        ui.warning(&format!("{name}: {error}"))?;
+        return Ok(());
+    }
+    let at = source.reference.as_deref().map_or(String::new(), |at| format!(" ({at})"));
+    match (&source.locked, &source.commit) {
+        (Some(locked), Some(commit)) if locked != commit => {
+            let (locked, commit) = (short(locked), short(commit));
+            ui.print_line(format!(
+                "{name}{at}: {locked} -> {commit}; `brief update {name}` moves it"
+            ))?;
+        }
+        (None, Some(commit)) => {
+            ui.print_line(format!(
+                "{name}{at}: not locked -> {}; `brief sync` does",
+                short(commit)
+            ))?;
+        }
+        _ => {}
+    }
+    if let Some(tag) = &source.newer_tag {
+        ui.print_line(format!("{name}{at}: there is {tag}; `brief add SOURCE@{tag}` moves it"))?;
+    }
+    Ok(())
+}

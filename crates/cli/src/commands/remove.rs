@@ -1,0 +1,179 @@
+//! `brief remove`
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use brief_dialects::portable::ItemId;
+use brief_registry::install::{Extent, Locking, Refresh, Request};
+use brief_registry::lock::Lock;
+use brief_registry::manifest::{Edit, Manifest};
+use brief_syntax::near_miss::nearest;
+use clap::Args;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::{self, Conflicts, Installation, Where};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Remove items, bundles or sources, and the files that were written for them
+///
+/// An item that a bundle or a whole source brings is left out from now on (`exclude` in brief.toml).
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// What to remove: the NAME of an item, bundle or source, or KIND/NAME
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<String>,
+
+    /// Write nothing; tell what would be done
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Fetch nothing; use what was fetched before
+    #[arg(long)]
+    offline: bool,
+
+    #[command(flatten)]
+    conflicts: Conflicts,
+
+    #[command(flatten)]
+    place: Where,
+
+    /// Print JSON: sources, items, files, and what is wrong
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &RemoveArgs,
+) -> Result<ExitCode, CommandError> {
+    let installation = match Installation::find(ui, session, &args.place)? {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    let manifest = installation.manifest.clone().unwrap_or_default();
+    let lock = installation.lock(session.system())?.unwrap_or_default();
+    let mut edits = Vec::new();
+    for name in &args.names {
+        edits.extend(removal(&manifest, &lock, name)?);
+    }
+    let clients = installation.wanted(&[])?;
+    let mode = installation::mode(args.dry_run, false);
+    let request = Request {
+        edits: &edits,
+        refresh: Refresh::None,
+        commits: BTreeMap::new(),
+        mode,
+        locking: Locking::Follow,
+        network: installation::network(args.offline),
+        clients: &clients,
+        adopt: installation.chosen(session, &args.conflicts.adopt),
+        force: installation.chosen(session, &args.conflicts.force),
+        extent: Extent::Manifest,
+    };
+    let report = match installation.sync(ui, session, &request)? {
+        Ok(report) => report,
+        Err(code) => return Ok(code),
+    };
+    if args.json {
+        installation::print_json(ui, &installation.project.outputs, &report)?;
+    } else {
+        installation::print_report(ui, &installation, &report, mode)?;
+    }
+    let failed = report.has_errors();
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+/// What a name stands for.
+enum Meant<'m> {
+    Source(&'m str),
+    Bundle { source: &'m str, bundle: &'m str },
+    Item { source: &'m str, item: ItemId },
+}
+
+impl Meant<'_> {
+    fn full_name(&self) -> String {
+        match self {
+            Meant::Source(name) => format!("source/{name}"),
+            Meant::Bundle { bundle, .. } => format!("bundle/{bundle}"),
+            Meant::Item { item, .. } => format!("{}/{}", item.kind, item.name),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Meant::Source(name) => name,
+            Meant::Bundle { bundle, .. } => bundle,
+            Meant::Item { item, .. } => &item.name,
+        }
+    }
+}
+
+/// Finds the changes to the manifest that remove what a name stands for.
+fn removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<Edit>, CommandError> {
+    let all = all_meant(manifest, lock);
+    let is_meant = |meant: &&Meant<'_>| text == meant.name() || text == meant.full_name();
+    let found: Vec<&Meant<'_>> = all.iter().filter(is_meant).collect();
+    match found.as_slice() {
+        [] => {
+            let names: Vec<String> = all.iter().map(|meant| meant.name().to_owned()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let near = nearest(text, &names);
+            let hint = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`brief list` shows what is installed".to_owned(),
+            };
+            let message = format!("nothing that is installed is called `{text}`");
+            Err(CommandError::refused(message).with_hint(hint))
+        }
+        [meant] => Ok(edits(manifest, lock, meant)),
+        several => {
+            let names: Vec<String> = several.iter().map(|meant| meant.full_name()).collect();
+            let message = format!("`{text}` may be {}", names.join(" or "));
+            Err(CommandError::refused(message).with_hint("write one of them"))
+        }
+    }
+}
+
+fn all_meant<'m>(manifest: &'m Manifest, lock: &'m Lock) -> Vec<Meant<'m>> {
+    let mut all = Vec::new();
+    let mut items: BTreeMap<ItemId, &str> = BTreeMap::new();
+    for source in &manifest.sources {
+        all.push(Meant::Source(&source.name));
+        for bundle in &source.wanted.bundles {
+            all.push(Meant::Bundle { source: &source.name, bundle });
+        }
+        items.extend(source.wanted.items.iter().map(|id| (id.clone(), source.name.as_str())));
+    }
+    for (id, item) in &lock.items {
+        if manifest.source(&item.source).is_some() {
+            items.entry(id.clone()).or_insert(&item.source);
+        }
+    }
+    all.extend(items.into_iter().map(|(item, source)| Meant::Item { source, item }));
+    all
+}
+
+fn edits(manifest: &Manifest, lock: &Lock, meant: &Meant<'_>) -> Vec<Edit> {
+    match meant {
+        Meant::Source(name) => vec![Edit::DropSource { source: (*name).to_owned() }],
+        Meant::Bundle { source, bundle } => {
+            let (source, bundle) = ((*source).to_owned(), (*bundle).to_owned());
+            vec![Edit::DropBundle { source, bundle }]
+        }
+        Meant::Item { source, item } => {
+            let wanted = manifest.source(source).map(|source| &source.wanted);
+            let (source, item) = ((*source).to_owned(), item.clone());
+            let mut edits = Vec::new();
+            let is_brought = lock.items.get(&item).is_some_and(|item| !item.bundles.is_empty());
+            if is_brought || wanted.is_some_and(|wanted| wanted.all) {
+                edits.push(Edit::Exclude { source: source.clone(), item: item.clone() });
+            }
+            if wanted.is_some_and(|wanted| wanted.items.contains(&item)) {
+                edits.push(Edit::DropItem { source, item });
+            }
+            edits
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `brief update`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::ExitCode;
+
+use brief_registry::install::{Extent, Locking, Refresh, Request};
+use brief_registry::manifest::{Manifest, Place};
+use brief_syntax::near_miss::nearest;
+use clap::Args;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::{self, Conflicts, Installation, Where};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Move sources to the newest commit of their branch or tag
+///
+/// A source is always at one commit: naming an item moves the source that it comes from, and the plan
+/// shows everything that this changes. What is not wanted so far is not added, unless all of a source is.
+#[derive(Debug, Args)]
+pub(crate) struct UpdateArgs {
+    /// The sources to move, or items of them [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Write nothing; tell what would be done
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Write nothing; show how each file would change
+    #[arg(long)]
+    diff: bool,
+
+    #[command(flatten)]
+    conflicts: Conflicts,
+
+    #[command(flatten)]
+    place: Where,
+
+    /// Print JSON: sources, items, files, and what is wrong
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &UpdateArgs,
+) -> Result<ExitCode, CommandError> {
+    let installation = match Installation::find(ui, session, &args.place)? {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    let manifest = installation.manifest.clone().unwrap_or_default();
+    let refresh = match args.names.as_slice() {
+        [] => Refresh::All,
+        names => Refresh::Named(sources(session, &installation, &manifest, names)?),
+    };
+    let clients = installation.wanted(&[])?;
+    let mode = installation::mode(args.dry_run, args.diff);
+    let request = Request {
+        edits: &[],
+        refresh,
+        commits: BTreeMap::new(),
+        mode,
+        locking: Locking::Follow,
+        network: installation::network(false),
+        clients: &clients,
+        adopt: installation.chosen(session, &args.conflicts.adopt),
+        force: installation.chosen(session, &args.conflicts.force),
+        extent: Extent::Manifest,
+    };
+    let report = match installation.sync(ui, session, &request)? {
+        Ok(report) => report,
+        Err(code) => return Ok(code),
+    };
+    if args.json {
+        installation::print_json(ui, &installation.project.outputs, &report)?;
+    } else {
+        installation::print_report(ui, &installation, &report, mode)?;
+    }
+    let failed = report.has_errors();
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+/// Finds the sources that names stand for: their own, or those of items.
+fn sources(
+    session: &Session,
+    installation: &Installation,
+    manifest: &Manifest,
+    names: &[String],
+) -> Result<BTreeSet<String>, CommandError> {
+    let lock = installation.lock(session.system())?.unwrap_or_default();
+    let mut found = BTreeSet::new();
+    for name in names {
+        if let Some(source) = manifest.source(name) {
+            found.insert(source.name.clone());
+            continue;
+        }
+        let items = lock
+            .items
+            .iter()
+            .filter(|(id, _)| id.name == *name || format!("{}/{}", id.kind, id.name) == *name);
+        let before = found.len();
+        found.extend(items.map(|(_, item)| item.source.clone()));
+        if found.len() == before && !lock.items.keys().any(|id| id.name == *name) {
+            let known = manifest.sources.iter().map(|source| source.name.as_str());
+            let known: Vec<&str> =
+                known.chain(lock.items.keys().map(|id| id.name.as_str())).collect();
+            let hint = match nearest(name, &known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`brief list` shows what is installed".to_owned(),
+            };
+            let message = format!("no source or item is called `{name}`");
+            return Err(CommandError::refused(message).with_hint(hint));
+        }
+    }
+    let is_git = |name: &String| {
+        manifest.source(name).is_some_and(|source| matches!(source.place, Place::Git { .. }))
+    };
+    // A directory has no versions: it is always read as it is.
+    found.retain(is_git);
+    Ok(found)
+}

@@ -1,0 +1,67 @@
+//! What is installed, with what its sources say about it.
+
+use std::collections::BTreeMap;
+
+use brief_dialects::portable::{self, ItemId, Registry};
+use brief_syntax::Root;
+use brief_syntax::system::{System, words};
+
+use super::Project;
+use super::open::git_source;
+use crate::cache::{Cache, Network};
+use crate::lock::Lock;
+use crate::manifest::{Manifest, Place, WantedSource};
+
+/// The sources of a project as far as they can be read without the network.
+#[derive(Debug, Default)]
+pub struct Inventory {
+    /// The items and bundles of each source, or why nobody knows.
+    pub sources: BTreeMap<String, Result<Registry, String>>,
+}
+
+impl Inventory {
+    /// Reads the sources at the commits that are locked.
+    pub fn read(
+        system: &dyn System,
+        project: &Project,
+        manifest: &Manifest,
+        lock: &Lock,
+        clients: &[&str],
+    ) -> Inventory {
+        let sources = manifest.sources.iter().map(|source| {
+            let registry = read_one(system, project, source, lock, clients);
+            (source.name.clone(), registry)
+        });
+        Inventory { sources: sources.collect() }
+    }
+
+    /// Returns an item of a source.
+    pub fn item(&self, source: &str, id: &ItemId) -> Option<&portable::Item> {
+        self.sources.get(source)?.as_ref().ok()?.item(id)
+    }
+}
+
+fn read_one(
+    system: &dyn System,
+    project: &Project,
+    source: &WantedSource,
+    lock: &Lock,
+    clients: &[&str],
+) -> Result<Registry, String> {
+    let directory = match &source.place {
+        Place::Directory(path) => project.config.join(path),
+        Place::Git { .. } => {
+            let git = git_source(system, project, source).map_err(|error| error.to_string())?;
+            let cache = Cache::of_user(system).ok_or("there is no home directory")?;
+            let locked = lock.sources.get(&source.name).filter(|one| one.place == source.place);
+            let commit = locked.and_then(|locked| locked.commit.as_deref());
+            let commit = commit.ok_or("it is not locked; run `brief sync`")?;
+            let checkout = cache.checkout_commit(&git, commit, Network::Offline);
+            checkout.map_err(|error| error.to_string())?.directory
+        }
+    };
+    let root = Root::open(system, &directory).map_err(|error| {
+        format!("`{}` cannot be opened: {}", directory.display(), words(&error))
+    })?;
+    Ok(portable::read(system, &root, clients))
+}

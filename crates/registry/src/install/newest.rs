@@ -1,0 +1,66 @@
+//! Which sources have moved on since they were locked.
+
+use brief_syntax::system::System;
+
+use super::open::git_source;
+use super::{InstallError, Project};
+use crate::cache::{Cache, Event};
+use crate::latest::newer_tag;
+use crate::lock::Lock;
+use crate::manifest::{Manifest, Place};
+
+/// A repository, where it is locked and where it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Newest {
+    /// The name of the source.
+    pub name: String,
+    /// The branch, tag or commit that is wanted.
+    pub reference: Option<String>,
+    /// The commit that is locked.
+    pub locked: Option<String>,
+    /// The commit that the reference leads to now.
+    pub commit: Option<String>,
+    /// A newer version, when a version is wanted.
+    pub newer_tag: Option<String>,
+    /// Why nobody knows.
+    pub error: Option<String>,
+}
+
+impl Newest {
+    /// Returns whether there is something newer than what is locked.
+    pub fn is_outdated(&self) -> bool {
+        self.newer_tag.is_some() || (self.commit.is_some() && self.commit != self.locked)
+    }
+}
+
+/// Asks every server; one that does not answer does not hide the others.
+pub fn newest(
+    system: &dyn System,
+    project: &Project,
+    manifest: &Manifest,
+    lock: &Lock,
+    observer: &dyn Fn(Event<'_>),
+) -> Result<Vec<Newest>, InstallError> {
+    let cache = Cache::of_user(system).ok_or(InstallError::NoCache)?.observed(observer);
+    let mut all = Vec::new();
+    for wanted in &manifest.sources {
+        let Place::Git { .. } = wanted.place else { continue };
+        let source = git_source(system, project, wanted)?;
+        let locked = lock.sources.get(&wanted.name).and_then(|locked| locked.commit.clone());
+        let name = wanted.name.clone();
+        let reference = source.reference.clone();
+        all.push(match cache.latest(&source) {
+            Ok(latest) => {
+                let tag = reference.as_deref().and_then(|text| newer_tag(text, &latest.tags));
+                let newer_tag = tag.map(str::to_owned);
+                let commit = Some(latest.commit);
+                Newest { name, reference, locked, commit, newer_tag, error: None }
+            }
+            Err(error) => {
+                let error = Some(error.to_string());
+                Newest { name, reference, locked, commit: None, newer_tag: None, error }
+            }
+        });
+    }
+    Ok(all)
+}
