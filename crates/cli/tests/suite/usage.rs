@@ -21,7 +21,7 @@ fn help_lists_the_commands() {
       update       Move sources to the newest commit of their branch or tag
       outdated     Show which sources have moved on since they were locked
       list         Show what is installed, and where it comes from
-      sync         Make the project what brief.toml and brief.lock say [aliases: install]
+      sync         Make the project what brief.toml and brief.lock say [alias: install]
       clean        Remove what was installed, and nothing else
       build        Compile portable rules, skills and agents into each client's own files
       lint         Check guidance files, every format at once
