@@ -1,5 +1,6 @@
 //! Assembling a prompt, for every command line that can ask for one.
 
+mod installed;
 mod roots;
 mod rules_file;
 
@@ -58,8 +59,9 @@ pub(crate) fn assemble(
         TaskName::parse(&call.name).map_err(|error| CommandError::refused(error.to_string()))?;
     let system = session.system();
     let root = session.root()?.path().to_owned();
-    let roots = search_roots(ui, session, &call.directories)?;
-    let library = Library::open(system, &roots);
+    let mut roots = search_roots(ui, session, &call.directories)?;
+    let installed = installed::files(ui, session, &mut roots)?;
+    let library = Library::open(system, &roots).with_installed(installed);
     let execution = Execution::decide(system, call.off);
     let mut limits = ShellLimits::default();
     if let Some(limit) = call.time_limit {

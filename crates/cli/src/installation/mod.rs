@@ -213,7 +213,7 @@ pub(crate) fn project_root(session: &Session) -> Result<PathBuf, CommandError> {
     Ok(nearest.unwrap_or(top).to_owned())
 }
 
-fn user_project(system: &dyn System) -> Result<Project, CommandError> {
+pub(crate) fn user_project(system: &dyn System) -> Result<Project, CommandError> {
     let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = absolute("HOME").or_else(|| absolute("USERPROFILE"));
     let (Some(home), Some(state)) = (home, state_directory(system)) else {

@@ -17,6 +17,8 @@ mod hook_memory;
 mod hosted;
 mod hostile;
 mod init;
+#[cfg(unix)]
+mod install_exec;
 mod lint;
 mod mcp_servers;
 mod new;

@@ -28,6 +28,8 @@ const SCRIPT_SUFFIX: &str = "-bootstrap";
 pub struct Library<'s> {
     system: &'s dyn System,
     roots: Vec<OpenRoot>,
+    /// Files that were installed from elsewhere, links followed.
+    installed: BTreeSet<PathBuf>,
     diagnostics: RefCell<Vec<Diagnostic>>,
 }
 
@@ -45,6 +47,7 @@ impl<'s> Library<'s> {
         let mut library = Library {
             system,
             roots: Vec::with_capacity(roots.len()),
+            installed: BTreeSet::new(),
             diagnostics: RefCell::default(),
         };
         for root in roots {
@@ -59,6 +62,24 @@ impl<'s> Library<'s> {
             }
         }
         library
+    }
+
+    /// Says which files were installed from elsewhere, by their path with all links followed. They are
+    /// somebody else's text, although they lie in a directory of the user's.
+    #[must_use]
+    pub fn with_installed(mut self, installed: BTreeSet<PathBuf>) -> Library<'s> {
+        self.installed = installed;
+        self
+    }
+
+    /// Whose text a file is; one with a script from elsewhere is not the user's alone.
+    fn author(&self, folder: &Folder<'_>, path: &Path, script: Option<&Path>) -> Author {
+        let is_installed = |path: &Path| self.installed.contains(path);
+        if is_installed(path) || script.is_some_and(is_installed) {
+            Author::Remote
+        } else {
+            folder.root.author
+        }
     }
 
     /// Returns the system that the files are read from.
@@ -529,7 +550,7 @@ impl Search<'_, '_> {
             front,
             stem,
             origin: folder.root.origin,
-            author: folder.root.author,
+            author: self.library.author(folder, &real_path, script.as_deref()),
             root: Arc::clone(&folder.root.path),
             namespace: folder.namespace.map(str::to_owned),
             script,
