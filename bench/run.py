@@ -121,6 +121,61 @@ def make_registry(top, rules, skills, agents, bundles):
         write(f"{top}/{name}.bundle.md", f"---\n{header}---\n\n## Bundle\n")
 
 
+def make_skills(top, skills=50, beside=229, size=11_000):
+    """Skills with the amount of files that fifty real ones have: 279 files, 3 MB."""
+    line = "Keep handlers thin, and validate all input before it is written to the store.\n"
+    for number in range(skills):
+        name = f"skill-{number:03}"
+        text = portable_item("skill", name, "", 40) + "See [the reference](./references/0.md).\n"
+        write(f"{top}/skills/{name}/SKILL.md", text)
+    for number in range(beside):
+        skill, file = number % skills, number // skills
+        write(f"{top}/skills/skill-{skill:03}/references/{file}.md", line * (size // len(line)))
+
+
+def measure_install(args, report):
+    """An installation for three clients beside plain copies of the same files."""
+    source, project = os.path.join(args.work, "skills50"), os.path.join(args.work, "consumer")
+    make_skills(source)
+    git = shutil.which("git")
+    settings = ["-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "init.defaultBranch=main"]
+    for command in [["init", "-q"], ["add", "."], ["commit", "-qm", "skills"]]:
+        subprocess.run([git] + settings + command, cwd=source, check=True)
+    os.environ["XDG_CACHE_HOME"] = os.path.join(args.work, "cache")
+    rounds = max(args.runs // 3, 4)
+
+    def best(command, before):
+        value = float("inf")
+        for _ in range(rounds):
+            before()
+            value = min(value, cpu_ms(command, project, 1))
+        return value
+
+    def clear():
+        for path in [project, os.environ["XDG_CACHE_HOME"], os.path.join(args.work, "copies")]:
+            shutil.rmtree(path, ignore_errors=True)
+        os.makedirs(project)
+        os.makedirs(os.path.join(args.work, "copies"))
+
+    copy = [shutil.which("cp"), "-r", os.path.join(source, "skills")]
+    once = best(copy + [os.path.join(args.work, "copies/skills")], clear)
+    clone = best([git, "clone", "-q", "--depth", "1", f"file://{source}", os.path.join(args.work, "copies/clone")], clear)
+    value = best([args.brief, "add", source], clear)
+    report("add, 50 skills, 279 files, 3 clients", value, f"1.5 x cp x 3 ({3 * once:.0f} ms)", value <= 4.5 * once)
+    rss = rss_kb([args.brief, "sync"], project)
+    if rss is not None:
+        print(f"{'  peak memory of a sync':44} {rss / 1024:8.2f} MB")
+    for option in [[], ["--check"], ["--frozen"]]:
+        value = cpu_ms([args.brief, "sync"] + option, project, args.runs)
+        report(f"sync {' '.join(option)} with nothing to do, directory", value, "50 ms", value <= 50)
+    value = best([args.brief, "add", f"git::file://{source}"], clear)
+    bound = clone + 4.5 * once
+    report("add, the same from local git", value, f"clone ({clone:.0f}) + the same", value <= bound)
+    for option in [[], ["--check"], ["--frozen"]]:
+        value = cpu_ms([args.brief, "sync"] + option, project, args.runs)
+        report(f"sync {' '.join(option)} with nothing to do, git", value, "50 ms", value <= 50)
+
+
 def system_calls(command, directory):
     """Counts the system calls of a program; None without strace."""
     try:
@@ -271,6 +326,7 @@ def main():
     make_registry(skills, rules=0, skills=400, agents=0, bundles=0)
     value = cpu_ms([args.brief, "lint"], skills, args.runs)
     report("lint, 400 skills", value, "60 ms", value <= 60)
+    measure_install(args, report)
     sys.exit(1 if missed else 0)
 
 
