@@ -118,10 +118,9 @@ enum BlockKind {
     Unless,
     Each,
     With,
-    /// `{{#name}}`: each item of a list, a mapping's fields, or the body when there is something.
+    /// `{{#name}}`: each item of a list, or the body with the value as its context. Only nothing,
+    /// `false` and an empty list count as empty.
     Section,
-    /// `{{^name}}`: the body when there is nothing.
-    Inverted,
 }
 
 /// What stands for a value.

@@ -9,10 +9,12 @@ use crate::agents::value::Value;
 const EXPRESSION_DEPTH: usize = 8;
 
 pub(super) fn parse(text: &str) -> Result<Vec<Node>, Problem> {
-    let mut parsing = Parsing { text, at: 0, nodes: Vec::new(), open: Vec::new() };
+    let mut parsing =
+        Parsing { text, at: 0, pending: String::new(), nodes: Vec::new(), open: Vec::new() };
     while parsing.at < text.len() {
         parsing.step()?;
     }
+    parsing.flush();
     match parsing.open.pop() {
         Some(open) => Err(open.block.place.syntax(format!("`{}` is never closed", open.name))),
         None => Ok(parsing.nodes),
@@ -22,6 +24,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Node>, Problem> {
 struct Parsing<'t> {
     text: &'t str,
     at: usize,
+    /// The text since the last tag.
+    pending: String,
     nodes: Vec<Node>,
     open: Vec<Open>,
 }
@@ -32,6 +36,7 @@ struct Open {
     name: String,
     block: Block,
     in_inverse: bool,
+    has_else: bool,
     /// Whether it stands after an `else` of the block around it, and closes with that.
     chained: bool,
 }
@@ -49,35 +54,38 @@ impl<'t> Parsing<'t> {
     fn step(&mut self) -> Result<(), Problem> {
         let rest = &self.text[self.at..];
         let Some(found) = rest.find("{{") else {
-            self.push(Node::Text(rest.to_owned()));
+            self.pending.push_str(rest);
             self.at = self.text.len();
             return Ok(());
         };
         let before = &rest[..found];
-        if let Some(literal) = before.strip_suffix('\\') {
-            if let Some(literal) = literal.strip_suffix('\\') {
-                // Two backslashes are one, and the tag is a tag.
-                self.push(Node::Text(format!("{literal}\\")));
-                self.at += found;
-                return self.tag("");
-            }
-            // One backslash, and the tag is text up to the next one.
-            let tail = &rest[found + 2..];
-            let next = tail.find("{{").map_or(tail.len(), |at| {
-                at - (tail[..at].len() - tail[..at].trim_end_matches('\\').len())
-            });
-            self.push(Node::Text(format!("{literal}{}", &rest[found..found + 2 + next])));
-            self.at += found + 2 + next;
-            return Ok(());
+        let Some(literal) = before.strip_suffix('\\') else {
+            self.pending.push_str(before);
+            self.at += found;
+            return self.tag();
+        };
+        self.pending.push_str(literal);
+        if literal.ends_with('\\') {
+            // Two backslashes are one, and the tag is a tag.
+            self.at += found;
+            return self.tag();
         }
-        self.at += found;
-        self.tag(before)
+        // One backslash, and the tag is text up to the next one.
+        let tail = &rest[found + 2..];
+        let next = tail.find("{{").map_or(tail.len(), |at| tail[..at].trim_end_matches('\\').len());
+        self.pending.push_str(&rest[found..found + 2 + next]);
+        self.at += found + 2 + next;
+        Ok(())
+    }
+
+    fn flush(&mut self) {
+        let text = std::mem::take(&mut self.pending);
+        if !text.is_empty() {
+            self.push(Node::Text(text));
+        }
     }
 
     fn push(&mut self, node: Node) {
-        if matches!(&node, Node::Text(text) if text.is_empty()) {
-            return;
-        }
         match self.open.last_mut() {
             Some(open) if open.in_inverse => open.block.inverse.push(node),
             Some(open) => open.block.body.push(node),
@@ -85,21 +93,23 @@ impl<'t> Parsing<'t> {
         }
     }
 
-    /// Reads the tag at the current place; `before` is the text since the last one.
-    fn tag(&mut self, before: &str) -> Result<(), Problem> {
+    /// Reads the tag at the current place.
+    fn tag(&mut self) -> Result<(), Problem> {
         let tag = self.read_tag()?;
         let content = tag.content.trim();
         let first = content.chars().next();
         let is_word = |word: &str| content == word || content.starts_with(&format!("{word} "));
         let stands_alone = matches!(first, Some('#' | '/' | '^' | '!')) || is_word("else");
         let alone = stands_alone.then(|| self.line_of(&tag)).flatten();
-        let mut text = before;
-        if tag.trims.0 {
-            text = text.trim_end();
+        let kept = if tag.trims.0 {
+            self.pending.trim_end().len()
         } else if alone.is_some() {
-            text = text.trim_end_matches([' ', '\t']);
-        }
-        self.push(Node::Text(text.to_owned()));
+            self.pending.trim_end_matches([' ', '\t']).len()
+        } else {
+            self.pending.len()
+        };
+        self.pending.truncate(kept);
+        self.flush();
         self.act(content, tag.place)?;
         self.at = alone.unwrap_or(tag.end);
         if tag.trims.1 {
@@ -236,23 +246,16 @@ impl<'t> Parsing<'t> {
             inverse: Vec::new(),
             place,
         };
-        self.open(Open { name, block, in_inverse: false, chained })
+        self.open(Open { name, block, in_inverse: false, has_else: false, chained })
     }
 
+    /// `{{^x}}` is `{{#x}}` with its halves exchanged.
     fn open_inverted(&mut self, content: &str, place: Place) -> Result<(), Problem> {
         self.open_block(content, place, false)?;
-        match self.open.last_mut() {
-            Some(open) if open.block.kind == BlockKind::Section => {
-                open.block.kind = BlockKind::Inverted;
-                Ok(())
-            }
-            // `{{^if x}}` is the other half of `{{#if x}}`.
-            Some(open) => {
-                open.in_inverse = true;
-                Ok(())
-            }
-            None => Ok(()),
+        if let Some(open) = self.open.last_mut() {
+            open.in_inverse = true;
         }
+        Ok(())
     }
 
     fn open(&mut self, open: Open) -> Result<(), Problem> {
@@ -267,7 +270,9 @@ impl<'t> Parsing<'t> {
     /// `else`, maybe with a block of its own.
     fn otherwise(&mut self, content: &str, place: Place) -> Result<(), Problem> {
         match self.open.last_mut() {
-            Some(open) if !open.in_inverse => open.in_inverse = true,
+            Some(open) if !open.has_else => {
+                (open.has_else, open.in_inverse) = (true, !open.in_inverse);
+            }
             Some(_) => return Err(place.syntax("there is a second `else`")),
             None => return Err(place.syntax("there is an `else` without a block")),
         }

@@ -9,7 +9,7 @@ use super::{Block, BlockKind, Expression, Node, Path, Place, Problem, ProblemKin
 use crate::agents::value::Value;
 
 pub(super) fn render<'v>(nodes: &'v [Node], input: &'v Value) -> Result<String, Problem> {
-    let frames = vec![Frame { value: Item::Context, key: None, parameters: Vec::new() }];
+    let frames = vec![Frame { value: Item::Context, turn: None, parameters: Vec::new() }];
     let mut rendering = Rendering { input, frames, output: String::new(), steps: Cell::new(0) };
     rendering.nodes(nodes)?;
     Ok(rendering.output)
@@ -53,11 +53,41 @@ impl<'v> Item<'v> {
     }
 }
 
+/// What `{{#name}}` tells apart.
+impl Item<'_> {
+    fn is_true(self) -> bool {
+        match self {
+            Item::Flag(flag) => flag,
+            Item::Value(Value::Plain(word)) => matches!(word.as_str(), "true" | "True" | "TRUE"),
+            _ => false,
+        }
+    }
+
+    fn is_nothing(self) -> bool {
+        match self {
+            Item::Flag(flag) => !flag,
+            Item::Value(Value::Null) => true,
+            Item::Value(Value::Plain(word)) => matches!(word.as_str(), "false" | "False" | "FALSE"),
+            Item::Value(Value::List(list)) => list.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// One turn of a loop.
+#[derive(Clone, Copy)]
+struct Turn<'v> {
+    /// The key of a field, or the position again.
+    key: Item<'v>,
+    index: usize,
+    is_last: bool,
+}
+
 /// One context, and what a loop says about it.
 struct Frame<'v> {
     value: Item<'v>,
-    /// The position or the key, and whether it is the first and the last.
-    key: Option<(Item<'v>, bool, bool)>,
+    /// Where in a loop it is.
+    turn: Option<Turn<'v>>,
     parameters: Vec<(&'v str, Item<'v>)>,
 }
 
@@ -145,10 +175,14 @@ impl<'v> Rendering<'v> {
             BlockKind::If | BlockKind::Unless => self.asked(&block.subject, block.place)?,
             _ => Some(self.strict(&block.subject, block.place)?),
         };
-        let is_empty = subject.is_none_or(|item| item.is_empty(block.include_zero));
+        let is_empty = subject.is_none_or(|item| match block.kind {
+            BlockKind::Section => item.is_nothing(),
+            BlockKind::With => item.is_empty(true),
+            _ => item.is_empty(block.include_zero),
+        });
         let Some(item) = subject.filter(|_| !is_empty) else {
-            let inverted = matches!(block.kind, BlockKind::Unless | BlockKind::Inverted);
-            return self.nodes(if inverted { &block.body } else { &block.inverse });
+            let is_unless = block.kind == BlockKind::Unless;
+            return self.nodes(if is_unless { &block.body } else { &block.inverse });
         };
         match (block.kind, item) {
             (BlockKind::If, _) => self.nodes(&block.body),
@@ -162,16 +196,13 @@ impl<'v> Rendering<'v> {
                 self.each(block, keyed, fields.len())
             }
             // There is nothing to go through in a text.
-            (BlockKind::Unless | BlockKind::Inverted | BlockKind::Each, _) => {
-                self.nodes(&block.inverse)
-            }
-            (BlockKind::Section, Item::Flag(_) | Item::Key(_) | Item::Number(_)) => {
-                self.nodes(&block.body)
-            }
+            (BlockKind::Unless | BlockKind::Each, _) => self.nodes(&block.inverse),
+            // `true` says only that there is something.
+            (BlockKind::Section, item) if item.is_true() => self.nodes(&block.body),
             (BlockKind::Section | BlockKind::With, _) => {
                 let name = block.parameters.first();
                 let parameters = name.map(|name| (name.as_str(), item)).into_iter().collect();
-                self.frames.push(Frame { value: item, key: None, parameters });
+                self.frames.push(Frame { value: item, turn: None, parameters });
                 let rendered = self.nodes(&block.body);
                 self.frames.pop();
                 rendered
@@ -190,8 +221,8 @@ impl<'v> Rendering<'v> {
             let given = [Item::Value(value), key];
             let names = block.parameters.iter().map(String::as_str);
             let parameters = names.zip(given).collect();
-            let key = Some((key, index == 0, index + 1 == count));
-            self.frames.push(Frame { value: Item::Value(value), key, parameters });
+            let turn = Some(Turn { key, index, is_last: index + 1 == count });
+            self.frames.push(Frame { value: Item::Value(value), turn, parameters });
             let rendered = self.nodes(&block.body);
             self.frames.pop();
             rendered?;
@@ -278,12 +309,12 @@ impl<'v> Rendering<'v> {
         if name == "root" {
             return Some(Item::Context);
         }
-        let looped = self.frames.iter().rev().find_map(|frame| frame.key.as_ref());
-        let (key, first, last) = looped?;
+        let turn = self.frames.iter().rev().find_map(|frame| frame.turn)?;
         match name {
-            "index" | "key" => Some(*key),
-            "first" => Some(Item::Flag(*first)),
-            "last" => Some(Item::Flag(*last)),
+            "index" => Some(Item::Number(turn.index)),
+            "key" => Some(turn.key),
+            "first" => Some(Item::Flag(turn.index == 0)),
+            "last" => Some(Item::Flag(turn.is_last)),
             _ => None,
         }
     }
