@@ -1,5 +1,6 @@
 //! Reading agent files: one by path, or all of a project and of the home directory.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -155,13 +156,23 @@ pub fn list(system: &dyn System, root: &Root) -> Vec<(Owner, Loaded)> {
     found
 }
 
+/// Returns whether a directory of a project, with `/` between names, is one that agent files lie in.
+fn is_agents_directory(slashed: &str) -> bool {
+    let mut names = slashed.split('/');
+    slashed.rsplit('/').next() == Some(DIRECTORY) && !names.any(|name| OF_CLIENTS.contains(&name))
+}
+
+/// Returns whether a file of a project is an agent, by its name and the directory that it lies in.
+pub fn is_agent_file(directory: &Target, name: &OsStr) -> bool {
+    let is_named = name.to_str().is_some_and(|name| name.ends_with(SUFFIX));
+    is_named && is_agents_directory(directory.slashed())
+}
+
 /// Reads the agents of a directory during a walk over everything.
 pub(super) fn in_directory(visit: &Visit<'_>) -> Vec<Loaded> {
-    let mut names = visit.slashed().split('/');
-    let is_agents = visit.slashed().rsplit('/').next() == Some(DIRECTORY)
-        || (visit.slashed().is_empty()
-            && visit.root().file_name().is_some_and(|name| name == DIRECTORY));
-    if !is_agents || names.any(|name| OF_CLIENTS.contains(&name)) {
+    let is_top = visit.slashed().is_empty()
+        && visit.root().file_name().is_some_and(|name| name == DIRECTORY);
+    if !is_top && !is_agents_directory(visit.slashed()) {
         return Vec::new();
     }
     in_listed(visit)

@@ -28,7 +28,7 @@ mod view;
 pub use ability::{Ability, AbilityError, Base};
 pub use commands::Fetched;
 pub use invoke::InvokeError;
-pub use load::{Loaded, Options, Owner, list, load, load_text};
+pub use load::{Loaded, Options, Owner, is_agent_file, list, load, load_text};
 pub use model::{
     Abilities, Agent, AgentName, Command, CommandOrigin, DIRECTORY, Hint, Recommended, Remote,
     Required, SUFFIX, Startup, Status, TemplateEngine, Text, TextOrigin, Tools,

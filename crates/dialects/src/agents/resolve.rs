@@ -7,7 +7,7 @@ use super::model::{Abilities, Agent, Status};
 
 /// What an agent has in the end.
 ///
-/// A1: what the operator grants, as far as the file allows it and does not deny it. The operator
+/// Ruling A1: what the operator grants, as far as the file allows it and does not deny it. The operator
 /// always grants `tool`, and a file that says nothing allows nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effective<'a> {

@@ -1,7 +1,7 @@
 //! The dialect as the engine sees it.
 
-use brief_syntax::Diagnostic;
 use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, diagnostic};
 
 use crate::{Dialect, Reader, Shelf};
 
@@ -37,7 +37,10 @@ impl Reader for Files {
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    /// A command that two agents share is looked at twice, and reported once.
+    fn finish(mut self: Box<Self>) -> Box<dyn Shelf> {
+        diagnostic::sort(&mut self.diagnostics);
+        self.diagnostics.dedup();
         self
     }
 }

@@ -72,7 +72,7 @@ fn without_a_word_only_tools_are_there() {
     assert_eq!(has("", "", ALL), "tool");
 }
 
-/// Y44, A1: the file asks, the operator grants, and both must agree.
+/// Y44, ruling A1: the file asks, the operator grants, and both must agree.
 #[test]
 fn what_is_there_is_asked_for_and_granted() {
     let header = "allow: [fs, network, sh:git, tool]";

@@ -1,9 +1,10 @@
 //! Where agent files are: A1, Y1, the list and lint.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use brief_dialects::Dialect;
-use brief_dialects::agents::{Agents, Owner, list};
+use brief_dialects::agents::{Agents, Owner, is_agent_file, list};
 use brief_syntax::project::{Root, Target, TargetKind};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::{self, Ignored};
@@ -142,6 +143,29 @@ fn lint_looks_at_every_agent() {
             "e_pipe.agent.md:1 agents/unreadable",
         ]
     );
+}
+
+/// A command that two agents share is reported once.
+#[test]
+fn a_shared_command_is_reported_once() {
+    let text = "---\ncommands: [c.md]\n---\n# T\n";
+    let system = project()
+        .with_file("agents/a_x.agent.md", text)
+        .with_file("agents/b_x.agent.md", text)
+        .with_file("agents/c.md", "---\nargument-hint: [a] [b]\n---\nC\n");
+    let codes: Vec<&str> = lint(&system).1.iter().map(|found| found.code).collect();
+    assert_eq!(codes, ["agents/frontmatter-repaired"]);
+}
+
+/// One file can be checked alone, and lint knows which files are agents.
+#[test]
+fn agent_files_are_known_by_name_and_place() {
+    let is_agent = |directory: &str, name: &str| {
+        is_agent_file(&Target::from_slashed(directory, TargetKind::Directory), OsStr::new(name))
+    };
+    assert!(is_agent("agents", "a_x.agent.md") && is_agent("docs/agents", "x.agent.md"));
+    assert!(!is_agent("agents", "x.md") && !is_agent("docs", "a_x.agent.md"));
+    assert!(!is_agent(".github/agents", "a_x.agent.md"));
 }
 
 /// G5: a file that is too large, or is not there, is told and not read.

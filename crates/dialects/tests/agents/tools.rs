@@ -92,7 +92,7 @@ fn checked(agent: &Agent, tools: &[Evaluated]) -> (Vec<Scheme>, Vec<String>) {
     (schemes, shown.collect())
 }
 
-/// A52, A53, A54, A56: a function and a scheme with three fields, told in the form of functions.
+/// A52, A53, A54, A56, Y29, Y31: a function and a scheme with three fields, told in the form of functions.
 #[test]
 fn a_tool_has_a_function_and_a_scheme() {
     let (schemes, problems) = checked(&agent(BARE), &[tool("ping", scheme("PING"))]);
