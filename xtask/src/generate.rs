@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 36] = [
+const LIMITS: [(&str, u64, &str, &str); 40] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -234,6 +234,30 @@ const LIMITS: [(&str, u64, &str, &str); 36] = [
         limits::SUPPORT_FILE_BYTES,
         "the item is not built",
         "`portable/unreadable`",
+    ),
+    (
+        "commands of an agent",
+        limits::AGENT_COMMANDS as u64,
+        "the agent does not run",
+        "`agents/too-many-commands`",
+    ),
+    (
+        "blocks nested in a template",
+        limits::TEMPLATE_DEPTH as u64,
+        "the agent does not run",
+        "`agents/template-invalid`",
+    ),
+    (
+        "steps that rendering a template takes",
+        limits::TEMPLATE_STEPS as u64,
+        "the agent does not run",
+        "`agents/template-limit`",
+    ),
+    (
+        "bytes of a rendered template",
+        limits::TEMPLATE_BYTES as u64,
+        "the agent does not run",
+        "`agents/template-limit`",
     ),
     (
         "files of a remote directory",

@@ -5,6 +5,7 @@
 //! and then answers questions ([`Shelf::resolve`]) without touching anything. The words that all
 //! dialects share stand in [`moment`] and [`answer`].
 
+pub mod agents;
 pub mod answer;
 pub mod hosted;
 pub mod mcp;

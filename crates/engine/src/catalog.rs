@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use brief_dialects::agents::Agents;
 use brief_dialects::hosted::{self, Hosted};
 use brief_dialects::portable::Portable;
 use brief_dialects::structured::Structured;
@@ -16,7 +17,7 @@ use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic};
 
 /// Every dialect, in the order in which their answers are merged. A new one is one line here.
-const DIALECTS: [&dyn Dialect; 4] = [&Hosted, &Structured, &Tasks, &Portable];
+const DIALECTS: [&dyn Dialect; 5] = [&Hosted, &Structured, &Tasks, &Portable, &Agents];
 
 /// What was read of a project.
 pub struct Catalog {

@@ -7,6 +7,8 @@
 //! reported with the edit that would make the file valid. A block that cannot be repaired is
 //! reported and skipped, and the others stand.
 
+mod strict;
+
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Edit, Fix};

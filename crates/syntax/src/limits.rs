@@ -116,3 +116,15 @@ pub const SUPPORT_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Bytes of the record of a build.
 pub const BUILD_RECORD_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Commands of one agent; one with more is refused.
+pub const AGENT_COMMANDS: usize = 1_000;
+
+/// Blocks nested in one template.
+pub const TEMPLATE_DEPTH: usize = 64;
+
+/// Steps that rendering one template may take.
+pub const TEMPLATE_STEPS: usize = 1_000_000;
+
+/// Bytes of one rendered text of an agent; a larger one is refused.
+pub const TEMPLATE_BYTES: usize = 1024 * 1024;

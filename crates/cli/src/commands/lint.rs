@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_engine::structured::FILE_NAMES;
-use brief_engine::{Catalog, Dialects, Root, Scope, Target, TargetKind, hosted, portable, tasks};
+use brief_engine::{
+    Catalog, Dialects, Root, Scope, Target, TargetKind, agents, hosted, portable, tasks,
+};
 use brief_syntax::diagnostic::{Applicability, apply_safe_fixes};
 use brief_syntax::render::{JsonDiagnostic, sarif};
 use brief_syntax::source::{Encoding, Source};
@@ -192,6 +194,7 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
         let is_known = owner.is_some()
             || FILE_NAMES.iter().any(|known| name == known)
             || tasks::is_rule_file(name)
+            || agents::is_agent_file(&place.directory, name)
             || items.files > 0 && portable::is_file_name(name);
         files = usize::from(is_known);
     } else if owner.is_some() {

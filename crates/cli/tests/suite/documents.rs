@@ -26,7 +26,14 @@ fn is_code(text: &str) -> bool {
         Some((area, name)) => {
             matches!(
                 area,
-                "hosted" | "structured" | "tasks" | "portable" | "project" | "yaml" | "text"
+                "agents"
+                    | "hosted"
+                    | "structured"
+                    | "tasks"
+                    | "portable"
+                    | "project"
+                    | "yaml"
+                    | "text"
             ) && word(name)
         }
         None => text.strip_prefix("frontmatter-").is_some_and(word),
@@ -119,5 +126,22 @@ fn every_line_of_the_portable_format_is_in_the_conformance_map() {
             let is_held = row(&ruling).is_some_and(|row| row.contains(".rs::"));
             assert!(is_held, "{ruling} is held by no test");
         }
+    }
+}
+
+/// Every line of the agent format is in the map, and every ruling about it is written down.
+#[test]
+fn every_line_of_the_agent_format_is_in_the_conformance_map() {
+    let (map, rulings) = (document("docs/conformance.md"), document("docs/rulings.md"));
+    let lines = [1..=7, 10..=20, 30..=38, 40..=44, 50..=56, 60..=65, 70..=74, 80..=83];
+    let lines = lines.into_iter().flatten().map(|number| format!("A{number}"));
+    let choices: Vec<String> = (1..=52).map(|number| format!("Y{number}")).collect();
+    for line in lines.chain(choices.iter().cloned()) {
+        let row = map.lines().find(|row| row.starts_with(&format!("| {line} |")));
+        let row = row.unwrap_or_else(|| panic!("{line} is not in docs/conformance.md"));
+        assert!(row.contains(".rs::") || row.contains("later: "), "{line} is held by no test");
+    }
+    for choice in choices {
+        assert!(rulings.contains(&format!("\n- **{choice}** ")), "{choice} is not written down");
     }
 }

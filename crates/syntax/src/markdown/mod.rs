@@ -4,6 +4,7 @@
 //! questions about the `CommonMark` tree, not about lines: a `#` inside a code fence is no heading.
 //! [`format()`] writes a text in one layout, and compares the same tree before and after.
 
+mod blocks;
 mod format;
 mod layout;
 mod links;
@@ -13,6 +14,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 
 use crate::source::Span;
 
+pub use blocks::{Block, BlockKind, Image, blocks};
 pub use format::{Formatted, Refusal, format};
 pub use links::{Link, links};
 

@@ -1,0 +1,128 @@
+//! What is said about an agent beyond what keeps it from being read.
+
+use std::ffi::OsStr;
+
+use brief_syntax::text::first_unseen;
+use brief_syntax::{Span, limits};
+
+use super::ability::{Ability, Base};
+use super::model::{Agent, DIRECTORY, SUFFIX, Status};
+use super::notes::Notes;
+use super::parse::Parsed;
+
+/// Looks at an agent whose commands were read.
+pub(super) fn check(parsed: &Parsed, notes: &mut Notes<'_>) {
+    let agent = &parsed.agent;
+    file_name(agent, notes);
+    if let Some(span) = parsed.icon_span.filter(|_| !is_one_emoji(&agent.icon)) {
+        let message = format!("`{}` is not a single emoji", agent.icon);
+        notes.warn("agents/icon", span, message, "write one emoji, such as 🤖");
+    }
+    if agent.status == Status::Deprecated {
+        let message = "the agent is deprecated";
+        notes.warn("agents/deprecated", parsed.status_span, message, "use another one");
+    }
+    argument_hints(agent, notes);
+    let tool = Ability::Base(Base::Tool);
+    let allows_tools = agent.abilities.allow.as_ref().is_none_or(|allow| allow.contains(&tool));
+    if agent.tools.is_some() && (!allows_tools || agent.abilities.deny.contains(&tool)) {
+        let message = "no model is offered the tools of this file: `tool` is not allowed";
+        notes.warn("agents/tools-not-allowed", parsed.abilities_span, message, "allow `tool`");
+    }
+    if let Some((offset, character)) = first_unseen(agent.source.text()) {
+        let span = Span::new(offset, offset + character.len_utf8());
+        let message = format!("the file holds {}, which nobody sees", character.escape_unicode());
+        notes.warn("agents/hidden-character", span, message, "remove it");
+    }
+    notes.list.extend(agent.template_problems());
+}
+
+/// A1, Y1: `agents/<category>_<agent-name>.agent.md`.
+fn file_name(agent: &Agent, notes: &mut Notes<'_>) {
+    let path = agent.source.path();
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let lies_well =
+        path.parent().and_then(|parent| parent.file_name()) == Some(OsStr::new(DIRECTORY));
+    let is_named_well = name.ends_with(SUFFIX)
+        && agent.name.category.as_ref().is_some_and(|category| !category.is_empty())
+        && !agent.name.name.is_empty();
+    if !lies_well || !is_named_well {
+        let message = format!("`{name}` is not called as agent files are");
+        let help = "call it `agents/<category>_<agent-name>.agent.md`";
+        notes.warn("agents/name-pattern", Span::at(0), message, help);
+    }
+}
+
+/// Y40: a text that asks for more than the hint offers, such as a price.
+fn argument_hints(agent: &Agent, notes: &mut Notes<'_>) {
+    for command in agent.commands.iter().take(limits::AGENT_COMMANDS) {
+        let (highest, hints) = (command.highest_argument(), command.hint.names().len());
+        if hints > 0 && highest > hints {
+            let message = format!(
+                "the command `{}` asks for `${highest}`, but its hint names {hints}",
+                command.name
+            );
+            let help = "add to `argument-hint`, or write prices in words";
+            notes.warn("agents/argument-hint", command.span, message, help);
+        }
+    }
+}
+
+/// Y51: one emoji as people see it. Unicode grows, so this is a shape and not a list.
+fn is_one_emoji(icon: &str) -> bool {
+    let is_flag = |letter: char| ('\u{1f1e6}'..='\u{1f1ff}').contains(&letter);
+    let letters: Vec<char> = icon.chars().collect();
+    if let [first, second] = letters.as_slice()
+        && is_flag(*first)
+        && is_flag(*second)
+    {
+        return true;
+    }
+    // A key: `1`, the presentation of it, and the cap around it.
+    if let [first, rest @ ..] = letters.as_slice()
+        && (first.is_ascii_digit() || "#*".contains(*first))
+    {
+        return matches!(rest, ['\u{fe0f}', '\u{20e3}'] | ['\u{20e3}']);
+    }
+    icon.split('\u{200d}').all(|part| {
+        let mut letters = part.chars();
+        letters.next().is_some_and(is_pictograph) && letters.all(is_modifier)
+    })
+}
+
+fn is_pictograph(letter: char) -> bool {
+    matches!(letter,
+        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
+        | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{27bf}' | '\u{2900}'..='\u{2bff}'
+        | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1f1e5}'
+        | '\u{1f200}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}')
+}
+
+/// The presentation, the colour of a skin, and the letters of a flag in a flag.
+fn is_modifier(letter: char) -> bool {
+    matches!(letter, '\u{fe0e}' | '\u{fe0f}' | '\u{20e3}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_one_emoji;
+
+    #[test]
+    fn an_emoji_is_what_people_see_as_one() {
+        for one in [
+            "🤖",
+            "👩\u{200d}🚀",
+            "❤\u{fe0f}",
+            "👍🏽",
+            "🇩🇪",
+            "1\u{fe0f}\u{20e3}",
+            "⚙",
+            "🏴\u{e0067}\u{e0062}\u{e007f}",
+        ] {
+            assert!(is_one_emoji(one), "{one}");
+        }
+        for none in ["", "🤖🤖", "bot", "1", "🇩", "🤖x", "é"] {
+            assert!(!is_one_emoji(none), "{none}");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Commands that lie beside the agent: files, folders, and texts that were fetched by others.
+//!
+//! A file is read when it lies in the project (or beside the agent, where there is none) and its name
+//! is not one of those that hold secrets. Nothing is ever fetched here: what is on the network is
+//! named, and its text counts when the caller hands it in with the hash that was recorded for it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::hash::sha256;
+use brief_syntax::markdown::{BlockKind, blocks};
+use brief_syntax::system::{Dir, FileKind, ReadError, Resolved, words};
+use brief_syntax::yaml::Value as Yaml;
+use brief_syntax::{Diagnostic, Root, Severity, Source, Span, System, limits};
+
+use super::header::{self, Entry};
+use super::model::{Agent, Command, CommandOrigin, Hint, Remote};
+use super::notes::Notes;
+use crate::sensitive;
+
+/// The text of a remote command, with what was recorded when it was fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// The address, as the agent writes it.
+    pub url: String,
+    /// The SHA-256 of the bytes that the user agreed to, in lower-case hexadecimal letters.
+    pub sha256: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Where commands are read from.
+pub(super) struct Place<'p> {
+    pub(super) system: &'p dyn System,
+    /// The directory of the agent, links followed.
+    pub(super) directory: PathBuf,
+    /// The directory that no path leads out of, links followed.
+    pub(super) root: PathBuf,
+    pub(super) fetched: &'p [Fetched],
+}
+
+/// Reads the commands that the entries name, in order.
+pub(super) fn read(
+    place: &Place<'_>,
+    entries: Vec<Entry>,
+    agent: &mut Agent,
+    notes: &mut Notes<'_>,
+) {
+    let mut loading = Loading { place, notes, found: Vec::new(), unresolved: Vec::new() };
+    for entry in entries {
+        match entry {
+            Entry::Inline(command) => loading.found.push(command),
+            Entry::Path { path, span } => loading.path(&path, span),
+            Entry::Remote(remote) => loading.remote(remote),
+        }
+        if loading.found.len() > limits::AGENT_COMMANDS {
+            let span = loading.found.pop().map_or(Span::at(0), |command| command.span);
+            loading.found.truncate(limits::AGENT_COMMANDS);
+            let message = format!("the agent has more than {} commands", limits::AGENT_COMMANDS);
+            loading.notes.error("agents/too-many-commands", span, message, "remove some");
+            break;
+        }
+    }
+    let Loading { found, unresolved, .. } = loading;
+    report_duplicates(&found, notes);
+    (agent.commands, agent.unresolved) = (found, unresolved);
+}
+
+/// Y38: which of two would be called is nobody's guess.
+fn report_duplicates(commands: &[Command], notes: &mut Notes<'_>) {
+    let mut names: BTreeMap<String, &Command> = BTreeMap::new();
+    for command in commands {
+        match names.get(&command.name.to_lowercase()) {
+            None => {
+                names.insert(command.name.to_lowercase(), command);
+            }
+            Some(first) => {
+                let line = notes.source.line(first.span.start);
+                let message = format!(
+                    "there are two commands `{}`; the other one comes from line {line}",
+                    command.name
+                );
+                notes.error("agents/command-duplicate", command.span, message, "rename one");
+            }
+        }
+    }
+}
+
+struct Loading<'l, 'p, 'n> {
+    place: &'l Place<'p>,
+    notes: &'l mut Notes<'n>,
+    found: Vec<Command>,
+    unresolved: Vec<Remote>,
+}
+
+impl Loading<'_, '_, '_> {
+    fn refuse(&mut self, span: Span, message: String, help: &str) {
+        self.notes.error("agents/command-path", span, message, help);
+    }
+
+    /// Y35: a path starts at the agent's directory.
+    fn path(&mut self, written: &str, span: Span) {
+        let place = self.place;
+        let resolved = place.system.resolve(&place.directory.join(written));
+        let Resolved { path, kind } = match resolved {
+            Ok(resolved) => resolved,
+            Err(error) => {
+                let message = format!("the command `{written}` cannot be read: {}", words(&error));
+                return self.refuse(
+                    span,
+                    message,
+                    "a path starts at the directory of the agent file",
+                );
+            }
+        };
+        let Ok(inside) = path.strip_prefix(&place.root) else {
+            let message = format!("the command `{written}` lies outside of the project");
+            return self.refuse(span, message, "move it into the project");
+        };
+        let slashed = inside.to_string_lossy();
+        if let Some(found) = sensitive::find(&slashed) {
+            let message = format!(
+                "the command `{written}` is never read: names like `{}` hold secrets",
+                found.pattern
+            );
+            return self.refuse(span, message, "if there is no secret in it, give it another name");
+        }
+        match kind {
+            FileKind::File => self.file(written, inside, span),
+            FileKind::Directory => self.folder(written, inside, span),
+            other => {
+                let message = format!("the command `{written}` is {}", other.noun());
+                self.refuse(span, message, "name a file or a folder");
+            }
+        }
+    }
+
+    /// Opens a directory of the root. Its path has no links, so one that is met was put there since.
+    fn open(&self, inside: &Path) -> std::io::Result<Box<dyn Dir>> {
+        let top = self.place.system.open_dir(&self.place.root)?;
+        if inside.as_os_str().is_empty() { Ok(top) } else { top.open_dir_below(inside) }
+    }
+
+    fn file(&mut self, written: &str, inside: &Path, span: Span) {
+        let directory = inside.parent().unwrap_or(Path::new(""));
+        let name = inside.file_name().unwrap_or_default();
+        let read = self
+            .open(directory)
+            .map_err(ReadError::from)
+            .and_then(|handle| handle.read(name, limits::FILE_BYTES));
+        match read {
+            Ok(bytes) => self.text(self.place.root.join(inside), bytes, span),
+            Err(error) => {
+                let message = format!("the command `{written}` cannot be read: {error}");
+                self.refuse(span, message, "make it a regular file of at most 1 MiB");
+            }
+        }
+    }
+
+    /// Every `*.md` in a folder, by name, and none below it.
+    fn folder(&mut self, written: &str, inside: &Path, span: Span) {
+        let most = limits::HOSTED_ENTRIES;
+        let listed = Root::open(self.place.system, &self.place.root).and_then(|root| {
+            let handle = self.open(inside)?;
+            let entries = handle.first_entries(most + 1)?;
+            Ok((root, handle, entries))
+        });
+        let (root, handle, mut entries) = match listed {
+            Ok(listed) => listed,
+            Err(error) => {
+                let message = format!("the folder `{written}` cannot be read: {}", words(&error));
+                return self.refuse(span, message, "give yourself the permission");
+            }
+        };
+        if entries.len() > most {
+            let message = format!("the folder `{written}` has more than {most} files");
+            return self.refuse(span, message, "name single files of it");
+        }
+        entries.sort_unstable();
+        let is_command = |name: &str| {
+            name.len() > 3
+                && !name.starts_with('.')
+                && Path::new(name).extension() == Some(OsStr::new("md"))
+        };
+        for entry in entries.iter().filter(|entry| entry.kind != FileKind::Directory) {
+            let Some(name) = entry.name.to_str().filter(|name| is_command(name)) else { continue };
+            let path = inside.join(name);
+            let shown = format!("{}/{name}", written.trim_end_matches('/'));
+            if let Some(found) = sensitive::find(&path.to_string_lossy()) {
+                let pattern = found.pattern;
+                let message = format!(
+                    "the command `{shown}` is never read: names like `{pattern}` hold secrets"
+                );
+                self.refuse(span, message, "if there is no secret in it, give it another name");
+                continue;
+            }
+            match root.read_in(self.place.system, handle.as_ref(), inside, name) {
+                Ok(bytes) => self.text(self.place.root.join(path), bytes, span),
+                Err(error) => {
+                    let message = format!("the command `{shown}` cannot be read: {error}");
+                    self.refuse(span, message, "make it a regular file of at most 1 MiB");
+                }
+            }
+            if self.found.len() > limits::AGENT_COMMANDS {
+                return;
+            }
+        }
+    }
+
+    fn text(&mut self, path: PathBuf, bytes: Vec<u8>, span: Span) {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let source = Arc::new(Source::from_bytes(path.clone(), bytes));
+        let origin = CommandOrigin::File(path);
+        let command =
+            command_of(&source, stem.unwrap_or_default(), origin, span, &mut self.notes.list);
+        self.found.extend(command);
+    }
+
+    /// Y36: named, and never fetched.
+    fn remote(&mut self, remote: Remote) {
+        let fetched = self.place.fetched.iter().find(|fetched| fetched.url == remote.url);
+        let Some(fetched) = fetched else {
+            let help = if !remote.url.to_ascii_lowercase().starts_with("https://") {
+                "only `https://` can be fetched"
+            } else if remote.url.ends_with('/') {
+                "a folder cannot be fetched; name its files"
+            } else {
+                "nothing is fetched unasked; download it and name the file"
+            };
+            let message = format!("the command at {} is not here", remote.url);
+            self.notes.warn("agents/command-remote-unresolved", remote.span, message, help);
+            self.unresolved.push(remote);
+            return;
+        };
+        if !sha256(&fetched.bytes).eq_ignore_ascii_case(&fetched.sha256) {
+            let message = format!("the command at {} is not the one that was recorded", remote.url);
+            let help = "look at what changed, and record it again";
+            self.notes.error("agents/command-remote-changed", remote.span, message, help);
+            return;
+        }
+        let address = remote.url.split(['?', '#']).next().unwrap_or_default();
+        let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let name = last.strip_suffix(".md").unwrap_or(last).to_owned();
+        let source = Arc::new(Source::from_bytes(&remote.url, fetched.bytes.clone()));
+        let span = remote.span;
+        let origin = CommandOrigin::Remote(remote);
+        self.found.extend(command_of(&source, name, origin, span, &mut self.notes.list));
+    }
+}
+
+/// Reads a file as a command: its front matter for what it is, and the rest as its text.
+fn command_of(
+    source: &Arc<Source>,
+    name: String,
+    origin: CommandOrigin,
+    span: Span,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Command> {
+    let mut notes = Notes::new(source);
+    let mut front = FrontMatter::read(source);
+    notes.list.extend(front.diagnostics.drain(..).map(|mut found| {
+        (found.code, found.severity) = match found.code {
+            "frontmatter-repaired" => ("agents/frontmatter-repaired", Severity::Warning),
+            "text/not-utf8" => ("agents/not-utf8", Severity::Error),
+            "frontmatter-unclosed" => ("agents/header-unclosed", Severity::Error),
+            _ => ("agents/invalid-yaml", Severity::Error),
+        };
+        found
+    }));
+    let root = front.header.as_ref().and_then(|header| header.yaml.root());
+    let (mut description, mut hint) = (None, Hint::None);
+    if let Some(Yaml::Mapping(mapping)) = root.map(brief_syntax::yaml::Node::value) {
+        for field in mapping.effective_fields() {
+            match field.name().to_ascii_lowercase().as_str() {
+                "description" => {
+                    description = header::text_of(&mut notes, "description", field.value);
+                }
+                "argument-hint" => hint = header::hint_of(&mut notes, field.value),
+                _ => {}
+            }
+        }
+    }
+    let text = source.text().get(front.body_start..).unwrap_or_default();
+    let first = || {
+        blocks(text).into_iter().find_map(|block| match block.kind {
+            BlockKind::Paragraph { text } if !text.is_empty() => Some(text),
+            _ => None,
+        })
+    };
+    let description = description.map(|given| given.text).or_else(first).unwrap_or_default();
+    let body = text.trim_matches(['\n', '\r']).to_owned();
+    let is_empty = body.trim().is_empty();
+    if is_empty {
+        let place = Span::at(front.body_start);
+        notes.error("agents/command-field", place, "the command has no text", "write what to do");
+    }
+    diagnostics.append(&mut notes.list);
+    (!is_empty).then_some(Command { name, description, hint, body, origin, span })
+}

@@ -1,0 +1,343 @@
+//! The header: fields in any case, each with its place.
+//!
+//! Nothing is guessed here. A value of the wrong shape is an error, because an agent whose `deny` or
+//! `status` was read as something else must not run.
+
+mod abilities;
+mod commands;
+
+use std::collections::BTreeMap;
+
+use brief_syntax::front_matter::Header;
+use brief_syntax::near_miss::nearest;
+use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
+use brief_syntax::{Span, limits};
+
+use super::model::{
+    Abilities, Command, Recommended, Remote, Required, Startup, Status, TemplateEngine,
+};
+use super::notes::Notes;
+use super::value::Value;
+
+pub(super) use commands::hint_of;
+
+/// The fields of the document, as it spells them, those of the abilities, and one that is refused.
+const FIELDS: [&str; 17] = [
+    "version",
+    "icon",
+    "title",
+    "description",
+    "status",
+    "templateEngine",
+    "input",
+    "recommended",
+    "required",
+    "commands",
+    "system",
+    "rules",
+    "avatar",
+    "abilities",
+    "allow",
+    "deny",
+    "tools",
+];
+
+/// What a header says.
+#[derive(Debug, Default)]
+pub(super) struct Metadata {
+    pub(super) version: Option<Given>,
+    pub(super) icon: Option<Given>,
+    pub(super) title: Option<Given>,
+    pub(super) description: Option<Given>,
+    pub(super) system: Option<Given>,
+    pub(super) rules: Option<Given>,
+    pub(super) avatar: Option<Given>,
+    pub(super) status: Status,
+    pub(super) status_span: Span,
+    pub(super) template_engine: TemplateEngine,
+    pub(super) input: Value,
+    pub(super) recommended: Recommended,
+    pub(super) required: Required,
+    pub(super) abilities: Abilities,
+    pub(super) abilities_span: Span,
+    pub(super) commands: Vec<Entry>,
+}
+
+/// A text of the header.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    /// The text, without white space around it; never empty.
+    pub(super) text: String,
+    pub(super) span: Span,
+}
+
+/// One entry of `commands`.
+#[derive(Debug)]
+pub(super) enum Entry {
+    Inline(Command),
+    Path { path: String, span: Span },
+    Remote(Remote),
+}
+
+/// Returns whether a name is that of a field, in any case.
+pub(super) fn is_field(name: &str) -> bool {
+    FIELDS.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Reads a header.
+pub(super) fn read(header: &Header, notes: &mut Notes<'_>) -> Metadata {
+    let mut metadata = Metadata::default();
+    if header.leading_blank {
+        notes.warn(
+            "agents/header-leading-blank",
+            Span::at(0),
+            "blank lines stand before the header, where other runtimes do not see it",
+            "begin the file with `---`",
+        );
+    }
+    let Some(root) = header.yaml.root() else { return metadata };
+    match root.value() {
+        Yaml::Null => {}
+        Yaml::Mapping(mapping) => {
+            let keyed = Keyed::of(mapping, &FIELDS, "the header", notes);
+            Reading { notes, keyed }.read(&mut metadata);
+        }
+        other => notes.error(
+            "agents/header-not-a-mapping",
+            root.span(),
+            format!("the header is {}, not fields", other.noun()),
+            "write `name: value` lines",
+        ),
+    }
+    metadata
+}
+
+/// The fields of a mapping by their names in lower case.
+struct Keyed<'y> {
+    fields: BTreeMap<String, Node<'y>>,
+}
+
+impl<'y> Keyed<'y> {
+    /// Reports what is there twice, and what is not known.
+    fn of(mapping: Mapping<'y>, known: &[&str], place: &str, notes: &mut Notes<'_>) -> Keyed<'y> {
+        let mut fields: BTreeMap<String, Node<'y>> = BTreeMap::new();
+        let mut names: BTreeMap<String, &str> = BTreeMap::new();
+        for field in mapping.effective_fields() {
+            let name = field.name();
+            let lower = name.to_ascii_lowercase();
+            if let Some(first) = names.get(&lower) {
+                notes.error(
+                    "agents/duplicate-key",
+                    field.key.span(),
+                    format!(
+                        "`{first}` and `{name}` are one field, and nothing tells which one counts"
+                    ),
+                    "remove one",
+                );
+                continue;
+            }
+            names.insert(lower.clone(), name);
+            let is_known = known.iter().any(|known| known.eq_ignore_ascii_case(name));
+            if !is_known {
+                let help = match nearest(name, known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "remove it; nobody reads it".to_owned(),
+                };
+                let message = format!("`{name}` is no field of {place} and is ignored");
+                notes.warn("agents/unknown-key", field.key.span(), message, help);
+            }
+            fields.insert(lower, field.value);
+        }
+        Keyed { fields }
+    }
+
+    /// Returns the value of a field, by its name in lower case; nothing counts as not there.
+    fn get(&self, name: &str) -> Option<Node<'y>> {
+        let node = self.fields.get(name).copied()?;
+        (!matches!(node.value(), Yaml::Null)).then_some(node)
+    }
+}
+
+struct Reading<'n, 's, 'y> {
+    notes: &'n mut Notes<'s>,
+    keyed: Keyed<'y>,
+}
+
+impl Reading<'_, '_, '_> {
+    fn read(&mut self, metadata: &mut Metadata) {
+        // Y50: they are data here, and code there.
+        if let Some(node) = self.keyed.fields.get("tools") {
+            self.notes.error(
+                "agents/tools-in-yaml",
+                node.span(),
+                "`tools` stands in the header, but tools are defined in the body only",
+                "write them in JavaScript under a heading `## Tools`",
+            );
+        }
+        metadata.version = self.text("version");
+        metadata.icon = self.text("icon");
+        metadata.title = self.text("title");
+        metadata.description = self.text("description");
+        metadata.system = self.text("system");
+        metadata.rules = self.text("rules");
+        metadata.avatar = self.text("avatar");
+        self.status(metadata);
+        self.template_engine(metadata);
+        metadata.input = self.keyed.get("input").map(Value::of).unwrap_or_default();
+        self.recommended(metadata);
+        self.required(metadata);
+        abilities::read(self.notes, &self.keyed, metadata);
+        if let Some(node) = self.keyed.get("commands") {
+            metadata.commands = commands::read(self.notes, node);
+        }
+    }
+
+    fn text(&mut self, name: &str) -> Option<Given> {
+        let node = self.keyed.get(name)?;
+        text_of(self.notes, name, node)
+    }
+
+    fn status(&mut self, metadata: &mut Metadata) {
+        let Some(given) = self.text("status") else { return };
+        metadata.status_span = given.span;
+        let found = Status::ALL
+            .into_iter()
+            .find(|status| status.as_str().eq_ignore_ascii_case(&given.text));
+        match found {
+            Some(status) => metadata.status = status,
+            None => {
+                let names = Status::ALL.map(Status::as_str);
+                let message = format!("there is no status `{}`", given.text);
+                self.notes.error("agents/status", given.span, message, one_of(&given.text, &names));
+            }
+        }
+    }
+
+    /// An empty text is a value here.
+    fn template_engine(&mut self, metadata: &mut Metadata) {
+        let Some(node) = self.keyed.get("templateengine") else { return };
+        let engine = node.as_str().map(str::trim);
+        match engine {
+            Some("") => metadata.template_engine = TemplateEngine::Off,
+            Some(name) if name.eq_ignore_ascii_case(TemplateEngine::Handlebars.as_str()) => {}
+            _ => {
+                let message = match engine {
+                    Some(name) => format!("there is no template engine `{name}`"),
+                    None => format!("`templateEngine` is {}", node.value().noun()),
+                };
+                let help = "write `hbs`, or `\"\"` to turn templates off";
+                self.notes.error("agents/template-engine", node.span(), message, help);
+            }
+        }
+    }
+
+    /// A18: guidance is never a reason to fail.
+    fn recommended(&mut self, metadata: &mut Metadata) {
+        let Some(node) = self.keyed.get("recommended") else { return };
+        let Yaml::Mapping(mapping) = node.value() else {
+            let message = format!("`recommended` is {} and is ignored", node.value().noun());
+            let help = "write `models:` and `capabilities:` below it";
+            return self.notes.warn("agents/recommended", node.span(), message, help);
+        };
+        let known = ["models", "capabilities"];
+        let keyed = Keyed::of(mapping, &known, "`recommended`", self.notes);
+        for (name, list) in [
+            ("models", &mut metadata.recommended.models),
+            ("capabilities", &mut metadata.recommended.capabilities),
+        ] {
+            let Some(node) = keyed.get(name) else { continue };
+            match texts(node) {
+                Ok(found) => list.extend(found.into_iter().map(|given| given.text)),
+                Err(wrong) => {
+                    let noun = wrong.value().noun();
+                    let message = format!("`{name}` has {noun} in it and is ignored");
+                    self.notes.warn("agents/recommended", wrong.span(), message, "write texts");
+                }
+            }
+        }
+    }
+
+    fn required(&mut self, metadata: &mut Metadata) {
+        let Some(node) = self.keyed.get("required") else { return };
+        let Yaml::Mapping(mapping) = node.value() else {
+            return wrong_type(self.notes, "required", node, "`env:` and `startup:` below it");
+        };
+        let keyed = Keyed::of(mapping, &["env", "startup"], "`required`", self.notes);
+        if let Some(node) = keyed.get("env") {
+            match texts(node) {
+                Ok(names) => self.environment(names, &mut metadata.required.env),
+                Err(wrong) => wrong_type(self.notes, "env", wrong, "a list of names"),
+            }
+        }
+        if let Some(node) = keyed.get("startup") {
+            let startup = text_of(self.notes, "startup", node);
+            metadata.required.startup =
+                startup.map(|Given { text, span }| Startup { tool: text, span });
+        }
+    }
+
+    fn environment(&mut self, names: Vec<Given>, env: &mut Vec<String>) {
+        for Given { text, span } in names.into_iter().take(limits::ENTRIES_PER_FILE) {
+            if text.contains(['=', '\0']) || text.contains(char::is_whitespace) {
+                let message = format!("`{text}` is no name of an environment variable");
+                let help = "write the name alone; a value never stands in an agent file";
+                self.notes.error("agents/wrong-type", span, message, help);
+            } else if !env.contains(&text) {
+                env.push(text);
+            }
+        }
+    }
+}
+
+/// Reads a text; an empty one counts as not there.
+pub(super) fn text_of(notes: &mut Notes<'_>, name: &str, node: Node<'_>) -> Option<Given> {
+    match node.value() {
+        Yaml::Scalar(text) => {
+            let text = text.trim();
+            (!text.is_empty()).then(|| Given { text: text.to_owned(), span: node.span() })
+        }
+        Yaml::Null => None,
+        _ => {
+            wrong_type(notes, name, node, "one text");
+            None
+        }
+    }
+}
+
+/// Reads a list of texts; a text alone is a list with commas in it. What is neither is handed back.
+fn texts(node: Node<'_>) -> Result<Vec<Given>, Node<'_>> {
+    let given = |text: &str, span| {
+        let text = text.trim();
+        (!text.is_empty()).then(|| Given { text: text.to_owned(), span })
+    };
+    match node.value() {
+        Yaml::Null => Ok(Vec::new()),
+        Yaml::Scalar(text) => {
+            Ok(text.split(',').filter_map(|part| given(part, node.span())).collect())
+        }
+        Yaml::Sequence(list) => {
+            let mut found = Vec::with_capacity(list.len());
+            for item in list.iter() {
+                match item.value() {
+                    Yaml::Scalar(text) => found.extend(given(text, item.span())),
+                    Yaml::Null => {}
+                    _ => return Err(item),
+                }
+            }
+            Ok(found)
+        }
+        _ => Err(node),
+    }
+}
+
+fn wrong_type(notes: &mut Notes<'_>, name: &str, node: Node<'_>, wanted: &str) {
+    let message = format!("`{name}` is {}", node.value().noun());
+    notes.error("agents/wrong-type", node.span(), message, format!("write {wanted}"));
+}
+
+fn one_of(written: &str, names: &[&str]) -> String {
+    match nearest(written, names) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("it is one of `{}`", names.join("`, `")),
+    }
+}

@@ -1,0 +1,121 @@
+//! `abilities`, or `allow` and `deny` beside it: two spellings that exist, one of which counts.
+
+use brief_syntax::Span;
+use brief_syntax::yaml::{Node, Value as Yaml};
+
+use super::{Keyed, Metadata};
+use crate::agents::ability::{Ability, Base};
+use crate::agents::notes::Notes;
+
+/// What goes into a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Allow,
+    Deny,
+}
+
+pub(super) fn read(notes: &mut Notes<'_>, keyed: &Keyed<'_>, metadata: &mut Metadata) {
+    let (mut allow, mut deny) = (keyed.get("allow"), keyed.get("deny"));
+    if let Some(node) = keyed.get("abilities") {
+        // Y42: to read one of them would lose what the other one denies.
+        if allow.is_some() || deny.is_some() {
+            return notes.error(
+                "agents/abilities-twice",
+                node.span(),
+                "`abilities` stands beside `allow` or `deny`, and nothing tells which one counts",
+                "put all of it below `abilities:`",
+            );
+        }
+        match node.value() {
+            Yaml::Mapping(mapping) => {
+                let below = below(notes, mapping);
+                (allow, deny) = (below.get("allow"), below.get("deny"));
+            }
+            _ => allow = Some(node),
+        }
+    }
+    metadata.abilities_span = allow.or(deny).map_or(Span::at(0), Node::span);
+    let allowed = allow.map(|node| list(notes, node, Side::Allow));
+    let denied = deny.map(|node| list(notes, node, Side::Deny)).unwrap_or_default();
+    compare(notes, allowed.as_deref().unwrap_or_default(), &denied);
+    let abilities = |found: Vec<(Ability, Span)>| found.into_iter().map(|(name, _)| name).collect();
+    metadata.abilities.allow = allowed.map(abilities);
+    metadata.abilities.deny = abilities(denied);
+}
+
+/// An unknown field here may be the `deny` that somebody meant, so it is an error.
+fn below<'y>(notes: &mut Notes<'_>, mapping: brief_syntax::yaml::Mapping<'y>) -> Keyed<'y> {
+    let before = notes.list.len();
+    let keyed = Keyed::of(mapping, &["allow", "deny"], "`abilities`", notes);
+    for note in &mut notes.list[before..] {
+        note.severity = brief_syntax::Severity::Error;
+    }
+    keyed
+}
+
+fn list(notes: &mut Notes<'_>, node: Node<'_>, side: Side) -> Vec<(Ability, Span)> {
+    let mut found: Vec<(Ability, Span)> = Vec::new();
+    let mut add = |text: &str, span, notes: &mut Notes<'_>| match text.parse::<Ability>() {
+        Ok(ability) if found.iter().any(|(known, _)| *known == ability) => {}
+        Ok(ability) => found.push((ability, span)),
+        Err(error) => notes.error("agents/ability", span, error.to_string(), error.help()),
+    };
+    match node.value() {
+        // Y45: nothing at all.
+        Yaml::Scalar("false" | "False" | "FALSE") if node.is_plain() => {}
+        Yaml::Scalar(text) => {
+            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            parts.for_each(|part| add(part, node.span(), notes));
+        }
+        Yaml::Sequence(items) => {
+            for item in items.iter() {
+                match item.value() {
+                    Yaml::Scalar(text) => add(text, item.span(), notes),
+                    Yaml::Mapping(mapping) => {
+                        let field = mapping.fields().next();
+                        let written = field.map(|field| {
+                            let value = field.value.as_str().unwrap_or_default();
+                            format!("write `{}:{value}` without a space", field.name())
+                        });
+                        let help = written.unwrap_or_else(|| "write a name".to_owned());
+                        let message = "an ability is a name, not a mapping";
+                        notes.error("agents/ability", item.span(), message, help);
+                    }
+                    other => {
+                        let message = format!("an ability is a name, not {}", other.noun());
+                        notes.error("agents/ability", item.span(), message, "write a name");
+                    }
+                }
+            }
+        }
+        other => {
+            let name = if side == Side::Allow { "allow" } else { "deny" };
+            let message = format!("`{name}` is {}", other.noun());
+            notes.error("agents/ability", node.span(), message, "write a list of abilities");
+        }
+    }
+    found
+}
+
+/// A73, A74, Y46: equal names contradict each other; a base name and a program do not, and the
+/// denial wins.
+fn compare(notes: &mut Notes<'_>, allow: &[(Ability, Span)], deny: &[(Ability, Span)]) {
+    for (allowed, span) in allow {
+        for (denied, _) in deny.iter().filter(|(denied, _)| denied.forbids(allowed)) {
+            match (allowed, denied) {
+                (Ability::Program(program), Ability::Base(Base::Sh)) => notes.warn(
+                    "agents/dead-ability",
+                    *span,
+                    format!("`sh:{program}` is allowed to no effect: all of `sh` is denied"),
+                    "remove it, or deny single programs",
+                ),
+                _ => notes.error(
+                    "agents/ability-overlap",
+                    *span,
+                    format!("`{allowed}` is both allowed and denied"),
+                    "remove one",
+                ),
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The entries of `commands`: paths, addresses and commands themselves.
+
+use brief_syntax::limits;
+use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
+
+use super::{Entry, Given, Keyed, text_of, wrong_type};
+use crate::agents::model::{Command, CommandOrigin, Hint, Remote};
+use crate::agents::notes::Notes;
+
+const FIELDS: [&str; 4] = ["name", "description", "body", "argument-hint"];
+
+/// What an entry can be, for messages.
+const WANTED: &str = "a path, an address, or `name`, `description` and `body`";
+
+pub(super) fn read(notes: &mut Notes<'_>, node: Node<'_>) -> Vec<Entry> {
+    let Yaml::Sequence(list) = node.value() else {
+        wrong_type(notes, "commands", node, "a list");
+        return Vec::new();
+    };
+    if list.len() > limits::AGENT_COMMANDS {
+        let limit = limits::AGENT_COMMANDS;
+        let message = format!("`commands` has more than {limit} entries");
+        notes.error("agents/too-many-commands", node.span(), message, "put some into a folder");
+    }
+    let mut entries = Vec::new();
+    for (index, item) in list.iter().take(limits::AGENT_COMMANDS).enumerate() {
+        match item.value() {
+            Yaml::Scalar(text) if !text.trim().is_empty() => {
+                entries.extend(reference(notes, text.trim(), item));
+            }
+            Yaml::Mapping(mapping) => entries.extend(inline(notes, mapping, index, item)),
+            other => {
+                let noun = if matches!(other, Yaml::Scalar(_)) { "empty" } else { other.noun() };
+                let message = format!("entry {} of `commands` is {noun}", index + 1);
+                notes.error("agents/wrong-type", item.span(), message, format!("write {WANTED}"));
+            }
+        }
+    }
+    entries
+}
+
+fn reference(notes: &mut Notes<'_>, text: &str, node: Node<'_>) -> Option<Entry> {
+    let span = node.span();
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    match scheme.as_deref() {
+        None => Some(Entry::Path { path: text.to_owned(), span }),
+        Some("https" | "http") => Some(Entry::Remote(Remote { url: text.to_owned(), span })),
+        Some(scheme) => {
+            let message = format!("commands cannot come from `{scheme}://`");
+            notes.error(
+                "agents/command-path",
+                span,
+                message,
+                "write a path, or an `https://` address",
+            );
+            None
+        }
+    }
+}
+
+fn inline(
+    notes: &mut Notes<'_>,
+    mapping: Mapping<'_>,
+    index: usize,
+    node: Node<'_>,
+) -> Option<Entry> {
+    let keyed = Keyed::of(mapping, &FIELDS, "a command", notes);
+    let named =
+        keyed.get("name").and_then(Node::as_str).map(str::trim).filter(|name| !name.is_empty());
+    let shown = match named {
+        Some(name) => format!("the command `{name}`"),
+        None => format!("entry {} of `commands`", index + 1),
+    };
+    let mut required = |name: &str| {
+        let before = notes.list.len();
+        let given = keyed.get(name).and_then(|node| text_of(notes, name, node));
+        if given.is_none() && notes.list.len() == before {
+            let message = format!("{shown} has no `{name}`");
+            notes.error("agents/command-field", node.span(), message, format!("add `{name}: …`"));
+        }
+        given.map(|Given { text, .. }| text)
+    };
+    let (name, description) = (required("name"), required("description"));
+    required("body")?;
+    // White space around a text may be part of it.
+    let body = keyed.get("body").and_then(Node::as_str).unwrap_or_default().to_owned();
+    let hint = keyed.get("argument-hint").map_or(Hint::None, |node| hint_of(notes, node));
+    let (origin, span) = (CommandOrigin::Inline, node.span());
+    Some(Entry::Inline(Command {
+        name: name?,
+        description: description?,
+        hint,
+        body,
+        origin,
+        span,
+    }))
+}
+
+/// Reads `argument-hint`: a text, or a list of them.
+pub(in crate::agents) fn hint_of(notes: &mut Notes<'_>, node: Node<'_>) -> Hint {
+    match node.value() {
+        Yaml::Null => Hint::None,
+        Yaml::Scalar(text) if text.trim().is_empty() => Hint::None,
+        Yaml::Scalar(text) => Hint::Text(text.trim().to_owned()),
+        Yaml::Sequence(list) if list.iter().all(|item| item.as_str().is_some()) => {
+            Hint::List(list.iter().filter_map(Node::as_str).map(str::to_owned).collect())
+        }
+        _ => {
+            wrong_type(notes, "argument-hint", node, "a text or a list of texts");
+            Hint::None
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Calling a command: its text with the arguments put in, once.
+
+use brief_syntax::limits;
+
+use super::model::Command;
+
+/// Why a command cannot be called like this.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvokeError {
+    /// The text asks for arguments that were not given.
+    #[error("the command `{command}` needs {}", listed(.missing))]
+    Missing {
+        /// The command.
+        command: String,
+        /// The placeholders, as written, each once and in order.
+        missing: Vec<String>,
+    },
+    /// The text would be too long.
+    #[error("the text of the command `{command}` would have more than {limit} bytes")]
+    TooLong {
+        /// The command.
+        command: String,
+        /// The limit.
+        limit: usize,
+    },
+}
+
+fn listed(placeholders: &[String]) -> String {
+    let quoted: Vec<String> = placeholders.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece<'t> {
+    Literal(&'t str),
+    /// `$1`: the digits.
+    Positional(&'t str),
+    All,
+}
+
+impl Command {
+    /// Returns the text for some arguments. What they hold is never looked at again.
+    pub fn invoke(&self, arguments: &[String]) -> Result<String, InvokeError> {
+        let (mut text, mut missing) = (String::with_capacity(self.body.len()), Vec::new());
+        let all = arguments.join(" ");
+        for piece in pieces(&self.body) {
+            match piece {
+                Piece::Literal(literal) => text.push_str(literal),
+                Piece::All => text.push_str(&all),
+                Piece::Positional(digits) => match argument(arguments, digits) {
+                    Some(value) => text.push_str(value),
+                    None => {
+                        let name = format!("${digits}");
+                        if !missing.contains(&name) && missing.len() < limits::AGENT_COMMANDS {
+                            missing.push(name);
+                        }
+                    }
+                },
+            }
+            if text.len() > limits::PROMPT_BYTES {
+                let (command, limit) = (self.name.clone(), limits::PROMPT_BYTES);
+                return Err(InvokeError::TooLong { command, limit });
+            }
+        }
+        if missing.is_empty() {
+            return Ok(text);
+        }
+        missing.sort_by_key(|name| (name.len(), name.clone()));
+        Err(InvokeError::Missing { command: self.name.clone(), missing })
+    }
+
+    /// Returns the highest position that the text asks for; 0 when it asks for none.
+    pub fn highest_argument(&self) -> usize {
+        let positions = pieces(&self.body).filter_map(|piece| match piece {
+            Piece::Positional(digits) => Some(digits.parse().unwrap_or(usize::MAX)),
+            _ => None,
+        });
+        positions.max().unwrap_or_default()
+    }
+}
+
+fn argument<'a>(arguments: &'a [String], digits: &str) -> Option<&'a str> {
+    let index = digits.parse::<usize>().ok()?.checked_sub(1)?;
+    arguments.get(index).map(String::as_str)
+}
+
+/// Y40: takes a text apart at `$` with digits that do not begin with a zero, and at `$ARGUMENTS`
+/// that no letter, digit or `_` follows.
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (piece, length) = match rest.strip_prefix('$') {
+            Some(after) => {
+                let digits =
+                    after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+                let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                if digits > 0 && !after.starts_with('0') {
+                    (Piece::Positional(&after[..digits]), 1 + digits)
+                } else if let Some(next) = after.strip_prefix("ARGUMENTS")
+                    && !next.starts_with(is_word)
+                {
+                    (Piece::All, "$ARGUMENTS".len())
+                } else {
+                    // Only the mark itself: another may follow at once.
+                    (Piece::Literal("$"), 1)
+                }
+            }
+            None => {
+                let end = rest.find('$').unwrap_or(rest.len());
+                (Piece::Literal(&rest[..end]), end)
+            }
+        };
+        rest = &rest[length..];
+        Some(piece)
+    })
+}

@@ -1,0 +1,212 @@
+//! Reading agent files: one by path, or all of a project and of the home directory.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::system::{FileKind, System};
+use brief_syntax::walk::{self, Ignored, Visit};
+use brief_syntax::{Diagnostic, Root, Severity, Source, Span, Target, TargetKind, diagnostic};
+
+use super::commands::{self, Fetched, Place};
+use super::model::{Agent, DIRECTORY, SUFFIX};
+use super::notes::Notes;
+use super::{check, parse};
+
+/// Directories in which clients keep agents of their own, with the same end of their names.
+const OF_CLIENTS: [&str; 3] = [".claude", ".github", ".opencode"];
+
+/// The directories of a home directory that are searched, and none below them.
+const AT_HOME: [&str; 2] = [DIRECTORY, ".agents/agents"];
+
+/// What is known when an agent is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options<'o> {
+    /// The project: no command is read from outside of it. An agent that lies elsewhere, and one
+    /// without a project, has the directory above its `agents` directory.
+    pub root: Option<&'o Path>,
+    /// Texts of remote commands.
+    pub fetched: &'o [Fetched],
+}
+
+/// An agent file that was read.
+#[derive(Debug)]
+pub struct Loaded {
+    path: PathBuf,
+    agent: Option<Agent>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// Returns the file, absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the agent; `None` when anything is wrong with it, because such an agent must not
+    /// run (A82).
+    pub fn agent(&self) -> Option<&Agent> {
+        self.agent.as_ref().filter(|_| self.is_valid())
+    }
+
+    /// Returns whether there is no error.
+    pub fn is_valid(&self) -> bool {
+        self.diagnostics.iter().all(|found| found.severity != Severity::Error)
+    }
+
+    /// Returns what is wrong, by place.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+}
+
+/// Reads the agent file at a path that the user named, and the commands that it names.
+pub fn load(system: &dyn System, path: &Path, options: &Options<'_>) -> Loaded {
+    let absolute = match system.current_dir() {
+        Ok(directory) => directory.join(path),
+        Err(_) => path.to_owned(),
+    };
+    match system.read(&absolute, brief_syntax::limits::FILE_BYTES) {
+        Ok(bytes) => {
+            let source = Arc::new(Source::from_bytes(absolute, bytes));
+            load_text(system, &source, options)
+        }
+        Err(error) => unreadable(absolute, &error.to_string()),
+    }
+}
+
+/// Reads a text that stands for the file at its path, such as an unsaved buffer.
+pub fn load_text(system: &dyn System, source: &Arc<Source>, options: &Options<'_>) -> Loaded {
+    let mut parsed = parse::parse(source);
+    let mut notes = Notes::new(source);
+    notes.list = std::mem::take(&mut parsed.diagnostics);
+    let entries = std::mem::take(&mut parsed.entries);
+    commands::read(&place(system, source.path(), options), entries, &mut parsed.agent, &mut notes);
+    check::check(&parsed, &mut notes);
+    let mut diagnostics = notes.list;
+    diagnostic::sort(&mut diagnostics);
+    Loaded { path: source.path().to_owned(), agent: Some(parsed.agent), diagnostics }
+}
+
+fn unreadable(path: PathBuf, error: &str) -> Loaded {
+    let source = Arc::new(Source::unread(&path));
+    let message = format!("the agent cannot be read: {error}");
+    let diagnostic = Diagnostic::error("agents/unreadable", &source, Span::at(0), message)
+        .with_help("make it a regular file of at most 1 MiB that is yours to read");
+    Loaded { path, agent: None, diagnostics: vec![diagnostic] }
+}
+
+/// Finds the directories that the commands of an agent start at and must stay in.
+fn place<'p>(system: &'p dyn System, path: &Path, options: &Options<'p>) -> Place<'p> {
+    let written = path.parent().unwrap_or(Path::new("/"));
+    let directory = system.resolve_dir(written).unwrap_or_else(|_| written.to_owned());
+    let project = options.root.and_then(|root| system.resolve_dir(root).ok());
+    let root = project.filter(|root| directory.starts_with(root)).unwrap_or_else(|| {
+        let is_agents = directory.file_name().is_some_and(|name| name == DIRECTORY);
+        let above = directory.parent().filter(|_| is_agents);
+        above.unwrap_or(&directory).to_owned()
+    });
+    Place { system, directory, root, fetched: options.fetched }
+}
+
+/// Whose an agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The project's.
+    Project,
+    /// The user's.
+    Home,
+}
+
+impl Owner {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Owner::Project => "project",
+            Owner::Home => "home",
+        }
+    }
+}
+
+/// Reads every agent of a project, by path, and then those of the home directory.
+///
+/// Files that the project and the home directory share count as the project's.
+pub fn list(system: &dyn System, root: &Root) -> Vec<(Owner, Loaded)> {
+    let mut found = Vec::new();
+    let top = Target::from_slashed("", TargetKind::Directory);
+    walk::whole(system, root, &top, Ignored::Skip, &mut |visit| {
+        found.extend(in_directory(visit).into_iter().map(|loaded| (Owner::Project, loaded)));
+    });
+    found.sort_by(|(_, left), (_, right)| left.path.cmp(&right.path));
+    let home = system.env("HOME").and_then(|home| Root::open(system, Path::new(&home)).ok());
+    let Some(home) = home else { return found };
+    let mut at_home = Vec::new();
+    for directory in AT_HOME {
+        let target = Target::from_slashed(directory, TargetKind::Directory);
+        let slashed = target.slashed().to_owned();
+        walk::along(system, &home, &target, &mut |visit| {
+            if visit.slashed() == slashed {
+                at_home.extend(in_listed(visit));
+            }
+        });
+    }
+    at_home.retain(|loaded: &Loaded| !loaded.path.starts_with(root.path()));
+    at_home.sort_by(|left, right| left.path.cmp(&right.path));
+    found.extend(at_home.into_iter().map(|loaded| (Owner::Home, loaded)));
+    found
+}
+
+/// Returns whether a directory of a project, with `/` between names, is one that agent files lie in.
+fn is_agents_directory(slashed: &str) -> bool {
+    let mut names = slashed.split('/');
+    slashed.rsplit('/').next() == Some(DIRECTORY) && !names.any(|name| OF_CLIENTS.contains(&name))
+}
+
+/// Returns whether a file of a project is an agent, by its name and the directory that it lies in.
+pub fn is_agent_file(directory: &Target, name: &OsStr) -> bool {
+    let is_named = name.to_str().is_some_and(|name| name.ends_with(SUFFIX));
+    is_named && is_agents_directory(directory.slashed())
+}
+
+/// Reads the agents of a directory during a walk over everything.
+pub(super) fn in_directory(visit: &Visit<'_>) -> Vec<Loaded> {
+    let is_top = visit.slashed().is_empty()
+        && visit.root().file_name().is_some_and(|name| name == DIRECTORY);
+    if !is_top && !is_agents_directory(visit.slashed()) {
+        return Vec::new();
+    }
+    in_listed(visit)
+}
+
+fn in_listed(visit: &Visit<'_>) -> Vec<Loaded> {
+    let listed;
+    let entries = match visit.entries() {
+        Some(entries) => entries,
+        None => {
+            let open = visit.system().open_dir(&visit.path());
+            listed = open
+                .and_then(|handle| handle.first_entries(brief_syntax::limits::HOSTED_ENTRIES))
+                .unwrap_or_default();
+            &listed
+        }
+    };
+    let mut names: Vec<&str> = entries
+        .iter()
+        .filter(|entry| entry.kind != FileKind::Directory)
+        .filter_map(|entry| entry.name.to_str())
+        .filter(|name| name.ends_with(SUFFIX))
+        .collect();
+    names.sort_unstable();
+    let options = Options { root: Some(visit.root()), fetched: &[] };
+    let load = |name: &str| {
+        let path = visit.path_of(name);
+        match visit.read(name) {
+            Ok(bytes) => {
+                let source = Arc::new(Source::from_bytes(path, bytes));
+                load_text(visit.system(), &source, &options)
+            }
+            Err(error) => unreadable(path, &error.to_string()),
+        }
+    };
+    names.into_iter().map(load).collect()
+}

@@ -1,0 +1,44 @@
+//! Agent files: `agents/<category>_<agent-name>.agent.md`, a model's instructions with commands, tools
+//! in JavaScript and the abilities that they need.
+//!
+//! The document's general rule is to stop: what is ambiguous is an error, and an agent with an error
+//! does not run. So [`load`] reports everything at once, and [`Loaded::agent`] hands out only what is
+//! valid. Nothing here runs code, fetches or asks a model. Whoever runs an agent goes through the gates
+//! in this order: [`load`], [`refusals`], its own evaluation of [`Agent::tools`], [`check_tools`], the
+//! startup tool, and only then a model with [`Agent::render`]ed texts, within [`Effective`] abilities.
+
+mod ability;
+mod check;
+mod commands;
+mod header;
+mod invoke;
+mod load;
+mod model;
+mod notes;
+mod parse;
+mod render;
+mod resolve;
+mod sections;
+mod shelf;
+mod template;
+mod tools;
+mod value;
+mod view;
+
+pub use ability::{Ability, AbilityError, Base};
+pub use commands::Fetched;
+pub use invoke::InvokeError;
+pub use load::{Loaded, Options, Owner, is_agent_file, list, load, load_text};
+pub use model::{
+    Abilities, Agent, AgentName, Command, CommandOrigin, DIRECTORY, Hint, Recommended, Remote,
+    Required, SUFFIX, Startup, Status, TemplateEngine, Text, TextOrigin, Tools,
+};
+pub use render::Rendered;
+pub use resolve::{Effective, Refusal, missing_environment, refusals};
+pub use shelf::Agents;
+pub use tools::{Evaluated, Scheme, check_tools};
+pub use value::Value;
+pub use view::AgentView;
+
+/// The name of the dialect.
+pub const NAME: &str = "agents";

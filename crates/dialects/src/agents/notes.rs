@@ -1,0 +1,42 @@
+//! Collecting what is wrong with one file.
+
+use std::sync::Arc;
+
+use brief_syntax::{Diagnostic, Source, Span};
+
+/// What is wrong with a file so far.
+#[derive(Debug)]
+pub(super) struct Notes<'s> {
+    pub(super) source: &'s Arc<Source>,
+    pub(super) list: Vec<Diagnostic>,
+}
+
+impl<'s> Notes<'s> {
+    pub(super) fn new(source: &'s Arc<Source>) -> Notes<'s> {
+        Notes { source, list: Vec::new() }
+    }
+
+    /// Reports what keeps the agent from running.
+    pub(super) fn error(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let diagnostic = Diagnostic::error(code, self.source, span, message);
+        self.list.push(diagnostic.with_help(help));
+    }
+
+    /// Reports what does not.
+    pub(super) fn warn(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let diagnostic = Diagnostic::warning(code, self.source, span, message);
+        self.list.push(diagnostic.with_help(help));
+    }
+}

@@ -1,0 +1,237 @@
+//! From text to [`Agent`]: header and body, their conflicts, defaults and orders.
+//!
+//! Everything that is wrong is reported at once. What the header and the body say differently is an
+//! error, because nothing tells which of them the author meant.
+
+use std::sync::Arc;
+
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::markdown::Outline;
+use brief_syntax::yaml::{Node, Value as Yaml, Yaml as Tree};
+use brief_syntax::{Diagnostic, Severity, Source, Span};
+
+use super::header::{self, Entry, Given, Metadata};
+use super::model::{Agent, AgentName, Text, TextOrigin};
+use super::notes::Notes;
+use super::sections::{self, Found, Sections};
+
+/// An agent whose commands are not read yet.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) agent: Agent,
+    /// The entries of `commands`, in order.
+    pub(super) entries: Vec<Entry>,
+    pub(super) status_span: Span,
+    pub(super) icon_span: Option<Span>,
+    pub(super) abilities_span: Span,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// The fields that the document's own example writes without quotes.
+const QUOTABLE: [&str; 1] = ["argument-hint"];
+
+const VERSION: &str = "0.1.0";
+const ICON: &str = "🤖";
+
+/// Reads an agent file. Nothing outside of its text is looked at.
+pub(super) fn parse(source: &Arc<Source>) -> Parsed {
+    let mut front = FrontMatter::read_strictly(source, &QUOTABLE);
+    let mut notes = Notes::new(source);
+    notes.list.extend(front.diagnostics.drain(..).map(of_this_format));
+    let metadata = match &front.header {
+        Some(header) => header::read(header, &mut notes),
+        None => Metadata::default(),
+    };
+    misplaced_headers(front.body_start, &mut notes);
+    let sections = sections::read(front.body_start, &mut notes);
+    let mut parsed = merge(source, metadata, sections, &mut notes);
+    parsed.diagnostics = notes.list;
+    parsed
+}
+
+/// Gives a problem of the header the name and the weight that it has here.
+fn of_this_format(mut diagnostic: Diagnostic) -> Diagnostic {
+    diagnostic.code = match diagnostic.code {
+        "frontmatter-repaired" => {
+            return Diagnostic { code: "agents/frontmatter-repaired", ..diagnostic };
+        }
+        "frontmatter-unclosed" => "agents/header-unclosed",
+        "yaml/duplicate-key" => "agents/duplicate-key",
+        "text/not-utf8" => "agents/not-utf8",
+        _ => "agents/invalid-yaml",
+    };
+    diagnostic.severity = Severity::Error;
+    if diagnostic.help.is_none() {
+        diagnostic.help = Some("the agent does not run until the header is valid".to_owned());
+    }
+    diagnostic
+}
+
+/// Y2: a header further down is text to everybody, and the `status` or `deny` in it is lost.
+fn misplaced_headers(start: usize, notes: &mut Notes<'_>) {
+    let source = Arc::clone(notes.source);
+    let body = source.text().get(start..).unwrap_or_default();
+    if !body.contains("---") {
+        return;
+    }
+    let outline = Outline::of(body);
+    let mut opening: Option<Span> = None;
+    let mut offset = 0;
+    for line in body.split_inclusive('\n') {
+        let span = Span::new(offset, offset + line.len());
+        offset = span.end;
+        let mark = line.trim_end();
+        if !matches!(mark, "---" | "...") || outline.is_opaque(span.start) {
+            continue;
+        }
+        if let Some(opening) = opening.take()
+            && is_header(&body[opening.end..span.start])
+        {
+            let place = Span::new(start + opening.start, start + opening.start + 3);
+            notes.error(
+                "agents/header-misplaced",
+                place,
+                "these fields look like a header, but text stands before them",
+                "move them to the top of the file, or into a fence",
+            );
+            continue;
+        }
+        opening = (mark == "---").then_some(span);
+    }
+}
+
+fn is_header(text: &str) -> bool {
+    let tree = Tree::parse(text);
+    match tree.root().map(Node::value) {
+        Some(Yaml::Mapping(mapping)) => {
+            mapping.fields().any(|field| header::is_field(field.name()))
+        }
+        _ => false,
+    }
+}
+
+fn merge(
+    source: &Arc<Source>,
+    metadata: Metadata,
+    sections: Sections,
+    notes: &mut Notes<'_>,
+) -> Parsed {
+    let Sections { title, description, avatar, system, rules, tools } = sections;
+    conflict(notes, "title", metadata.title.as_ref(), title.as_ref(), Spaces::One);
+    conflict(
+        notes,
+        "description",
+        metadata.description.as_ref(),
+        description.as_ref(),
+        Spaces::One,
+    );
+    conflict(notes, "avatar", metadata.avatar.as_ref(), avatar.as_ref(), Spaces::Kept);
+    conflict(notes, "system", metadata.system.as_ref(), system.as_ref(), Spaces::Kept);
+    conflict(notes, "rules", metadata.rules.as_ref(), rules.as_ref(), Spaces::Kept);
+    // What both say is spelled as in the header.
+    let either = |given: Option<Given>, found: Option<Found>| {
+        given.map(|given| given.text).or(found.map(|found| found.text)).unwrap_or_default()
+    };
+    let title = either(metadata.title, title);
+    if title.is_empty() {
+        notes.error(
+            "agents/title-missing",
+            Span::at(0),
+            "the agent has no title",
+            "begin the body with `# <Title>`",
+        );
+    }
+    let description = either(metadata.description, description);
+    let system = text(system, metadata.system).unwrap_or_else(|| {
+        let text = if description.is_empty() { &title } else { &description };
+        Text { text: text.clone(), origin: TextOrigin::Elsewhere }
+    });
+    if let (Some(startup), None) = (&metadata.required.startup, &tools) {
+        notes.error(
+            "agents/startup-missing",
+            startup.span,
+            format!("there is no tool `{}`: the file has no code under `## Tools`", startup.tool),
+            "define the tool there",
+        );
+    }
+    let file_name = source.path().file_name().map(|name| name.to_string_lossy().into_owned());
+    let or = |given: &Option<Given>, default: &str| {
+        given.as_ref().map_or(default, |given| &given.text).to_owned()
+    };
+    let agent = Agent {
+        source: Arc::clone(source),
+        name: AgentName::of(&file_name.unwrap_or_default()),
+        version: or(&metadata.version, VERSION),
+        icon: or(&metadata.icon, ICON),
+        title,
+        description,
+        status: metadata.status,
+        template_engine: metadata.template_engine,
+        input: metadata.input,
+        recommended: metadata.recommended,
+        required: metadata.required,
+        commands: Vec::new(),
+        unresolved: Vec::new(),
+        system,
+        rules: text(rules, metadata.rules).unwrap_or_default(),
+        avatar: either(metadata.avatar, avatar),
+        abilities: metadata.abilities,
+        tools,
+    };
+    Parsed {
+        agent,
+        entries: metadata.commands,
+        status_span: metadata.status_span,
+        icon_span: metadata.icon.map(|icon| icon.span),
+        abilities_span: metadata.abilities_span,
+        diagnostics: Vec::new(),
+    }
+}
+
+/// A64, A65, Y23: the section first, then the header.
+fn text(found: Option<Found>, given: Option<Given>) -> Option<Text> {
+    let section =
+        found.map(|found| Text { text: found.text, origin: TextOrigin::Section(found.span) });
+    section.or_else(|| {
+        given.map(|given| Text { text: given.text, origin: TextOrigin::Header(given.span) })
+    })
+}
+
+/// Whether white space inside a value counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spaces {
+    /// As much of it as there is, line breaks in one spelling.
+    Kept,
+    /// Any of it is one space: the value is one line.
+    One,
+}
+
+/// A62, Y19: a value in both places is the same, but for case and white space around it. Markup may
+/// be there or not.
+fn conflict(
+    notes: &mut Notes<'_>,
+    name: &str,
+    given: Option<&Given>,
+    found: Option<&Found>,
+    spaces: Spaces,
+) {
+    let (Some(given), Some(found)) = (given, found) else { return };
+    let compared = |text: &str| {
+        let lower = text.trim().to_lowercase();
+        match spaces {
+            Spaces::Kept => lower.replace("\r\n", "\n"),
+            Spaces::One => lower.split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    };
+    let wanted = compared(&given.text);
+    if wanted == compared(&found.text) || wanted == compared(&found.raw) {
+        return;
+    }
+    let line = notes.source.line(found.span.start);
+    notes.error(
+        "agents/conflict",
+        given.span,
+        format!("`{name}` in the header is not what the body says in line {line}"),
+        "remove one, or make them the same",
+    );
+}

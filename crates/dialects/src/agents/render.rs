@@ -1,0 +1,89 @@
+//! The texts that a model is given: system message and rules, rendered.
+//!
+//! Y11: only these two. Titles, descriptions, command texts and tool code are never rendered; what
+//! `{{…}}` stands in them is for the model. Y52: rendering comes after the file was taken apart, so
+//! that no value can add a section.
+
+use brief_syntax::{Diagnostic, Severity, Span};
+
+use super::model::{Agent, TemplateEngine, Text, TextOrigin};
+use super::template::{Problem, ProblemKind, Template};
+use super::value::Value;
+
+/// The texts of an agent, rendered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// The system message.
+    pub system: String,
+    /// The rules; may be empty.
+    pub rules: String,
+}
+
+impl Agent {
+    /// Renders the texts. `input` is what the user gave instead of the agent's own.
+    ///
+    /// A name that stands for nothing is an error that names it (Y13), and all of them are told.
+    pub fn render(&self, input: Option<&Value>) -> Result<Rendered, Vec<Diagnostic>> {
+        let input = input.unwrap_or(&self.input);
+        let (system, rules) =
+            (self.rendered(&self.system, input), self.rendered(&self.rules, input));
+        match (system, rules) {
+            (Ok(system), Ok(rules)) => Ok(Rendered { system, rules }),
+            (system, rules) => {
+                Err([system.err(), rules.err()].into_iter().flatten().map(|found| *found).collect())
+            }
+        }
+    }
+
+    fn rendered(&self, text: &Text, input: &Value) -> Result<String, Box<Diagnostic>> {
+        let is_template = self.template_engine == TemplateEngine::Handlebars
+            && text.origin != TextOrigin::Elsewhere
+            && text.text.contains("{{");
+        if !is_template {
+            return Ok(text.text.clone());
+        }
+        let rendered = Template::parse(&text.text).and_then(|template| template.render(input));
+        rendered.map_err(|problem| Box::new(self.diagnostic(text.origin, &problem)))
+    }
+
+    fn diagnostic(&self, origin: TextOrigin, problem: &Problem) -> Diagnostic {
+        let span = match origin {
+            TextOrigin::Section(span) => {
+                let start = span.start + problem.offset;
+                Span::new(start, (start + problem.length).min(span.end.max(start)))
+            }
+            TextOrigin::Header(span) => span,
+            TextOrigin::Elsewhere => Span::at(0),
+        };
+        let (code, help) = match &problem.kind {
+            ProblemKind::Syntax(_) => (
+                "agents/template-invalid",
+                "write `\\{{` for braces that are meant, or turn templates off with `templateEngine: \"\"`",
+            ),
+            ProblemKind::Undefined(_) => (
+                "agents/template-undefined",
+                "a template knows `input` and `ctx.input`; write `\\{{` for braces that are meant",
+            ),
+            ProblemKind::NotText { .. } => (
+                "agents/template-undefined",
+                "name one of its fields, or go through it with `{{#each}}`",
+            ),
+            ProblemKind::Limit(_) => {
+                ("agents/template-limit", "make the template or the input smaller")
+            }
+        };
+        Diagnostic::error(code, &self.source, span, problem.kind.to_string()).with_help(help)
+    }
+
+    /// What would go wrong with the agent's own input. What is no template never will be one; the rest
+    /// depends on the input of the day, and is a warning here.
+    pub(super) fn template_problems(&self) -> Vec<Diagnostic> {
+        let mut found = self.render(None).err().unwrap_or_default();
+        for diagnostic in &mut found {
+            if diagnostic.code != "agents/template-invalid" {
+                diagnostic.severity = Severity::Warning;
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,290 @@
+//! The body: which headings act as metadata, and what stands under them.
+//!
+//! Only blocks at the left margin count, as `CommonMark` sees them. A section goes up to the next
+//! heading of its level or above, as it is written.
+
+use brief_syntax::Span;
+use brief_syntax::markdown::{Block, BlockKind, HeadingStyle, blocks};
+
+use super::model::Tools;
+use super::notes::Notes;
+
+/// What the headings of a body say.
+#[derive(Debug, Default)]
+pub(super) struct Sections {
+    pub(super) title: Option<Found>,
+    pub(super) description: Option<Found>,
+    pub(super) avatar: Option<Found>,
+    pub(super) system: Option<Found>,
+    pub(super) rules: Option<Found>,
+    pub(super) tools: Option<Tools>,
+}
+
+/// A value of the body.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    /// The text; never empty.
+    pub(super) text: String,
+    /// The text as it is written, where markup was taken out.
+    pub(super) raw: String,
+    pub(super) span: Span,
+}
+
+/// The words for code in JavaScript after a fence.
+const JAVASCRIPT: [&str; 3] = ["js", "javascript", "mjs"];
+
+/// Reads the body that begins at `start` of the text.
+pub(super) fn read(start: usize, notes: &mut Notes<'_>) -> Sections {
+    let text = notes.source.text().get(start..).unwrap_or_default().to_owned();
+    let mut blocks = blocks(&text);
+    for block in &mut blocks {
+        shift(block, start);
+    }
+    let mut body = Body { notes, end: start + text.len(), blocks: &blocks };
+    let mut sections = Sections::default();
+    body.title(&mut sections);
+    sections.avatar = body.avatar();
+    sections.system = body.text_of("system");
+    sections.rules = body.text_of("rules");
+    sections.tools = body.tools();
+    body.hints();
+    sections
+}
+
+/// Moves a block of the body to its place in the file.
+fn shift(block: &mut Block, start: usize) {
+    let moved = |span: Span| Span::new(span.start + start, span.end + start);
+    block.span = moved(block.span);
+    for image in &mut block.images {
+        image.span = moved(image.span);
+    }
+    if let BlockKind::Fence { content, opening, .. } = &mut block.kind {
+        (*content, *opening) = (moved(*content), moved(*opening));
+    }
+}
+
+struct Body<'b, 'n, 's> {
+    notes: &'n mut Notes<'s>,
+    end: usize,
+    blocks: &'b [Block],
+}
+
+/// A heading with what stands under it.
+#[derive(Clone, Copy)]
+struct Section<'b> {
+    heading: Span,
+    blocks: &'b [Block],
+    /// From the end of the heading to the next one.
+    span: Span,
+    /// How the heading is written that ends it.
+    ended_by: Option<HeadingStyle>,
+}
+
+fn heading(block: &Block) -> Option<(u8, &str, HeadingStyle)> {
+    match &block.kind {
+        BlockKind::Heading { level, text, style } => Some((*level, text, *style)),
+        _ => None,
+    }
+}
+
+fn is_called(text: &str, name: &str) -> bool {
+    text.trim().to_lowercase() == name
+}
+
+impl<'b> Body<'b, '_, '_> {
+    /// A12, A13, Y17, Y18: the first heading that is not the avatar's, and the first paragraph
+    /// before the next one.
+    fn title(&mut self, sections: &mut Sections) {
+        let title = self.blocks.iter().enumerate().find_map(|(index, block)| {
+            let (level, text, _) = heading(block)?;
+            let is_title = level == 1 && !text.is_empty() && !is_called(text, "avatar");
+            is_title.then_some((index, block, text))
+        });
+        let Some((index, block, text)) = title else { return };
+        let raw = self.notes.source.slice(block.span);
+        let raw = raw.trim().trim_matches(['#', '=']).trim().to_owned();
+        sections.title = Some(Found { text: text.to_owned(), raw, span: block.span });
+        let below = self.blocks[index + 1..].iter().take_while(|block| heading(block).is_none());
+        sections.description = below.into_iter().find_map(|block| match &block.kind {
+            BlockKind::Paragraph { text } if !text.is_empty() => {
+                let raw = self.notes.source.slice(block.span).trim().to_owned();
+                Some(Found { text: text.clone(), raw, span: block.span })
+            }
+            _ => None,
+        });
+    }
+
+    /// The section under a heading. Y20: two of them contradict each other.
+    fn section(&mut self, level: u8, name: &str) -> Option<Section<'b>> {
+        let is_here = |block: &Block| {
+            heading(block).is_some_and(|(own, text, _)| own == level && is_called(text, name))
+        };
+        let mut places = (0..self.blocks.len()).filter(|&index| is_here(&self.blocks[index]));
+        let index = places.next()?;
+        let marks = "#".repeat(usize::from(level));
+        let shown = capitalised(name);
+        for second in places {
+            self.notes.error(
+                "agents/duplicate-heading",
+                self.blocks[second].span,
+                format!("`{marks} {shown}` stands here a second time"),
+                "put all of it under one heading",
+            );
+        }
+        let below = &self.blocks[index + 1..];
+        let length = below
+            .iter()
+            .position(|block| heading(block).is_some_and(|(level, _, _)| level <= 2))
+            .unwrap_or(below.len());
+        let next = below.get(length);
+        let start = self.blocks[index].span.end;
+        let end = next.map_or(self.end, |block| block.span.start);
+        Some(Section {
+            heading: self.blocks[index].span,
+            blocks: &below[..length],
+            span: Span::new(start, end),
+            ended_by: next.and_then(heading).map(|(_, _, style)| style),
+        })
+    }
+
+    fn avatar(&mut self) -> Option<Found> {
+        let section = self.section(1, "avatar")?;
+        let Some(image) = section.blocks.iter().flat_map(|block| &block.images).next() else {
+            self.notes.warn(
+                "agents/avatar-without-image",
+                section.heading,
+                "there is no image under `# Avatar`",
+                "write `![…](path)`",
+            );
+            return None;
+        };
+        let text = image.destination.trim().to_owned();
+        (!text.is_empty()).then(|| Found { raw: text.clone(), text, span: image.span })
+    }
+
+    /// Y22: a section as it is written. An empty one counts as not there.
+    fn text_of(&mut self, name: &str) -> Option<Found> {
+        let section = self.section(2, name)?;
+        let span = trimmed(self.notes.source.text(), section.span);
+        let text = self.notes.source.slice(span).to_owned();
+        (!text.is_empty()).then(|| Found { raw: text.clone(), text, span })
+    }
+
+    /// Y25, Y26: one fence with JavaScript in it, or no fence at all.
+    fn tools(&mut self) -> Option<Tools> {
+        let section = self.section(2, "tools")?;
+        let heading = section.heading;
+        let fences: Vec<(&str, Span, Span)> = section
+            .blocks
+            .iter()
+            .filter_map(|block| match &block.kind {
+                BlockKind::Fence { info, content, opening } => {
+                    Some((info.as_str(), *content, *opening))
+                }
+                _ => None,
+            })
+            .collect();
+        let is_javascript = |info: &str| {
+            let word = info.split([' ', '\t', ',']).next().unwrap_or_default().to_lowercase();
+            JAVASCRIPT.contains(&word.as_str())
+        };
+        let mut code = fences.iter().filter(|(info, _, _)| is_javascript(info));
+        let help = "put all the code into one fence that begins with ```js";
+        let span = match (code.next(), fences.first()) {
+            (Some((_, content, _)), _) => {
+                if let Some((_, _, second)) = code.next() {
+                    let message = "there is more than one fence with JavaScript under `## Tools`";
+                    self.notes.error("agents/tools-code", *second, message, help);
+                }
+                *content
+            }
+            (None, Some((info, _, opening))) => {
+                let message = if info.trim().is_empty() {
+                    "the fence under `## Tools` does not say that it is JavaScript".to_owned()
+                } else {
+                    format!("tools must be written in JavaScript, not in `{}`", info.trim())
+                };
+                self.notes.error("agents/tools-code", *opening, message, help);
+                return None;
+            }
+            (None, None) => {
+                let nested = section.blocks.iter().find(|block| block.nested_fence);
+                let ended = section.ended_by == Some(HeadingStyle::Setext);
+                if nested.is_some() || ended {
+                    let message = if ended {
+                        "a line of dashes makes a heading of the code above it and ends `## Tools`"
+                    } else {
+                        "the code under `## Tools` stands in a list or a quote"
+                    };
+                    let place = nested.map_or(heading, |block| block.span);
+                    self.notes.error("agents/tools-code", place, message, help);
+                    return None;
+                }
+                trimmed(self.notes.source.text(), section.span)
+            }
+        };
+        let code = self.notes.source.slice(span).to_owned();
+        (!code.trim().is_empty()).then_some(Tools { code, span, heading })
+    }
+
+    /// Headings that look as if they meant something.
+    fn hints(&mut self) {
+        let mut seen: Vec<&str> = Vec::new();
+        for block in self.blocks {
+            if let Some((2, text, _)) = heading(block) {
+                seen.extend(
+                    ["system", "rules", "tools"].iter().filter(|name| is_called(text, name)),
+                );
+            }
+        }
+        for block in self.blocks {
+            let Some((level, text, _)) = heading(block) else { continue };
+            if level == 2 && is_called(text, "commands") {
+                self.notes.warn(
+                    "agents/commands-section-ignored",
+                    block.span,
+                    "`## Commands` is documentation only",
+                    "list commands in the header, under `commands:`",
+                );
+                continue;
+            }
+            let name = text.trim().trim_end_matches(':').trim_end().to_lowercase();
+            let Some(meant) = ["system", "rules", "tools"].into_iter().find(|meant| *meant == name)
+            else {
+                continue;
+            };
+            let has_colon = level == 2 && text.trim().ends_with(':');
+            if has_colon || (level != 2 && level != 1 && !seen.contains(&meant)) {
+                let marks = "#".repeat(usize::from(level));
+                self.notes.warn(
+                    "agents/heading-ignored",
+                    block.span,
+                    format!("`{marks} {text}` is documentation only"),
+                    format!("write `## {}`", capitalised(meant)),
+                );
+            }
+        }
+    }
+}
+
+/// Cuts blank lines off both ends. The first line keeps its indentation where that makes it code.
+fn trimmed(text: &str, span: Span) -> Span {
+    let content = text.get(span.range()).unwrap_or_default();
+    let end = span.start + content.trim_end().len();
+    let mut start = span.start;
+    for line in content.split_inclusive('\n') {
+        if !line.trim().is_empty() {
+            let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+            let is_code = line[..indent].contains('\t') || indent >= 4;
+            start += if is_code { 0 } else { indent };
+            break;
+        }
+        start += line.len();
+    }
+    Span::new(start.min(end), end)
+}
+
+fn capitalised(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}

@@ -1,0 +1,475 @@
+//! From text to nodes, without recursion over what the text nests.
+
+use brief_syntax::limits;
+
+use super::{Block, BlockKind, Expression, Node, Path, Place, Problem};
+use crate::agents::value::Value;
+
+/// How deep `(lookup …)` may stand in itself.
+const EXPRESSION_DEPTH: usize = 8;
+
+pub(super) fn parse(text: &str) -> Result<Vec<Node>, Problem> {
+    let mut parsing =
+        Parsing { text, at: 0, pending: String::new(), nodes: Vec::new(), open: Vec::new() };
+    while parsing.at < text.len() {
+        parsing.step()?;
+    }
+    parsing.flush();
+    match parsing.open.pop() {
+        Some(open) => Err(open.block.place.syntax(format!("`{}` is never closed", open.name))),
+        None => Ok(parsing.nodes),
+    }
+}
+
+struct Parsing<'t> {
+    text: &'t str,
+    at: usize,
+    /// The text since the last tag.
+    pending: String,
+    nodes: Vec<Node>,
+    open: Vec<Open>,
+}
+
+/// A block that is not closed yet.
+struct Open {
+    /// What closes it.
+    name: String,
+    block: Block,
+    in_inverse: bool,
+    has_else: bool,
+    /// Whether it stands after an `else` of the block around it, and closes with that.
+    chained: bool,
+}
+
+/// What is between the braces.
+struct Tag<'t> {
+    content: &'t str,
+    place: Place,
+    /// Whether white space before or after it goes away.
+    trims: (bool, bool),
+    end: usize,
+}
+
+impl<'t> Parsing<'t> {
+    fn step(&mut self) -> Result<(), Problem> {
+        let rest = &self.text[self.at..];
+        let Some(found) = rest.find("{{") else {
+            self.pending.push_str(rest);
+            self.at = self.text.len();
+            return Ok(());
+        };
+        let before = &rest[..found];
+        let Some(literal) = before.strip_suffix('\\') else {
+            self.pending.push_str(before);
+            self.at += found;
+            return self.tag();
+        };
+        self.pending.push_str(literal);
+        if literal.ends_with('\\') {
+            // Two backslashes are one, and the tag is a tag.
+            self.at += found;
+            return self.tag();
+        }
+        // One backslash, and the tag is text up to the next one.
+        let tail = &rest[found + 2..];
+        let next = tail.find("{{").map_or(tail.len(), |at| tail[..at].trim_end_matches('\\').len());
+        self.pending.push_str(&rest[found..found + 2 + next]);
+        self.at += found + 2 + next;
+        Ok(())
+    }
+
+    fn flush(&mut self) {
+        let text = std::mem::take(&mut self.pending);
+        if !text.is_empty() {
+            self.push(Node::Text(text));
+        }
+    }
+
+    fn push(&mut self, node: Node) {
+        match self.open.last_mut() {
+            Some(open) if open.in_inverse => open.block.inverse.push(node),
+            Some(open) => open.block.body.push(node),
+            None => self.nodes.push(node),
+        }
+    }
+
+    /// Reads the tag at the current place.
+    fn tag(&mut self) -> Result<(), Problem> {
+        let tag = self.read_tag()?;
+        let content = tag.content.trim();
+        let first = content.chars().next();
+        let is_word = |word: &str| content == word || content.starts_with(&format!("{word} "));
+        let stands_alone = matches!(first, Some('#' | '/' | '^' | '!')) || is_word("else");
+        let alone = stands_alone.then(|| self.line_of(&tag)).flatten();
+        let kept = if tag.trims.0 {
+            self.pending.trim_end().len()
+        } else if alone.is_some() {
+            self.pending.trim_end_matches([' ', '\t']).len()
+        } else {
+            self.pending.len()
+        };
+        self.pending.truncate(kept);
+        self.flush();
+        self.act(content, tag.place)?;
+        self.at = alone.unwrap_or(tag.end);
+        if tag.trims.1 {
+            let rest = &self.text[tag.end..];
+            self.at = tag.end + (rest.len() - rest.trim_start().len());
+        }
+        Ok(())
+    }
+
+    /// Finds the end of the tag at the current place.
+    fn read_tag(&self) -> Result<Tag<'t>, Problem> {
+        let rest = &self.text[self.at..];
+        let here = Place { offset: self.at, length: 2 };
+        let unclosed = || here.syntax("a `{{` is never closed; `\\{{` is a literal one");
+        if rest.starts_with("{{{{") {
+            return Err(here.syntax("raw blocks are not available here"));
+        }
+        let (open, close) = if rest.starts_with("{{{") { ("{{{", "}}}") } else { ("{{", "}}") };
+        let inner = &rest[open.len()..];
+        let body = inner.strip_prefix('~').unwrap_or(inner);
+        let comment = body.strip_prefix("!--").map(|comment| inner.len() - comment.len());
+        let length = if let Some(start) = comment {
+            let end = inner[start..].find("--").and_then(|_| end_of_comment(&inner[start..]));
+            start + end.ok_or_else(unclosed)?
+        } else if body.starts_with('!') {
+            inner.find(close).ok_or_else(unclosed)?
+        } else {
+            closing(inner, close).ok_or_else(unclosed)?
+        };
+        let content = &inner[..length];
+        let trims = (content.starts_with('~'), content.len() > 1 && content.ends_with('~'));
+        let content = content.strip_prefix('~').unwrap_or(content);
+        let content = content.strip_suffix('~').unwrap_or(content);
+        let end = self.at + open.len() + length + close.len();
+        let place = Place { offset: self.at, length: end - self.at };
+        Ok(Tag { content, place, trims, end })
+    }
+
+    /// Returns where the next line begins when nothing but the tag stands on its line.
+    fn line_of(&self, tag: &Tag<'_>) -> Option<usize> {
+        let before = &self.text[..tag.place.offset];
+        let line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
+        let after = &self.text[tag.end..];
+        let length = after.find('\n').map_or(after.len(), |at| at + 1);
+        let is_blank = |text: &str| text.trim_matches([' ', '\t', '\r', '\n']).is_empty();
+        (is_blank(line) && is_blank(&after[..length])).then_some(tag.end + length)
+    }
+
+    fn act(&mut self, content: &str, place: Place) -> Result<(), Problem> {
+        let mut letters = content.chars();
+        match letters.next() {
+            None => Err(place.syntax("the tag is empty")),
+            Some('!') => Ok(()),
+            Some('>' | '*') => Err(place.syntax("partials are not available here")),
+            Some('#') => match letters.as_str().trim_start() {
+                name if name.starts_with(['>', '*']) => {
+                    Err(place.syntax("partials are not available here"))
+                }
+                name => self.open_block(name, place, false),
+            },
+            Some('/') => self.close_block(letters.as_str().trim(), place),
+            Some('^') => match letters.as_str().trim() {
+                "" => self.otherwise("", place),
+                name => self.open_inverted(name, place),
+            },
+            Some('&') => self.print(letters.as_str().trim(), place),
+            _ => match content.strip_prefix("else") {
+                Some("") => self.otherwise("", place),
+                Some(rest) if rest.starts_with(char::is_whitespace) => {
+                    self.otherwise(rest.trim(), place)
+                }
+                _ => self.print(content, place),
+            },
+        }
+    }
+
+    fn print(&mut self, content: &str, place: Place) -> Result<(), Problem> {
+        let words = words(content, place)?;
+        let expression = match words.as_slice() {
+            [Word::Name(name), object, key] if name == "lookup" => lookup(object, key, place, 0)?,
+            [one] => expression(one, place, 0)?,
+            [Word::Name(name), ..] => {
+                return Err(place.syntax(format!("there is no helper `{name}`")));
+            }
+            _ => return Err(place.syntax("this is no expression")),
+        };
+        self.push(Node::Print { expression, place });
+        Ok(())
+    }
+
+    fn open_block(&mut self, content: &str, place: Place, chained: bool) -> Result<(), Problem> {
+        let (content, parameters) = match content.split_once(" as |") {
+            Some((content, names)) => {
+                let names = names.trim_end().strip_suffix('|');
+                let names = names.ok_or_else(|| place.syntax("`as |` is never closed"))?;
+                (content, names.split_whitespace().map(str::to_owned).collect())
+            }
+            None => (content, Vec::new()),
+        };
+        let mut words = words(content, place)?;
+        let mut include_zero = false;
+        words.retain(|word| match word {
+            Word::Option(name, value) if name == "includeZero" => {
+                include_zero = value == "true";
+                false
+            }
+            _ => true,
+        });
+        let (name, kind, subject) = match words.as_slice() {
+            [Word::Name(name), subject] => {
+                let kind = match name.as_str() {
+                    "if" => BlockKind::If,
+                    "unless" => BlockKind::Unless,
+                    "each" => BlockKind::Each,
+                    "with" => BlockKind::With,
+                    _ => return Err(place.syntax(format!("there is no helper `{name}`"))),
+                };
+                (name.clone(), kind, expression(subject, place, 0)?)
+            }
+            [Word::Name(name)] if matches!(name.as_str(), "if" | "unless" | "each" | "with") => {
+                return Err(place.syntax(format!("`{name}` needs to know of what")));
+            }
+            [word @ Word::Name(name)] => {
+                (name.clone(), BlockKind::Section, expression(word, place, 0)?)
+            }
+            _ => return Err(place.syntax("a block needs a name and one value")),
+        };
+        let block = Block {
+            kind,
+            subject,
+            include_zero,
+            parameters,
+            body: Vec::new(),
+            inverse: Vec::new(),
+            place,
+        };
+        self.open(Open { name, block, in_inverse: false, has_else: false, chained })
+    }
+
+    /// `{{^x}}` is `{{#x}}` with its halves exchanged.
+    fn open_inverted(&mut self, content: &str, place: Place) -> Result<(), Problem> {
+        self.open_block(content, place, false)?;
+        if let Some(open) = self.open.last_mut() {
+            open.in_inverse = true;
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, open: Open) -> Result<(), Problem> {
+        if self.open.len() >= limits::TEMPLATE_DEPTH {
+            let limit = limits::TEMPLATE_DEPTH;
+            return Err(open.block.place.syntax(format!("more than {limit} blocks are nested")));
+        }
+        self.open.push(open);
+        Ok(())
+    }
+
+    /// `else`, maybe with a block of its own.
+    fn otherwise(&mut self, content: &str, place: Place) -> Result<(), Problem> {
+        match self.open.last_mut() {
+            Some(open) if !open.has_else => {
+                (open.has_else, open.in_inverse) = (true, !open.in_inverse);
+            }
+            Some(_) => return Err(place.syntax("there is a second `else`")),
+            None => return Err(place.syntax("there is an `else` without a block")),
+        }
+        if content.is_empty() { Ok(()) } else { self.open_block(content, place, true) }
+    }
+
+    fn close_block(&mut self, name: &str, place: Place) -> Result<(), Problem> {
+        loop {
+            let Some(open) = self.open.pop() else {
+                return Err(place.syntax(format!("`{name}` is closed, but was never opened")));
+            };
+            let chained = open.chained;
+            // What is chained closes with the block that it stands in.
+            if !chained && open.name != name {
+                let message = format!("`{}` is closed by `{name}`", open.name);
+                return Err(place.syntax(message));
+            }
+            self.push(Node::Block(Box::new(open.block)));
+            if !chained {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Finds the end of a comment that may hold braces.
+fn end_of_comment(text: &str) -> Option<usize> {
+    let plain = text.find("--}}").map(|at| at + 2);
+    let trimming = text.find("--~}}").map(|at| at + 3);
+    match (plain, trimming) {
+        (Some(plain), Some(trimming)) => Some(plain.min(trimming)),
+        (found, None) | (None, found) => found,
+    }
+}
+
+/// Finds what closes a tag, outside of quotes.
+fn closing(text: &str, close: &str) -> Option<usize> {
+    let mut quote: Option<char> = None;
+    for (at, character) in text.char_indices() {
+        match quote {
+            Some(open) => quote = quote.filter(|_| open != character),
+            None if matches!(character, '"' | '\'') => quote = Some(character),
+            None if text[at..].starts_with(close) => return Some(at),
+            None => {}
+        }
+    }
+    None
+}
+
+/// A word of a tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Word {
+    Name(String),
+    Quoted(String),
+    /// `name=value`.
+    Option(String, String),
+    /// What stands in parentheses.
+    Nested(String),
+}
+
+fn words(content: &str, place: Place) -> Result<Vec<Word>, Problem> {
+    let mut words = Vec::new();
+    let mut rest = content.trim();
+    while let Some(first) = rest.chars().next() {
+        let (word, length) = match first {
+            '"' | '\'' => {
+                let end = rest[1..].find(first);
+                let end = end.ok_or_else(|| place.syntax("a quote is never closed"))?;
+                (Word::Quoted(rest[1..=end].to_owned()), end + 2)
+            }
+            '(' => {
+                let end = parenthesis(rest);
+                let end = end.ok_or_else(|| place.syntax("a parenthesis is never closed"))?;
+                (Word::Nested(rest[1..end].to_owned()), end + 1)
+            }
+            _ => {
+                let end = name_length(rest);
+                let name = &rest[..end];
+                match name.split_once('=') {
+                    Some((name, value)) => (Word::Option(name.to_owned(), value.to_owned()), end),
+                    None => (Word::Name(name.to_owned()), end),
+                }
+            }
+        };
+        words.push(word);
+        rest = rest[length..].trim_start();
+    }
+    Ok(words)
+}
+
+/// A name goes up to white space or a parenthesis, outside of square brackets.
+fn name_length(text: &str) -> usize {
+    let mut bracket = false;
+    for (at, character) in text.char_indices() {
+        match character {
+            '[' => bracket = true,
+            ']' => bracket = false,
+            ')' | '(' if at > 0 && !bracket => return at,
+            _ if character.is_whitespace() && !bracket => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn parenthesis(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth == 1 => return Some(at),
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn expression(word: &Word, place: Place, depth: usize) -> Result<Expression, Problem> {
+    match word {
+        Word::Quoted(text) => Ok(Expression::Literal(Value::Text(text.clone()))),
+        Word::Option(name, _) => Err(place.syntax(format!("there is no option `{name}` here"))),
+        Word::Nested(_) if depth >= EXPRESSION_DEPTH => {
+            Err(place.syntax("parentheses are nested too deep"))
+        }
+        Word::Nested(content) => match words(content, place)?.as_slice() {
+            [Word::Name(name), object, key] if name == "lookup" => {
+                lookup(object, key, place, depth + 1)
+            }
+            [Word::Name(name), ..] => Err(place.syntax(format!("there is no helper `{name}`"))),
+            _ => Err(place.syntax("this is no expression")),
+        },
+        Word::Name(name) => match name.as_str() {
+            "null" | "undefined" => Ok(Expression::Literal(Value::Null)),
+            "true" | "false" => Ok(Expression::Literal(Value::Plain(name.clone()))),
+            _ if name.parse::<f64>().is_ok()
+                && name.starts_with(|c: char| c.is_ascii_digit() || c == '-') =>
+            {
+                Ok(Expression::Literal(Value::Plain(name.clone())))
+            }
+            _ => path(name, place).map(Expression::Path),
+        },
+    }
+}
+
+fn lookup(object: &Word, key: &Word, place: Place, depth: usize) -> Result<Expression, Problem> {
+    let object = expression(object, place, depth)?;
+    let key = expression(key, place, depth)?;
+    Ok(Expression::Lookup(Box::new(object), Box::new(key)))
+}
+
+fn path(written: &str, place: Place) -> Result<Path, Problem> {
+    let invalid = || place.syntax(format!("`{written}` is no name"));
+    let mut path =
+        Path { written: written.to_owned(), up: 0, data: false, this: false, names: Vec::new() };
+    let mut rest = written;
+    if let Some(name) = rest.strip_prefix('@') {
+        (path.data, rest) = (true, name);
+    }
+    while let Some(after) = rest.strip_prefix("..") {
+        path.up += 1;
+        path.this = true;
+        rest = after.strip_prefix('/').unwrap_or(after);
+        if rest.len() == after.len() && !rest.is_empty() {
+            return Err(invalid());
+        }
+    }
+    for start in ["this", "."] {
+        if let Some(after) = rest.strip_prefix(start)
+            && (after.is_empty() || after.starts_with(['.', '/']))
+        {
+            path.this = true;
+            rest = after.get(1..).unwrap_or_default();
+            break;
+        }
+    }
+    while !rest.is_empty() {
+        let (name, after) = match rest.strip_prefix('[') {
+            Some(inner) => inner.split_once(']').ok_or_else(invalid)?,
+            None => rest.split_at(rest.find(['.', '/']).unwrap_or(rest.len())),
+        };
+        let is_name = |character: char| {
+            !character.is_whitespace() && !"!\"#%&'()*+,;<=>@[\\]^`{|}~".contains(character)
+        };
+        if name.is_empty() || (!rest.starts_with('[') && !name.chars().all(is_name)) {
+            return Err(invalid());
+        }
+        path.names.push(name.to_owned());
+        rest = match after.strip_prefix(['.', '/']) {
+            Some("") => return Err(invalid()),
+            Some(after) => after,
+            None if after.is_empty() => after,
+            None => return Err(invalid()),
+        };
+    }
+    if path.data && (path.names.is_empty() || path.this) {
+        return Err(invalid());
+    }
+    Ok(path)
+}

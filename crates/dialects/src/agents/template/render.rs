@@ -1,0 +1,321 @@
+//! From nodes and a value to text, with a bound on steps and bytes.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use brief_syntax::limits;
+
+use super::{Block, BlockKind, Expression, Node, Path, Place, Problem, ProblemKind};
+use crate::agents::value::Value;
+
+pub(super) fn render<'v>(nodes: &'v [Node], input: &'v Value) -> Result<String, Problem> {
+    let frames = vec![Frame { value: Item::Context, turn: None, parameters: Vec::new() }];
+    let mut rendering = Rendering { input, frames, output: String::new(), steps: Cell::new(0) };
+    rendering.nodes(nodes)?;
+    Ok(rendering.output)
+}
+
+/// A value while a template is rendered. Nothing in it is copied, because a step must cost the same
+/// whatever the values are.
+#[derive(Debug, Clone, Copy)]
+enum Item<'v> {
+    /// The context itself: `input`, and `ctx` for the context again.
+    Context,
+    Value(&'v Value),
+    Key(&'v str),
+    Number(usize),
+    Flag(bool),
+}
+
+impl<'v> Item<'v> {
+    fn get(self, name: &str, input: &'v Value) -> Option<Item<'v>> {
+        match self {
+            Item::Context => match name {
+                "input" => Some(Item::Value(input)),
+                "ctx" => Some(Item::Context),
+                _ => None,
+            },
+            Item::Value(Value::List(list)) if name == "length" => Some(Item::Number(list.len())),
+            Item::Value(value) => value.get(name).map(Item::Value),
+            Item::Key(_) | Item::Number(_) | Item::Flag(_) => None,
+        }
+    }
+
+    fn is_empty(self, include_zero: bool) -> bool {
+        match self {
+            Item::Context => false,
+            Item::Value(Value::Plain(word)) if include_zero && word != "false" => word.is_empty(),
+            Item::Value(value) => value.is_empty(),
+            Item::Key(text) => text.is_empty(),
+            Item::Number(number) => number == 0 && !include_zero,
+            Item::Flag(flag) => !flag,
+        }
+    }
+}
+
+/// What `{{#name}}` tells apart.
+impl Item<'_> {
+    fn is_true(self) -> bool {
+        match self {
+            Item::Flag(flag) => flag,
+            Item::Value(Value::Plain(word)) => matches!(word.as_str(), "true" | "True" | "TRUE"),
+            _ => false,
+        }
+    }
+
+    fn is_nothing(self) -> bool {
+        match self {
+            Item::Flag(flag) => !flag,
+            Item::Value(Value::Null) => true,
+            Item::Value(Value::Plain(word)) => matches!(word.as_str(), "false" | "False" | "FALSE"),
+            Item::Value(Value::List(list)) => list.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// One turn of a loop.
+#[derive(Clone, Copy)]
+struct Turn<'v> {
+    /// The key of a field, or the position again.
+    key: Item<'v>,
+    index: usize,
+    is_last: bool,
+}
+
+/// One context, and what a loop says about it.
+struct Frame<'v> {
+    value: Item<'v>,
+    /// Where in a loop it is.
+    turn: Option<Turn<'v>>,
+    parameters: Vec<(&'v str, Item<'v>)>,
+}
+
+/// A path that leads nowhere.
+struct Missing<'v> {
+    name: Cow<'v, str>,
+    /// Whether the name is one that the context itself lacks, so that no data could have it.
+    of_context: bool,
+}
+
+struct Rendering<'v> {
+    input: &'v Value,
+    frames: Vec<Frame<'v>>,
+    output: String,
+    /// What was done so far; looking through a mapping counts its fields.
+    steps: Cell<usize>,
+}
+
+impl<'v> Rendering<'v> {
+    /// The nesting of blocks is bounded, and so is this.
+    fn nodes(&mut self, nodes: &'v [Node]) -> Result<(), Problem> {
+        for node in nodes {
+            match node {
+                Node::Text(text) => self.write(text, Place { offset: 0, length: 0 })?,
+                Node::Print { expression, place } => {
+                    let item = self.strict(expression, *place)?;
+                    self.print(item, expression, *place)?;
+                }
+                Node::Block(block) => self.block(block)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, text: &str, place: Place) -> Result<(), Problem> {
+        self.step(place)?;
+        self.output.push_str(text);
+        if self.output.len() > limits::TEMPLATE_BYTES {
+            let limit = limits::TEMPLATE_BYTES;
+            let message = format!("the text has more than {limit} bytes once it is rendered");
+            return Err(place.problem(ProblemKind::Limit(message)));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, place: Place) -> Result<(), Problem> {
+        self.steps.set(self.steps.get() + 1);
+        if self.steps.get() > limits::TEMPLATE_STEPS {
+            let message = format!("it takes more than {} steps to render", limits::TEMPLATE_STEPS);
+            return Err(place.problem(ProblemKind::Limit(message)));
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, item: Item<'v>, of: &Expression, place: Place) -> Result<(), Problem> {
+        let not_text =
+            |noun| place.problem(ProblemKind::NotText { name: of.written().to_owned(), noun });
+        match item {
+            Item::Context => Err(not_text("a mapping")),
+            Item::Key(text) => self.write(text, place),
+            Item::Number(number) => self.write(&number.to_string(), place),
+            Item::Flag(flag) => self.write(if flag { "true" } else { "false" }, place),
+            Item::Value(Value::Null) => Ok(()),
+            Item::Value(Value::Text(text) | Value::Plain(text)) => self.write(text, place),
+            Item::Value(Value::List(list)) => {
+                for (index, value) in list.iter().enumerate() {
+                    if index > 0 {
+                        self.write(",", place)?;
+                    }
+                    match value {
+                        Value::Text(text) | Value::Plain(text) => self.write(text, place)?,
+                        Value::Null => {}
+                        other => return Err(not_text(other.noun())),
+                    }
+                }
+                Ok(())
+            }
+            Item::Value(value @ Value::Fields(_)) => Err(not_text(value.noun())),
+        }
+    }
+
+    fn block(&mut self, block: &'v Block) -> Result<(), Problem> {
+        self.step(block.place)?;
+        let subject = match block.kind {
+            BlockKind::If | BlockKind::Unless => self.asked(&block.subject, block.place)?,
+            _ => Some(self.strict(&block.subject, block.place)?),
+        };
+        let is_empty = subject.is_none_or(|item| match block.kind {
+            BlockKind::Section => item.is_nothing(),
+            BlockKind::With => item.is_empty(true),
+            _ => item.is_empty(block.include_zero),
+        });
+        let Some(item) = subject.filter(|_| !is_empty) else {
+            let is_unless = block.kind == BlockKind::Unless;
+            return self.nodes(if is_unless { &block.body } else { &block.inverse });
+        };
+        match (block.kind, item) {
+            (BlockKind::If, _) => self.nodes(&block.body),
+            (BlockKind::Each | BlockKind::Section, Item::Value(Value::List(list))) => {
+                let items = list.iter().enumerate();
+                let keyed = items.map(|(index, value)| (Item::Number(index), value));
+                self.each(block, keyed, list.len())
+            }
+            (BlockKind::Each, Item::Value(Value::Fields(fields))) if !fields.is_empty() => {
+                let keyed = fields.iter().map(|(name, value)| (Item::Key(name), value));
+                self.each(block, keyed, fields.len())
+            }
+            // There is nothing to go through in a text.
+            (BlockKind::Unless | BlockKind::Each, _) => self.nodes(&block.inverse),
+            // `true` says only that there is something.
+            (BlockKind::Section, item) if item.is_true() => self.nodes(&block.body),
+            (BlockKind::Section | BlockKind::With, _) => {
+                let name = block.parameters.first();
+                let parameters = name.map(|name| (name.as_str(), item)).into_iter().collect();
+                self.frames.push(Frame { value: item, turn: None, parameters });
+                let rendered = self.nodes(&block.body);
+                self.frames.pop();
+                rendered
+            }
+        }
+    }
+
+    fn each(
+        &mut self,
+        block: &'v Block,
+        items: impl Iterator<Item = (Item<'v>, &'v Value)>,
+        count: usize,
+    ) -> Result<(), Problem> {
+        for (index, (key, value)) in items.enumerate() {
+            self.step(block.place)?;
+            let given = [Item::Value(value), key];
+            let names = block.parameters.iter().map(String::as_str);
+            let parameters = names.zip(given).collect();
+            let turn = Some(Turn { key, index, is_last: index + 1 == count });
+            self.frames.push(Frame { value: Item::Value(value), turn, parameters });
+            let rendered = self.nodes(&block.body);
+            self.frames.pop();
+            rendered?;
+        }
+        Ok(())
+    }
+
+    fn strict(&self, expression: &'v Expression, place: Place) -> Result<Item<'v>, Problem> {
+        self.evaluate(expression)
+            .map_err(|missing| place.problem(ProblemKind::Undefined(missing.name.into_owned())))
+    }
+
+    /// `if` asks whether something is there, so data may lack it; a name that the context itself does
+    /// not have is a slip all the same.
+    fn asked(&self, expression: &'v Expression, place: Place) -> Result<Option<Item<'v>>, Problem> {
+        match self.evaluate(expression) {
+            Ok(item) => Ok(Some(item)),
+            Err(missing) if missing.of_context => {
+                Err(place.problem(ProblemKind::Undefined(missing.name.into_owned())))
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn evaluate(&self, expression: &'v Expression) -> Result<Item<'v>, Missing<'v>> {
+        match expression {
+            Expression::Path(path) => self.follow(path),
+            Expression::Literal(value) => Ok(Item::Value(value)),
+            Expression::Lookup(object, key) => {
+                let name = match self.evaluate(key)? {
+                    Item::Value(Value::Text(text) | Value::Plain(text)) => {
+                        Cow::Borrowed(text.as_str())
+                    }
+                    Item::Key(text) => Cow::Borrowed(text),
+                    Item::Number(number) => Cow::Owned(number.to_string()),
+                    _ => Cow::Borrowed(""),
+                };
+                let object = self.evaluate(object)?;
+                let of_context = matches!(object, Item::Context);
+                self.field(object, &name).ok_or(Missing { name, of_context })
+            }
+        }
+    }
+
+    fn field(&self, item: Item<'v>, name: &str) -> Option<Item<'v>> {
+        if let Item::Value(Value::Fields(fields)) = item {
+            self.steps.set(self.steps.get() + fields.len());
+        }
+        item.get(name, self.input)
+    }
+
+    fn follow(&self, path: &'v Path) -> Result<Item<'v>, Missing<'v>> {
+        let missing =
+            |of_context| Missing { name: Cow::Borrowed(path.written.as_str()), of_context };
+        let (mut item, names) = match path.names.split_first() {
+            Some((name, rest)) if path.data => {
+                (self.data(name).ok_or_else(|| missing(true))?, rest)
+            }
+            Some((name, rest)) if !path.this && self.parameter(name).is_some() => {
+                (self.parameter(name).ok_or_else(|| missing(true))?, rest)
+            }
+            _ => {
+                let index = (self.frames.len() - 1).checked_sub(path.up);
+                let frame = index.and_then(|index| self.frames.get(index));
+                (frame.ok_or_else(|| missing(true))?.value, path.names.as_slice())
+            }
+        };
+        for name in names {
+            let of_context = matches!(item, Item::Context);
+            item = self.field(item, name).ok_or_else(|| missing(of_context))?;
+        }
+        Ok(item)
+    }
+
+    fn parameter(&self, name: &str) -> Option<Item<'v>> {
+        let own = |frame: &Frame<'v>| {
+            let found = frame.parameters.iter().find(|(known, _)| *known == name);
+            found.map(|(_, item)| *item)
+        };
+        self.frames.iter().rev().find_map(own)
+    }
+
+    fn data(&self, name: &str) -> Option<Item<'v>> {
+        if name == "root" {
+            return Some(Item::Context);
+        }
+        let turn = self.frames.iter().rev().find_map(|frame| frame.turn)?;
+        match name {
+            "index" => Some(Item::Number(turn.index)),
+            "key" => Some(turn.key),
+            "first" => Some(Item::Flag(turn.index == 0)),
+            "last" => Some(Item::Flag(turn.is_last)),
+            _ => None,
+        }
+    }
+}

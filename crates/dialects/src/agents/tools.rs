@@ -1,0 +1,192 @@
+//! The tools of an agent, once somebody has run its code.
+//!
+//! Nothing here runs JavaScript. Whoever does says what the code returned, field by field, and learns
+//! whether that is what the document asks for.
+
+use brief_syntax::{Diagnostic, Span};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::model::{Agent, Tools};
+use super::notes::Notes;
+
+/// One field of the object that the code returned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluated {
+    /// The key.
+    pub key: String,
+    /// Whether `fn` is something that can be called.
+    pub has_function: bool,
+    /// `scheme` as JSON; `None` when it is not there or cannot be JSON.
+    pub scheme: Option<Json>,
+    /// The names of all fields of the tool, for hints.
+    pub fields: Vec<String>,
+}
+
+/// A tool as a model is told of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scheme {
+    /// The name, in the spelling of the key.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Its arguments, as JSON Schema.
+    pub parameters: Json,
+}
+
+impl Scheme {
+    /// Returns whether a model or a user means this tool (A55).
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.to_lowercase() == name.trim().to_lowercase()
+    }
+
+    /// Returns the function form that models are told tools in (A56).
+    pub fn to_function(&self) -> Json {
+        serde_json::json!({"type": "function", "function": self})
+    }
+}
+
+/// Checks what the code of an agent returned, in the order of its keys: the tools, and what is wrong.
+///
+/// With an error among the problems, the agent must not run.
+pub fn check_tools(agent: &Agent, evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<Diagnostic>) {
+    let mut notes = Notes::new(&agent.source);
+    let span = agent.tools.as_ref().map_or(Span::at(0), |tools: &Tools| tools.heading);
+    let mut schemes: Vec<Scheme> = Vec::new();
+    for tool in evaluated {
+        let scheme = shape(tool, span, &mut notes);
+        let twin = schemes.iter().find(|known| known.is_called(&tool.key));
+        if let Some(twin) = twin {
+            let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
+            notes.error("agents/tool-duplicate", span, message, "rename one");
+        } else {
+            schemes.extend(scheme);
+        }
+    }
+    startup(agent, evaluated, &schemes, &mut notes);
+    (schemes, notes.list)
+}
+
+/// A53, A54, Y28 to Y31.
+fn shape(tool: &Evaluated, span: Span, notes: &mut Notes<'_>) -> Option<Scheme> {
+    let key = &tool.key;
+    let mut missing = Vec::new();
+    if !tool.has_function {
+        missing.push("`fn`");
+    }
+    if tool.scheme.is_none() {
+        missing.push("`scheme`");
+    }
+    if !missing.is_empty() {
+        let has = |name: &str| tool.fields.iter().any(|field| field == name);
+        let help = if tool.scheme.is_none() && has("schema") {
+            "the field is called `scheme`"
+        } else if !tool.has_function && has("run") {
+            "the function is called `fn`"
+        } else {
+            "a tool is `{ fn, scheme }`"
+        };
+        let message = format!("the tool `{key}` has no {}", missing.join(" and no "));
+        notes.error("agents/tool-shape", span, message, help);
+        return None;
+    }
+    let mut scheme = tool.scheme.as_ref()?;
+    if let (Some("function"), Some(inner)) =
+        (scheme.get("type").and_then(Json::as_str), scheme.get("function"))
+    {
+        let message = format!("the scheme of the tool `{key}` is wrapped in `function`");
+        notes.warn("agents/scheme-wrapped", span, message, "write what is in it alone");
+        scheme = inner;
+    }
+    let before = notes.list.len();
+    let text = |name: &str| {
+        scheme.get(name).and_then(Json::as_str).map(str::trim).filter(|text| !text.is_empty())
+    };
+    for field in ["name", "description"].into_iter().filter(|field| text(field).is_none()) {
+        let message = format!("the scheme of the tool `{key}` has no `{field}`");
+        notes.error("agents/tool-shape", span, message, format!("add `{field}: \"…\"`"));
+    }
+    if let Some(name) = text("name").filter(|name| name.to_lowercase() != key.trim().to_lowercase())
+    {
+        let message = format!("the tool `{key}` calls itself `{name}` in its scheme");
+        notes.error("agents/tool-shape", span, message, "give both one name");
+    }
+    let parameters = scheme.get("parameters");
+    match parameters {
+        None => {
+            let message = format!("the scheme of the tool `{key}` has no `parameters`");
+            let help = "add `parameters: { type: \"object\", properties: {} }`";
+            notes.error("agents/tool-shape", span, message, help);
+        }
+        Some(parameters) => {
+            if let Some(problem) = schema_problem(parameters) {
+                let message =
+                    format!("`parameters` of the tool `{key}` is no JSON Schema: {problem}");
+                let help = "write `{ type: \"object\", properties: { … } }`";
+                notes.error("agents/tool-shape", span, message, help);
+            }
+        }
+    }
+    if notes.list.len() > before {
+        return None;
+    }
+    Some(Scheme {
+        name: key.trim().to_owned(),
+        description: text("description")?.to_owned(),
+        parameters: parameters?.clone(),
+    })
+}
+
+/// The parts of a schema that a caller relies on. Keywords that nobody knows are allowed by JSON
+/// Schema.
+fn schema_problem(schema: &Json) -> Option<&'static str> {
+    const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
+    let Json::Object(fields) = schema else { return Some("it is not an object") };
+    let is_type = |value: &Json| value.as_str().is_some_and(|name| TYPES.contains(&name));
+    match fields.get("type") {
+        None => {}
+        Some(Json::Array(types)) if !types.is_empty() && types.iter().all(is_type) => {}
+        Some(value) if is_type(value) => {}
+        Some(_) => return Some("it has a `type` that does not exist"),
+    }
+    if fields.get("type").is_some_and(|value| value.as_str().is_some_and(|name| name != "object")) {
+        return Some("arguments are always an object");
+    }
+    let is_schema = |value: &Json| value.is_object() || value.is_boolean();
+    match fields.get("properties") {
+        None => {}
+        Some(Json::Object(properties)) if properties.values().all(is_schema) => {}
+        Some(_) => return Some("`properties` is not an object of schemas"),
+    }
+    match fields.get("required") {
+        None => None,
+        Some(Json::Array(names)) if names.iter().all(Json::is_string) => None,
+        Some(_) => Some("`required` is not a list of names"),
+    }
+}
+
+/// A40, Y33: the startup tool exists, and nothing has to be told to it.
+fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &mut Notes<'_>) {
+    let Some(startup) = &agent.required.startup else { return };
+    let exists = |name: &str| name.trim().to_lowercase() == startup.tool.to_lowercase();
+    if !evaluated.iter().any(|tool| exists(&tool.key)) {
+        let names: Vec<&str> = evaluated.iter().map(|tool| tool.key.as_str()).collect();
+        let help = match brief_syntax::near_miss::nearest(&startup.tool, &names) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "define it under `## Tools`".to_owned(),
+        };
+        let message = format!("there is no tool `{}`", startup.tool);
+        return notes.error("agents/startup-missing", startup.span, message, help);
+    }
+    let required = schemes
+        .iter()
+        .find(|scheme| scheme.is_called(&startup.tool))
+        .and_then(|scheme| scheme.parameters.get("required")?.as_array());
+    if let Some(first) = required.and_then(|names| names.first()?.as_str()) {
+        let message = format!(
+            "the startup tool `{}` requires `{first}`, which nobody gives it",
+            startup.tool
+        );
+        notes.error("agents/startup-arguments", startup.span, message, "make it optional");
+    }
+}

@@ -1,0 +1,219 @@
+//! The blocks of a Markdown text that stand at its left margin, in order.
+//!
+//! A document that gives meaning to headings means these: a heading in a quote or in a list is
+//! somebody else's, and one in a fence or in a comment is none.
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+use super::{HeadingStyle, OPTIONS, first_line, heading_style, number};
+use crate::source::Span;
+
+/// One block and what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// What it is.
+    pub kind: BlockKind,
+    /// The whole block, markers included.
+    pub span: Span,
+    /// The images anywhere in it, in order.
+    pub images: Vec<Image>,
+    /// Whether a fence stands in a list or a quote of it.
+    pub nested_fence: bool,
+}
+
+/// The kinds of [`Block`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockKind {
+    /// A heading.
+    Heading {
+        /// 1 to 6.
+        level: u8,
+        /// The text without markup, on one line.
+        text: String,
+        /// How it is written.
+        style: HeadingStyle,
+    },
+    /// A paragraph.
+    Paragraph {
+        /// The text without markup and without images, on one line.
+        text: String,
+    },
+    /// Code between fences.
+    Fence {
+        /// The text after the marks that open it.
+        info: String,
+        /// The code.
+        content: Span,
+        /// The line that opens it.
+        opening: Span,
+    },
+    /// A list, a quote, a table, HTML, indented code or a line.
+    Other,
+}
+
+/// An image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Where it is, references followed.
+    pub destination: String,
+    /// The whole image.
+    pub span: Span,
+}
+
+/// Returns the blocks of `text`, which is a body alone: who has front matter cuts it off first.
+pub fn blocks(text: &str) -> Vec<Block> {
+    let mut reading = Reading { text, depth: 0, images: 0, current: None, found: Vec::new() };
+    for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
+        reading.take(event, Span::new(range.start, range.end));
+    }
+    reading.found
+}
+
+struct Reading<'t> {
+    text: &'t str,
+    /// How many blocks and spans are open.
+    depth: usize,
+    /// How many images are open, whose text is not that of the block.
+    images: usize,
+    current: Option<Block>,
+    found: Vec<Block>,
+}
+
+impl Reading<'_> {
+    fn take(&mut self, event: Event<'_>, span: Span) {
+        match event {
+            Event::Start(tag) => self.start(&tag, span),
+            Event::End(end) => self.end(end),
+            Event::Text(text) | Event::Code(text) => self.add(&text, span),
+            Event::SoftBreak | Event::HardBreak => self.add(" ", span),
+            Event::Rule if self.depth == 0 => self.found.push(other(span)),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, span: Span) {
+        if self.depth == 0 {
+            self.current = Some(match tag {
+                Tag::Heading { level, .. } => {
+                    let (level, style) = (number(*level), heading_style(self.text, span));
+                    let kind = BlockKind::Heading { level, text: String::new(), style };
+                    Block { kind, ..other(span) }
+                }
+                Tag::Paragraph => {
+                    Block { kind: BlockKind::Paragraph { text: String::new() }, ..other(span) }
+                }
+                Tag::CodeBlock(CodeBlockKind::Fenced(info)) => {
+                    let opening = first_line(self.text, span);
+                    let (info, content) = (info.to_string(), Span::at(span.end));
+                    Block { kind: BlockKind::Fence { info, content, opening }, ..other(span) }
+                }
+                _ => other(span),
+            });
+        } else if let Some(block) = &mut self.current {
+            let is_fence = matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(_)));
+            block.nested_fence |= is_fence;
+        }
+        if let (Tag::Image { dest_url, .. }, Some(block)) = (tag, &mut self.current) {
+            block.images.push(Image { destination: dest_url.to_string(), span });
+            self.images += 1;
+        }
+        self.depth += 1;
+    }
+
+    fn end(&mut self, end: TagEnd) {
+        if end == TagEnd::Image {
+            self.images = self.images.saturating_sub(1);
+        }
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth > 0 {
+            return;
+        }
+        if let Some(mut block) = self.current.take() {
+            if let BlockKind::Heading { text, .. } | BlockKind::Paragraph { text } = &mut block.kind
+            {
+                *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            }
+            self.found.push(block);
+        }
+    }
+
+    fn add(&mut self, more: &str, span: Span) {
+        match self.current.as_mut().map(|block| &mut block.kind) {
+            Some(BlockKind::Fence { content, .. }) => {
+                content.start = content.start.min(span.start);
+                content.end = span.end;
+            }
+            Some(BlockKind::Heading { text, .. } | BlockKind::Paragraph { text })
+                if self.images == 0 =>
+            {
+                text.push_str(more);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn other(span: Span) -> Block {
+    Block { kind: BlockKind::Other, span, images: Vec::new(), nested_fence: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_stands_at_the_margin_is_a_block() {
+        let text = "# One *two*\n\n> # quoted\n\n- # listed\n\nSet\n===\n\n<!--\n# hidden\n-->\n\na **b**\n`c`\n\n---\n\n```js x\n# code\n```\n";
+        let shown: Vec<String> = blocks(text)
+            .iter()
+            .map(|block| match &block.kind {
+                BlockKind::Heading { level, text, style } => format!("{level} {text} {style:?}"),
+                BlockKind::Paragraph { text } => text.clone(),
+                BlockKind::Fence { info, content, opening } => {
+                    format!("{info}|{}|{}", &text[content.range()], &text[opening.range()])
+                }
+                BlockKind::Other => "…".to_owned(),
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            ["1 One two Atx", "…", "…", "1 Set Setext", "…", "a b c", "…", "js x|# code\n|```js x"]
+        );
+    }
+
+    #[test]
+    fn images_are_found_and_their_text_is_not_the_paragraphs() {
+        let text = "![a *b*](a.png) text ![r]\n\n- ![in a list](<b c.png>)\n\n[r]: r.png\n";
+        let blocks = blocks(text);
+        assert_eq!(blocks[0].kind, BlockKind::Paragraph { text: "text".to_owned() });
+        let images: Vec<&str> = blocks
+            .iter()
+            .flat_map(|block| &block.images)
+            .map(|image| image.destination.as_str())
+            .collect();
+        assert_eq!(images, ["a.png", "r.png", "b c.png"]);
+    }
+
+    #[test]
+    fn a_fence_in_a_list_is_known() {
+        let blocks = blocks("- a\n\n  ```js\n  x\n  ```\n\n    y\n");
+        assert!(blocks[0].nested_fence);
+    }
+
+    #[test]
+    fn any_text_has_blocks_in_order() {
+        arbtest::arbtest(|bytes| {
+            let text: String = bytes.arbitrary()?;
+            let mut end = 0;
+            for block in blocks(&text) {
+                assert!(text.get(block.span.range()).is_some());
+                assert!(block.span.start >= end, "{text:?}");
+                end = block.span.end;
+                if let BlockKind::Fence { content, .. } = block.kind {
+                    assert!(text.get(content.range()).is_some());
+                }
+            }
+            Ok(())
+        });
+    }
+}
