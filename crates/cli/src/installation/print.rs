@@ -84,7 +84,8 @@ fn why(change: &Change) -> &'static str {
 fn of_our_own(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Created => "missing",
-        _ => "out of date",
+        ChangeKind::Updated => "out of date",
+        ChangeKind::Removed => "no longer needed",
     }
 }
 
@@ -221,7 +222,11 @@ pub(crate) fn print_json(ui: &mut Ui, root: &Path, report: &Report) -> Result<()
         changed.map(|change| change.path.as_str()).collect()
     };
     let word = |kind: Option<ChangeKind>| {
-        kind.map(|kind| if kind == ChangeKind::Created { "created" } else { "updated" })
+        kind.map(|kind| match kind {
+            ChangeKind::Created => "created",
+            ChangeKind::Updated => "updated",
+            ChangeKind::Removed => "removed",
+        })
     };
     let sources = report.sources.iter().map(|source| {
         let (before, commit) = (source.before.as_deref(), source.commit.as_deref());
