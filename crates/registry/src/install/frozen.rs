@@ -15,7 +15,10 @@ pub(super) fn check_lock(manifest: &Manifest, lock: Option<&Lock>) -> Result<(),
         match lock.sources.get(&source.name) {
             None => differences.push(format!("the source `{}` is not locked", source.name)),
             Some(locked) if locked.place != source.place => {
-                differences.push(format!("the source `{}` is locked elsewhere", source.name));
+                differences.push(format!(
+                    "the source `{}` is locked at another place or version",
+                    source.name
+                ));
             }
             Some(_) => {}
         }

@@ -219,11 +219,12 @@ impl Run<'_> {
                 return Err(error);
             }
         };
+        name_places(&sources, &mut plan.diagnostics);
         self.tell(old, &sources, &selection, &lock, &mut report);
         let stage = plan.stage.take();
         self.take_from(plan, &mut report);
         if let Some(mut stage) = stage {
-            let outcome = self.stage_own(old, &lock, &report, &mut stage, disks);
+            let outcome = stage_own(old, &lock, &report, &mut stage, disks);
             if let Err(error) = outcome {
                 let _ = stage.abandon(&disks.own);
                 return Err(InstallError::NotWritten(error));
@@ -334,7 +335,9 @@ impl Run<'_> {
                 item.files = files.iter().map(file).collect();
             }
         }
-        let all: BTreeSet<&str> = clients.iter().flatten().map(String::as_str).collect();
+        // Servers are for the clients of the project, whatever else those get.
+        let all = clients.iter().flatten().chain(self.request.clients);
+        let all: BTreeSet<&str> = all.map(String::as_str).collect();
         let all: Vec<&str> =
             self.compiler.clients().into_iter().filter(|name| all.contains(name)).collect();
         lock.shared = shared::plan(self.compiler, self.request, &old.lock, &all, plan, disks)
@@ -470,36 +473,6 @@ impl Run<'_> {
         report.backups = copies.map(|(path, copy)| (path, place.join(copy))).collect();
         report.record = Some(plan.after);
     }
-
-    /// Stages the files that say what was done: the record, the lock, the manifest.
-    fn stage_own(
-        &self,
-        old: &State,
-        lock: &Lock,
-        report: &Report,
-        stage: &mut Stage,
-        disks: &mut Disks<'_>,
-    ) -> io::Result<()> {
-        if let Some(record) = report.record.as_ref().filter(|record| **record != old.record) {
-            let text = record.to_bytes()?;
-            put(stage, &mut disks.own, At::Own, RECORD, &text)?;
-        }
-        let name = brief_dialects::portable::config::FILE_NAME;
-        let lock_text = lock.to_text();
-        for (name, kind, before, after) in [
-            (LOCK_NAME, report.lock, &old.lock_before, &lock_text),
-            (name, report.manifest, &old.manifest_before, &old.manifest_text),
-        ] {
-            match (kind, before) {
-                (None, _) => {}
-                (Some(ChangeKind::Removed), Some(before)) => {
-                    stage.remove(At::Config, name, &sha256(before.as_bytes()));
-                }
-                _ => put(stage, &mut disks.config, At::Config, name, after.as_bytes())?,
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Says what could not be read of sources of which everything is wanted. It may be an item whose files
@@ -512,6 +485,49 @@ fn report_unread(sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
         plan.diagnostics.extend(unread.cloned());
     }
     plan.diagnostics.len() == before
+}
+
+/// Stages the files that say what was done: the record, the lock, the manifest.
+fn stage_own(
+    old: &State,
+    lock: &Lock,
+    report: &Report,
+    stage: &mut Stage,
+    disks: &mut Disks<'_>,
+) -> io::Result<()> {
+    if let Some(record) = report.record.as_ref().filter(|record| **record != old.record) {
+        let text = record.to_bytes()?;
+        put(stage, &mut disks.own, At::Own, RECORD, &text)?;
+    }
+    let name = brief_dialects::portable::config::FILE_NAME;
+    let lock_text = lock.to_text();
+    for (name, kind, before, after) in [
+        (LOCK_NAME, report.lock, &old.lock_before, &lock_text),
+        (name, report.manifest, &old.manifest_before, &old.manifest_text),
+    ] {
+        match (kind, before) {
+            (None, _) => {}
+            (Some(ChangeKind::Removed), Some(before)) => {
+                stage.remove(At::Config, name, &sha256(before.as_bytes()));
+            }
+            _ => put(stage, &mut disks.config, At::Config, name, after.as_bytes())?,
+        }
+    }
+    Ok(())
+}
+
+/// Names files of repositories as their authors know them, not by their place in our cache.
+fn name_places(sources: &[Opened<'_>], diagnostics: &mut [Diagnostic]) {
+    for diagnostic in diagnostics {
+        let path = diagnostic.source.path();
+        let below = sources.iter().filter(|source| source.commit.is_some()).find_map(|source| {
+            let below = path.strip_prefix(source.root.path()).ok()?;
+            Some(format!("{}:{}", source.wanted.name, below.to_string_lossy().replace('\\', "/")))
+        });
+        if let Some(below) = below {
+            diagnostic.source = Arc::new(Source::new(below, diagnostic.source.text()));
+        }
+    }
 }
 
 /// Stages a file that is known by its name; its permissions stay.
