@@ -21,7 +21,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
     /// The sources to move, or items and bundles of them [default: all]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = clap_complete::ArgValueCompleter::new(installation::complete))]
     names: Vec<String>,
 
     /// Write nothing; tell what would be done

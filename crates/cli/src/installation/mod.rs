@@ -1,6 +1,7 @@
 //! What the commands share that install things: where the project is, what its `brief.toml` says, and how
 //! a run is told about.
 
+mod complete;
 mod print;
 mod refusal;
 
@@ -24,6 +25,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
+pub(crate) use complete::complete;
 pub(crate) use print::{JsonSource, print_json, print_report, short};
 pub(crate) use refusal::{refusal, refusal_of_typed, tell_unresolved};
 
