@@ -162,6 +162,11 @@ impl Lock {
         })
     }
 
+    /// Returns whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty() && self.items.is_empty() && self.shared.is_empty()
+    }
+
     /// Returns the lock as a text; the same lock is always the same text.
     pub fn to_text(&self) -> String {
         let mut text = format!("{HEADER}version = {VERSION}\n");

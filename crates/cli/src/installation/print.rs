@@ -68,7 +68,7 @@ pub(crate) fn print_report(
         let copy = copy.strip_prefix(root).unwrap_or(copy);
         ui.status(&format!("  {path} was replaced; what it held is in {}", copy.display()))?;
     }
-    ui.status(&summary(report, mode))?;
+    ui.status(&summary(installation, report, mode))?;
     Ok(())
 }
 
@@ -84,7 +84,8 @@ fn why(change: &Change) -> &'static str {
 fn of_our_own(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Created => "missing",
-        _ => "out of date",
+        ChangeKind::Updated => "out of date",
+        ChangeKind::Removed => "no longer needed",
     }
 }
 
@@ -99,7 +100,7 @@ fn moved(source: &SourceReport) -> Option<String> {
     }
 }
 
-fn summary(report: &Report, mode: Mode) -> String {
+fn summary(installation: &Installation, report: &Report, mode: Mode) -> String {
     let items = if report.count == 1 { "item" } else { "items" };
     let done = match report.failed {
         0 => report.count.to_string(),
@@ -120,7 +121,14 @@ fn summary(report: &Report, mode: Mode) -> String {
     let kinds = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed];
     let [created, updated, removed] = kinds.map(counted);
     let (unchanged, kept) = (report.unchanged, report.kept);
-    format!("{done} {items}: {created}, {updated}, {unchanged} unchanged, {removed}, {kept} kept")
+    let place = if installation.is_elsewhere {
+        format!(" in {}", installation.project.outputs.display())
+    } else {
+        String::new()
+    };
+    format!(
+        "{done} {items}{place}: {created}, {updated}, {unchanged} unchanged, {removed}, {kept} kept"
+    )
 }
 
 /// Shows how a file would change, as `diff -u` does.
@@ -221,7 +229,11 @@ pub(crate) fn print_json(ui: &mut Ui, root: &Path, report: &Report) -> Result<()
         changed.map(|change| change.path.as_str()).collect()
     };
     let word = |kind: Option<ChangeKind>| {
-        kind.map(|kind| if kind == ChangeKind::Created { "created" } else { "updated" })
+        kind.map(|kind| match kind {
+            ChangeKind::Created => "created",
+            ChangeKind::Updated => "updated",
+            ChangeKind::Removed => "removed",
+        })
     };
     let sources = report.sources.iter().map(|source| {
         let (before, commit) = (source.before.as_deref(), source.commit.as_deref());

@@ -10,6 +10,7 @@
 //! file will hold and whose the file is that stands there now.
 
 mod error;
+mod frozen;
 mod inventory;
 mod newest;
 mod open;

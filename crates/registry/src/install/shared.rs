@@ -127,7 +127,7 @@ fn one(
                 };
                 stage.put(file, &mut |target| target.write_all(text.as_bytes()))?;
             }
-            (None, Some(hash)) => stage.remove(path, &hash),
+            (None, Some(hash)) => stage.remove(At::Outputs, path, &hash),
             (None, None) => {}
         }
     }

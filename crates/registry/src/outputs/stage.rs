@@ -77,6 +77,7 @@ struct Journal {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Removal {
+    at: At,
     path: String,
     /// What it holds.
     sha256: String,
@@ -145,11 +146,11 @@ impl Stage {
         Ok(())
     }
 
-    /// Plans to remove an output that holds what is recorded.
-    pub(crate) fn remove(&mut self, path: &str, sha256: &str) {
+    /// Plans to remove a file that holds this.
+    pub(crate) fn remove(&mut self, at: At, path: &str, sha256: &str) {
         self.last += 1;
         let (path, sha256) = (path.to_owned(), sha256.to_owned());
-        self.journal.removals.push(Removal { path, sha256, staged: self.last });
+        self.journal.removals.push(Removal { at, path, sha256, staged: self.last });
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -221,10 +222,11 @@ pub(crate) fn recover(system: &dyn System, disks: &mut Disks<'_>) -> io::Result<
     let files = disks.own.make_directory(STAGED)?;
     let mut recovered = Recovered::default();
     for removal in &journal.removals {
-        if let Found::File(found) = disks.outputs.look(&removal.path)
+        let disk = disks.at(removal.at);
+        if let Found::File(found) = disk.look(&removal.path)
             && found.sha256 == removal.sha256
         {
-            remove(removal, files.as_ref(), &mut disks.outputs)?;
+            remove(removal, files.as_ref(), disk)?;
         }
     }
     let staged: BTreeSet<_> = files.entries()?.into_iter().map(|entry| entry.name).collect();
@@ -265,7 +267,7 @@ fn carry_out(
     disks: &mut Disks<'_>,
 ) -> Result<(), (Done, io::Error)> {
     for (index, removal) in journal.removals.iter().enumerate() {
-        remove(removal, files, &mut disks.outputs)
+        remove(removal, files, disks.at(removal.at))
             .map_err(|error| ((index, 0), named(&removal.path, &error)))?;
     }
     for (index, put) in journal.puts.iter().enumerate() {
@@ -290,7 +292,7 @@ fn undo(
         }
     }
     for removal in journal.removals[..removals].iter().rev() {
-        disks.outputs.take(files, &name(removal.staged), &removal.path)?;
+        disks.at(removal.at).take(files, &name(removal.staged), &removal.path)?;
     }
     Ok(())
 }
