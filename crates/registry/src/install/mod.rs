@@ -218,4 +218,6 @@ pub struct SourceReport {
     pub before: Option<String>,
     /// The commit now, of a repository.
     pub commit: Option<String>,
+    /// Where its files were read.
+    pub directory: PathBuf,
 }

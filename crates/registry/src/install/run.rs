@@ -422,6 +422,7 @@ impl Run<'_> {
                 place: source.wanted.place.clone(),
                 before,
                 commit: source.commit.clone(),
+                directory: source.root.path().to_owned(),
             });
             report.notes.extend(source.notes.iter().map(|note| format!("{name}: {note}")));
         }
