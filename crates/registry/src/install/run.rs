@@ -1,6 +1,7 @@
 //! One run: what is wanted is found, planned, staged and put in place.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use brief_dialects::portable::output::Compile;
 use brief_dialects::portable::{Item, ItemId};
 use brief_syntax::hash::sha256;
+use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
 
@@ -52,19 +54,25 @@ pub fn sync(
         move |error| InstallError::Io { path, error }
     };
     let is_write = request.mode == Mode::Write;
-    let _lock = if is_write {
+    let has = |path: &Path| system.resolve(path).is_ok();
+    if needs_manifest(request) && !has(&project.manifest()) && !has(&project.own) {
+        // Nothing was ever done here, and nothing is left here, either.
+        return Err(InstallError::NoManifest { directory: project.config.clone() });
+    }
+    if is_write {
         system.create_dir(&project.config).map_err(io(&project.config))?;
-        make_own(system, project).map_err(io(&project.own))?;
-        Some(system.lock(&project.own.join(LOCK)).map_err(io(&project.own))?)
+        system.create_dir(&project.own).map_err(io(&project.own))?;
+    }
+    let own = Disk::open_own(system, &project.own).map_err(io(&project.own))?;
+    let _lock = if is_write {
+        let lock = system.lock(&project.own.join(LOCK)).map_err(io(&project.own))?;
+        ignore_own(&own).map_err(io(&project.own))?;
+        Some(lock)
     } else {
         None
     };
     let open = |path: &Path| Disk::open(system, path).map_err(io(path));
-    let mut disks = Disks {
-        outputs: open(&project.outputs)?,
-        config: open(&project.config)?,
-        own: open(&project.own)?,
-    };
+    let mut disks = Disks { outputs: open(&project.outputs)?, config: open(&project.config)?, own };
     let mut report = Report::default();
     if is_write {
         let recovered = stage::recover(system, &mut disks).map_err(io(&project.own))?;
@@ -85,12 +93,19 @@ pub fn sync(
     run.go(&old, &mut disks, report)
 }
 
-/// Makes the directory that is only for us; it is nothing for version control.
-fn make_own(system: &dyn System, project: &Project) -> io::Result<()> {
-    system.create_dir(&project.own)?;
-    let ignore = project.own.join(".gitignore");
-    match system.create_file(&ignore, b"# Only for this machine.\n*\n") {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+/// Returns whether a run can do nothing without a manifest.
+fn needs_manifest(request: &Request<'_>) -> bool {
+    request.edits.is_empty() && request.extent == Extent::Manifest
+}
+
+/// Says that the directory that is only for us is nothing for version control.
+fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
+    let Some(top) = own.top() else { return Ok(()) };
+    let name = OsStr::new(".gitignore");
+    match top.read(name, limits::FILE_BYTES) {
+        Err(ReadError::Missing) => {
+            top.put_file(name, b"# Only for this machine.\n*\n", Permission::Data)
+        }
         _ => Ok(()),
     }
 }
@@ -104,8 +119,8 @@ struct State {
     manifest: Manifest,
     lock_before: Option<String>,
     lock: Lock,
-    /// What this machine has written.
-    record: Record,
+    /// What this machine has written; `None` when it has written nothing yet.
+    record: Option<Record>,
     /// What the lock says about that.
     witness: Record,
 }
@@ -118,10 +133,7 @@ impl State {
     ) -> Result<State, InstallError> {
         let path = project.manifest();
         let manifest_before = text(&mut disks.config, &path)?;
-        if manifest_before.is_none()
-            && request.edits.is_empty()
-            && request.extent == Extent::Manifest
-        {
+        if manifest_before.is_none() && needs_manifest(request) {
             return Err(InstallError::NoManifest { directory: project.config.clone() });
         }
         let before = manifest_before.clone().unwrap_or_default();
@@ -145,7 +157,6 @@ impl State {
             })?,
             None => None,
         };
-        let record = record.unwrap_or_else(|| Record::new(String::new()));
         let witness = lock.to_record();
         Ok(State { manifest_before, manifest_text, manifest, lock_before, lock, record, witness })
     }
@@ -203,7 +214,8 @@ impl Run<'_> {
         } else {
             None
         };
-        let records = vec![&old.record, &old.witness];
+        // Whoever has a record knows better than the lock what was changed by hand.
+        let records = old.record.iter().chain([&old.witness]).collect();
         let after = Record::new(String::new());
         let mut plan = Plan::new(records, &policy, &self.project.outputs, after, stage);
         plan.differences = (request.mode == Mode::Diff).then(Vec::new);
@@ -473,7 +485,9 @@ impl Run<'_> {
         stage: &mut Stage,
         disks: &mut Disks<'_>,
     ) -> io::Result<()> {
-        if let Some(record) = report.record.as_ref().filter(|record| **record != old.record) {
+        if let Some(record) =
+            report.record.as_ref().filter(|record| old.record.as_ref() != Some(record))
+        {
             let text = record.to_bytes()?;
             put(stage, &mut disks.own, At::Own, RECORD, &text)?;
         }
