@@ -15,12 +15,12 @@ use brief_syntax::{Diagnostic, Severity, Source, Span};
 
 use super::open::{Opened, Opener};
 use super::select::{Selected, Selection, select};
+use super::state::{State, needs_manifest};
 use super::{
     Extent, InstallError, Locking, Mode, Project, Report, Request, SourceReport, Unresolved, shared,
 };
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
-use crate::manifest::{Edit, Manifest};
 use crate::outputs::ChangeKind;
 use crate::outputs::disk::{Disk, Found};
 use crate::outputs::item::{self, Beside};
@@ -88,14 +88,9 @@ pub fn sync(
     } else if stage::is_pending(&disks.own) {
         report.notes.push("a run was ended in the middle; `brief sync` finishes it".to_owned());
     }
-    let old = State::read(project, request, &mut disks)?;
+    let old = State::read(compiler, project, request, &mut disks)?;
     let run = Run { system, compiler, project, request, observer };
     run.go(&old, &mut disks, report)
-}
-
-/// Returns whether a run can do nothing without a manifest.
-fn needs_manifest(request: &Request<'_>) -> bool {
-    request.edits.is_empty() && request.extent == Extent::Manifest
 }
 
 /// Says that the directory that is only for us is nothing for version control.
@@ -107,75 +102,6 @@ fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
             top.put_file(name, b"# Only for this machine.\n*\n", Permission::Data)
         }
         _ => Ok(()),
-    }
-}
-
-/// What a project says before a run.
-struct State {
-    /// The manifest as it is, if there is one.
-    manifest_before: Option<String>,
-    /// The manifest as it will be.
-    manifest_text: String,
-    manifest: Manifest,
-    lock_before: Option<String>,
-    lock: Lock,
-    /// What this machine has written; `None` when it has written nothing yet.
-    record: Option<Record>,
-    /// What the lock says about that.
-    witness: Record,
-}
-
-impl State {
-    fn read(
-        project: &Project,
-        request: &Request<'_>,
-        disks: &mut Disks<'_>,
-    ) -> Result<State, InstallError> {
-        let path = project.manifest();
-        let manifest_before = text(&mut disks.config, &path)?;
-        if manifest_before.is_none() && needs_manifest(request) {
-            return Err(InstallError::NoManifest { directory: project.config.clone() });
-        }
-        let before = manifest_before.clone().unwrap_or_default();
-        let manifest_text = Edit::apply(&before, request.edits)
-            .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
-        let source = Arc::new(Source::new(path, manifest_text.as_str()));
-        let manifest = match request.extent {
-            Extent::Manifest => Manifest::read(&source).map_err(InstallError::Manifest)?,
-            Extent::Nothing => Manifest::default(),
-        };
-        let path = project.lock();
-        let lock_before = text(&mut disks.config, &path)?;
-        let lock = match &lock_before {
-            Some(text) => Lock::parse(text).map_err(|error| InstallError::Lock { path, error })?,
-            None => Lock::default(),
-        };
-        let record = match disks.own.top() {
-            Some(own) => Record::read(own, RECORD).map_err(|problem| InstallError::Unreadable {
-                path: project.own.join(RECORD),
-                problem,
-            })?,
-            None => None,
-        };
-        let witness = lock.to_record();
-        Ok(State { manifest_before, manifest_text, manifest, lock_before, lock, record, witness })
-    }
-}
-
-/// Reads a file of the project that we write to; a link is not followed.
-fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    match disk.read(name) {
-        Ok(content) => {
-            String::from_utf8(content.bytes).map(Some).map_err(|_| InstallError::Unreadable {
-                path: path.to_owned(),
-                problem: "it is not UTF-8".to_owned(),
-            })
-        }
-        Err(ReadError::Missing) => Ok(None),
-        Err(error) => {
-            Err(InstallError::Unreadable { path: path.to_owned(), problem: error.to_string() })
-        }
     }
 }
 
