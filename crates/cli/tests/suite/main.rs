@@ -19,6 +19,10 @@ mod hostile;
 mod init;
 #[cfg(unix)]
 mod install_exec;
+#[cfg(unix)]
+mod install_kill;
+#[cfg(unix)]
+mod install_scene;
 mod lint;
 mod mcp_servers;
 mod new;

@@ -17,6 +17,7 @@ mod open;
 mod run;
 mod select;
 mod shared;
+mod state;
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet};

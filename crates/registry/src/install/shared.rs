@@ -32,15 +32,29 @@ pub(super) fn plan(
         .collect();
     let outputs = Outputs { files: &files, clients, present: &present };
     let mut wanted: BTreeMap<String, Vec<SharedEntry>> = BTreeMap::new();
+    let mut known = Vec::new();
     // When nothing is wanted, nothing is needed in shared files either.
     if !clients.is_empty() {
         for file in compiler.shared(&outputs) {
             wanted.entry(file.path).or_default().extend(file.entries);
         }
     }
-    for path in lock.shared.keys() {
-        wanted.entry(path.clone()).or_default();
+    for path in lock.shared.keys().filter(|path| !wanted.contains_key(*path)) {
+        // Anyone may have edited the lock, and what it names is taken out of files of the user.
+        if compiler.could_share(path) {
+            known.push(path.clone());
+        } else {
+            let message = "the lock names the file, but no client shares it; it stays as it is";
+            let (place, help) = (plan.path_of(path), "take out by hand what came from a client");
+            plan.diagnostics.push(warning(
+                "portable/shared-file",
+                &place,
+                message.to_owned(),
+                help,
+            ));
+        }
     }
+    wanted.extend(known.into_iter().map(|path| (path, Vec::new())));
     let mut after = BTreeMap::new();
     for (path, entries) in wanted {
         let before = lock.shared.get(&path).map(Vec::as_slice).unwrap_or_default();

@@ -25,6 +25,8 @@ pub(crate) struct Disk<'d> {
     held: Vec<(String, Box<dyn Dir>)>,
     /// Directories that were looked for in vain, so that nobody asks again for every file in them.
     missing: BTreeSet<String>,
+    /// Directories that this run has made for files, in order.
+    made: Vec<String>,
 }
 
 /// What is at a path.
@@ -41,19 +43,32 @@ pub(crate) enum Found {
 impl<'d> Disk<'d> {
     /// Opens a directory, which need not exist.
     pub(crate) fn open(system: &'d dyn System, path: &Path) -> io::Result<Disk<'d>> {
-        let top = match system.open_dir(path) {
+        Disk::holding(system, path, system.open_dir(path))
+    }
+
+    /// Opens a directory that is only for us, which need not exist. A link is an error: what it leads to
+    /// is somebody else's.
+    pub(crate) fn open_own(system: &'d dyn System, path: &Path) -> io::Result<Disk<'d>> {
+        let opened = match (path.parent(), path.file_name()) {
+            (Some(above), Some(name)) => system.open_dir_below(above, Path::new(name)),
+            _ => system.open_dir(path),
+        };
+        Disk::holding(system, path, opened)
+    }
+
+    fn holding(
+        system: &'d dyn System,
+        path: &Path,
+        opened: io::Result<Box<dyn Dir>>,
+    ) -> io::Result<Disk<'d>> {
+        let top = match opened {
             Ok(top) => Some(top),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Ok(Disk {
-            system,
-            path: path.to_owned(),
-            top,
-            is_new: false,
-            held: Vec::new(),
-            missing: BTreeSet::new(),
-        })
+        let (held, made) = (Vec::new(), Vec::new());
+        let (path, missing) = (path.to_owned(), BTreeSet::new());
+        Ok(Disk { system, path, top, is_new: false, held, missing, made })
     }
 
     /// Creates the directory, if it does not exist.
@@ -62,6 +77,15 @@ impl<'d> Disk<'d> {
             self.system.create_dir(&self.path)?;
             self.top = Some(self.system.open_dir(&self.path)?);
             self.is_new = true;
+        }
+        Ok(())
+    }
+
+    /// Looks again whether nothing is there: another run may have made the directory at the same time.
+    pub(crate) fn look_again(&mut self, ours: &str) -> io::Result<()> {
+        if let (true, Some(top)) = (self.is_new, &self.top) {
+            let entries = top.first_entries(2)?;
+            self.is_new = entries.iter().all(|entry| entry.name == ours);
         }
         Ok(())
     }
@@ -176,32 +200,52 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Moves a file to the staged ones, and removes the directories above it that are empty then.
+    /// Moves a file to the staged ones.
     pub(crate) fn give(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
         let (parent, name) = split(path);
         let (staged, name) = (OsStr::new(staged), OsStr::new(name));
         match self.hold(parent)? {
             Some(directory) => match stage.take_file(directory, name, staged) {
                 Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                    move_bytes((directory, name), (stage, staged))?;
+                    move_bytes((directory, name), (stage, staged))
                 }
-                outcome => outcome?,
+                outcome => outcome,
             },
-            None => return Ok(()),
+            None => Ok(()),
         }
-        self.held.clear();
-        let mut directory = parent;
+    }
+
+    /// Removes the directories above a path, as far as they are empty.
+    pub(crate) fn tidy(&mut self, path: &str) {
+        let (mut directory, _) = split(path);
         while !directory.is_empty() {
-            let (above, name) = split(directory);
             // One that is not empty stays, and so do those above it.
-            match self.hold(above)? {
-                Some(held) if held.remove_empty_dir(OsStr::new(name)).is_ok() => {}
-                _ => break,
+            if !self.remove_directory(directory) {
+                break;
             }
-            self.held.clear();
-            directory = above;
+            directory = split(directory).0;
         }
-        Ok(())
+    }
+
+    /// Removes the directories that this run has made for files, as far as they are empty.
+    pub(crate) fn unmake(&mut self) {
+        for directory in std::mem::take(&mut self.made).iter().rev() {
+            self.remove_directory(directory);
+        }
+    }
+
+    /// Removes a directory if it is empty, and returns whether it is gone.
+    fn remove_directory(&mut self, directory: &str) -> bool {
+        self.held.clear();
+        let (above, name) = split(directory);
+        match self.hold(above) {
+            Ok(Some(held)) => match held.remove_empty_dir(OsStr::new(name)) {
+                Ok(()) => true,
+                Err(error) => error.kind() == io::ErrorKind::NotFound,
+            },
+            Ok(None) => true,
+            Err(_) => false,
+        }
     }
 
     /// Returns a directory below; `None` when it does not exist. A link on the way is an error.
@@ -239,6 +283,7 @@ impl<'d> Disk<'d> {
                 let (above, name) = split(directory);
                 let handle = self.make(above)?.make_dir(OsStr::new(name))?;
                 keep(&mut self.held, directory, handle);
+                self.made.push(directory.to_owned());
             }
         }
         held(&self.held, directory).ok_or_else(|| io::ErrorKind::NotFound.into())
