@@ -18,6 +18,10 @@ mod hosted;
 mod hostile;
 mod init;
 #[cfg(unix)]
+mod install;
+#[cfg(unix)]
+mod install_add;
+#[cfg(unix)]
 mod install_exec;
 mod lint;
 mod mcp_servers;
