@@ -23,6 +23,10 @@ mod install;
 mod install_add;
 #[cfg(unix)]
 mod install_exec;
+#[cfg(unix)]
+mod install_sync;
+#[cfg(unix)]
+mod install_update;
 mod lint;
 mod mcp_servers;
 mod new;
