@@ -99,11 +99,11 @@ pub(crate) fn item(name: &str, body: &str) -> String {
 
 /// A bundle of rules that needs other bundles.
 pub(crate) fn bundle(name: &str, version: &str, rules: &[&str], requires: &[&str]) -> String {
-    let requires: String = requires.iter().map(|one| format!("  - {{ {one} }}\n")).collect();
-    let requires = if requires.is_empty() { "[]\n".to_owned() } else { format!("\n{requires}") };
+    let requires: Vec<String> = requires.iter().map(|one| format!("{{ {one} }}")).collect();
+    let (rules, requires) = (rules.join(", "), requires.join(", "));
     format!(
-        "---\nschema: 1\nname: {name}\ndescription: The {name}\nitems:\n  rules: [{}]\nrequires: {requires}metadata:\n  version: \"{version}\"\n---\n\nWords.\n",
-        rules.join(", ")
+        "---\nschema: 1\nname: {name}\ndescription: The {name}\nitems:\n  rules: [{rules}]\n\
+         requires: [{requires}]\nmetadata:\n  version: \"{version}\"\n---\n\nWords.\n"
     )
 }
 

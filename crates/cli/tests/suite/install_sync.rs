@@ -153,57 +153,44 @@ fn a_change_that_is_taken_back_is_brought_up_to_date() {
 /// `--frozen` refuses what brief.lock does not say, names it, and writes nothing.
 #[test]
 fn frozen_refuses_what_is_not_locked() {
-    let cases: [(&str, &dyn Fn(&Sandbox), &str); 7] = [
-        ("no lock", &|project| remove(project, "brief.lock"), "there is no `brief.lock`"),
+    let money = "rules = [\"money\"]";
+    for (from, to, words) in [
+        (money, "rules = [\"money\"]\nagents = [\"judge\"]", "the agent `judge` is not locked"),
+        (money, "", "the rule `money` is locked, but no longer wanted"),
         (
-            "another item",
-            &|project| {
-                edit(project, "rules = [\"money\"]", "rules = [\"money\"]\nagents = [\"judge\"]")
-            },
-            "the agent `judge` is not locked",
-        ),
-        (
-            "one item less",
-            &|project| edit(project, "skills = [\"review\"]", ""),
-            "the skill `review` is locked, but no longer wanted",
-        ),
-        (
-            "another version",
-            &|project| edit(project, "ref = \"main\"", "ref = \"v1.0.0\""),
+            "ref = \"main\"",
+            "ref = \"v1.0.0\"",
             "the source `guidance` is locked at another place or version",
         ),
+        ("[sources.guidance]", "[sources.other]", "the source `other` is not locked"),
         (
-            "another source",
-            &|project| edit(project, "[sources.guidance]", "[sources.other]"),
-            "the source `other` is not locked",
-        ),
-        (
-            "other clients",
-            &|project| edit(project, "[sources", "[install]\nclients = [\"claude\"]\n[sources"),
+            "[sources",
+            "[install]\nclients = [\"claude\"]\n[sources",
             "comes to other files than were locked",
         ),
-        (
-            "an edited lock",
-            &|project| {
-                let lock = project.read("brief.lock");
-                let line = lock.lines().find(|line| line.starts_with("sha256")).unwrap();
-                let other = format!("sha256 = \"{}\"", "0".repeat(64));
-                project.write("brief.lock", lock.replace(line, &other));
-            },
-            "is not what was locked, although the commit is the same",
-        ),
-    ];
-    for (case, change, words) in cases {
+    ] {
         let (project, _) = installed();
-        change(&project);
-        remove(&project, ".claude");
-        let before = files(&project.path());
-        let output = project.run(&["sync", "--frozen"]);
-        assert_eq!(output.code, Some(1), "{case}: {output}");
-        assert!(output.stderr.contains(words), "{case}: {output}");
-        assert!(output.stderr.contains("hint: "), "{case}: {output}");
-        assert_eq!(files(&project.path()), before, "{case}");
+        edit(&project, from, to);
+        assert_frozen_refuses(&project, words);
     }
+    let (project, _) = installed();
+    let lock = project.read("brief.lock");
+    let line = lock.lines().find(|line| line.starts_with("sha256")).unwrap();
+    let other = format!("sha256 = \"{}\"", "0".repeat(64));
+    project.write("brief.lock", lock.replace(line, &other));
+    assert_frozen_refuses(&project, "is not what was locked, although the commit is the same");
+    remove(&project, "brief.lock");
+    assert_frozen_refuses(&project, "there is no `brief.lock`");
+}
+
+fn assert_frozen_refuses(project: &Sandbox, words: &str) {
+    let _ = fs::remove_dir_all(project.path().join(".claude"));
+    let before = files(&project.path());
+    let output = project.run(&["sync", "--frozen"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains(words), "{words}: {output}");
+    assert!(output.stderr.contains("hint: "), "{words}: {output}");
+    assert_eq!(files(&project.path()), before, "{words}");
 }
 
 fn edit(project: &Sandbox, from: &str, to: &str) {

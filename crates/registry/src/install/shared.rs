@@ -9,9 +9,9 @@ use brief_syntax::system::{FileKind, Permission, ReadError};
 
 use super::Request;
 use super::run::warning;
-use crate::lock::Lock;
 use crate::outputs::disk::{Disk, Found};
 use crate::outputs::plan::{Difference, Plan};
+use crate::outputs::record::Record;
 use crate::outputs::stage::{At, Disks, Mode, Planned};
 use crate::outputs::{Change, ChangeKind};
 
@@ -19,7 +19,7 @@ use crate::outputs::{Change, ChangeKind};
 pub(super) fn plan(
     compiler: &dyn Compile,
     request: &Request<'_>,
-    lock: &Lock,
+    records: [&Record; 2],
     clients: &[&str],
     plan: &mut Plan<'_>,
     disks: &mut Disks<'_>,
@@ -38,13 +38,15 @@ pub(super) fn plan(
             wanted.entry(file.path).or_default().extend(file.entries);
         }
     }
-    for path in lock.shared.keys() {
+    for path in records.iter().flat_map(|record| record.shared.keys()) {
         wanted.entry(path.clone()).or_default();
     }
     let mut after = BTreeMap::new();
     for (path, entries) in wanted {
-        let before = lock.shared.get(&path).map(Vec::as_slice).unwrap_or_default();
-        let entries = one(compiler, request, &path, &entries, before, plan, &mut disks.outputs)?;
+        // What this machine has written, and what others say.
+        let before = records.iter().filter_map(|record| record.shared.get(&path)).flatten();
+        let before: Vec<SharedEntry> = before.cloned().collect();
+        let entries = one(compiler, request, &path, &entries, &before, plan, &mut disks.outputs)?;
         if !entries.is_empty() {
             after.insert(path, entries);
         }
@@ -67,7 +69,10 @@ fn one(
         let message = format!("{problem}; it stays as it is, without {}", names.join(", "));
         let help = "correct it, or write the entry yourself";
         plan.diagnostics.push(warning("portable/shared-file", &plan.path_of(path), message, help));
-        Ok(before.to_vec())
+        let mut entries = before.to_vec();
+        entries.sort_unstable();
+        entries.dedup_by_key(|entry| entry.name());
+        Ok(entries)
     };
     let bytes = match disk.read(path) {
         Ok(content) => Some(content.bytes),
