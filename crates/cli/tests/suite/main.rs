@@ -22,7 +22,11 @@ mod install;
 #[cfg(unix)]
 mod install_add;
 #[cfg(unix)]
+mod install_bundles;
+#[cfg(unix)]
 mod install_exec;
+#[cfg(unix)]
+mod install_ownership;
 #[cfg(unix)]
 mod install_sync;
 #[cfg(unix)]
