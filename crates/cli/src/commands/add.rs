@@ -150,11 +150,16 @@ fn not_chosen(
     let at = locked.map_or(String::new(), |(_, commit)| format!(" at {}", short(commit)));
     let refused = CommandError::refused(format!("`{source}`{at}: {error}"));
     match error {
-        ChooseError::Missing { near: None, .. } if let Some((entry, _)) = locked => refused
-            .with_hint(format!(
-                "if it is newer than what is locked, `brief update {}` comes first",
-                entry.name
-            )),
+        ChooseError::Missing { near: None, .. } if let Some((entry, _)) = locked => {
+            let version = match &entry.place {
+                Place::Git { reference: Some(_), .. } => "@VERSION",
+                _ => "",
+            };
+            let name = &entry.name;
+            refused.with_hint(format!(
+                "if it is newer than what is locked, `brief update {name}{version}` comes first"
+            ))
+        }
         ChooseError::Missing { near: Some(near), .. } => {
             refused.with_hint(format!("did you mean `{near}`?"))
         }

@@ -51,7 +51,8 @@ pub(crate) fn refusal_of_typed(error: &InstallError) -> CommandError {
     match error {
         InstallError::Fetch { error, .. } => CommandError::refused(error.to_string()),
         InstallError::Directory { path, error, .. } => {
-            let (path, problem) = (path.display(), brief_syntax::system::words(error));
+            let (path, problem) = (super::normal(path), brief_syntax::system::words(error));
+            let path = path.display();
             CommandError::refused(format!("the directory `{path}` cannot be opened: {problem}"))
                 .with_hint(
                     "a repository on GitHub is `owner/name`; others are written as git has them",

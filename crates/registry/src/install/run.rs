@@ -278,8 +278,10 @@ impl Run<'_> {
         let all: BTreeSet<&str> = all.map(String::as_str).collect();
         let all: Vec<&str> =
             self.compiler.clients().into_iter().filter(|name| all.contains(name)).collect();
-        lock.shared = shared::plan(self.compiler, self.request, &old.lock, &all, plan, disks)
+        let records = (old.record.as_ref(), &old.witness);
+        lock.shared = shared::plan(self.compiler, self.request, records, &all, plan, disks)
             .map_err(InstallError::NotWritten)?;
+        plan.after.shared = lock.shared.clone();
         if self.request.extent == Extent::Nothing {
             // What was resolved stays known, so that it can be restored.
             return Ok(old.lock.clone());
