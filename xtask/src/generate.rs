@@ -287,7 +287,7 @@ const LIMITS: [(&str, u64, &str, &str); 48] = [
     ),
     (
         "times that a request to a model is sent",
-        u64::from(limits::AGENT_TRIES),
+        limits::AGENT_TRIES as u64,
         "the turn fails, exit 1",
         "—",
     ),
