@@ -1,6 +1,6 @@
 //! The network itself. Nothing else in this crate knows the library that speaks HTTP.
 
-use std::io;
+use std::io::{self, Read};
 use std::time::Duration;
 
 use super::endpoint::Endpoint;
@@ -56,7 +56,19 @@ impl Transport for Http {
             status: response.status().as_u16(),
             content_type: header("content-type").unwrap_or_default(),
             retry_after: header("retry-after"),
-            body: Box::new(response.into_body().into_reader()),
+            body: Box::new(Body(response.into_body().into_reader())),
+        })
+    }
+}
+
+/// A body whose errors say when time was up.
+struct Body(ureq::BodyReader<'static>);
+
+impl Read for Body {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match ureq::Error::from(error) {
+            ureq::Error::Timeout(_) => io::ErrorKind::TimedOut.into(),
+            error => error.into_io(),
         })
     }
 }
