@@ -185,9 +185,11 @@ pub fn build(
         outputs.create().map_err(failed)?;
         outputs.make_directory(record::DIRECTORY).map_err(failed)?;
         lock = Some(system.lock(&own.join(LOCK)).map_err(failed)?);
+        outputs.look_again(record::DIRECTORY).map_err(failed)?;
     }
     let open = |path: &Path| Disk::open(system, path).map_err(failed);
-    let mut disks = Disks { outputs, config: open(&out)?, own: open(&own)? };
+    let own = Disk::open_own(system, &own).map_err(failed)?;
+    let mut disks = Disks { outputs, config: open(&out)?, own };
     let work = Work { system, compiler, root: &root, out: &out, request };
     let report = work.run(&registry, &mut disks);
     drop(lock);

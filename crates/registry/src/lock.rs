@@ -82,6 +82,17 @@ pub struct LockError {
     pub problem: String,
 }
 
+impl LockError {
+    /// Something is wrong with a file that was written.
+    pub(crate) fn at_file(text: &str, path: &str, problem: String) -> LockError {
+        let quoted = quoted(&format!("{path} "));
+        // As it stands in the list: the SHA-256 follows, and the quotation mark after that.
+        let mark = quoted.strip_suffix(['"', '\'']).unwrap_or(&quoted);
+        let line = text.lines().position(|line| line.contains(mark)).map_or(1, |line| line + 1);
+        LockError { line, problem }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawLock {

@@ -5,6 +5,7 @@
 #[cfg(unix)]
 mod chain;
 pub mod conformance;
+mod faulty;
 pub mod markdownlint;
 mod real_system;
 #[cfg(unix)]
@@ -20,6 +21,7 @@ use std::time::Duration;
 
 #[cfg(unix)]
 pub use chain::Chain;
+pub use faulty::{Fault, Faulty};
 pub use markdownlint::markdownlint;
 pub use real_system::RealSystem;
 

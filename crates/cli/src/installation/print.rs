@@ -1,15 +1,17 @@
 //! What a run did, for people and for programs.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use brief_registry::install::{Mode, Report, SourceReport};
 use brief_registry::manifest::Place;
 use brief_registry::{Change, ChangeKind, Difference};
 use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::{Diagnostic, Source};
 use serde::Serialize;
 use similar::TextDiff;
 
-use super::Installation;
+use super::{Installation, slashed};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -29,7 +31,7 @@ pub(crate) fn print_report(
     mode: Mode,
 ) -> Result<(), CommandError> {
     let root = &installation.project.outputs;
-    ui.print_diagnostics(&report.diagnostics, root)?;
+    ui.print_diagnostics(&with_sources(report), root)?;
     for note in &report.notes {
         ui.warning(note)?;
     }
@@ -70,6 +72,24 @@ pub(crate) fn print_report(
     }
     ui.status(&summary(installation, report, mode))?;
     Ok(())
+}
+
+/// Returns what is wrong, with files of repositories under the name of their source: where the cache has
+/// them says nothing to a person.
+fn with_sources(report: &Report) -> Vec<Diagnostic> {
+    let mut diagnostics = report.diagnostics.clone();
+    for found in &mut diagnostics {
+        let repositories = report.sources.iter().filter(|source| source.commit.is_some());
+        let path = found.source.path();
+        let shown = repositories.into_iter().find_map(|source| {
+            let below = path.strip_prefix(&source.directory).ok()?;
+            Some(format!("{}:{}", source.name, slashed(below)))
+        });
+        if let Some(shown) = shown {
+            found.source = Arc::new(Source::new(shown, found.source.text()));
+        }
+    }
+    diagnostics
 }
 
 /// Why a file is not as it should be.

@@ -32,9 +32,13 @@ mod install_global;
 #[cfg(unix)]
 mod install_hostile;
 #[cfg(unix)]
+mod install_kill;
+#[cfg(unix)]
 mod install_list;
 #[cfg(unix)]
 mod install_ownership;
+#[cfg(unix)]
+mod install_scene;
 #[cfg(unix)]
 mod install_shared;
 #[cfg(unix)]

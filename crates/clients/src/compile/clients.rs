@@ -129,6 +129,14 @@ impl Compile for Clients {
         compile_for(item, &profiles, &self.settings.options, &self.profiles.ids())
     }
 
+    fn could_write(&self, path: &str) -> bool {
+        self.reaches(path)
+    }
+
+    fn could_share(&self, path: &str) -> bool {
+        self.may_share(path)
+    }
+
     fn watched(&self) -> Vec<String> {
         self.watched_files()
     }

@@ -8,6 +8,7 @@ mod body;
 mod clients;
 mod fields;
 mod needs;
+mod reach;
 #[cfg(test)]
 mod tests;
 mod yaml;

@@ -166,14 +166,17 @@ impl Clients {
         Ok((path, entry))
     }
 
-    fn server_file(&self, known: &mcp::Profile) -> Option<(&'static str, &'static [&'static str])> {
+    pub(super) fn server_file(
+        &self,
+        known: &mcp::Profile,
+    ) -> Option<(&'static str, &'static [&'static str])> {
         match self.scope() {
             Scope::Project => Some((known.file, known.or)),
             Scope::Home => known.home,
         }
     }
 
-    fn files_of<'l>(&self, listing: &'l Listing) -> Option<&'l Files> {
+    pub(super) fn files_of<'l>(&self, listing: &'l Listing) -> Option<&'l Files> {
         match self.scope() {
             Scope::Project => Some(&listing.files),
             Scope::Home => listing.home_files.as_ref(),

@@ -68,6 +68,21 @@ impl Template {
         name.is_some_and(|name| !name.is_empty() && !name.contains('/') && self.fill(name) == path)
     }
 
+    /// Returns whether a path lies in the directory of some item, which this names.
+    pub fn is_above(&self, path: &str) -> bool {
+        let names = self.0.split('/').count();
+        match path.match_indices('/').nth(names - 1) {
+            Some((end, _)) => self.matches(&path[..end]),
+            None => false,
+        }
+    }
+
+    /// Returns whether a path lies in the directory that the file of some item lies in.
+    pub fn is_beside(&self, path: &str) -> bool {
+        let directory = self.0.rsplit_once('/').filter(|(directory, _)| directory.contains(NAME));
+        directory.is_some_and(|(directory, _)| Template(directory.to_owned()).is_above(path))
+    }
+
     /// Returns whether each item has a directory of its own.
     pub(super) fn has_own_directory(&self) -> bool {
         self.0.rsplit('/').skip(1).any(|directory| directory.contains(NAME))

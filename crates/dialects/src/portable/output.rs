@@ -49,6 +49,13 @@ pub trait Compile {
     /// Compiles an item for some of the clients.
     fn compile(&self, item: &Item, clients: &[&str]) -> Compiled;
 
+    /// Returns whether the path could be that of an output for some client, wanted or not.
+    fn could_write(&self, path: &str) -> bool;
+
+    /// Returns whether the path could be that of a file in which something has to stand for some client,
+    /// wanted or not.
+    fn could_share(&self, path: &str) -> bool;
+
     /// Returns the files of the user that decide what a shared file has to say, with `/`.
     fn watched(&self) -> Vec<String>;
 

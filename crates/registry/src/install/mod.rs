@@ -17,6 +17,7 @@ mod open;
 mod run;
 mod select;
 mod shared;
+mod state;
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,4 +219,6 @@ pub struct SourceReport {
     pub before: Option<String>,
     /// The commit now, of a repository.
     pub commit: Option<String>,
+    /// Where its files were read.
+    pub directory: PathBuf,
 }

@@ -1,6 +1,7 @@
 //! One run: what is wanted is found, planned, staged and put in place.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,18 +9,19 @@ use std::sync::Arc;
 use brief_dialects::portable::output::Compile;
 use brief_dialects::portable::{Item, ItemId};
 use brief_syntax::hash::sha256;
+use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
 
 use super::open::{Opened, Opener};
 use super::select::{Selected, Selection, select};
+use super::state::{State, needs_manifest};
 use super::{
     Extent, InstallError, Locking, Mode, Project, Report, Request, SourceReport, Unresolved,
     frozen, shared,
 };
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
-use crate::manifest::{Edit, Manifest};
 use crate::outputs::ChangeKind;
 use crate::outputs::disk::{Disk, Found};
 use crate::outputs::item::{self, Beside};
@@ -53,19 +55,25 @@ pub fn sync(
         move |error| InstallError::Io { path, error }
     };
     let is_write = request.mode == Mode::Write;
-    let _lock = if is_write {
+    let has = |path: &Path| system.resolve(path).is_ok();
+    if needs_manifest(request) && !has(&project.manifest()) && !has(&project.own) {
+        // Nothing was ever done here, and nothing is left here, either.
+        return Err(InstallError::NoManifest { directory: project.config.clone() });
+    }
+    if is_write {
         system.create_dir(&project.config).map_err(io(&project.config))?;
-        make_own(system, project).map_err(io(&project.own))?;
-        Some(system.lock(&project.own.join(LOCK)).map_err(io(&project.own))?)
+        system.create_dir(&project.own).map_err(io(&project.own))?;
+    }
+    let own = Disk::open_own(system, &project.own).map_err(io(&project.own))?;
+    let _lock = if is_write {
+        let lock = system.lock(&project.own.join(LOCK)).map_err(io(&project.own))?;
+        ignore_own(&own).map_err(io(&project.own))?;
+        Some(lock)
     } else {
         None
     };
     let open = |path: &Path| Disk::open(system, path).map_err(io(path));
-    let mut disks = Disks {
-        outputs: open(&project.outputs)?,
-        config: open(&project.config)?,
-        own: open(&project.own)?,
-    };
+    let mut disks = Disks { outputs: open(&project.outputs)?, config: open(&project.config)?, own };
     let mut report = Report::default();
     if is_write {
         let recovered = stage::recover(system, &mut disks).map_err(io(&project.own))?;
@@ -81,91 +89,20 @@ pub fn sync(
     } else if stage::is_pending(&disks.own) {
         report.notes.push("a run was ended in the middle; `brief sync` finishes it".to_owned());
     }
-    let old = State::read(project, request, &mut disks)?;
+    let old = State::read(compiler, project, request, &mut disks)?;
     let run = Run { system, compiler, project, request, observer };
     run.go(&old, &mut disks, report)
 }
 
-/// Makes the directory that is only for us; it is nothing for version control.
-fn make_own(system: &dyn System, project: &Project) -> io::Result<()> {
-    system.create_dir(&project.own)?;
-    let ignore = project.own.join(".gitignore");
-    match system.create_file(&ignore, b"# Only for this machine.\n*\n") {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+/// Says that the directory that is only for us is nothing for version control.
+fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
+    let Some(top) = own.top() else { return Ok(()) };
+    let name = OsStr::new(".gitignore");
+    match top.read(name, limits::FILE_BYTES) {
+        Err(ReadError::Missing) => {
+            top.put_file(name, b"# Only for this machine.\n*\n", Permission::Data)
+        }
         _ => Ok(()),
-    }
-}
-
-/// What a project says before a run.
-struct State {
-    /// The manifest as it is, if there is one.
-    manifest_before: Option<String>,
-    /// The manifest as it will be.
-    manifest_text: String,
-    manifest: Manifest,
-    lock_before: Option<String>,
-    lock: Lock,
-    /// What this machine has written.
-    record: Record,
-    /// What the lock says about that.
-    witness: Record,
-}
-
-impl State {
-    fn read(
-        project: &Project,
-        request: &Request<'_>,
-        disks: &mut Disks<'_>,
-    ) -> Result<State, InstallError> {
-        let path = project.manifest();
-        let manifest_before = text(&mut disks.config, &path)?;
-        if manifest_before.is_none()
-            && request.edits.is_empty()
-            && request.extent == Extent::Manifest
-        {
-            return Err(InstallError::NoManifest { directory: project.config.clone() });
-        }
-        let before = manifest_before.clone().unwrap_or_default();
-        let manifest_text = Edit::apply(&before, request.edits)
-            .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
-        let source = Arc::new(Source::new(path, manifest_text.as_str()));
-        let manifest = match request.extent {
-            Extent::Manifest => Manifest::read(&source).map_err(InstallError::Manifest)?,
-            Extent::Nothing => Manifest::default(),
-        };
-        let path = project.lock();
-        let lock_before = text(&mut disks.config, &path)?;
-        let lock = match &lock_before {
-            Some(text) => Lock::parse(text).map_err(|error| InstallError::Lock { path, error })?,
-            None => Lock::default(),
-        };
-        let record = match disks.own.top() {
-            Some(own) => Record::read(own, RECORD).map_err(|problem| InstallError::Unreadable {
-                path: project.own.join(RECORD),
-                problem,
-            })?,
-            None => None,
-        };
-        let record = record.unwrap_or_else(|| Record::new(String::new()));
-        let witness = lock.to_record();
-        Ok(State { manifest_before, manifest_text, manifest, lock_before, lock, record, witness })
-    }
-}
-
-/// Reads a file of the project that we write to; a link is not followed.
-fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    match disk.read(name) {
-        Ok(content) => {
-            String::from_utf8(content.bytes).map(Some).map_err(|_| InstallError::Unreadable {
-                path: path.to_owned(),
-                problem: "it is not UTF-8".to_owned(),
-            })
-        }
-        Err(ReadError::Missing) => Ok(None),
-        Err(error) => {
-            Err(InstallError::Unreadable { path: path.to_owned(), problem: error.to_string() })
-        }
     }
 }
 
@@ -204,7 +141,8 @@ impl Run<'_> {
         } else {
             None
         };
-        let records = vec![&old.record, &old.witness];
+        // Whoever has a record knows better than the lock what was changed by hand.
+        let records = old.record.iter().chain([&old.witness]).collect();
         let after = Record::new(String::new());
         let mut plan = Plan::new(records, &policy, &self.project.outputs, after, stage);
         plan.differences = (request.mode == Mode::Diff).then(Vec::new);
@@ -340,7 +278,7 @@ impl Run<'_> {
         let all: BTreeSet<&str> = all.map(String::as_str).collect();
         let all: Vec<&str> =
             self.compiler.clients().into_iter().filter(|name| all.contains(name)).collect();
-        let records = [&old.record, &old.witness];
+        let records = (old.record.as_ref(), &old.witness);
         lock.shared = shared::plan(self.compiler, records, &all, plan, disks)
             .map_err(InstallError::NotWritten)?;
         plan.after.shared = lock.shared.clone();
@@ -424,6 +362,7 @@ impl Run<'_> {
                 place: source.wanted.place.clone(),
                 before,
                 commit: source.commit.clone(),
+                directory: source.root.path().to_owned(),
             });
             report.notes.extend(source.notes.iter().map(|note| format!("{name}: {note}")));
         }
@@ -497,7 +436,9 @@ fn stage_own(
     stage: &mut Stage,
     disks: &mut Disks<'_>,
 ) -> io::Result<()> {
-    if let Some(record) = report.record.as_ref().filter(|record| **record != old.record) {
+    if let Some(record) =
+        report.record.as_ref().filter(|record| old.record.as_ref() != Some(*record))
+    {
         let text = record.to_bytes()?;
         put(stage, &mut disks.own, At::Own, RECORD, &text)?;
     }

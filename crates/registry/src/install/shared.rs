@@ -17,7 +17,7 @@ use crate::outputs::{Change, ChangeKind};
 /// Plans what has to change in shared files, and returns what stands in them because of us.
 pub(super) fn plan(
     compiler: &dyn Compile,
-    records: [&Record; 2],
+    (local, witness): (Option<&Record>, &Record),
     clients: &[&str],
     plan: &mut Plan<'_>,
     disks: &mut Disks<'_>,
@@ -36,13 +36,27 @@ pub(super) fn plan(
             wanted.entry(file.path).or_default().extend(file.entries);
         }
     }
-    for path in records.iter().flat_map(|record| record.shared.keys()) {
-        wanted.entry(path.clone()).or_default();
+    let local = local.map(|record| &record.shared);
+    let is_local = |path: &String| local.is_some_and(|shared| shared.contains_key(path));
+    let told = local.into_iter().chain([&witness.shared]).flat_map(BTreeMap::keys);
+    let mut known: BTreeSet<String> = told.cloned().collect();
+    known.retain(|path| !wanted.contains_key(path));
+    for path in known {
+        // Anyone may have edited the lock, and what it names is taken out of files of the user.
+        if is_local(&path) || compiler.could_share(&path) {
+            wanted.insert(path, Vec::new());
+        } else {
+            let message = "the lock names the file, but no client shares it; it stays as it is";
+            let (place, help) = (plan.path_of(&path), "take out by hand what came from a client");
+            let found = warning("portable/shared-file", &place, message.to_owned(), help);
+            plan.diagnostics.push(found);
+        }
     }
     let mut after = BTreeMap::new();
     for (path, entries) in wanted {
         // What this machine has written, and what others say.
-        let before = records.iter().filter_map(|record| record.shared.get(&path)).flatten();
+        let records = local.into_iter().chain([&witness.shared]);
+        let before = records.filter_map(|shared| shared.get(&path)).flatten();
         let before: Vec<SharedEntry> = before.cloned().collect();
         let entries = one(compiler, &path, &entries, &before, plan, disks)?;
         if !entries.is_empty() {

@@ -42,8 +42,9 @@ pub fn status(system: &dyn System, project: &Project) -> Result<Status, InstallE
     let open = |path: &Path| {
         Disk::open(system, path).map_err(|error| InstallError::Io { path: path.to_owned(), error })
     };
-    let (mut outputs, mut config, own) =
-        (open(&project.outputs)?, open(&project.config)?, open(&project.own)?);
+    let (mut outputs, mut config) = (open(&project.outputs)?, open(&project.config)?);
+    let own = Disk::open_own(system, &project.own)
+        .map_err(|error| InstallError::Io { path: project.own.clone(), error })?;
     let path = project.lock();
     let text = match config.read(crate::lock::FILE_NAME) {
         Ok(content) => Some(String::from_utf8_lossy(&content.bytes).into_owned()),

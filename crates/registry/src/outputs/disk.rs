@@ -1,5 +1,6 @@
 //! A directory that outputs go to: looked at and written through held handles, never through a link.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,10 @@ pub(crate) struct Disk<'d> {
     /// Whether this run has made it, so that nothing is there but what this run writes.
     is_new: bool,
     held: Vec<(String, Box<dyn Dir>)>,
+    /// Directories that were looked for in vain, so that nobody asks again for every file in them.
+    missing: BTreeSet<String>,
+    /// Directories that this run has made for files, in order.
+    made: Vec<String>,
 }
 
 /// What is at a path.
@@ -38,12 +43,32 @@ pub(crate) enum Found {
 impl<'d> Disk<'d> {
     /// Opens a directory, which need not exist.
     pub(crate) fn open(system: &'d dyn System, path: &Path) -> io::Result<Disk<'d>> {
-        let top = match system.open_dir(path) {
+        Disk::holding(system, path, system.open_dir(path))
+    }
+
+    /// Opens a directory that is only for us, which need not exist. A link is an error: what it leads to
+    /// is somebody else's.
+    pub(crate) fn open_own(system: &'d dyn System, path: &Path) -> io::Result<Disk<'d>> {
+        let opened = match (path.parent(), path.file_name()) {
+            (Some(above), Some(name)) => system.open_dir_below(above, Path::new(name)),
+            _ => system.open_dir(path),
+        };
+        Disk::holding(system, path, opened)
+    }
+
+    fn holding(
+        system: &'d dyn System,
+        path: &Path,
+        opened: io::Result<Box<dyn Dir>>,
+    ) -> io::Result<Disk<'d>> {
+        let top = match opened {
             Ok(top) => Some(top),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Ok(Disk { system, path: path.to_owned(), top, is_new: false, held: Vec::new() })
+        let (held, made) = (Vec::new(), Vec::new());
+        let (path, missing) = (path.to_owned(), BTreeSet::new());
+        Ok(Disk { system, path, top, is_new: false, held, missing, made })
     }
 
     /// Creates the directory, if it does not exist.
@@ -52,6 +77,15 @@ impl<'d> Disk<'d> {
             self.system.create_dir(&self.path)?;
             self.top = Some(self.system.open_dir(&self.path)?);
             self.is_new = true;
+        }
+        Ok(())
+    }
+
+    /// Looks again whether nothing is there: another run may have made the directory at the same time.
+    pub(crate) fn look_again(&mut self, ours: &str) -> io::Result<()> {
+        if let (true, Some(top)) = (self.is_new, &self.top) {
+            let entries = top.first_entries(2)?;
+            self.is_new = entries.iter().all(|entry| entry.name == ours);
         }
         Ok(())
     }
@@ -166,32 +200,52 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Moves a file to the staged ones, and removes the directories above it that are empty then.
+    /// Moves a file to the staged ones.
     pub(crate) fn give(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
         let (parent, name) = split(path);
         let (staged, name) = (OsStr::new(staged), OsStr::new(name));
         match self.hold(parent)? {
             Some(directory) => match stage.take_file(directory, name, staged) {
                 Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                    move_bytes((directory, name), (stage, staged))?;
+                    move_bytes((directory, name), (stage, staged))
                 }
-                outcome => outcome?,
+                outcome => outcome,
             },
-            None => return Ok(()),
+            None => Ok(()),
         }
-        self.held.clear();
-        let mut directory = parent;
+    }
+
+    /// Removes the directories above a path, as far as they are empty.
+    pub(crate) fn tidy(&mut self, path: &str) {
+        let (mut directory, _) = split(path);
         while !directory.is_empty() {
-            let (above, name) = split(directory);
             // One that is not empty stays, and so do those above it.
-            match self.hold(above)? {
-                Some(held) if held.remove_empty_dir(OsStr::new(name)).is_ok() => {}
-                _ => break,
+            if !self.remove_directory(directory) {
+                break;
             }
-            self.held.clear();
-            directory = above;
+            directory = split(directory).0;
         }
-        Ok(())
+    }
+
+    /// Removes the directories that this run has made for files, as far as they are empty.
+    pub(crate) fn unmake(&mut self) {
+        for directory in std::mem::take(&mut self.made).iter().rev() {
+            self.remove_directory(directory);
+        }
+    }
+
+    /// Removes a directory if it is empty, and returns whether it is gone.
+    fn remove_directory(&mut self, directory: &str) -> bool {
+        self.held.clear();
+        let (above, name) = split(directory);
+        match self.hold(above) {
+            Ok(Some(held)) => match held.remove_empty_dir(OsStr::new(name)) {
+                Ok(()) => true,
+                Err(error) => error.kind() == io::ErrorKind::NotFound,
+            },
+            Ok(None) => true,
+            Err(_) => false,
+        }
     }
 
     /// Returns a directory below; `None` when it does not exist. A link on the way is an error.
@@ -201,9 +255,15 @@ impl<'d> Disk<'d> {
             return Ok(Some(top));
         }
         if !self.held.iter().any(|(name, _)| name == directory) {
+            if is_below_one(&self.missing, directory) {
+                return Ok(None);
+            }
             match top.open_dir_below(Path::new(directory)) {
                 Ok(handle) => keep(&mut self.held, directory, handle),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.missing.insert(directory.to_owned());
+                    return Ok(None);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -218,9 +278,12 @@ impl<'d> Disk<'d> {
         if !self.held.iter().any(|(name, _)| name == directory) {
             let is_there = !self.is_new && self.hold(directory)?.is_some();
             if !is_there {
+                // From now on it is there, and so are those above it.
+                self.missing.retain(|name| !is_above(name, directory));
                 let (above, name) = split(directory);
                 let handle = self.make(above)?.make_dir(OsStr::new(name))?;
                 keep(&mut self.held, directory, handle);
+                self.made.push(directory.to_owned());
             }
         }
         held(&self.held, directory).ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -230,9 +293,7 @@ impl<'d> Disk<'d> {
 fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
     if all.len() == HELD {
         // Those on the way are asked for again, by the next directory beside this one.
-        let is_above =
-            |name: &str| directory.strip_prefix(name).is_some_and(|below| below.starts_with('/'));
-        let oldest = all.iter().position(|(name, _)| !is_above(name)).unwrap_or(0);
+        let oldest = all.iter().position(|(name, _)| !is_above(name, directory)).unwrap_or(0);
         all.remove(oldest);
     }
     all.push((directory.to_owned(), handle));
@@ -240,6 +301,25 @@ fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn 
 
 fn held<'h>(all: &'h [(String, Box<dyn Dir>)], directory: &str) -> Option<&'h dyn Dir> {
     all.iter().find(|(name, _)| name == directory).map(|(_, handle)| handle.as_ref())
+}
+
+/// Returns whether a directory is one of some, or lies below one.
+fn is_below_one(all: &BTreeSet<String>, directory: &str) -> bool {
+    let mut above = directory;
+    loop {
+        if all.contains(above) {
+            return true;
+        }
+        match above.rsplit_once('/') {
+            Some((parent, _)) => above = parent,
+            None => return false,
+        }
+    }
+}
+
+/// Returns whether a directory is another one, or lies on the way to it.
+fn is_above(above: &str, directory: &str) -> bool {
+    directory.strip_prefix(above).is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
 /// Moves a file to another file system.

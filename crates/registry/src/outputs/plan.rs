@@ -18,7 +18,7 @@ use brief_syntax::{Diagnostic, Source, Span};
 
 use super::disk::{Disk, Found};
 use super::item::Beside;
-use super::record::{FileRecord, ItemRecord, Record};
+use super::record::{FileRecord, ItemRecord, Record, is_output_path};
 use super::stage::{At, Mode, Planned, Stage};
 use super::{Change, ChangeKind, split};
 
@@ -118,8 +118,8 @@ pub(crate) struct Plan<'p> {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Copies that were made of what is replaced, by path.
     pub(crate) backups: Vec<(String, String)>,
-    /// What the records say about each path.
-    recorded: BTreeMap<&'p str, Vec<&'p FileRecord>>,
+    /// What the records say about each path, each with the number of the record.
+    recorded: BTreeMap<&'p str, Vec<(usize, &'p FileRecord)>>,
     /// Whose each path is.
     claimed: BTreeMap<String, String>,
 }
@@ -164,9 +164,11 @@ impl<'p> Plan<'p> {
         after: Record,
         stage: Option<Stage>,
     ) -> Plan<'p> {
-        let mut recorded: BTreeMap<&str, Vec<&FileRecord>> = BTreeMap::new();
-        for (_, path, file) in records.iter().flat_map(|record| record.files()) {
-            recorded.entry(path).or_default().push(file);
+        let mut recorded: BTreeMap<&str, Vec<(usize, &FileRecord)>> = BTreeMap::new();
+        for (place, record) in records.iter().enumerate() {
+            for (_, path, file) in record.files() {
+                recorded.entry(path).or_default().push((place, file));
+            }
         }
         Plan {
             records,
@@ -293,6 +295,10 @@ impl<'p> Plan<'p> {
                 },
             };
             let path = file.path;
+            if !is_output_path(&path) {
+                problems.push(unportable(item, &path));
+                continue;
+            }
             if let Some(other) = self.clash(&path) {
                 problems.push(collision(item, &path, &other));
                 continue;
@@ -410,7 +416,8 @@ impl<'p> Plan<'p> {
         }
         for (path, (item, file)) in stale {
             let Found::File(found) = disk.look(path) else { continue };
-            let is_same = matches!(self.recorded(path, &found.sha256), Some(Recorded::Same));
+            let Some(known) = self.recorded(path, &found.sha256) else { continue };
+            let is_same = matches!(known, Recorded::Same);
             if is_same || self.policy.edited.has(path) {
                 self.remove(path, &found.sha256, is_same, disk, own)?;
                 continue;
@@ -473,13 +480,15 @@ impl<'p> Plan<'p> {
         Ok(())
     }
 
-    /// Returns what the records say about a file with that content.
+    /// Returns what the records say about a file with that content. That it was changed only the first
+    /// one can tell: others may speak of what was never written here.
     fn recorded(&self, path: &str, sha256: &str) -> Option<Recorded> {
         let files = self.recorded.get(path)?;
-        if files.iter().any(|file| file.sha256 == sha256) {
+        if files.iter().any(|(_, file)| file.sha256 == sha256) {
             return Some(Recorded::Same);
         }
-        files.first().map(|&file| Recorded::Changed(file.clone()))
+        let known = files.iter().find(|(place, _)| *place == 0)?;
+        Some(Recorded::Changed(known.1.clone()))
     }
 
     /// Returns the item that has a path already, or needs it for a directory.
@@ -568,6 +577,15 @@ fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<(Vec<u8>, Permis
     // A copy that somebody has removed does not come back.
     let content = place.read_file(OsStr::new(name), brief_syntax::limits::SUPPORT_FILE_BYTES);
     Ok(content.ok().map(|content| (content.bytes, content.permission)))
+}
+
+/// What is written has to be a path that a record can name.
+fn unportable(item: &Item, path: &str) -> Diagnostic {
+    let message =
+        format!("`{path}` is no place for a file; nothing of the {} is written", item.id());
+    let source = item.document().source();
+    Diagnostic::error("portable/unportable-file-name", source, Span::default(), message)
+        .with_help("give the file another name")
 }
 
 fn collision(item: &Item, path: &str, other: &str) -> Diagnostic {

@@ -12,6 +12,8 @@ use brief_syntax::limits;
 use brief_syntax::system::{Dir, Permission, ReadError};
 use serde::{Deserialize, Serialize};
 
+use crate::extract::is_git_directory;
+
 /// The directory that records lie in, and everything else that is only for us.
 pub(crate) const DIRECTORY: &str = ".brief";
 
@@ -119,11 +121,17 @@ impl Record {
 
 /// Returns whether a path is one that could have been written for an item.
 pub(crate) fn is_output_path(path: &str) -> bool {
-    let is_plain = |name: &str| !matches!(name, "" | "." | "..");
-    path.starts_with('.')
-        && !path.contains(['\\', '\0'])
+    path.starts_with('.') && is_plain_path(path)
+}
+
+/// Returns whether a path is one below the project, and neither in our own directory nor in one of git's:
+/// what lies there is run.
+pub(crate) fn is_plain_path(path: &str) -> bool {
+    let is_plain = |name: &str| !matches!(name, "" | "." | "..") && !is_git_directory(name);
+    let is_own = |name: &str| name.eq_ignore_ascii_case(DIRECTORY);
+    !path.contains(['\\', '\0'])
         && path.split('/').all(is_plain)
-        && path.split('/').next() != Some(DIRECTORY)
+        && !path.split('/').next().is_some_and(is_own)
 }
 
 /// Returns whether a path leads to something in the project.

@@ -19,12 +19,16 @@ use brief_syntax::system::{Dir, Permission, ReadError, System};
 use serde::{Deserialize, Serialize};
 
 use super::disk::{Disk, Found};
+use super::record::is_plain_path;
 
 /// The directory of staged files.
 const STAGED: &str = "staged";
 
 /// What a run is about to do.
 const JOURNAL: &str = "journal.json";
+
+/// The journal among the staged files, before it counts.
+const STAGED_JOURNAL: &str = "journal";
 
 /// The shape of the journal.
 const VERSION: u32 = 1;
@@ -94,6 +98,29 @@ struct Put {
     sha256: String,
     /// What it held when this was decided; `None` when there was nothing.
     before: Option<String>,
+}
+
+impl Journal {
+    /// Refuses one that no run of ours has written: a project may come with one, and with staged files.
+    fn check(&self) -> io::Result<()> {
+        if self.version != VERSION {
+            let message =
+                format!("the journal has version {}, and only {VERSION} is known", self.version);
+            return Err(io::Error::other(message));
+        }
+        let puts = self.puts.iter().map(|put| (put.at, put.path.as_str()));
+        let removals = self.removals.iter().map(|removal| (At::Outputs, removal.path.as_str()));
+        let wrong = puts.chain(removals).find(|(at, path)| {
+            let is_name = *at == At::Outputs || !path.contains('/');
+            !is_name || !is_plain_path(path)
+        });
+        match wrong {
+            None => Ok(()),
+            Some((_, path)) => Err(io::Error::other(format!(
+                "`{JOURNAL}` names `{path}`, which is no place for an output; remove it"
+            ))),
+        }
+    }
 }
 
 /// A file that will be written.
@@ -170,25 +197,38 @@ impl Stage {
         self.journal.puts.sort_by(|left, right| left.path.cmp(&right.path));
         // What decides about the rest comes last.
         self.journal.puts.sort_by_key(|put| put.at != At::Outputs);
-        let text = serde_json::to_vec(&self.journal).map_err(io::Error::other);
-        let text = text.map_err(CommitError::Nothing)?;
-        system.settle(disks.own.path()).map_err(CommitError::Nothing)?;
-        let journal = disks.own.path().join(JOURNAL);
-        system.replace_file(&journal, &text).map_err(CommitError::Nothing)?;
-        match carry_out(&self.journal, self.files.as_ref(), disks) {
-            Ok(()) => {}
-            Err((done, error)) => {
-                return Err(match undo(&self.journal, self.files.as_ref(), disks, done) {
-                    Ok(()) => match finish(&disks.own, self.files.as_ref()) {
-                        Ok(()) => CommitError::Nothing(error),
-                        Err(_) => CommitError::Half(error),
-                    },
-                    Err(_) => CommitError::Half(error),
-                });
-            }
+        if let Err(error) = self.announce(system, &disks.own) {
+            return Err(self.give_up(error, &disks.own));
+        }
+        if let Err((done, error)) = carry_out(&self.journal, self.files.as_ref(), disks) {
+            return Err(match undo(&self.journal, self.files.as_ref(), disks, done) {
+                Ok(()) => self.give_up(error, &disks.own),
+                Err(_) => CommitError::Half(error),
+            });
         }
         system.settle(disks.outputs.path()).map_err(CommitError::Half)?;
         finish(&disks.own, self.files.as_ref()).map_err(CommitError::Half)
+    }
+
+    /// Puts the journal in place. It is among the staged files first, where whatever is left of it is
+    /// removed by the next run.
+    fn announce(&self, system: &dyn System, own: &Disk<'_>) -> io::Result<()> {
+        let top = own.top().ok_or(io::ErrorKind::NotFound)?;
+        let staged = OsStr::new(STAGED_JOURNAL);
+        let mut target = self.files.create_file(staged, Permission::Data)?;
+        target.write_all(&serde_json::to_vec(&self.journal)?)?;
+        target.flush()?;
+        drop(target);
+        system.settle(own.path())?;
+        top.take_file(self.files.as_ref(), staged, OsStr::new(JOURNAL))?;
+        // No file changes its place before this is safe on disk.
+        system.settle(own.path())
+    }
+
+    /// Nothing was done, or it is undone; only a journal that cannot be removed makes it happen after all.
+    fn give_up(&self, error: io::Error, own: &Disk<'_>) -> CommitError {
+        let _ = finish(own, self.files.as_ref());
+        if is_pending(own) { CommitError::Half(error) } else { CommitError::Nothing(error) }
     }
 
     /// Removes what was staged: nothing will be done.
@@ -219,14 +259,19 @@ pub(crate) fn recover(system: &dyn System, disks: &mut Disks<'_>) -> io::Result<
         let advice = "it is written as a whole, so somebody else has changed it; remove it";
         io::Error::other(format!("`{}` cannot be understood: {error}; {advice}", path.display()))
     })?;
+    journal.check()?;
     let files = disks.own.make_directory(STAGED)?;
     let mut recovered = Recovered::default();
     for removal in &journal.removals {
         let disk = disks.at(removal.at);
-        if let Found::File(found) = disk.look(&removal.path)
-            && found.sha256 == removal.sha256
-        {
-            remove(removal, files.as_ref(), disk)?;
+        match disk.look(&removal.path) {
+            Found::File(found) if found.sha256 == removal.sha256 => {
+                remove(removal, files.as_ref(), disk)
+                    .map_err(|error| named(&removal.path, &error))?;
+            }
+            // The other run came as far as that.
+            Found::Missing => disk.tidy(&removal.path),
+            _ => {}
         }
     }
     let staged: BTreeSet<_> = files.entries()?.into_iter().map(|entry| entry.name).collect();
@@ -242,7 +287,9 @@ pub(crate) fn recover(system: &dyn System, disks: &mut Disks<'_>) -> io::Result<
                 recovered.kept.push(put.path.clone());
             }
             Found::InTheWay(_) => recovered.kept.push(put.path.clone()),
-            _ => place(put, files.as_ref(), disk)?,
+            _ => {
+                place(put, files.as_ref(), disk).map_err(|error| named(&put.path, &error))?;
+            }
         }
     }
     system.settle(disks.outputs.path())?;
@@ -291,6 +338,9 @@ fn undo(
             None => disk.give(files, &staged, &put.path)?,
         }
     }
+    for place in [At::Outputs, At::Config, At::Own] {
+        disks.at(place).unmake();
+    }
     for removal in journal.removals[..removals].iter().rev() {
         disks.at(removal.at).take(files, &name(removal.staged), &removal.path)?;
     }
@@ -298,7 +348,9 @@ fn undo(
 }
 
 fn remove(removal: &Removal, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
-    disk.give(files, &name(removal.staged), &removal.path)
+    disk.give(files, &name(removal.staged), &removal.path)?;
+    disk.tidy(&removal.path);
+    Ok(())
 }
 
 fn place(put: &Put, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {

@@ -118,7 +118,11 @@ pub(super) fn lock(path: &Path) -> io::Result<FileLock> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // A link could make a file anywhere.
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
     let file = options.open(path)?;
     file.lock()?;
     Ok(FileLock { _file: Some(file) })

@@ -1,0 +1,230 @@
+//! A run that is killed at any step leaves the old state or the new one behind, or what the next run makes
+//! the new one.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use brief_dialects::portable::{ItemId, Kind};
+use brief_registry::manifest::Edit;
+use brief_testkit::{Fault, Faulty};
+
+use crate::install_scene::{
+    Action, Ended, Scene, Tree, act, addition, change_source, differences, files, first, healthy,
+    installed, moved_on, outside, tree, wanted, write,
+};
+
+/// More steps than any run here has.
+const MOST_STEPS: usize = 2_000;
+
+fn journal(base: &Path) -> bool {
+    base.join("project/.brief/journal.json").exists()
+}
+
+/// What no run leaves behind.
+fn assert_tidy(tree: &Tree, why: &str) {
+    let is_left = |path: &&String| path.contains("staged") || path.contains("journal");
+    let left: Vec<_> = tree.keys().filter(is_left).collect();
+    assert!(left.is_empty(), "{why}: {left:?}");
+}
+
+/// Kills the run at every step, and looks at what is left.
+fn kill_at_every_step(scene: &Scene) {
+    let (old, new) = (scene.old(), scene.new_tree());
+    assert_tidy(&new, "undisturbed");
+    assert_ne!(outside(&old), outside(&new), "the run has something to do");
+    // Whoever repeats such a run asks for the same thing.
+    let plain_ends = match scene.action {
+        Action::Sync | Action::Build => None,
+        _ => {
+            let done = scene.copy_of(&done(scene), "plain");
+            Some((plain(scene.copy("plain-old")), plain(done)))
+        }
+    };
+    let mut begun = 0;
+    for at in 0..MOST_STEPS {
+        let base = scene.copy("killed");
+        let system = Faulty::new(healthy(&base), Fault::Dies { at });
+        let _ = scene.act(&system, &base);
+        if !system.has_failed() {
+            assert_ne!(begun, 0, "no step was behind the point of no return");
+            return;
+        }
+        let why = format!("killed at step {at}, {}", system.steps()[at]);
+        let found = tree(&base);
+        let is_begun = journal(&base);
+        if is_begun {
+            assert_whole(&found, &old, &new, &why);
+            begun += 1;
+        } else {
+            let (found, old, new) = (outside(&found), outside(&old), outside(&new));
+            assert!(found == old || found == new, "{why}: {:#?}", differences(&found, &old));
+        }
+        if let Some((after_old, after_new)) = &plain_ends {
+            let found = plain(scene.copy_of(&base, "plain"));
+            let is_old = !is_begun && found == *after_old;
+            assert!(
+                is_old || found == *after_new,
+                "{why}, then a plain run: {:?}, {:#?}",
+                found.1,
+                differences(&found.0, &after_new.0)
+            );
+        }
+        scene.act(&healthy(&base), &base).unwrap_or_else(|error| panic!("{why}: {error:?}"));
+        let found = tree(&base);
+        assert_same(&found, &new, &why);
+        assert_tidy(&found, &why);
+    }
+    panic!("the run has no end");
+}
+
+/// A run that finishes the work of another one may be killed, too.
+fn kill_the_recovery(scene: &Scene) {
+    let (whole, new) = (scene.copy("whole"), scene.new_tree());
+    let system = Faulty::new(healthy(&whole), Fault::None);
+    scene.act(&system, &whole).unwrap();
+    let steps = system.steps();
+    let announced = steps.iter().position(|step| step == "take_file journal.json").unwrap();
+    let at = announced + (steps.len() - announced) / 3;
+    let dead = scene.copy("dead");
+    let _ = scene.act(&Faulty::new(healthy(&dead), Fault::Dies { at }), &dead);
+    assert!(journal(&dead));
+    for again in 0..MOST_STEPS {
+        let base = scene.copy_of(&dead, "killed");
+        let system = Faulty::new(healthy(&base), Fault::Dies { at: again });
+        let _ = scene.act(&system, &base);
+        if !system.has_failed() {
+            return;
+        }
+        let why = format!("killed at step {at}, then at {again}, {}", system.steps()[again]);
+        scene.act(&healthy(&base), &base).unwrap_or_else(|error| panic!("{why}: {error:?}"));
+        assert_same(&tree(&base), &new, &why);
+    }
+    panic!("the recovery has no end");
+}
+
+fn done(scene: &Scene) -> PathBuf {
+    let done = scene.copy("done");
+    scene.act(&healthy(&done), &done).unwrap();
+    done
+}
+
+/// Runs what somebody runs who does not remember what was asked for, and returns what there is then and
+/// what was said. A copy that was made too early may stay.
+fn plain(base: PathBuf) -> (Tree, Option<String>) {
+    let problem = match act(&healthy(&base), &base, &Action::Sync) {
+        Ok(()) => None,
+        Err(Ended::Nothing(problem) | Ended::Half(problem) | Ended::Told(problem)) => {
+            // It may name the directory, which is one of the test's own.
+            Some(problem.split(" in `").next().unwrap_or_default().to_owned())
+        }
+    };
+    (outside(&tree(&base)), problem)
+}
+
+fn assert_same(found: &Tree, expected: &Tree, why: &str) {
+    assert!(found == expected, "{why}: {:#?}", differences(found, expected));
+}
+
+/// Every file is what it was or what it will be.
+fn assert_whole(found: &Tree, old: &Tree, new: &Tree, why: &str) {
+    for (path, one) in files(&outside(found)) {
+        let is_old = old.get(&path) == Some(&one);
+        assert!(is_old || new.get(&path) == Some(&one), "{why}: `{path}` is neither old nor new");
+    }
+    let kept = files(old).into_iter().filter(|(path, one)| new.get(path) == Some(one));
+    for (path, one) in kept {
+        assert_eq!(found.get(&path), Some(&one), "{why}: `{path}` should not have been touched");
+    }
+}
+
+/// Refuses each step once, and looks at what the run says about it.
+fn refuse_every_step(scene: &Scene) {
+    let (old, new) = (scene.old(), scene.new_tree());
+    let kinds = [ErrorKind::StorageFull, ErrorKind::PermissionDenied];
+    for at in 0..MOST_STEPS {
+        let kind = kinds[at % kinds.len()];
+        let base = scene.copy("refused");
+        let system = Faulty::new(healthy(&base), Fault::Refuses { at, kind });
+        let outcome = scene.act(&system, &base);
+        if !system.has_failed() {
+            return;
+        }
+        let why = format!("{kind:?} at step {at}, {}: {outcome:?}", system.steps()[at]);
+        let found = tree(&base);
+        match outcome {
+            // A directory that cannot be removed is left, and nobody is hurt.
+            Ok(()) => assert_same(&files(&found), &files(&new), &why),
+            Err(Ended::Nothing(_)) => {
+                assert_same(&outside(&found), &outside(&old), &why);
+                assert!(!journal(&base), "{why}");
+            }
+            Err(Ended::Half(_)) if journal(&base) => assert_whole(&found, &old, &new, &why),
+            Err(Ended::Half(_)) => {}
+            Err(Ended::Told(_)) => panic!("{why}"),
+        }
+        scene.act(&healthy(&base), &base).unwrap_or_else(|error| panic!("{why}: {error:?}"));
+        assert_same(&files(&tree(&base)), &files(&new), &why);
+    }
+    panic!("the run has no end");
+}
+
+fn removal() -> Action {
+    let item = ItemId { kind: Kind::Skill, name: "ship".to_owned() };
+    Action::Edit(vec![Edit::Exclude { source: "guidance".to_owned(), item }])
+}
+
+/// The rule's place is taken by a file of the user.
+fn in_the_way(base: &Path) {
+    wanted(base);
+    write(&base.join("project"), &[(".claude/rules/api.md", "mine\n")]);
+}
+
+fn adopted(base: &Path) {
+    in_the_way(base);
+    act(&healthy(base), base, &Action::Adopt(".claude/rules/api.md")).unwrap();
+}
+
+fn built(base: &Path) {
+    first(base);
+    act(&healthy(base), base, &Action::Build).unwrap();
+    change_source(base);
+}
+
+macro_rules! scenes {
+    ($way:ident: $($name:ident: $action:expr, $prepare:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                $way(&Scene::new($action, $prepare));
+            }
+        )*
+    };
+}
+
+scenes! {
+    kill_at_every_step:
+    a_first_sync_may_be_killed_anywhere: Action::Sync, wanted;
+    an_addition_may_be_killed_anywhere: Action::Edit(addition()), first;
+    an_update_may_be_killed_anywhere: Action::Sync, moved_on;
+    a_removal_may_be_killed_anywhere: removal(), installed;
+    a_cleaning_may_be_killed_anywhere: Action::Clean, installed;
+    an_adoption_may_be_killed_anywhere: Action::Adopt(".claude/rules/api.md"), in_the_way;
+    what_was_adopted_comes_back_although_killed: Action::Clean, adopted;
+    a_first_build_may_be_killed_anywhere: Action::Build, first;
+    a_build_may_be_killed_anywhere: Action::Build, built;
+}
+
+scenes! {
+    kill_the_recovery:
+    finishing_an_update_may_be_killed_anywhere: Action::Sync, moved_on;
+    finishing_a_cleaning_may_be_killed_anywhere: Action::Clean, adopted;
+}
+
+scenes! {
+    refuse_every_step:
+    an_addition_may_be_refused_anything: Action::Edit(addition()), first;
+    an_update_may_be_refused_anything: Action::Sync, moved_on;
+    an_adoption_may_be_refused_anything: Action::Adopt(".claude/rules/api.md"), in_the_way;
+    a_cleaning_may_be_refused_anything: Action::Clean, adopted;
+    a_build_may_be_refused_anything: Action::Build, built;
+}

@@ -1,0 +1,108 @@
+//! Which files could be ours: what a lock says that came with a project is believed of these only.
+
+use crate::profile::{Files, Layout, Profile, Profiles};
+use crate::{mcp, profile::Scope};
+
+use super::Clients;
+
+impl Clients {
+    /// Returns whether a client has a place for an item, or for what lies beside one, at a path.
+    pub(super) fn reaches(&self, path: &str) -> bool {
+        let scope = self.scope();
+        let has = |profile: &Profile| {
+            profile.layouts().any(|(_, layout)| is_place_of(layout, scope, path))
+        };
+        self.profiles.iter().any(has) || Profiles::builtin().iter().any(has)
+    }
+
+    /// Returns whether something of ours may stand in a file of the user.
+    pub(super) fn may_share(&self, path: &str) -> bool {
+        let names = |files: &Files| files.iter().any(|file| file == path);
+        let has = |profile: &Profile| {
+            let mut listings = profile.layouts().filter_map(|(_, layout)| layout.listing.as_ref());
+            let is_server = mcp::profile(profile.id())
+                .and_then(|known| self.server_file(known))
+                .is_some_and(|(usual, others)| usual == path || others.contains(&path));
+            listings.any(|listing| self.files_of(listing).is_some_and(names))
+                || profile.bridge().is_some_and(|bridge| names(&bridge.files))
+                || is_server
+        };
+        self.profiles.iter().any(has) || Profiles::builtin().iter().any(has)
+    }
+}
+
+fn is_place_of(layout: &Layout, scope: Scope, path: &str) -> bool {
+    let own = layout.path_in(scope);
+    own.matches(path)
+        || match layout.files_in(scope) {
+            Some(files) => files.is_above(path),
+            None => own.is_beside(path),
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use brief_dialects::portable::output::Compile;
+    use brief_syntax::Source;
+
+    use super::*;
+    use crate::profile::Section;
+
+    fn clients(text: &str, scope: Scope) -> Clients {
+        let source = Arc::new(Source::new("brief.toml", text));
+        Clients::read(Some(&source), Section::Install, scope).unwrap()
+    }
+
+    #[test]
+    fn only_places_of_items_could_have_been_written() {
+        let project = clients("", Scope::Project);
+        for path in [
+            ".claude/rules/api.md",
+            ".claude/skills/ship/SKILL.md",
+            ".claude/skills/ship/scripts/run.sh",
+            ".agents/rules/api/list.txt",
+            ".agents/rules/api/RULE.md",
+            ".github/instructions/api.instructions.md",
+            ".opencode/agents/judge.md",
+        ] {
+            assert!(project.could_write(path), "{path}");
+        }
+        for path in [
+            ".env",
+            ".github/workflows/ci.yml",
+            ".claude/settings.json",
+            ".claude/rules/api.txt",
+            ".claude/rules/deep/api.md",
+            ".claude/skills/ship",
+            ".claude/skills",
+            ".agents/rules/api",
+            ".copilot/skills/ship/SKILL.md",
+            "README.md",
+        ] {
+            assert!(!project.could_write(path), "{path}");
+        }
+        assert!(clients("", Scope::Home).could_write(".copilot/skills/ship/SKILL.md"));
+    }
+
+    #[test]
+    fn places_of_a_project_count_beside_ours() {
+        let text = "[clients.claude.rule]\npath = \".claude/guides/{name}.md\"\n";
+        let moved = clients(text, Scope::Project);
+        assert!(moved.could_write(".claude/guides/api.md"));
+        assert!(moved.could_write(".claude/rules/api.md"));
+        assert!(!clients("", Scope::Project).could_write(".claude/guides/api.md"));
+    }
+
+    #[test]
+    fn only_files_that_clients_share_are_shared() {
+        let project = clients("", Scope::Project);
+        for path in ["CLAUDE.md", "opencode.json", "opencode.jsonc", ".mcp.json"] {
+            assert!(project.could_share(path), "{path}");
+        }
+        for path in ["package.json", ".claude/settings.json", "README.md"] {
+            assert!(!project.could_share(path), "{path}");
+        }
+    }
+}

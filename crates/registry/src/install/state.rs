@@ -1,0 +1,111 @@
+//! What a project says before a run.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_dialects::portable::output::Compile;
+use brief_syntax::Source;
+use brief_syntax::system::ReadError;
+
+use super::run::RECORD;
+use super::{Extent, InstallError, Project, Request};
+use crate::lock::{Lock, LockError};
+use crate::manifest::{Edit, Manifest};
+use crate::outputs::disk::Disk;
+use crate::outputs::record::Record;
+use crate::outputs::stage::Disks;
+
+/// What a project says before a run.
+pub(super) struct State {
+    /// The manifest as it is, if there is one.
+    pub(super) manifest_before: Option<String>,
+    /// The manifest as it will be.
+    pub(super) manifest_text: String,
+    pub(super) manifest: Manifest,
+    pub(super) lock_before: Option<String>,
+    pub(super) lock: Lock,
+    /// What this machine has written; `None` when it has written nothing yet.
+    pub(super) record: Option<Record>,
+    /// What the lock says about that.
+    pub(super) witness: Record,
+}
+
+impl State {
+    pub(super) fn read(
+        compiler: &dyn Compile,
+        project: &Project,
+        request: &Request<'_>,
+        disks: &mut Disks<'_>,
+    ) -> Result<State, InstallError> {
+        let path = project.manifest();
+        let manifest_before = text(&mut disks.config, &path)?;
+        if manifest_before.is_none() && needs_manifest(request) {
+            return Err(InstallError::NoManifest { directory: project.config.clone() });
+        }
+        let before = manifest_before.clone().unwrap_or_default();
+        let manifest_text = Edit::apply(&before, request.edits)
+            .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
+        let source = Arc::new(Source::new(path, manifest_text.as_str()));
+        let manifest = match request.extent {
+            Extent::Manifest => Manifest::read(&source).map_err(InstallError::Manifest)?,
+            Extent::Nothing => Manifest::default(),
+        };
+        let path = project.lock();
+        let lock_before = text(&mut disks.config, &path)?;
+        let lock = match &lock_before {
+            Some(text) => Lock::parse(text).map_err(|error| InstallError::Lock { path, error })?,
+            None => Lock::default(),
+        };
+        let record = match disks.own.top() {
+            Some(own) => Record::read(own, RECORD).map_err(|problem| InstallError::Unreadable {
+                path: project.own.join(RECORD),
+                problem,
+            })?,
+            None => None,
+        };
+        if let Some(error) = first_foreign(compiler, &lock, lock_before.as_deref(), record.as_ref())
+        {
+            return Err(InstallError::Lock { path: project.lock(), error });
+        }
+        let witness = lock.to_record();
+        Ok(State { manifest_before, manifest_text, manifest, lock_before, lock, record, witness })
+    }
+}
+
+/// Reads a file of the project that we write to; a link is not followed.
+fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match disk.read(name) {
+        Ok(content) => {
+            String::from_utf8(content.bytes).map(Some).map_err(|_| InstallError::Unreadable {
+                path: path.to_owned(),
+                problem: "it is not UTF-8".to_owned(),
+            })
+        }
+        Err(ReadError::Missing) => Ok(None),
+        Err(error) => {
+            Err(InstallError::Unreadable { path: path.to_owned(), problem: error.to_string() })
+        }
+    }
+}
+
+/// Returns whether a run can do nothing without a manifest.
+pub(super) fn needs_manifest(request: &Request<'_>) -> bool {
+    request.edits.is_empty() && request.extent == Extent::Manifest
+}
+
+/// Finds a file in the lock that no client could have, and that this machine has not written, either.
+/// Files are removed by what the lock says, and anyone may have edited it.
+fn first_foreign(
+    compiler: &dyn Compile,
+    lock: &Lock,
+    text: Option<&str>,
+    record: Option<&Record>,
+) -> Option<LockError> {
+    let is_recorded =
+        |path: &str| record.is_some_and(|record| record.files().any(|(_, known, _)| known == path));
+    let mut files = lock.items.values().flat_map(|item| item.files.keys());
+    let path = files.find(|path| !compiler.could_write(path) && !is_recorded(path))?;
+    let problem = format!("`{path}` is no file that a client has for an item");
+    Some(LockError::at_file(text.unwrap_or_default(), path, problem))
+}

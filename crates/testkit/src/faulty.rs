@@ -1,0 +1,400 @@
+//! The real disk up to a certain step: from there on the process is gone, or the disk refuses.
+//!
+//! Every call that changes something is a step. A test repeats a run for each of them, which is every point
+//! at which a process can be killed.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use brief_syntax::System;
+use brief_syntax::system::{
+    Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Ownership, Permission, Place,
+    ReadError, Resolved, STAGED, Stream, TemporaryDir,
+};
+
+use crate::RealSystem;
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fault {
+    /// Nothing; steps are only counted.
+    #[default]
+    None,
+    /// The process ends in this step, the first one being 0: of what is written there, half gets to the
+    /// disk. Nothing changes afterwards, whatever the code tries.
+    Dies {
+        /// The step.
+        at: usize,
+    },
+    /// The system refuses this step, and no other.
+    Refuses {
+        /// The step.
+        at: usize,
+        /// What it says.
+        kind: io::ErrorKind,
+    },
+}
+
+/// The real system with a fault in it.
+#[derive(Debug)]
+pub struct Faulty {
+    real: RealSystem,
+    log: Log,
+}
+
+#[derive(Debug, Clone)]
+struct Log(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    fault: Fault,
+    steps: Vec<String>,
+    /// The most bytes that were handed over in one step.
+    largest: usize,
+}
+
+/// Whether a step happens.
+enum Step {
+    /// It does.
+    Whole,
+    /// It is the one in which the process ends.
+    Half,
+}
+
+impl Log {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a step, and fails it when it does not happen at all.
+    fn step(&self, what: &str, name: &OsStr) -> io::Result<Step> {
+        let mut state = self.state();
+        let number = state.steps.len();
+        state.steps.push(format!("{what} {}", name.to_string_lossy()));
+        match state.fault {
+            Fault::Dies { at } if number == at => Ok(Step::Half),
+            Fault::Dies { at } if number > at => Err(gone()),
+            Fault::Refuses { at, kind } if number == at => Err(kind.into()),
+            _ => Ok(Step::Whole),
+        }
+    }
+
+    /// Carries out a step that happens as a whole or not at all.
+    fn whole<T>(
+        &self,
+        what: &str,
+        name: &OsStr,
+        call: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        match self.step(what, name)? {
+            Step::Whole => call(),
+            Step::Half => Err(gone()),
+        }
+    }
+
+    /// Carries out a step that writes; `part` is what a process does of it that ends there.
+    fn writing<T>(
+        &self,
+        (what, name): (&str, &OsStr),
+        bytes: &[u8],
+        call: impl FnOnce() -> io::Result<T>,
+        part: impl FnOnce(&[u8]) -> io::Result<()>,
+    ) -> io::Result<T> {
+        let step = self.step(what, name)?;
+        {
+            let mut state = self.state();
+            state.largest = state.largest.max(bytes.len());
+        }
+        match step {
+            Step::Whole => call(),
+            Step::Half => {
+                part(&bytes[..bytes.len() / 2])?;
+                Err(gone())
+            }
+        }
+    }
+
+    fn hold(&self, real: Box<dyn Dir>) -> Box<dyn Dir> {
+        Box::new(FaultyDir { real, log: self.clone() })
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::other("the process is gone")
+}
+
+impl Faulty {
+    /// Wraps a system.
+    pub fn new(real: RealSystem, fault: Fault) -> Faulty {
+        let state = State { fault, ..State::default() };
+        Faulty { real, log: Log(Arc::new(Mutex::new(state))) }
+    }
+
+    /// Returns the steps so far, each with the name that it was about.
+    pub fn steps(&self) -> Vec<String> {
+        self.log.state().steps.clone()
+    }
+
+    /// Returns whether the fault has happened.
+    pub fn has_failed(&self) -> bool {
+        let state = self.log.state();
+        match state.fault {
+            Fault::None => false,
+            Fault::Dies { at } | Fault::Refuses { at, .. } => state.steps.len() > at,
+        }
+    }
+
+    /// Returns the most bytes that were handed over in one step.
+    pub fn largest_write(&self) -> usize {
+        self.log.state().largest
+    }
+
+    fn whole<T>(
+        &self,
+        what: &str,
+        path: &Path,
+        call: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.log.whole(what, path.file_name().unwrap_or_default(), call)
+    }
+
+    fn writing(
+        &self,
+        what: &str,
+        path: &Path,
+        bytes: &[u8],
+        call: impl FnOnce() -> io::Result<()>,
+        part: impl FnOnce(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.log.writing((what, path.file_name().unwrap_or_default()), bytes, call, part)
+    }
+}
+
+/// A directory of the real system.
+struct FaultyDir {
+    real: Box<dyn Dir>,
+    log: Log,
+}
+
+/// A file that is written by and by.
+struct FaultyFile {
+    real: Box<dyn Write>,
+    name: OsString,
+    log: Log,
+}
+
+impl Write for FaultyFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let FaultyFile { real, name, log } = self;
+        let real = std::cell::RefCell::new(real);
+        log.writing(
+            ("write", name.as_os_str()),
+            bytes,
+            || real.borrow_mut().write_all(bytes).map(|()| bytes.len()),
+            |part| real.borrow_mut().write_all(part),
+        )
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.real.flush()
+    }
+}
+
+impl Dir for FaultyDir {
+    fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+        Ok(self.log.hold(self.real.open_dir(name)?))
+    }
+
+    fn open_dir_below(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        Ok(self.log.hold(self.real.open_dir_below(path)?))
+    }
+
+    fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.real.read(name, limit)
+    }
+
+    fn read_listed(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.real.read_listed(name, limit)
+    }
+
+    fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
+        self.real.read_file(name, limit)
+    }
+
+    fn read_pieces(
+        &self,
+        name: &OsStr,
+        limit: u64,
+        piece: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<Permission, ReadError> {
+        self.real.read_pieces(name, limit, piece)
+    }
+
+    fn make_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+        let made = self.log.whole("make_dir", name, || self.real.make_dir(name))?;
+        Ok(self.log.hold(made))
+    }
+
+    fn put_file(&self, name: &OsStr, bytes: &[u8], permission: Permission) -> io::Result<()> {
+        let call = || self.real.put_file(name, bytes, permission);
+        self.log.writing(("put_file", name), bytes, call, |part| {
+            self.real.put_file(OsStr::new(STAGED), part, permission)
+        })
+    }
+
+    fn create_file(&self, name: &OsStr, permission: Permission) -> io::Result<Box<dyn Write>> {
+        let real =
+            self.log.whole("create_file", name, || self.real.create_file(name, permission))?;
+        Ok(Box::new(FaultyFile { real, name: name.to_owned(), log: self.log.clone() }))
+    }
+
+    fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        self.log.whole("take_file", target, || self.real.take_file(from, name, target))
+    }
+
+    fn exchange_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        self.log.whole("exchange_file", target, || self.real.exchange_file(from, name, target))
+    }
+
+    fn share_permissions(&self, to: &dyn Dir, name: &OsStr, model: &OsStr) -> io::Result<()> {
+        self.log.whole("share_permissions", model, || self.real.share_permissions(to, name, model))
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        self.real.place()
+    }
+
+    fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        self.log.whole("remove_file", name, || self.real.remove_file(name))
+    }
+
+    fn remove_empty_dir(&self, name: &OsStr) -> io::Result<()> {
+        self.log.whole("remove_empty_dir", name, || self.real.remove_empty_dir(name))
+    }
+
+    fn look_below(&self, path: &Path) -> Below {
+        self.real.look_below(path)
+    }
+
+    fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+        self.real.first_entries(limit)
+    }
+}
+
+impl System for Faulty {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        self.real.current_dir()
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.real.env(name)
+    }
+
+    fn now(&self) -> SystemTime {
+        self.real.now()
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
+        self.real.resolve(path)
+    }
+
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        Ok(self.log.hold(self.real.open_dir(path)?))
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.real.read(path, limit)
+    }
+
+    fn is_executable(&self, path: &Path) -> io::Result<bool> {
+        self.real.is_executable(path)
+    }
+
+    fn ownership(&self, path: &Path) -> io::Result<Ownership> {
+        self.real.ownership(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<FileLock> {
+        self.whole("lock", path, || self.real.lock(path))
+    }
+
+    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
+        self.whole("temporary_dir", Path::new(""), || self.real.temporary_dir())
+    }
+
+    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        self.log.whole("run", &call.program, || self.real.run(call, output))
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        self.real.modified(path)
+    }
+
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        self.whole("create_private_dir", path, || self.real.create_private_dir(path))
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.whole("create_dir", path, || self.real.create_dir(path))
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let append = |bytes: &[u8]| self.real.append(path, bytes);
+        self.writing("append", path, bytes, || append(bytes), append)
+    }
+
+    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let create = |bytes: &[u8]| self.real.create_program(path, bytes);
+        self.writing("create_program", path, bytes, || create(bytes), create)
+    }
+
+    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let create = |bytes: &[u8]| self.real.create_file(path, bytes);
+        self.writing("create_file", path, bytes, || create(bytes), create)
+    }
+
+    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let call = || self.real.replace_file(path, bytes);
+        self.writing("replace_file", path, bytes, call, |part| {
+            fs::write(path.with_file_name(".brief-half"), part)
+        })
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.whole("remove_file", path, || self.real.remove_file(path))
+    }
+
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        self.whole("remove_empty_dir", path, || self.real.remove_empty_dir(path))
+    }
+
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
+        self.whole("create_staging_dir", parent, || self.real.create_staging_dir(parent))
+    }
+
+    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let create = |bytes: &[u8]| self.real.create_staged_file(path, bytes);
+        self.writing("create_staged_file", path, bytes, || create(bytes), create)
+    }
+
+    fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
+        self.whole("create_link", path, || self.real.create_link(path, target))
+    }
+
+    fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.whole("rename_dir", to, || self.real.rename_dir(from, to))
+    }
+
+    fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        self.whole("remove_tree", path, || self.real.remove_tree(path))
+    }
+
+    /// Tests need no power cut: it is a step, and nothing is waited for.
+    fn settle(&self, path: &Path) -> io::Result<()> {
+        self.whole("settle", path, || Ok(()))
+    }
+}
