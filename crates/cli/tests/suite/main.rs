@@ -22,6 +22,8 @@ mod install_exec;
 #[cfg(unix)]
 mod install_kill;
 #[cfg(unix)]
+mod install_races;
+#[cfg(unix)]
 mod install_scene;
 mod lint;
 mod mcp_servers;
