@@ -20,7 +20,11 @@ mod init;
 #[cfg(unix)]
 mod install_exec;
 #[cfg(unix)]
+mod install_hostile;
+#[cfg(unix)]
 mod install_kill;
+#[cfg(unix)]
+mod install_large;
 #[cfg(unix)]
 mod install_races;
 #[cfg(unix)]

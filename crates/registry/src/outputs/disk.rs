@@ -24,6 +24,8 @@ pub(crate) struct Disk<'d> {
     held: Vec<(String, Box<dyn Dir>)>,
     /// Directories that this run has made for files, in order.
     made: Vec<String>,
+    /// A directory that is not there: the next file may be in it, too.
+    missing: Option<String>,
 }
 
 /// What is at a path.
@@ -63,8 +65,8 @@ impl<'d> Disk<'d> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let (held, made) = (Vec::new(), Vec::new());
-        Ok(Disk { system, path: path.to_owned(), top, is_new: false, held, made })
+        let (held, made, path) = (Vec::new(), Vec::new(), path.to_owned());
+        Ok(Disk { system, path, top, is_new: false, held, made, missing: None })
     }
 
     /// Creates the directory, if it does not exist.
@@ -211,9 +213,9 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Removes the directories above a path, as far as they are empty.
-    pub(crate) fn tidy(&mut self, path: &str) {
-        let (mut directory, _) = split(path);
+    /// Removes a directory and those above it, as far as they are empty.
+    pub(crate) fn tidy(&mut self, directory: &str) {
+        let mut directory = directory;
         while !directory.is_empty() {
             // One that is not empty stays, and so do those above it.
             if !self.remove_directory(directory) {
@@ -250,10 +252,16 @@ impl<'d> Disk<'d> {
         if directory.is_empty() {
             return Ok(Some(top));
         }
+        if self.missing.as_deref() == Some(directory) {
+            return Ok(None);
+        }
         if !self.held.iter().any(|(name, _)| name == directory) {
             match top.open_dir_below(Path::new(directory)) {
                 Ok(handle) => keep(&mut self.held, directory, handle),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.missing = Some(directory.to_owned());
+                    return Ok(None);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -272,6 +280,7 @@ impl<'d> Disk<'d> {
                 let handle = self.make(above)?.make_dir(OsStr::new(name))?;
                 keep(&mut self.held, directory, handle);
                 self.made.push(directory.to_owned());
+                self.missing = None;
             }
         }
         held(&self.held, directory).ok_or_else(|| io::ErrorKind::NotFound.into())

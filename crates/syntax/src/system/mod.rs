@@ -242,6 +242,11 @@ pub trait Dir: Send {
         None
     }
 
+    /// Waits until the names in this directory are safe on disk, where the system can tell.
+    fn settle(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Removes a file or a link from this directory.
     fn remove_file(&self, _name: &OsStr) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be removed here"))

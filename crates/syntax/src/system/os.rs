@@ -412,6 +412,10 @@ mod handles {
             Some(Place::Descriptor(self.descriptor.as_fd()))
         }
 
+        fn settle(&self) -> io::Result<()> {
+            os_write::settle(self.descriptor.as_fd())
+        }
+
         fn remove_file(&self, name: &OsStr) -> io::Result<()> {
             Ok(rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty())?)
         }
