@@ -149,7 +149,7 @@ pub const AGENT_CALLS: usize = 64;
 pub const AGENT_SAME_CALLS: usize = 3;
 
 /// How often a request is sent that a server cannot take at the moment.
-pub const AGENT_TRIES: u32 = 5;
+pub const AGENT_TRIES: usize = 5;
 
 /// Seconds that a server may ask to wait before the next try.
 pub const AGENT_RETRY_SECONDS: u64 = 60;

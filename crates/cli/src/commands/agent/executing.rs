@@ -43,10 +43,12 @@ impl Executing {
         grant: &[Ability],
     ) -> Result<Host, CommandError> {
         let effective = Effective::new(grant, &agent.abilities);
-        let grants = grants(&effective, agent)
-            .map_err(|error| CommandError::usage(error.to_string()))?;
+        let grants =
+            grants(&effective, agent).map_err(|error| CommandError::usage(error.to_string()))?;
         for program in grants.programs().filter(|program| runs_anything(program)) {
-            ui.warning(&format!("`sh:{program}` can start any program: it is a convenience, not a wall"))?;
+            ui.warning(&format!(
+                "`sh:{program}` can start any program: it is a convenience, not a wall"
+            ))?;
         }
         let audit = match &self.audit {
             Some(path) => Audit::to_file(session.shared_system(), session.directory().join(path)),
@@ -59,7 +61,9 @@ impl Executing {
             .with_network(NetworkPolicy { private_hosts, ..NetworkPolicy::default() })
             .with_audit(audit)
             .with_root(root.path());
-        host.map_err(|error| CommandError::refused(format!("the project cannot be opened: {error}")))
+        host.map_err(|error| {
+            CommandError::refused(format!("the project cannot be opened: {error}"))
+        })
     }
 
     /// Evaluates the tools of a valid agent and makes them callable. What is wrong is told.
