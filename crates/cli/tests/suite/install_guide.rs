@@ -46,7 +46,7 @@ fn shown(project: &Sandbox, command: &str) -> String {
     let text = text.replace(&*project.home().to_string_lossy(), "/home/you");
     let is_progress = |line: &&str| line.starts_with("Asking ") || line.starts_with("Fetching ");
     let lines = text.lines().filter(|line| !is_progress(line)).map(str::trim_end);
-    lines.map(|line| format!("{line}\n")).collect::<String>().trim_end().to_owned()
+    lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
 /// The page with what its commands print now.
