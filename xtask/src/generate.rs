@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 40] = [
+const LIMITS: [(&str, u64, &str, &str); 48] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -287,7 +287,7 @@ const LIMITS: [(&str, u64, &str, &str); 40] = [
     ),
     (
         "times that a request to a model is sent",
-        u64::from(limits::AGENT_TRIES),
+        limits::AGENT_TRIES as u64,
         "the turn fails, exit 1",
         "—",
     ),
