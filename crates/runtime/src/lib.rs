@@ -5,6 +5,7 @@
 //! has trusted. It never runs anything on behalf of a hook, a server, lint or an editor.
 
 pub mod abilities;
+pub mod agent;
 pub mod conversation;
 pub mod gates;
 pub mod policy;

@@ -228,7 +228,7 @@ pub(crate) fn write(base: &Path, files: &[(&str, &str)]) {
         let path = base.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
-        let mode = if name.ends_with(".sh") { 0o755 } else { 0o644 };
+        let mode = if name.contains(".sh") { 0o755 } else { 0o644 };
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
 }

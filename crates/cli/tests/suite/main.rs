@@ -38,13 +38,19 @@ mod install_hostile;
 #[cfg(unix)]
 mod install_kill;
 #[cfg(unix)]
+mod install_large;
+#[cfg(unix)]
 mod install_list;
 #[cfg(unix)]
 mod install_ownership;
 #[cfg(unix)]
+mod install_races;
+#[cfg(unix)]
 mod install_scene;
 #[cfg(unix)]
 mod install_shared;
+#[cfg(unix)]
+mod install_sources;
 #[cfg(unix)]
 mod install_sync;
 #[cfg(unix)]

@@ -381,7 +381,8 @@ fn file_names(item: &Item) -> Vec<Diagnostic> {
                 .with_help("give the file another name"),
         );
     };
-    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    let entrypoint = item.kind().entrypoint();
+    let mut seen = BTreeMap::from([(entrypoint.to_lowercase(), entrypoint)]);
     for file in &item.files {
         let path = file.path.as_str();
         if path.split('/').any(|name| {
@@ -395,6 +396,14 @@ fn file_names(item: &Item) -> Vec<Diagnostic> {
         }
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
             let message = format!("`{first}` and `{path}` are one file on some systems");
+            error("portable/case-collision", message);
+        }
+    }
+    for (folded, path) in &seen {
+        let below = format!("{folded}/");
+        let inside = seen.range(below.clone()..).next();
+        if let Some((_, other)) = inside.filter(|(other, _)| other.starts_with(&below)) {
+            let message = format!("`{path}` is a file, and on some systems `{other}` lies in it");
             error("portable/case-collision", message);
         }
     }

@@ -59,10 +59,14 @@ fn names_that_differ_in_case_collide() {
         ("skills/a/Ä.md", ""),
         ("skills/a/ä.md", ""),
     ]));
-    assert_eq!(
-        findings(&registry),
-        ["skills/a/SKILL.md:1 case-collision", "skills/a/SKILL.md:1 case-collision"]
-    );
+    assert_eq!(findings(&registry), ["skills/a/SKILL.md:1 case-collision"; 2]);
+    let registry = beside_a_good_one(files(&[
+        ("skills/a/SKILL.md", &good("a")),
+        ("skills/a/skill.md", ""),
+        ("skills/a/Docs", ""),
+        ("skills/a/docs/read.md", ""),
+    ]));
+    assert_eq!(findings(&registry), ["skills/a/SKILL.md:1 case-collision"; 2]);
 }
 
 /// Names that some system cannot hold.

@@ -57,6 +57,9 @@ pub enum EditError {
     /// Something in it is not what it should be.
     #[error("`{0}` is not a table")]
     Shape(String),
+    /// Somebody has added another source of that name in the meantime.
+    #[error("there is another source `{0}` by now; run it again")]
+    Taken(String),
 }
 
 impl Edit {
@@ -65,16 +68,30 @@ impl Edit {
         let mut document: DocumentMut = text
             .parse()
             .map_err(|error: toml_edit::TomlError| EditError::Syntax(one_line(error.message())))?;
+        // Comments alone are the beginning of a file, and not its end.
+        let beginning = if document.is_empty() { text.trim_end() } else { "" };
+        if !beginning.is_empty() {
+            document = DocumentMut::new();
+        }
         for edit in edits {
             edit.carry_out(&mut document)?;
         }
-        Ok(document.to_string())
+        if beginning.is_empty() {
+            Ok(document.to_string())
+        } else if document.is_empty() {
+            Ok(text.to_owned())
+        } else {
+            Ok(format!("{beginning}\n\n{document}"))
+        }
     }
 
     fn carry_out(&self, document: &mut DocumentMut) -> Result<(), EditError> {
         match self {
             Edit::Want { source, place, wanted, clients } => {
                 let table = source_table(document, source)?;
+                if is_elsewhere(table, place) {
+                    return Err(EditError::Taken(source.clone()));
+                }
                 set_place(table, place);
                 want(table, wanted)?;
                 if let Some(clients) = clients {
@@ -147,6 +164,17 @@ fn drop_if_empty(document: &mut DocumentMut, name: &str) {
     if is_empty {
         drop_source(document, name);
     }
+}
+
+/// Returns whether a source is somewhere else; another version of it is the same source.
+fn is_elsewhere(table: &dyn TableLike, place: &Place) -> bool {
+    let text = |key: &str| table.get(key).and_then(Item::as_str);
+    let (git, subpath, directory) = match place {
+        Place::Git { git, subpath, .. } => (Some(git.as_str()), subpath.as_deref(), None),
+        Place::Directory(path) => (None, None, Some(path.as_str())),
+    };
+    let is_new = text("git").is_none() && text("directory").is_none();
+    !is_new && (text("git"), text("subpath"), text("directory")) != (git, subpath, directory)
 }
 
 fn set_place(table: &mut dyn TableLike, place: &Place) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use brief_dialects::portable::{ItemId, Kind};
 use brief_syntax::Source;
 
-use super::{Edit, Manifest, Place, Wanted};
+use super::{Edit, EditError, Manifest, Place, Wanted};
 
 fn read(text: &str) -> Result<Manifest, Vec<String>> {
     let source = Arc::new(Source::new("brief.toml", text));
@@ -120,4 +120,31 @@ fn what_is_left_out_comes_back_when_it_is_asked_for() {
     let wanted = Wanted { items: [id(Kind::Rule, "x")].into(), ..Wanted::default() };
     let want = Edit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
     assert_eq!(Edit::apply(&without, &[want]).unwrap(), text);
+}
+
+#[test]
+fn comments_alone_stay_at_the_beginning() {
+    let wanted = Wanted { all: true, ..Wanted::default() };
+    let source = || "s".to_owned();
+    let want = Edit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
+    assert_eq!(
+        Edit::apply("# Mine.\n", &[want]).unwrap(),
+        "# Mine.\n\n[sources.s]\ngit = \"o/r\"\nall = true\n"
+    );
+    let drop = Edit::DropSource { source: source() };
+    assert_eq!(Edit::apply("# Mine.\n\n", &[drop]).unwrap(), "# Mine.\n\n");
+}
+
+/// Another version of a source is the same source, but another place is not.
+#[test]
+fn a_source_does_not_take_the_place_of_another_one() {
+    let text = "[sources.s]\ngit = \"o/r\"\nref = \"v1\"\nall = true\n";
+    let want = |place| {
+        let wanted = Wanted { all: true, ..Wanted::default() };
+        Edit::apply(text, &[Edit::Want { source: "s".to_owned(), place, wanted, clients: None }])
+    };
+    assert!(want(git("o/r", Some("v2"))).unwrap().contains("v2"));
+    let taken = Err(EditError::Taken("s".to_owned()));
+    assert_eq!(want(git("p/r", Some("v1"))), taken);
+    assert_eq!(want(Place::Directory("../r".to_owned())), taken);
 }

@@ -215,9 +215,9 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Removes the directories above a path, as far as they are empty.
-    pub(crate) fn tidy(&mut self, path: &str) {
-        let (mut directory, _) = split(path);
+    /// Removes a directory and those above it, as far as they are empty.
+    pub(crate) fn tidy(&mut self, directory: &str) {
+        let mut directory = directory;
         while !directory.is_empty() {
             // One that is not empty stays, and so do those above it.
             if !self.remove_directory(directory) {

@@ -120,8 +120,10 @@ pub(crate) struct Plan<'p> {
     pub(crate) backups: Vec<(String, String)>,
     /// What the records say about each path, each with the number of the record.
     recorded: BTreeMap<&'p str, Vec<(usize, &'p FileRecord)>>,
-    /// Whose each path is.
-    claimed: BTreeMap<String, String>,
+    /// The paths that stay or will be there.
+    claimed: BTreeSet<String>,
+    /// Whose each path is, in small letters: some file systems see no difference.
+    owners: BTreeMap<String, String>,
 }
 
 /// Returns what a record calls an item.
@@ -185,8 +187,14 @@ impl<'p> Plan<'p> {
             diagnostics: Vec::new(),
             backups: Vec::new(),
             recorded,
-            claimed: BTreeMap::new(),
+            claimed: BTreeSet::new(),
+            owners: BTreeMap::new(),
         }
+    }
+
+    fn claim(&mut self, path: &str, key: &str) {
+        self.claimed.insert(path.to_owned());
+        self.owners.insert(path.to_lowercase(), key.to_owned());
     }
 
     /// Leaves everything of an item as it is, because it could not be made.
@@ -203,7 +211,7 @@ impl<'p> Plan<'p> {
         let known = self.records.iter().find_map(|record| record.items.get(key));
         if let Some(record) = known {
             for path in record.files.keys() {
-                self.claimed.insert(path.clone(), key.to_owned());
+                self.claim(path, key);
                 self.keep_adopted(path);
             }
             self.after.items.insert(key.to_owned(), record.clone());
@@ -349,7 +357,7 @@ impl<'p> Plan<'p> {
             return Ok(());
         }
         for path in record.files.keys() {
-            self.claimed.insert(path.clone(), key.clone());
+            self.claim(path, &key);
         }
         self.unchanged += unchanged;
         self.kept += edits.len();
@@ -410,7 +418,7 @@ impl<'p> Plan<'p> {
     pub(crate) fn remove_stale(&mut self, disk: &mut Disk<'_>, own: &Disk<'_>) -> io::Result<()> {
         let mut stale: BTreeMap<&str, (&str, &FileRecord)> = BTreeMap::new();
         for (item, path, file) in self.records.iter().flat_map(|record| record.files()) {
-            if !self.claimed.contains_key(path) {
+            if !self.claimed.contains(path) {
                 stale.entry(path).or_insert((item, file));
             }
         }
@@ -493,15 +501,16 @@ impl<'p> Plan<'p> {
 
     /// Returns the item that has a path already, or needs it for a directory.
     fn clash(&self, path: &str) -> Option<String> {
-        let mut above = path;
+        let path = path.to_lowercase();
+        let mut above = path.as_str();
         while let Some((parent, _)) = above.rsplit_once('/') {
-            if let Some(item) = self.claimed.get(above) {
+            if let Some(item) = self.owners.get(above) {
                 return Some(item.clone());
             }
             above = parent;
         }
         let below = format!("{path}/");
-        let next = self.claimed.range(below.clone()..).next();
+        let next = self.owners.range(below.clone()..).next();
         next.filter(|(other, _)| other.starts_with(&below)).map(|(_, item)| item.clone())
     }
 

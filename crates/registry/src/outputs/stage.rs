@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::disk::{Disk, Found};
 use super::record::is_plain_path;
+use super::split;
 
 /// The directory of staged files.
 const STAGED: &str = "staged";
@@ -222,7 +223,7 @@ impl Stage {
         system.settle(own.path())?;
         top.take_file(self.files.as_ref(), staged, OsStr::new(JOURNAL))?;
         // No file changes its place before this is safe on disk.
-        system.settle(own.path())
+        top.settle()
     }
 
     /// Nothing was done, or it is undone; only a journal that cannot be removed makes it happen after all.
@@ -269,11 +270,10 @@ pub(crate) fn recover(system: &dyn System, disks: &mut Disks<'_>) -> io::Result<
                 remove(removal, files.as_ref(), disk)
                     .map_err(|error| named(&removal.path, &error))?;
             }
-            // The other run came as far as that.
-            Found::Missing => disk.tidy(&removal.path),
             _ => {}
         }
     }
+    tidy(&journal, &mut disks.outputs);
     let staged: BTreeSet<_> = files.entries()?.into_iter().map(|entry| entry.name).collect();
     for put in &journal.puts {
         // What is no longer staged is in place.
@@ -317,6 +317,7 @@ fn carry_out(
         remove(removal, files, disks.at(removal.at))
             .map_err(|error| ((index, 0), named(&removal.path, &error)))?;
     }
+    tidy(journal, &mut disks.outputs);
     for (index, put) in journal.puts.iter().enumerate() {
         place(put, files, disks.at(put.at))
             .map_err(|error| ((journal.removals.len(), index), named(&put.path, &error)))?;
@@ -348,9 +349,17 @@ fn undo(
 }
 
 fn remove(removal: &Removal, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
-    disk.give(files, &name(removal.staged), &removal.path)?;
-    disk.tidy(&removal.path);
-    Ok(())
+    disk.give(files, &name(removal.staged), &removal.path)
+}
+
+/// Removes the directories that are empty now, also where another run has come as far as that.
+fn tidy(journal: &Journal, disk: &mut Disk<'_>) {
+    let directories: BTreeSet<&str> =
+        journal.removals.iter().map(|removal| split(&removal.path).0).collect();
+    // Those further down come first.
+    for directory in directories.iter().rev() {
+        disk.tidy(directory);
+    }
 }
 
 fn place(put: &Put, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {

@@ -268,6 +268,11 @@ pub trait Dir: Send {
         Ok(Status { kind, size })
     }
 
+    /// Waits until the names in this directory are safe on disk, where the system can tell.
+    fn settle(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Removes a file or a link from this directory.
     fn remove_file(&self, _name: &OsStr) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be removed here"))

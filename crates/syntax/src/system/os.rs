@@ -428,6 +428,10 @@ mod handles {
             })
         }
 
+        fn settle(&self) -> io::Result<()> {
+            os_write::settle(self.descriptor.as_fd())
+        }
+
         fn remove_file(&self, name: &OsStr) -> io::Result<()> {
             Ok(rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty())?)
         }

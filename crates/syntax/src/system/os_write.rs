@@ -76,6 +76,15 @@ pub(super) fn share_permissions(
     Ok(())
 }
 
+/// Waits until the names in a directory are safe on disk.
+pub(super) fn settle(directory: BorrowedFd<'_>) -> io::Result<()> {
+    match rustix::fs::fsync(directory) {
+        // Not every file system can do it.
+        Ok(()) | Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Creates the file under its first name.
 fn stage(directory: BorrowedFd<'_>, permission: Permission) -> io::Result<OwnedFd> {
     let create = || create(directory, STAGED, permission);
