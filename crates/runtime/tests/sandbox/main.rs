@@ -6,6 +6,7 @@
 mod abilities;
 mod gates;
 mod hostile;
+mod impostor;
 mod loading;
 mod network;
 mod values;
