@@ -21,9 +21,11 @@ fn message(value: &Value) -> String {
 
 fn raw(text: &str) -> String {
     let length = u32::try_from(text.len()).unwrap().to_be_bytes();
-    let bytes = length.iter().copied().chain(text.bytes());
-    let octal: String = bytes.map(|byte| format!("\\{byte:03o}")).collect();
-    format!("printf '{octal}'")
+    let mut command = "printf '".to_owned();
+    for byte in length.into_iter().chain(text.bytes()) {
+        command.push_str(&format!("\\{byte:03o}"));
+    }
+    command + "'"
 }
 
 fn ready() -> String {
