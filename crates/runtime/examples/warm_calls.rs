@@ -35,7 +35,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let system: Arc<dyn System> = Arc::new(OsSystem);
     let program = match argument {
         Some(program) => {
-            WorkerProgram { program: program.into(), args: vec![WORKER_ARGUMENT.into()] }
+            let program = system.resolve(program.as_ref())?.path;
+            WorkerProgram { program, args: vec![WORKER_ARGUMENT.into()] }
         }
         None => WorkerProgram::own(system.as_ref())?,
     };
