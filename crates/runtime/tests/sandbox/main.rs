@@ -33,7 +33,7 @@ fn system() -> Arc<dyn System> {
 fn short() -> Limits {
     Limits {
         cpu: Duration::from_millis(200),
-        wall: Duration::from_secs(4),
+        wall: Duration::from_secs(10),
         memory: 16 * 1024 * 1024,
         ..Limits::default()
     }
