@@ -154,7 +154,8 @@ def measure_install(args, report):
     def clear():
         for path in [project, os.environ["XDG_CACHE_HOME"], os.path.join(args.work, "copies")]:
             shutil.rmtree(path, ignore_errors=True)
-        os.makedirs(project)
+        # A repository of its own, so that nothing is installed in the one around it.
+        os.makedirs(os.path.join(project, ".git"))
         os.makedirs(os.path.join(args.work, "copies"))
 
     copy = [shutil.which("cp"), "-r", os.path.join(source, "skills")]

@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 40] = [
+const LIMITS: [(&str, u64, &str, &str); 48] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -258,6 +258,44 @@ const LIMITS: [(&str, u64, &str, &str); 40] = [
         limits::TEMPLATE_BYTES as u64,
         "the agent does not run",
         "`agents/template-limit`",
+    ),
+    ("requests of one turn of an agent", limits::AGENT_ROUNDS as u64, "the turn ends, exit 1", "—"),
+    ("seconds of one turn of an agent", limits::AGENT_TURN_SECONDS, "the turn ends, exit 1", "—"),
+    (
+        "bytes that a model writes in one turn",
+        limits::AGENT_OUTPUT_BYTES as u64,
+        "the turn ends, exit 1",
+        "—",
+    ),
+    (
+        "tools that a model calls in one reply",
+        limits::AGENT_CALLS as u64,
+        "the turn ends, exit 1",
+        "—",
+    ),
+    (
+        "bytes of a tool's result",
+        limits::AGENT_RESULT_BYTES as u64,
+        "the rest is left out, which the model is told",
+        "—",
+    ),
+    (
+        "times that one turn makes the same call",
+        limits::AGENT_SAME_CALLS as u64,
+        "the model is told; when it goes on, the turn ends, exit 1",
+        "—",
+    ),
+    (
+        "times that a request to a model is sent",
+        limits::AGENT_TRIES as u64,
+        "the turn fails, exit 1",
+        "—",
+    ),
+    (
+        "seconds that a model's server may ask to wait",
+        limits::AGENT_RETRY_SECONDS,
+        "the turn fails, exit 1",
+        "—",
     ),
     (
         "files of a remote directory",

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::manifest::Place;
 use crate::outputs::plan::key;
-use crate::outputs::record::{FileRecord, ItemRecord, Record, is_output_path};
+use crate::outputs::record::{FileRecord, ItemRecord, Record, is_below, is_output_path};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "brief.lock";
@@ -173,6 +173,11 @@ impl Lock {
         })
     }
 
+    /// Returns whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty() && self.items.is_empty() && self.shared.is_empty()
+    }
+
     /// Returns the lock as a text; the same lock is always the same text.
     pub fn to_text(&self) -> String {
         let mut text = format!("{HEADER}version = {VERSION}\n");
@@ -220,6 +225,7 @@ impl Lock {
     /// Returns what the lock knows about files, as a record.
     pub(crate) fn to_record(&self) -> Record {
         let mut record = Record::new(String::new());
+        record.shared = self.shared.clone();
         for (id, item) in &self.items {
             let file = |file: &LockedFile| FileRecord {
                 sha256: file.sha256.clone(),
@@ -401,10 +407,6 @@ fn quoted(text: &str) -> String {
 
 fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-fn is_below(path: &str) -> bool {
-    !path.contains(['\\', '\0']) && path.split('/').all(|name| !matches!(name, "" | "." | ".."))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! decides *how*, with limits on time, output and number, and it keeps the record of what the user
 //! has trusted. It never runs anything on behalf of a hook, a server, lint or an editor.
 
+pub mod conversation;
 pub mod policy;
 pub mod prompt;
 pub mod review;

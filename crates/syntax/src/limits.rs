@@ -128,3 +128,28 @@ pub const TEMPLATE_STEPS: usize = 1_000_000;
 
 /// Bytes of one rendered text of an agent; a larger one is refused.
 pub const TEMPLATE_BYTES: usize = 1024 * 1024;
+
+/// Requests that one turn of an agent makes: a model that asks for tools round after round is stopped.
+/// The author of the format stopped at 6; 16 leave room for work that looks at one thing after another.
+pub const AGENT_ROUNDS: usize = 16;
+
+/// Seconds of one turn of an agent, its tools included. Models on a small machine are slow.
+pub const AGENT_TURN_SECONDS: u64 = 600;
+
+/// Bytes that a model may write in one turn, arguments of tools included.
+pub const AGENT_OUTPUT_BYTES: usize = 1024 * 1024;
+
+/// Bytes of one tool's result that a model is shown.
+pub const AGENT_RESULT_BYTES: usize = 64 * 1024;
+
+/// Tools that a model may call in one reply.
+pub const AGENT_CALLS: usize = 64;
+
+/// How often one turn makes the same call: once, and two repetitions.
+pub const AGENT_SAME_CALLS: usize = 3;
+
+/// How often a request is sent that a server cannot take at the moment.
+pub const AGENT_TRIES: u32 = 5;
+
+/// Seconds that a server may ask to wait before the next try.
+pub const AGENT_RETRY_SECONDS: u64 = 60;

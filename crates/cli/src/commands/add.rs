@@ -13,7 +13,7 @@ use brief_syntax::system::System;
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Conflicts, Installation, Where, normal};
+use crate::installation::{self, Conflicts, Installation, Where, normal, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -81,25 +81,37 @@ pub(crate) fn run(
     }
     let source = Source::parse_added(&args.source, session.directory(), system)
         .map_err(|error| CommandError::usage(error.to_string()))?;
-    let network = installation::network(args.offline);
-    let known = installation.clients.profiles().ids();
-    let found = installation::watched(ui, |observer| {
-        look_into(system, &source, session.directory(), &known, network, observer)
-    })?;
-    let found = found.map_err(|error| installation::refusal(&error))?;
-    let wanted = choose(&found.registry, &args.items, args.kind.as_deref())
-        .map_err(|error| not_chosen(&source, &error))?;
     let (place, identity) = place(&installation, session, &source)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     let entry = Entry::find(&manifest, &installation, system, place, &identity, args)?;
+    let source = entry.with_version(source);
+    let lock = installation.lock(system)?.unwrap_or_default();
+    // What is there already stays where it is: moving it is another wish.
+    let locked = lock.sources.get(&entry.name).filter(|locked| locked.place == entry.place);
+    let locked = locked.and_then(|locked| locked.commit.as_deref());
+    let network = installation::network(args.offline);
+    let known = installation.clients.profiles().ids();
+    let found = installation::watched(ui, |observer| {
+        look_into(system, &source, locked, session.directory(), &known, network, observer)
+    })?;
+    let found = found.map_err(|error| installation::refusal_of_typed(&error))?;
+    for note in &found.notes {
+        ui.warning(note)?;
+    }
+    let wanted = choose(&found.registry, &args.items, args.kind.as_deref())
+        .map_err(|error| not_chosen(&source, locked.map(|commit| (&entry, commit)), &error))?;
     let edits = [Edit::Want {
         source: entry.name.clone(),
-        place: entry.place,
+        place: entry.place.clone(),
         wanted,
         clients: own_clients,
     }];
     let mode = installation::mode(args.dry_run, false);
-    let commits = found.commit.into_iter().map(|commit| (entry.name.clone(), commit));
+    let commits = found
+        .commit
+        .into_iter()
+        .filter(|_| locked.is_none())
+        .map(|commit| (entry.name.clone(), commit));
     let request = Request {
         edits: &edits,
         refresh: Refresh::None,
@@ -130,9 +142,24 @@ pub(crate) fn run(
     Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
-fn not_chosen(source: &Source, error: &ChooseError) -> CommandError {
-    let refused = CommandError::refused(format!("`{source}`: {error}"));
+fn not_chosen(
+    source: &Source,
+    locked: Option<(&Entry, &str)>,
+    error: &ChooseError,
+) -> CommandError {
+    let at = locked.map_or(String::new(), |(_, commit)| format!(" at {}", short(commit)));
+    let refused = CommandError::refused(format!("`{source}`{at}: {error}"));
     match error {
+        ChooseError::Missing { near: None, .. } if let Some((entry, _)) = locked => {
+            let version = match &entry.place {
+                Place::Git { reference: Some(_), .. } => "@VERSION",
+                _ => "",
+            };
+            let name = &entry.name;
+            refused.with_hint(format!(
+                "if it is newer than what is locked, `brief update {name}{version}` comes first"
+            ))
+        }
         ChooseError::Missing { near: Some(near), .. } => {
             refused.with_hint(format!("did you mean `{near}`?"))
         }
@@ -204,6 +231,18 @@ impl Entry {
         }
         let name = made_up(identity, &place, is_free);
         Ok(Entry { name, place })
+    }
+}
+
+impl Entry {
+    /// Returns a source that was typed in the version that is wanted of it.
+    fn with_version(&self, source: Source) -> Source {
+        match (source, &self.place) {
+            (Source::Git(source), Place::Git { reference, .. }) => {
+                Source::Git(GitSource { reference: reference.clone(), ..source })
+            }
+            (source, _) => source,
+        }
     }
 }
 

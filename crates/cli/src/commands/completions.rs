@@ -1,6 +1,7 @@
 //! `brief completions`
 //!
-//! The script asks the program itself what fits, so that names of tasks complete too.
+//! The script asks the program itself what fits, so that names of tasks and of what is
+//! installed complete too.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -150,7 +150,7 @@ fn stale_lock(installation: &Installation, lock: Option<&Lock>, findings: &mut V
         match lock.sources.get(name) {
             None => stale(format!("the source `{name}` is not locked")),
             Some(locked) if locked.place != source.place => {
-                stale(format!("the source `{name}` is locked elsewhere"));
+                stale(format!("the source `{name}` is locked at another place or version"));
             }
             Some(locked) => {
                 for bundle in &source.wanted.bundles {

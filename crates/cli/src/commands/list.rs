@@ -112,8 +112,12 @@ pub(crate) fn run(
     if args.json {
         print_json(ui, session, &installation, &manifest, &lock)?;
     } else if lock.items.is_empty() {
-        let place = installation.project.config.display();
-        ui.status(&format!("nothing is installed in {place}; `brief add SOURCE` does that"))?;
+        let place = installation.project.outputs.display();
+        let way = match manifest.sources.as_slice() {
+            [] => "`brief add SOURCE` does that",
+            _ => "`brief sync` installs what brief.toml says",
+        };
+        ui.status(&format!("nothing is installed in {place}; {way}"))?;
     } else if args.tree {
         print_tree(ui, &lock)?;
     } else {
@@ -247,9 +251,12 @@ fn available(
     };
     let network = installation::network(args.offline);
     let found = installation::watched(ui, |observer| {
-        look_into(system, &source, base, &known, network, observer)
+        look_into(system, &source, None, base, &known, network, observer)
     })?;
-    let found = found.map_err(|error| installation::refusal(&error))?;
+    let found = found.map_err(|error| match manifest.source(text) {
+        Some(_) => installation::refusal(&error),
+        None => installation::refusal_of_typed(&error),
+    })?;
     if args.json {
         return print_offers_json(ui, &source, &found.registry, found.commit.as_deref());
     }

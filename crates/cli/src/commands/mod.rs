@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod add;
+mod agent;
 mod build;
 mod clean;
 pub(crate) mod completions;
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Decisions(decisions::DecisionsArgs),
     Why(why::WhyArgs),
     Task(Box<task::TaskArgs>),
+    Agent(agent::AgentArgs),
     McpServers(mcp_servers::McpServersArgs),
     Add(Box<add::AddArgs>),
     Remove(remove::RemoveArgs),
@@ -71,6 +73,7 @@ pub(crate) fn run(
         Command::Decisions(args) => decisions::run(ui, session, args),
         Command::Why(args) => why::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
+        Command::Agent(args) => agent::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
         Command::Add(args) => add::run(ui, session, args),
         Command::Remove(args) => remove::run(ui, session, args),

@@ -1,12 +1,15 @@
 //! `brief new`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_engine::portable::{Kind, name_problem, scaffold};
+use brief_engine::portable::{self, Kind, name_problem, scaffold};
+use brief_registry::install::Project;
+use brief_syntax::Root;
 use clap::{Args, ValueEnum};
 
 use crate::error::CommandError;
+use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -43,6 +46,26 @@ impl NewKind {
     }
 }
 
+/// Refuses a project that only uses items: what is written there would be for no client. A registry that
+/// uses items of others is one all the same.
+fn refuse_consumer(session: &Session, item_root: &Path) -> Result<(), CommandError> {
+    let system = session.system();
+    let directory = session.directory().join(item_root);
+    let project = Project::at(&installation::project_root(session)?);
+    let Some(proof) = installation::consumes(system, &project) else { return Ok(()) };
+    let is_registry = Root::open(system, &directory).is_ok_and(|root| {
+        let found = portable::read(system, &root, &[]);
+        !found.items.is_empty() || !found.bundles.is_empty()
+    });
+    if is_registry {
+        return Ok(());
+    }
+    let place = project.outputs.display();
+    let message = format!("`{place}` uses items of registries ({proof}), and is none itself");
+    Err(CommandError::refused(message)
+        .with_hint("write the item in the registry that it is to come from; `brief add DIRECTORY` tries it here"))
+}
+
 pub(crate) fn run(
     ui: &mut Ui,
     session: &Session,
@@ -53,6 +76,7 @@ pub(crate) fn run(
         return Err(CommandError::usage(message)
             .with_hint("use a-z, 0-9 and hyphens between them, 64 at most"));
     }
+    refuse_consumer(session, &args.item_root)?;
     let name = &args.name;
     let (below, text) = match args.kind.item() {
         Some(kind) => {

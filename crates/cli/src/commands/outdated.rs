@@ -13,7 +13,7 @@ use crate::ui::Ui;
 
 /// Show which sources have moved on since they were locked
 ///
-/// Exits with 1 when any has.
+/// Exits with 1 when any has, or cannot be asked.
 #[derive(Debug, Args)]
 pub(crate) struct OutdatedArgs {
     #[command(flatten)]
@@ -59,6 +59,13 @@ pub(crate) fn run(
         }
     }
     let failed = found.iter().any(|source| source.is_outdated() || source.error.is_some());
+    if !failed && !args.json {
+        ui.status(if found.is_empty() {
+            "no source is a repository, so none can be outdated"
+        } else {
+            "nothing is outdated"
+        })?;
+    }
     Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
@@ -90,14 +97,14 @@ fn print(ui: &mut Ui, source: &Newest) -> Result<(), CommandError> {
         }
         (None, Some(commit)) => {
             ui.print_line(format!(
-                "{name}{at}: not locked -> {}; `brief sync` does",
+                "{name}{at}: not locked yet, now at {}; `brief sync` locks it",
                 short(commit)
             ))?;
         }
         _ => {}
     }
     if let Some(tag) = &source.newer_tag {
-        ui.print_line(format!("{name}{at}: there is {tag}; `brief add SOURCE@{tag}` moves it"))?;
+        ui.print_line(format!("{name}{at}: there is {tag}; `brief update {name}@{tag}` moves it"))?;
     }
     Ok(())
 }

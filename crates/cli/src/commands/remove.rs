@@ -21,7 +21,11 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
     /// What to remove: the NAME of an item, bundle or source, or KIND/NAME
-    #[arg(value_name = "NAME", required = true)]
+    #[arg(
+        value_name = "NAME",
+        required = true,
+        add = clap_complete::ArgValueCompleter::new(installation::complete)
+    )]
     names: Vec<String>,
 
     /// Write nothing; tell what would be done

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use brief_registry::install::{Extent, Locking, Refresh, Request};
-use brief_registry::manifest::{Manifest, Place};
+use brief_registry::manifest::{Edit, Manifest, Place, Wanted};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
@@ -17,10 +17,11 @@ use crate::ui::Ui;
 ///
 /// A source is always at one commit: naming an item moves the source that it comes from, and the plan
 /// shows everything that this changes. What is not wanted so far is not added, unless all of a source is.
+/// SOURCE@REF moves a source to another branch, tag or commit, and brief.toml says so.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
-    /// The sources to move, or items of them [default: all]
-    #[arg(value_name = "NAME")]
+    /// The sources to move, or items and bundles of them [default: all]
+    #[arg(value_name = "NAME", add = clap_complete::ArgValueCompleter::new(installation::complete))]
     names: Vec<String>,
 
     /// Write nothing; tell what would be done
@@ -52,14 +53,22 @@ pub(crate) fn run(
         Err(code) => return Ok(code),
     };
     let manifest = installation.manifest.clone().unwrap_or_default();
+    let mut edits = Vec::new();
+    let mut names = Vec::new();
+    for name in &args.names {
+        match name.split_once('@') {
+            Some((name, reference)) => edits.push(other_version(&manifest, name, reference)?),
+            None => names.push(name.clone()),
+        }
+    }
     let refresh = match args.names.as_slice() {
         [] => Refresh::All,
-        names => Refresh::Named(sources(session, &installation, &manifest, names)?),
+        _ => Refresh::Named(sources(session, &installation, &manifest, &names)?),
     };
     let clients = installation.wanted(&[])?;
     let mode = installation::mode(args.dry_run, args.diff);
     let request = Request {
-        edits: &[],
+        edits: &edits,
         refresh,
         commits: BTreeMap::new(),
         mode,
@@ -83,6 +92,34 @@ pub(crate) fn run(
     Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
+/// Wants another version of a source, and of it what was wanted before.
+fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Edit, CommandError> {
+    let Some(source) = manifest.source(name) else {
+        let known: Vec<&str> = manifest.sources.iter().map(|source| source.name.as_str()).collect();
+        let hint = match nearest(name, &known) {
+            Some(near) => format!("did you mean `{near}@{reference}`?"),
+            None => "only a whole source has versions; `brief list --tree` shows them".to_owned(),
+        };
+        let message = format!("no source is called `{name}`");
+        return Err(CommandError::refused(message).with_hint(hint));
+    };
+    let Place::Git { git, subpath, .. } = &source.place else {
+        let message = format!("the source `{name}` is a directory, which has no versions");
+        return Err(CommandError::refused(message)
+            .with_hint("it is always read as it is; `brief sync` does that"));
+    };
+    if reference.is_empty() {
+        let message = format!("`{name}@` does not say which version");
+        return Err(
+            CommandError::usage(message).with_hint("a branch, tag or commit comes after `@`")
+        );
+    }
+    let (git, subpath) = (git.clone(), subpath.clone());
+    let place = Place::Git { git, reference: Some(reference.to_owned()), subpath };
+    let (source, wanted) = (name.to_owned(), Wanted::default());
+    Ok(Edit::Want { source, place, wanted, clients: None })
+}
+
 /// Finds the sources that names stand for: their own, or those of items.
 fn sources(
     session: &Session,
@@ -97,23 +134,29 @@ fn sources(
             found.insert(source.name.clone());
             continue;
         }
-        let items = lock
-            .items
+        let is_meant = |kind: &str, own: &str| own == name || format!("{kind}/{own}") == *name;
+        let items = lock.items.iter().filter(|(id, _)| is_meant(id.kind.as_str(), &id.name));
+        let bundles = lock
+            .sources
             .iter()
-            .filter(|(id, _)| id.name == *name || format!("{}/{}", id.kind, id.name) == *name);
-        let before = found.len();
-        found.extend(items.map(|(_, item)| item.source.clone()));
-        if found.len() == before && !lock.items.keys().any(|id| id.name == *name) {
+            .filter(|(_, source)| source.bundles.keys().any(|own| is_meant("bundle", own)));
+        let items = items.map(|(_, item)| item.source.clone());
+        let of_name: Vec<String> = items.chain(bundles.map(|(own, _)| own.clone())).collect();
+        if of_name.is_empty() {
             let known = manifest.sources.iter().map(|source| source.name.as_str());
-            let known: Vec<&str> =
-                known.chain(lock.items.keys().map(|id| id.name.as_str())).collect();
+            let bundles = lock.sources.values().flat_map(|source| source.bundles.keys());
+            let known: Vec<&str> = known
+                .chain(lock.items.keys().map(|id| id.name.as_str()))
+                .chain(bundles.map(String::as_str))
+                .collect();
             let hint = match nearest(name, &known) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`brief list` shows what is installed".to_owned(),
             };
-            let message = format!("no source or item is called `{name}`");
+            let message = format!("no source, bundle or item is called `{name}`");
             return Err(CommandError::refused(message).with_hint(hint));
         }
+        found.extend(of_name);
     }
     let is_git = |name: &String| {
         manifest.source(name).is_some_and(|source| matches!(source.place, Place::Git { .. }))

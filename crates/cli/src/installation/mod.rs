@@ -1,6 +1,7 @@
 //! What the commands share that install things: where the project is, what its `brief.toml` says, and how
 //! a run is told about.
 
+mod complete;
 mod print;
 mod refusal;
 
@@ -24,8 +25,9 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
+pub(crate) use complete::complete;
 pub(crate) use print::{JsonSource, print_json, print_report, short};
-pub(crate) use refusal::{refusal, tell_unresolved};
+pub(crate) use refusal::{refusal, refusal_of_typed, tell_unresolved};
 
 /// Which installation a command is about.
 #[derive(Debug, Args)]
@@ -53,6 +55,8 @@ pub(crate) struct Installation {
     pub(crate) clients: Clients,
     /// The manifest; `None` when there is no `brief.toml`.
     pub(crate) manifest: Option<Manifest>,
+    /// Whether it is not the directory that the user is in, and has to be named.
+    pub(crate) is_elsewhere: bool,
 }
 
 impl Installation {
@@ -67,11 +71,14 @@ impl Installation {
         } else {
             (Project::at(&project_root(session)?), Scope::Project)
         };
+        let is_elsewhere = session.root()?.path() != project.outputs;
         let source = read_manifest(session.system(), &project)?;
         let clients = Clients::read(source.as_ref(), Section::Install, scope);
         let manifest = source.as_ref().map(Manifest::read).transpose();
         match (clients, manifest) {
-            (Ok(clients), Ok(manifest)) => Ok(Ok(Installation { project, clients, manifest })),
+            (Ok(clients), Ok(manifest)) => {
+                Ok(Ok(Installation { project, clients, manifest, is_elsewhere }))
+            }
             (clients, manifest) => {
                 let mut problems = clients.err().unwrap_or_default();
                 problems.extend(manifest.err().unwrap_or_default());
@@ -211,6 +218,16 @@ pub(crate) fn project_root(session: &Session) -> Result<PathBuf, CommandError> {
     let inside = start.ancestors().take_while(|directory| directory.starts_with(top));
     let nearest = inside.into_iter().find(|directory| has(directory, "brief.toml"));
     Ok(nearest.unwrap_or(top).to_owned())
+}
+
+/// Returns what shows that a project uses items of registries; `None` when it does not.
+pub(crate) fn consumes(system: &dyn System, project: &Project) -> Option<&'static str> {
+    if system.read(&project.lock(), brief_syntax::limits::BUILD_RECORD_BYTES).is_ok() {
+        return Some("it has a brief.lock");
+    }
+    let source = read_manifest(system, project).ok().flatten()?;
+    let manifest = Manifest::read(&source).ok()?;
+    (!manifest.sources.is_empty()).then_some("its brief.toml has `[sources]`")
 }
 
 pub(crate) fn user_project(system: &dyn System) -> Result<Project, CommandError> {

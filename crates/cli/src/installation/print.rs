@@ -1,15 +1,17 @@
 //! What a run did, for people and for programs.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use brief_registry::install::{Mode, Report, SourceReport};
 use brief_registry::manifest::Place;
 use brief_registry::{Change, ChangeKind, Difference};
 use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::{Diagnostic, Source};
 use serde::Serialize;
 use similar::TextDiff;
 
-use super::Installation;
+use super::{Installation, slashed};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -29,7 +31,7 @@ pub(crate) fn print_report(
     mode: Mode,
 ) -> Result<(), CommandError> {
     let root = &installation.project.outputs;
-    ui.print_diagnostics(&report.diagnostics, root)?;
+    ui.print_diagnostics(&with_sources(report), root)?;
     for note in &report.notes {
         ui.warning(note)?;
     }
@@ -68,8 +70,26 @@ pub(crate) fn print_report(
         let copy = copy.strip_prefix(root).unwrap_or(copy);
         ui.status(&format!("  {path} was replaced; what it held is in {}", copy.display()))?;
     }
-    ui.status(&summary(report, mode))?;
+    ui.status(&summary(installation, report, mode))?;
     Ok(())
+}
+
+/// Returns what is wrong, with files of repositories under the name of their source: where the cache has
+/// them says nothing to a person.
+fn with_sources(report: &Report) -> Vec<Diagnostic> {
+    let mut diagnostics = report.diagnostics.clone();
+    for found in &mut diagnostics {
+        let repositories = report.sources.iter().filter(|source| source.commit.is_some());
+        let path = found.source.path();
+        let shown = repositories.into_iter().find_map(|source| {
+            let below = path.strip_prefix(&source.directory).ok()?;
+            Some(format!("{}:{}", source.name, slashed(below)))
+        });
+        if let Some(shown) = shown {
+            found.source = Arc::new(Source::new(shown, found.source.text()));
+        }
+    }
+    diagnostics
 }
 
 /// Why a file is not as it should be.
@@ -84,7 +104,8 @@ fn why(change: &Change) -> &'static str {
 fn of_our_own(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Created => "missing",
-        _ => "out of date",
+        ChangeKind::Updated => "out of date",
+        ChangeKind::Removed => "no longer needed",
     }
 }
 
@@ -99,7 +120,7 @@ fn moved(source: &SourceReport) -> Option<String> {
     }
 }
 
-fn summary(report: &Report, mode: Mode) -> String {
+fn summary(installation: &Installation, report: &Report, mode: Mode) -> String {
     let items = if report.count == 1 { "item" } else { "items" };
     let done = match report.failed {
         0 => report.count.to_string(),
@@ -120,7 +141,14 @@ fn summary(report: &Report, mode: Mode) -> String {
     let kinds = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed];
     let [created, updated, removed] = kinds.map(counted);
     let (unchanged, kept) = (report.unchanged, report.kept);
-    format!("{done} {items}: {created}, {updated}, {unchanged} unchanged, {removed}, {kept} kept")
+    let place = if installation.is_elsewhere {
+        format!(" in {}", installation.project.outputs.display())
+    } else {
+        String::new()
+    };
+    format!(
+        "{done} {items}{place}: {created}, {updated}, {unchanged} unchanged, {removed}, {kept} kept"
+    )
 }
 
 /// Shows how a file would change, as `diff -u` does.
@@ -221,7 +249,11 @@ pub(crate) fn print_json(ui: &mut Ui, root: &Path, report: &Report) -> Result<()
         changed.map(|change| change.path.as_str()).collect()
     };
     let word = |kind: Option<ChangeKind>| {
-        kind.map(|kind| if kind == ChangeKind::Created { "created" } else { "updated" })
+        kind.map(|kind| match kind {
+            ChangeKind::Created => "created",
+            ChangeKind::Updated => "updated",
+            ChangeKind::Removed => "removed",
+        })
     };
     let sources = report.sources.iter().map(|source| {
         let (before, commit) = (source.before.as_deref(), source.commit.as_deref());

@@ -46,6 +46,22 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
     }
 }
 
+/// Says why something that was just typed is not there, without calling it a source of the project.
+pub(crate) fn refusal_of_typed(error: &InstallError) -> CommandError {
+    match error {
+        InstallError::Fetch { error, .. } => CommandError::refused(error.to_string()),
+        InstallError::Directory { path, error, .. } => {
+            let (path, problem) = (super::normal(path), brief_syntax::system::words(error));
+            let path = path.display();
+            CommandError::refused(format!("the directory `{path}` cannot be opened: {problem}"))
+                .with_hint(
+                    "a repository on GitHub is `owner/name`; others are written as git has them",
+                )
+        }
+        other => refusal(other),
+    }
+}
+
 /// Says everything that cannot be had, each with its way out.
 pub(crate) fn tell_unresolved(ui: &mut Ui, problems: &[Unresolved]) -> Result<(), CommandError> {
     for problem in problems {

@@ -18,6 +18,12 @@ mod hosted;
 mod hostile;
 mod init;
 #[cfg(unix)]
+mod install;
+#[cfg(unix)]
+mod install_add;
+#[cfg(unix)]
+mod install_bundles;
+#[cfg(unix)]
 mod install_exec;
 #[cfg(unix)]
 mod install_hostile;
@@ -26,9 +32,15 @@ mod install_kill;
 #[cfg(unix)]
 mod install_large;
 #[cfg(unix)]
+mod install_ownership;
+#[cfg(unix)]
 mod install_races;
 #[cfg(unix)]
 mod install_scene;
+#[cfg(unix)]
+mod install_sync;
+#[cfg(unix)]
+mod install_update;
 mod lint;
 mod mcp_servers;
 mod new;

@@ -15,6 +15,7 @@ fn help_lists_the_commands() {
       decisions    Show the decisions that bind a file or directory
       why          Show each candidate for a file or directory, in or out, and the reason
       task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
+      agent        Check, run and serve agent files
       mcp-servers  Show the MCP servers that are configured for a file or directory
       add          Add items from a registry, for the project's clients or the user's
       remove       Remove items, bundles or sources, and the files that were written for them
@@ -53,6 +54,11 @@ fn each_command_has_help() {
         &["why"],
         &["task"],
         &["task", "list"],
+        &["agent"],
+        &["agent", "list"],
+        &["agent", "check"],
+        &["agent", "command"],
+        &["agent", "abilities"],
         &["mcp-servers"],
         &["add"],
         &["remove"],

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
 
 use crate::mcp::{self, Format};
-use crate::profile::{Bridge, Files, Listing, Profile, Scope};
+use crate::profile::{Bridge, Files, Listing, Profile, Scope, Template};
 
 use super::Clients;
 use super::body::relative;
@@ -42,7 +42,10 @@ impl Clients {
                     self.add_listing(listing, project.present, &mut entries);
                 }
             }
-            if let Some(bridge) = profile.bridge() {
+            // Who gets nothing need not read anything.
+            let gets = |path: &Template| project.files.iter().any(|file| path.matches(file));
+            let is_served = profile.layouts().any(|(_, layout)| gets(layout.path_in(self.scope())));
+            if let Some(bridge) = profile.bridge().filter(|_| is_served) {
                 self.add_bridge(bridge, project.present, &mut entries);
             }
         }

@@ -20,10 +20,14 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<Merged, String> {
         [SharedEntry::Block { text }] => Some(text.as_str()),
         _ => return Err("more than one block is wanted in it".to_owned()),
     };
-    let before = request.before.iter().find_map(|entry| match entry {
-        SharedEntry::Block { text } => Some(text.as_str()),
-        _ => None,
-    });
+    let before: Vec<&str> = request
+        .before
+        .iter()
+        .filter_map(|entry| match entry {
+            SharedEntry::Block { text } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
     let Some(block) = find(text)? else {
         return Ok(match wanted {
             Some(wanted) if !stands(text, wanted, None) => added(text, wanted),
@@ -35,21 +39,21 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<Merged, String> {
     let wanted = wanted.filter(|wanted| !stands(text, wanted, Some(&block)));
     let entry = |text: &str| SharedEntry::Block { text: text.to_owned() };
     let mut merged = unchanged;
-    match (wanted, before) {
+    match (wanted, before.first().copied()) {
         // Not ours to take away.
         (None, None) => {}
         (Some(wanted), _) if inside == wanted => merged.entries.push(entry(wanted)),
-        (_, Some(before)) if inside == before => {
+        _ if before.contains(&inside.as_str()) => {
             merged = replaced(text, &block, wanted);
         }
-        _ => {
-            let name = entry(wanted.or(before).unwrap_or_default());
-            let reason = if before.is_some() { EDITED } else { FOREIGN };
+        (_, first) => {
+            let name = entry(wanted.or(first).unwrap_or_default());
+            let reason = if first.is_some() { EDITED } else { FOREIGN };
             if may_replace(request, &name, reason, &mut merged) {
                 merged = replaced(text, &block, wanted);
             } else if wanted.is_some() {
                 // It may become ours again.
-                merged.entries.extend(before.map(entry));
+                merged.entries.extend(first.map(entry));
             }
         }
     }

@@ -32,10 +32,12 @@ pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged,
     }
     // Afterwards, so that a list that gets something else instead stays where it is.
     let mut removed = false;
+    let mut seen: Vec<String> = request.wanted.iter().map(SharedEntry::name).collect();
     for entry in request.before {
-        if request.wanted.iter().any(|wanted| wanted.name() == entry.name()) {
+        if seen.contains(&entry.name()) {
             continue;
         }
+        seen.push(entry.name());
         if let Some(change) = remove(&text, entry, request, &mut merged)? {
             text = change;
             removed = true;
@@ -115,7 +117,7 @@ fn set(
         return Ok(Some(json.append(&table, |layout| layout.property(name, &new.value))));
     };
     let before = request.before.iter().find(|before| before.name() == entry.name());
-    let is_as_before = before.is_some_and(|before| is_value(&found.value, before));
+    let is_as_before = was_ours(&found.value, entry, request);
     if same(&found.value, &new.value) {
         merged.entries.extend(before.map(|_| entry.clone()));
         return Ok(None);
@@ -152,7 +154,8 @@ fn remove(
                 None => None,
             };
             let found = found.filter(|found| {
-                is_value(&found.value, entry) || may_replace(request, entry, EDITED, merged)
+                was_ours(&found.value, entry, request)
+                    || may_replace(request, entry, EDITED, merged)
             });
             (key, found.map(|found| found.range))
         }
@@ -190,6 +193,12 @@ fn property<'o, 't>(
 
 fn is_text(value: &Value<'_>, text: &str) -> bool {
     value.as_string_lit().is_some_and(|found| found.value == text)
+}
+
+/// Returns whether a value is one that we have put there under the name of an entry.
+fn was_ours(value: &Value<'_>, entry: &SharedEntry, request: &Merge<'_>) -> bool {
+    let mut before = request.before.iter().filter(|before| before.name() == entry.name());
+    before.any(|before| is_value(value, before))
 }
 
 fn is_value(value: &Value<'_>, entry: &SharedEntry) -> bool {

@@ -232,6 +232,7 @@ fn rules_of_opencode_are_named_in_its_file() {
 #[test]
 fn claude_imports_agents_md() {
     let project = clients("", Scope::Project);
+    let files = [".claude/rules/x.md", ".x/x/S.md"];
     let usual = ["CLAUDE.md: block = @AGENTS.md"];
     for (wanted, present, expected) in [
         (&["claude"][..], &["AGENTS.md"][..], &usual[..]),
@@ -244,17 +245,20 @@ fn claude_imports_agents_md() {
         (&["claude"], &["CLAUDE.md"], &[]),
         (&["opencode"], &["AGENTS.md"], &[]),
     ] {
-        assert_eq!(needs(&project, wanted, &[], present), expected, "{wanted:?} {present:?}");
+        assert_eq!(needs(&project, wanted, &files, present), expected, "{wanted:?} {present:?}");
     }
     let leave = clients("[install]\nclaude-md = \"leave\"\n", Scope::Project);
-    assert_eq!(needs(&leave, &["claude"], &[], &["AGENTS.md"]), [""; 0]);
+    assert_eq!(needs(&leave, &["claude"], &files, &["AGENTS.md"]), [""; 0]);
     let home = clients("", Scope::Home);
-    assert_eq!(needs(&home, &["claude"], &[], &["AGENTS.md"]), [""; 0]);
+    assert_eq!(needs(&home, &["claude"], &files, &["AGENTS.md"]), [""; 0]);
+    // Who gets nothing need not read anything.
+    assert_eq!(needs(&project, &["claude"], &[RULE_FILE], &["AGENTS.md"]), [""; 0]);
     // Two clients that need the same file have one block.
     let two = "[clients.x.skill]\npath = \".x/{name}/S.md\"\nfields = []\n\
                [clients.x.bridge]\nfrom = \"X.md\"\nfile = \"CLAUDE.md\"\ntext = \"see {path}\"\n";
     let expected = ["CLAUDE.md: block = @AGENTS.md\nsee X.md"];
-    let found = needs(&clients(two, Scope::Project), &["claude", "x"], &[], &["AGENTS.md", "X.md"]);
+    let found =
+        needs(&clients(two, Scope::Project), &["claude", "x"], &files, &["AGENTS.md", "X.md"]);
     assert_eq!(found, expected);
 }
 

@@ -49,7 +49,8 @@ pub(super) fn read(
     agent: &mut Agent,
     notes: &mut Notes<'_>,
 ) {
-    let mut loading = Loading { place, notes, found: Vec::new(), unresolved: Vec::new() };
+    let (found, unresolved) = (Vec::new(), Vec::new());
+    let mut loading = Loading { place, notes, found, unresolved, left: limits::PROMPT_BYTES };
     for entry in entries {
         match entry {
             Entry::Inline(command) => loading.found.push(command),
@@ -94,6 +95,8 @@ struct Loading<'l, 'p, 'n> {
     notes: &'l mut Notes<'n>,
     found: Vec<Command>,
     unresolved: Vec<Remote>,
+    /// Bytes that may still be read.
+    left: usize,
 }
 
 impl Loading<'_, '_, '_> {
@@ -211,6 +214,13 @@ impl Loading<'_, '_, '_> {
     }
 
     fn text(&mut self, path: PathBuf, bytes: Vec<u8>, span: Span) {
+        let Some(left) = self.left.checked_sub(bytes.len()) else {
+            let message =
+                format!("the commands of the agent have more than {} bytes", limits::PROMPT_BYTES);
+            self.notes.error("agents/too-many-commands", span, message, "remove some");
+            return;
+        };
+        self.left = left;
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let source = Arc::new(Source::from_bytes(path.clone(), bytes));
         let origin = CommandOrigin::File(path);

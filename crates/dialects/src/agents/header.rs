@@ -6,12 +6,12 @@
 mod abilities;
 mod commands;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use brief_syntax::Span;
 use brief_syntax::front_matter::Header;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
-use brief_syntax::{Span, limits};
 
 use super::model::{
     Abilities, Command, Recommended, Remote, Required, Startup, Status, TemplateEngine,
@@ -41,6 +41,9 @@ const FIELDS: [&str; 17] = [
     "deny",
     "tools",
 ];
+
+/// Bytes that a header may stand for; one without aliases always fits.
+const HEADER_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a header says.
 #[derive(Debug, Default)]
@@ -79,6 +82,19 @@ pub(super) enum Entry {
     Remote(Remote),
 }
 
+/// Returns what is left of a number of bytes once every text of a value is counted, aliases followed.
+fn expanded(node: Node<'_>, left: usize) -> Option<usize> {
+    let left = left.checked_sub(1)?;
+    match node.value() {
+        Yaml::Null | Yaml::Broken(_) => Some(left),
+        Yaml::Scalar(text) => left.checked_sub(text.len()),
+        Yaml::Sequence(list) => list.iter().try_fold(left, |left, item| expanded(item, left)),
+        Yaml::Mapping(mapping) => mapping
+            .fields()
+            .try_fold(left, |left, field| expanded(field.value, expanded(field.key, left)?)),
+    }
+}
+
 /// Returns whether a name is that of a field, in any case.
 pub(super) fn is_field(name: &str) -> bool {
     FIELDS.iter().any(|known| known.eq_ignore_ascii_case(name))
@@ -96,6 +112,12 @@ pub(super) fn read(header: &Header, notes: &mut Notes<'_>) -> Metadata {
         );
     }
     let Some(root) = header.yaml.root() else { return metadata };
+    // What is copied from here on is no more than this, whatever aliases stand for.
+    if expanded(root, HEADER_BYTES).is_none() {
+        let message = format!("the aliases of the header stand for more than {HEADER_BYTES} bytes");
+        notes.error("agents/invalid-yaml", root.span(), message, "write the values out");
+        return metadata;
+    }
     match root.value() {
         Yaml::Null => {}
         Yaml::Mapping(mapping) => {
@@ -277,12 +299,13 @@ impl Reading<'_, '_, '_> {
     }
 
     fn environment(&mut self, names: Vec<Given>, env: &mut Vec<String>) {
-        for Given { text, span } in names.into_iter().take(limits::ENTRIES_PER_FILE) {
+        let mut known = BTreeSet::new();
+        for Given { text, span } in names {
             if text.contains(['=', '\0']) || text.contains(char::is_whitespace) {
                 let message = format!("`{text}` is no name of an environment variable");
                 let help = "write the name alone; a value never stands in an agent file";
                 self.notes.error("agents/wrong-type", span, message, help);
-            } else if !env.contains(&text) {
+            } else if known.insert(text.clone()) {
                 env.push(text);
             }
         }

@@ -1,5 +1,7 @@
 //! Calling a command: its text with the arguments put in, once.
 
+use std::collections::BTreeSet;
+
 use brief_syntax::limits;
 
 use super::model::Command;
@@ -43,7 +45,8 @@ enum Piece<'t> {
 impl Command {
     /// Returns the text for some arguments. What they hold is never looked at again.
     pub fn invoke(&self, arguments: &[String]) -> Result<String, InvokeError> {
-        let (mut text, mut missing) = (String::with_capacity(self.body.len()), Vec::new());
+        let mut text = String::with_capacity(self.body.len());
+        let mut missing: BTreeSet<(usize, &str)> = BTreeSet::new();
         let all = arguments.join(" ");
         for piece in pieces(&self.body) {
             match piece {
@@ -51,11 +54,9 @@ impl Command {
                 Piece::All => text.push_str(&all),
                 Piece::Positional(digits) => match argument(arguments, digits) {
                     Some(value) => text.push_str(value),
+                    // In the order of the numbers.
                     None => {
-                        let name = format!("${digits}");
-                        if !missing.contains(&name) && missing.len() < limits::AGENT_COMMANDS {
-                            missing.push(name);
-                        }
+                        missing.insert((digits.len(), digits));
                     }
                 },
             }
@@ -67,7 +68,7 @@ impl Command {
         if missing.is_empty() {
             return Ok(text);
         }
-        missing.sort_by_key(|name| (name.len(), name.clone()));
+        let missing = missing.into_iter().map(|(_, digits)| format!("${digits}")).collect();
         Err(InvokeError::Missing { command: self.name.clone(), missing })
     }
 

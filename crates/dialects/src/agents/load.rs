@@ -19,6 +19,9 @@ const OF_CLIENTS: [&str; 3] = [".claude", ".github", ".opencode"];
 /// The directories of a home directory that are searched, and none below them.
 const AT_HOME: [&str; 2] = [DIRECTORY, ".agents/agents"];
 
+/// Problems reported for one file; a file with more has been understood to be broken.
+const REPORTED_PER_FILE: usize = 1_000;
+
 /// What is known when an agent is read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'o> {
@@ -62,16 +65,23 @@ impl Loaded {
 
 /// Reads the agent file at a path that the user named, and the commands that it names.
 pub fn load(system: &dyn System, path: &Path, options: &Options<'_>) -> Loaded {
-    let absolute = match system.current_dir() {
-        Ok(directory) => directory.join(path),
-        Err(_) => path.to_owned(),
-    };
+    let absolute = absolute(system, path);
     match system.read(&absolute, brief_syntax::limits::FILE_BYTES) {
         Ok(bytes) => {
             let source = Arc::new(Source::from_bytes(absolute, bytes));
             load_text(system, &source, options)
         }
         Err(error) => unreadable(absolute, &error.to_string()),
+    }
+}
+
+/// Follows the links of the directory, but not of the file: it is called by the name that was typed.
+fn absolute(system: &dyn System, path: &Path) -> PathBuf {
+    let directory = system.current_dir().unwrap_or_default();
+    let joined: PathBuf = directory.join(path).components().collect();
+    match (joined.parent().map(|parent| system.resolve_dir(parent)), joined.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        _ => joined,
     }
 }
 
@@ -83,9 +93,22 @@ pub fn load_text(system: &dyn System, source: &Arc<Source>, options: &Options<'_
     let entries = std::mem::take(&mut parsed.entries);
     commands::read(&place(system, source.path(), options), entries, &mut parsed.agent, &mut notes);
     check::check(&parsed, &mut notes);
-    let mut diagnostics = notes.list;
-    diagnostic::sort(&mut diagnostics);
+    let diagnostics = shortened(notes.list, source);
     Loaded { path: source.path().to_owned(), agent: Some(parsed.agent), diagnostics }
+}
+
+/// Sorts by place, and keeps the first of very many, errors before warnings.
+fn shortened(mut diagnostics: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> {
+    diagnostic::sort(&mut diagnostics);
+    if diagnostics.len() > REPORTED_PER_FILE {
+        diagnostics.sort_by_key(|found| found.severity);
+        diagnostics.truncate(REPORTED_PER_FILE);
+        let message = format!("only the first {REPORTED_PER_FILE} problems of this file are shown");
+        let note = Diagnostic::warning("agents/too-many-problems", source, Span::at(0), message);
+        diagnostics.push(note.with_help("correct these first"));
+        diagnostic::sort(&mut diagnostics);
+    }
+    diagnostics
 }
 
 fn unreadable(path: PathBuf, error: &str) -> Loaded {

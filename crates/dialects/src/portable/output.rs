@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use brief_syntax::Diagnostic;
+use serde::{Deserialize, Serialize};
 
 use super::Item;
 
@@ -88,7 +89,8 @@ pub struct SharedFile {
 }
 
 /// One thing that has to stand in a shared file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SharedEntry {
     /// A text in a list: `instructions` of `opencode.json`.
     Listed {
@@ -134,7 +136,7 @@ pub struct Merge<'m> {
     pub text: Option<&'m str>,
     /// What has to stand in it.
     pub wanted: &'m [SharedEntry],
-    /// What we have put into it before.
+    /// What we have put into it before; of one that was changed since, all that it may have been.
     pub before: &'m [SharedEntry],
     /// What becomes of entries that somebody else has written or changed.
     pub foreign: Foreign,

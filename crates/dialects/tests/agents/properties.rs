@@ -163,3 +163,36 @@ fn abilities_are_printed_as_they_are_read() {
         Ok(())
     });
 }
+
+/// A large file costs little, whatever it is made of: nothing here grows with the square of it.
+#[test]
+fn hostile_files_are_read_quickly() {
+    let fill = |part: &str| part.repeat(200_000 / part.len());
+    let section = |text: String| format!("# T\n\n## System\n{text}\n");
+    let long = "x".repeat(400_000);
+    for text in [
+        section(fill("{{! a }}")),
+        section(fill("{{!-- a --}}")),
+        section(fill("{{input}}")),
+        section(fill("\\{{")),
+        section(fill("{{~ ") + "x"),
+        section(fill("  {{#if input}}  {{/if}}")),
+        fill("## System\n"),
+        fill("---\na: b\n"),
+        format!("---\nallow: [{}]\n---\n# T\n", fill("zz, ")),
+        format!("---\nenv: &a {long}\nallow: [{}]\n---\n# T\n", "*a, ".repeat(100_000)),
+        format!("---\ninput: [&a {long}, {}]\n---\n# T\n", "*a, ".repeat(90_000)),
+        format!("---\nrequired: {{env: [{}]}}\n---\n# T\n", fill("A, ")),
+        format!("---\n{}---\n# T\n", fill("a: b\n")),
+        fill("> "),
+        fill("- "),
+        fill("[a]("),
+    ] {
+        let start: String = text.chars().take(60).collect();
+        let loaded = read(text.as_bytes());
+        assert!(loaded.diagnostics().len() <= 1_001, "{start}");
+        if let Some(agent) = loaded.agent() {
+            let _ = agent.render(None);
+        }
+    }
+}

@@ -131,7 +131,12 @@ fn every_code_has_a_page() {
     let sources = workspace().join("crates/dialects/src/portable");
     let mut codes = BTreeSet::new();
     for entry in fs::read_dir(sources).unwrap() {
-        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let path = entry.unwrap().path();
+        // What is wrong with a `brief.toml` is told by the commands that read it, not by the check.
+        if path.ends_with("toml.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(path).unwrap();
         let literals = text.split('"').filter_map(|text| text.strip_prefix("portable/"));
         let is_name = |name: &&str| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
         codes.extend(literals.filter(is_name).map(str::to_owned));

@@ -200,7 +200,7 @@ impl Unresolved {
                 Some("add the source that has it, or ask the authors of the bundle".to_owned())
             }
             Unresolved::Conflict { item, .. } => Some(format!(
-                "leave it out of one of them: `exclude = [\"{}/{}\"]`",
+                "take it from the list of one of them, or leave it out of all that it has: `exclude = [\"{}/{}\"]`",
                 item.kind, item.name
             )),
             Unresolved::Client { known, .. } => {

@@ -10,6 +10,7 @@
 //! file will hold and whose the file is that stands there now.
 
 mod error;
+mod frozen;
 mod inventory;
 mod newest;
 mod open;
@@ -218,4 +219,6 @@ pub struct SourceReport {
     pub before: Option<String>,
     /// The commit now, of a repository.
     pub commit: Option<String>,
+    /// Where its files were read.
+    pub directory: PathBuf,
 }

@@ -34,10 +34,11 @@ pub struct Found {
     pub notes: Vec<String>,
 }
 
-/// Looks into a source, so that its items can be chosen from.
+/// Looks into a source, so that its items can be chosen from: at a commit, or else where it is now.
 pub fn look_into(
     system: &dyn System,
     source: &Source,
+    commit: Option<&str>,
     base: &Path,
     clients: &[&str],
     network: Network,
@@ -47,10 +48,15 @@ pub fn look_into(
     let (directory, commit, notes) = match source {
         Source::Directory(path) => (base.join(path), None, Vec::new()),
         Source::Git(git) => {
-            let checkout =
-                cache(system)?.observed(observer).checkout(git, network).map_err(|error| {
-                    InstallError::Fetch { name: name.clone(), error: Box::new(error) }
-                })?;
+            let cache = cache(system)?.observed(observer);
+            let checkout = match commit {
+                Some(commit) => cache.checkout_commit(git, commit, network),
+                None => cache.checkout(git, network),
+            };
+            let checkout = checkout.map_err(|error| InstallError::Fetch {
+                name: name.clone(),
+                error: Box::new(error),
+            })?;
             (checkout.directory, Some(checkout.commit), checkout.notes)
         }
     };
@@ -88,7 +94,6 @@ impl Opener<'_> {
             Place::Git { .. } => {
                 let source = git_source(self.system, self.project, wanted)?;
                 let locked = self.lock.sources.get(&wanted.name);
-                let locked = locked.filter(|_| !self.request.refresh.has(&wanted.name));
                 let (checkout, is_locked) = self.checkout(wanted, &source, locked)?;
                 (checkout.directory, Some(checkout.commit), is_locked, checkout.notes)
             }
@@ -111,6 +116,12 @@ impl Opener<'_> {
         if let Some(commit) = self.request.commits.get(&wanted.name) {
             let checkout = cache.checkout_commit(source, commit, network).map_err(failed)?;
             return Ok((checkout, false));
+        }
+        if self.request.refresh.has(&wanted.name) {
+            // What an earlier run has found may be older than what is locked.
+            let latest = cache.latest(source).map_err(failed)?;
+            let checkout = cache.checkout_commit(source, &latest.commit, network);
+            return Ok((checkout.map_err(failed)?, false));
         }
         let commit = locked.filter(|locked| locked.place == wanted.place);
         match commit.and_then(|locked| locked.commit.as_deref()) {

@@ -17,7 +17,8 @@ use super::open::{Opened, Opener};
 use super::select::{Selected, Selection, select};
 use super::state::{State, needs_manifest};
 use super::{
-    Extent, InstallError, Locking, Mode, Project, Report, Request, SourceReport, Unresolved, shared,
+    Extent, InstallError, Locking, Mode, Project, Report, Request, SourceReport, Unresolved,
+    frozen, shared,
 };
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
@@ -25,7 +26,7 @@ use crate::outputs::ChangeKind;
 use crate::outputs::disk::{Disk, Found};
 use crate::outputs::item::{self, Beside};
 use crate::outputs::plan::{self, Advice, Backup, Chosen, Plan, Policy, Wanted};
-use crate::outputs::record::Record;
+use crate::outputs::record::{FileRecord, Record};
 use crate::outputs::stage::{self, At, CommitError, Disks, Mode as FileMode, Planned, Stage};
 
 /// What this machine has written.
@@ -123,7 +124,7 @@ impl Run<'_> {
     ) -> Result<Report, InstallError> {
         let request = self.request;
         if request.locking == Locking::Frozen {
-            check_lock(old)?;
+            frozen::check_lock(&old.manifest, old.lock_before.is_some().then_some(&old.lock))?;
         }
         let sources = self.open_all(old)?;
         let clients = self.clients_of(&sources)?;
@@ -156,11 +157,12 @@ impl Run<'_> {
                 return Err(error);
             }
         };
+        name_places(&sources, &mut plan.diagnostics);
         self.tell(old, &sources, &selection, &lock, &mut report);
         let stage = plan.stage.take();
         self.take_from(plan, &mut report);
         if let Some(mut stage) = stage {
-            let outcome = self.stage_own(old, &lock, &report, &mut stage, disks);
+            let outcome = stage_own(old, &lock, &report, &mut stage, disks);
             if let Err(error) = outcome {
                 let _ = stage.abandon(&disks.own);
                 return Err(InstallError::NotWritten(error));
@@ -263,25 +265,29 @@ impl Run<'_> {
             lock.items.retain(|_, item| lock.sources.contains_key(&item.source));
         }
         for (id, item) in &mut lock.items {
-            if let Some(record) = plan.after.items.get(&plan::key(id)) {
-                let file = |(path, file): (&String, &crate::outputs::record::FileRecord)| {
+            if let Some(files) = plan.made.get(&plan::key(id)) {
+                let file = |(path, file): (&String, &FileRecord)| {
                     let (sha256, program) = (file.sha256.clone(), file.program);
                     (path.clone(), LockedFile { sha256, program })
                 };
-                item.files = record.files.iter().map(file).collect();
+                item.files = files.iter().map(file).collect();
             }
         }
-        let all: BTreeSet<&str> = clients.iter().flatten().map(String::as_str).collect();
+        // Servers are for the clients of the project, whatever else those get.
+        let all = clients.iter().flatten().chain(self.request.clients);
+        let all: BTreeSet<&str> = all.map(String::as_str).collect();
         let all: Vec<&str> =
             self.compiler.clients().into_iter().filter(|name| all.contains(name)).collect();
-        lock.shared = shared::plan(self.compiler, self.request, &old.lock, &all, plan, disks)
+        let records = (old.record.as_ref(), &old.witness);
+        lock.shared = shared::plan(self.compiler, self.request, records, &all, plan, disks)
             .map_err(InstallError::NotWritten)?;
+        plan.after.shared = lock.shared.clone();
         if self.request.extent == Extent::Nothing {
             // What was resolved stays known, so that it can be restored.
             return Ok(old.lock.clone());
         }
         if self.request.locking == Locking::Frozen {
-            refuse_difference(&old.lock, &lock)?;
+            frozen::refuse_difference(&old.lock, &lock)?;
         }
         Ok(lock)
     }
@@ -356,6 +362,7 @@ impl Run<'_> {
                 place: source.wanted.place.clone(),
                 before,
                 commit: source.commit.clone(),
+                directory: source.root.path().to_owned(),
             });
             report.notes.extend(source.notes.iter().map(|note| format!("{name}: {note}")));
         }
@@ -376,14 +383,20 @@ impl Run<'_> {
             tell(id, ChangeKind::Removed);
         }
         report.count = selection.items.len() + selection.refused.len();
-        let change = |before: &Option<String>, after: &str| match before {
-            None => Some(ChangeKind::Created),
-            Some(before) if before != after => Some(ChangeKind::Updated),
-            Some(_) => None,
+        // A file that says nothing goes, and does not come into being.
+        let change = |before: &Option<String>, after: Option<&str>| match (before, after) {
+            (None, Some(_)) => Some(ChangeKind::Created),
+            (Some(before), Some(after)) if before != after => Some(ChangeKind::Updated),
+            (Some(_), None) => Some(ChangeKind::Removed),
+            _ => None,
         };
-        report.lock = change(&old.lock_before, &lock.to_text());
+        if self.request.extent == Extent::Manifest {
+            let text = (!lock.is_empty()).then(|| lock.to_text());
+            report.lock = change(&old.lock_before, text.as_deref());
+        }
         if !self.request.edits.is_empty() {
-            report.manifest = change(&old.manifest_before, &old.manifest_text);
+            let text = Some(old.manifest_text.as_str()).filter(|text| !text.trim().is_empty());
+            report.manifest = change(&old.manifest_before, text);
         }
     }
 
@@ -401,54 +414,6 @@ impl Run<'_> {
         report.backups = copies.map(|(path, copy)| (path, place.join(copy))).collect();
         report.record = Some(plan.after);
     }
-
-    /// Stages the files that say what was done: the record, the lock, the manifest.
-    fn stage_own(
-        &self,
-        old: &State,
-        lock: &Lock,
-        report: &Report,
-        stage: &mut Stage,
-        disks: &mut Disks<'_>,
-    ) -> io::Result<()> {
-        if let Some(record) =
-            report.record.as_ref().filter(|record| old.record.as_ref() != Some(record))
-        {
-            let text = record.to_bytes()?;
-            put(stage, &mut disks.own, At::Own, RECORD, &text)?;
-        }
-        if report.lock.is_some() && self.request.extent == Extent::Manifest {
-            put(stage, &mut disks.config, At::Config, LOCK_NAME, lock.to_text().as_bytes())?;
-        }
-        if report.manifest.is_some() {
-            let name = brief_dialects::portable::config::FILE_NAME;
-            put(stage, &mut disks.config, At::Config, name, old.manifest_text.as_bytes())?;
-        }
-        Ok(())
-    }
-}
-
-/// Refuses a lock that does not know what the manifest wants.
-fn check_lock(old: &State) -> Result<(), InstallError> {
-    if old.lock_before.is_none() {
-        return Err(InstallError::NoLock);
-    }
-    let mut differences = Vec::new();
-    for source in &old.manifest.sources {
-        match old.lock.sources.get(&source.name) {
-            None => differences.push(format!("the source `{}` is not locked", source.name)),
-            Some(locked) if locked.place != source.place => {
-                differences.push(format!("the source `{}` is locked elsewhere", source.name));
-            }
-            Some(_) => {}
-        }
-    }
-    for name in old.lock.sources.keys() {
-        if old.manifest.source(name).is_none() {
-            differences.push(format!("the source `{name}` is locked, but no longer wanted"));
-        }
-    }
-    if differences.is_empty() { Ok(()) } else { Err(InstallError::Frozen { differences }) }
 }
 
 /// Says what could not be read of sources of which everything is wanted. It may be an item whose files
@@ -463,6 +428,51 @@ fn report_unread(sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
     plan.diagnostics.len() == before
 }
 
+/// Stages the files that say what was done: the record, the lock, the manifest.
+fn stage_own(
+    old: &State,
+    lock: &Lock,
+    report: &Report,
+    stage: &mut Stage,
+    disks: &mut Disks<'_>,
+) -> io::Result<()> {
+    if let Some(record) =
+        report.record.as_ref().filter(|record| old.record.as_ref() != Some(*record))
+    {
+        let text = record.to_bytes()?;
+        put(stage, &mut disks.own, At::Own, RECORD, &text)?;
+    }
+    let name = brief_dialects::portable::config::FILE_NAME;
+    let lock_text = lock.to_text();
+    for (name, kind, before, after) in [
+        (LOCK_NAME, report.lock, &old.lock_before, &lock_text),
+        (name, report.manifest, &old.manifest_before, &old.manifest_text),
+    ] {
+        match (kind, before) {
+            (None, _) => {}
+            (Some(ChangeKind::Removed), Some(before)) => {
+                stage.remove(At::Config, name, &sha256(before.as_bytes()));
+            }
+            _ => put(stage, &mut disks.config, At::Config, name, after.as_bytes())?,
+        }
+    }
+    Ok(())
+}
+
+/// Names files of repositories as their authors know them, not by their place in our cache.
+fn name_places(sources: &[Opened<'_>], diagnostics: &mut [Diagnostic]) {
+    for diagnostic in diagnostics {
+        let path = diagnostic.source.path();
+        let below = sources.iter().filter(|source| source.commit.is_some()).find_map(|source| {
+            let below = path.strip_prefix(source.root.path()).ok()?;
+            Some(format!("{}:{}", source.wanted.name, below.to_string_lossy().replace('\\', "/")))
+        });
+        if let Some(below) = below {
+            diagnostic.source = Arc::new(Source::new(below, diagnostic.source.text()));
+        }
+    }
+}
+
 /// Stages a file that is known by its name; its permissions stay.
 fn put(stage: &mut Stage, disk: &mut Disk<'_>, at: At, path: &str, bytes: &[u8]) -> io::Result<()> {
     let before = match disk.look(path) {
@@ -473,36 +483,6 @@ fn put(stage: &mut Stage, disk: &mut Disk<'_>, at: At, path: &str, bytes: &[u8])
     let (mode, permission, sha256) = (FileMode::Kept, Permission::Data, sha256(bytes));
     let file = Planned { at, path, mode, permission, sha256, before };
     stage.put(file, &mut |target| target.write_all(bytes))
-}
-
-/// Refuses what would not be what is locked.
-fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), InstallError> {
-    if before == after {
-        return Ok(());
-    }
-    let mut differences = Vec::new();
-    for (id, item) in &after.items {
-        match before.items.get(id) {
-            None => differences.push(format!("the {id} is not locked")),
-            Some(known) if known.sha256 != item.sha256 => {
-                differences.push(format!("the {id} has another content than was locked"));
-            }
-            Some(known) if known.files != item.files => {
-                differences.push(format!("the {id} comes to other files than were locked"));
-            }
-            Some(known) if known != item => {
-                differences.push(format!("the {id} is locked differently"));
-            }
-            Some(_) => {}
-        }
-    }
-    for id in before.items.keys().filter(|id| !after.items.contains_key(id)) {
-        differences.push(format!("the {id} is locked, but no longer wanted"));
-    }
-    if differences.is_empty() {
-        differences.push("bundles or shared files are not those that were locked".to_owned());
-    }
-    Err(InstallError::Frozen { differences })
 }
 
 /// Reports something about a file that no item has.

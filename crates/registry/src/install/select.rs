@@ -102,7 +102,7 @@ impl Selector<'_> {
         };
         for (place, bundle) in closure.bundles {
             if let Some(found) = registries[place].bundle(&bundle)
-                && let Some(problem) = first_error(found.diagnostics())
+                && let Some(problem) = first_error(found.diagnostics(), &RESOLVED)
             {
                 let source_name = self.sources[place].wanted.name.clone();
                 let error = bundle::BundleError::Invalid { bundle: bundle.clone(), problem };
@@ -121,7 +121,7 @@ impl Selector<'_> {
     }
 
     fn take_valid(&mut self, item: &Item, number: usize, bundles: Option<&BTreeSet<String>>) {
-        match first_error(item.diagnostics()) {
+        match first_error(item.diagnostics(), &[]) {
             None => self.take(item.id(), number, bundles),
             Some(problem) => self.problems.push(Unresolved::Invalid {
                 source_name: self.sources[number].wanted.name.clone(),
@@ -153,8 +153,13 @@ impl Selector<'_> {
     }
 }
 
-fn first_error(diagnostics: &[Diagnostic]) -> Option<String> {
-    let error = diagnostics.iter().find(|found| found.severity == Severity::Error)?;
+/// What a registry alone cannot know: other sources may have what its bundles list.
+const RESOLVED: [&str; 3] =
+    ["portable/bundle-unresolved", "portable/bundle-requires", "portable/bundle-circle"];
+
+fn first_error(diagnostics: &[Diagnostic], except: &[&str]) -> Option<String> {
+    let mut errors = diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    let error = errors.find(|found| !except.contains(&found.code))?;
     let name = error.source.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
     Some(format!("{name}:{}: {}", error.position().line, error.message))
 }

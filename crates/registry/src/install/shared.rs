@@ -9,9 +9,9 @@ use brief_syntax::system::{FileKind, Permission, ReadError};
 
 use super::Request;
 use super::run::warning;
-use crate::lock::Lock;
 use crate::outputs::disk::{Disk, Found};
 use crate::outputs::plan::{Difference, Plan};
+use crate::outputs::record::Record;
 use crate::outputs::stage::{At, Disks, Mode, Planned};
 use crate::outputs::{Change, ChangeKind};
 
@@ -19,7 +19,7 @@ use crate::outputs::{Change, ChangeKind};
 pub(super) fn plan(
     compiler: &dyn Compile,
     request: &Request<'_>,
-    lock: &Lock,
+    (local, witness): (Option<&Record>, &Record),
     clients: &[&str],
     plan: &mut Plan<'_>,
     disks: &mut Disks<'_>,
@@ -32,33 +32,35 @@ pub(super) fn plan(
         .collect();
     let outputs = Outputs { files: &files, clients, present: &present };
     let mut wanted: BTreeMap<String, Vec<SharedEntry>> = BTreeMap::new();
-    let mut known = Vec::new();
     // When nothing is wanted, nothing is needed in shared files either.
     if !clients.is_empty() {
         for file in compiler.shared(&outputs) {
             wanted.entry(file.path).or_default().extend(file.entries);
         }
     }
-    for path in lock.shared.keys().filter(|path| !wanted.contains_key(*path)) {
+    let local = local.map(|record| &record.shared);
+    let is_local = |path: &String| local.is_some_and(|shared| shared.contains_key(path));
+    let told = local.into_iter().chain([&witness.shared]).flat_map(BTreeMap::keys);
+    let mut known: BTreeSet<String> = told.cloned().collect();
+    known.retain(|path| !wanted.contains_key(path));
+    for path in known {
         // Anyone may have edited the lock, and what it names is taken out of files of the user.
-        if compiler.could_share(path) {
-            known.push(path.clone());
+        if is_local(&path) || compiler.could_share(&path) {
+            wanted.insert(path, Vec::new());
         } else {
             let message = "the lock names the file, but no client shares it; it stays as it is";
-            let (place, help) = (plan.path_of(path), "take out by hand what came from a client");
-            plan.diagnostics.push(warning(
-                "portable/shared-file",
-                &place,
-                message.to_owned(),
-                help,
-            ));
+            let (place, help) = (plan.path_of(&path), "take out by hand what came from a client");
+            let found = warning("portable/shared-file", &place, message.to_owned(), help);
+            plan.diagnostics.push(found);
         }
     }
-    wanted.extend(known.into_iter().map(|path| (path, Vec::new())));
     let mut after = BTreeMap::new();
     for (path, entries) in wanted {
-        let before = lock.shared.get(&path).map(Vec::as_slice).unwrap_or_default();
-        let entries = one(compiler, request, &path, &entries, before, plan, &mut disks.outputs)?;
+        // What this machine has written, and what others say.
+        let records = local.into_iter().chain([&witness.shared]);
+        let before = records.filter_map(|shared| shared.get(&path)).flatten();
+        let before: Vec<SharedEntry> = before.cloned().collect();
+        let entries = one(compiler, request, &path, &entries, &before, plan, &mut disks.outputs)?;
         if !entries.is_empty() {
             after.insert(path, entries);
         }
@@ -81,7 +83,10 @@ fn one(
         let message = format!("{problem}; it stays as it is, without {}", names.join(", "));
         let help = "correct it, or write the entry yourself";
         plan.diagnostics.push(warning("portable/shared-file", &plan.path_of(path), message, help));
-        Ok(before.to_vec())
+        let mut entries = before.to_vec();
+        entries.sort_unstable();
+        entries.dedup_by_key(|entry| entry.name());
+        Ok(entries)
     };
     let bytes = match disk.read(path) {
         Ok(content) => Some(content.bytes),
@@ -141,7 +146,7 @@ fn one(
                 };
                 stage.put(file, &mut |target| target.write_all(text.as_bytes()))?;
             }
-            (None, Some(hash)) => stage.remove(path, &hash),
+            (None, Some(hash)) => stage.remove(At::Outputs, path, &hash),
             (None, None) => {}
         }
     }

@@ -20,6 +20,8 @@ use brief_dialects::portable::{ItemId, Kind, name_problem};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source, Span};
 
+use crate::address::redact;
+
 pub use edit::{Edit, EditError};
 
 /// The sections that a `brief.toml` may have.
@@ -153,7 +155,7 @@ fn read_source(
     for entry in table.entries() {
         let outcome: Result<(), Problem> = (|| {
             match entry.key {
-                "git" => git = Some(text(&entry)?),
+                "git" => git = Some(address(&entry)?),
                 "ref" => reference = Some(text(&entry)?),
                 "subpath" => subpath = Some(text(&entry)?),
                 "directory" => directory = Some(text(&entry)?),
@@ -215,6 +217,24 @@ fn text(entry: &Entry<'_>) -> Result<String, Problem> {
         "" => Err(entry.wrong("it is empty", "remove the key, or give it a value")),
         text => Ok(text.to_owned()),
     }
+}
+
+/// Reads an address. The file is for others to see, and so is the lock, which repeats it.
+fn address(entry: &Entry<'_>) -> Result<String, Problem> {
+    let text = text(entry)?;
+    if redact(&text) == text {
+        return Ok(text);
+    }
+    // The line is shown with the message.
+    let (file, start) = (entry.source.text(), entry.span.start);
+    let start = redact(file.get(..start).unwrap_or_default()).len();
+    let shown = Arc::new(Source::new(entry.source.path(), redact(file)));
+    let span = Span::new(start, start + entry.key.len());
+    let message = format!("`{}`: it holds a password", entry.path);
+    let problem = Diagnostic::error("portable/invalid-config", &shown, span, message);
+    Err(Box::new(problem.with_help(
+        "write the address without it: git asks your credential helper; change the password, if others have seen it",
+    )))
 }
 
 fn checked(entry: &Entry<'_>, name: &str) -> Result<(), Problem> {

@@ -1,5 +1,6 @@
 //! A directory that outputs go to: looked at and written through held handles, never through a link.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,10 +23,10 @@ pub(crate) struct Disk<'d> {
     /// Whether this run has made it, so that nothing is there but what this run writes.
     is_new: bool,
     held: Vec<(String, Box<dyn Dir>)>,
+    /// Directories that were looked for in vain, so that nobody asks again for every file in them.
+    missing: BTreeSet<String>,
     /// Directories that this run has made for files, in order.
     made: Vec<String>,
-    /// A directory that is not there: the next file may be in it, too.
-    missing: Option<String>,
 }
 
 /// What is at a path.
@@ -65,8 +66,9 @@ impl<'d> Disk<'d> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let (held, made, path) = (Vec::new(), Vec::new(), path.to_owned());
-        Ok(Disk { system, path, top, is_new: false, held, made, missing: None })
+        let (held, made) = (Vec::new(), Vec::new());
+        let (path, missing) = (path.to_owned(), BTreeSet::new());
+        Ok(Disk { system, path, top, is_new: false, held, missing, made })
     }
 
     /// Creates the directory, if it does not exist.
@@ -252,14 +254,14 @@ impl<'d> Disk<'d> {
         if directory.is_empty() {
             return Ok(Some(top));
         }
-        if self.missing.as_deref() == Some(directory) {
-            return Ok(None);
-        }
         if !self.held.iter().any(|(name, _)| name == directory) {
+            if is_below_one(&self.missing, directory) {
+                return Ok(None);
+            }
             match top.open_dir_below(Path::new(directory)) {
                 Ok(handle) => keep(&mut self.held, directory, handle),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    self.missing = Some(directory.to_owned());
+                    self.missing.insert(directory.to_owned());
                     return Ok(None);
                 }
                 Err(error) => return Err(error),
@@ -276,11 +278,12 @@ impl<'d> Disk<'d> {
         if !self.held.iter().any(|(name, _)| name == directory) {
             let is_there = !self.is_new && self.hold(directory)?.is_some();
             if !is_there {
+                // From now on it is there, and so are those above it.
+                self.missing.retain(|name| !is_above(name, directory));
                 let (above, name) = split(directory);
                 let handle = self.make(above)?.make_dir(OsStr::new(name))?;
                 keep(&mut self.held, directory, handle);
                 self.made.push(directory.to_owned());
-                self.missing = None;
             }
         }
         held(&self.held, directory).ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -290,9 +293,7 @@ impl<'d> Disk<'d> {
 fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
     if all.len() == HELD {
         // Those on the way are asked for again, by the next directory beside this one.
-        let is_above =
-            |name: &str| directory.strip_prefix(name).is_some_and(|below| below.starts_with('/'));
-        let oldest = all.iter().position(|(name, _)| !is_above(name)).unwrap_or(0);
+        let oldest = all.iter().position(|(name, _)| !is_above(name, directory)).unwrap_or(0);
         all.remove(oldest);
     }
     all.push((directory.to_owned(), handle));
@@ -300,6 +301,25 @@ fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn 
 
 fn held<'h>(all: &'h [(String, Box<dyn Dir>)], directory: &str) -> Option<&'h dyn Dir> {
     all.iter().find(|(name, _)| name == directory).map(|(_, handle)| handle.as_ref())
+}
+
+/// Returns whether a directory is one of some, or lies below one.
+fn is_below_one(all: &BTreeSet<String>, directory: &str) -> bool {
+    let mut above = directory;
+    loop {
+        if all.contains(above) {
+            return true;
+        }
+        match above.rsplit_once('/') {
+            Some((parent, _)) => above = parent,
+            None => return false,
+        }
+    }
+}
+
+/// Returns whether a directory is another one, or lies on the way to it.
+fn is_above(above: &str, directory: &str) -> bool {
+    directory.strip_prefix(above).is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
 /// Moves a file to another file system.

@@ -108,6 +108,8 @@ pub(crate) struct Plan<'p> {
     pub(crate) differences: Option<Vec<Difference>>,
     /// What the record will say.
     pub(crate) after: Record,
+    /// The files that items come to, whatever this machine has kept: what others can rely on.
+    pub(crate) made: BTreeMap<String, BTreeMap<String, FileRecord>>,
     pub(crate) changes: Vec<Change>,
     pub(crate) unchanged: usize,
     pub(crate) kept: usize,
@@ -177,6 +179,7 @@ impl<'p> Plan<'p> {
             stage,
             differences: None,
             after,
+            made: BTreeMap::new(),
             changes: Vec::new(),
             unchanged: 0,
             kept: 0,
@@ -250,6 +253,7 @@ impl<'p> Plan<'p> {
             && record.files.iter().all(|(path, file)| disk.look(path) == Found::File(file.clone()));
         if same {
             self.unchanged += record.files.len();
+            self.made.insert(key.to_owned(), record.files.clone());
             self.leave(key);
         }
         same
@@ -268,6 +272,7 @@ impl<'p> Plan<'p> {
         self.diagnostics.extend(compiled.diagnostics);
         let mut record = ItemRecord { source, fingerprint, files: BTreeMap::new() };
         let (mut writes, mut problems, mut edits) = (Vec::new(), Vec::new(), Vec::new());
+        let mut made = BTreeMap::new();
         let mut unchanged = 0;
         for file in compiled.files {
             let known = match &file.content {
@@ -288,6 +293,7 @@ impl<'p> Plan<'p> {
                 problems.push(collision(item, &path, &other));
                 continue;
             }
+            made.insert(path.clone(), known.clone());
             let mut write = |kind, before: Option<&FileRecord>, replaces| {
                 writes.push(OneWrite {
                     path: path.clone(),
@@ -337,10 +343,15 @@ impl<'p> Plan<'p> {
         }
         self.unchanged += unchanged;
         self.kept += edits.len();
+        if !edits.is_empty() {
+            // Whoever takes the change back gets the file of today, not that of then.
+            record.fingerprint.clear();
+        }
         self.diagnostics.append(&mut edits);
         for write in writes {
             self.write(write, beside, disk, own)?;
         }
+        self.made.insert(key.clone(), made);
         if !record.files.is_empty() {
             self.after.items.insert(key, record);
         }
@@ -451,7 +462,7 @@ impl<'p> Plan<'p> {
                     };
                     stage.put(planned, &mut |target| target.write_all(bytes))?;
                 }
-                None => stage.remove(path, sha256),
+                None => stage.remove(At::Outputs, path, sha256),
             }
         }
         let kind = if original.is_some() { ChangeKind::Updated } else { ChangeKind::Removed };

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 
+use brief_dialects::portable::output::SharedEntry;
 use brief_syntax::limits;
 use brief_syntax::system::{Dir, Permission, ReadError};
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,9 @@ pub(crate) struct Record {
     /// Files of the user that one of ours has taken the place of, by path: the name of the copy.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) adopted: BTreeMap<String, String>,
+    /// What stands in files of the user because of us, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) shared: BTreeMap<String, Vec<SharedEntry>>,
 }
 
 /// What was written for an item.
@@ -76,6 +80,7 @@ impl Record {
             registry,
             items: BTreeMap::new(),
             adopted: BTreeMap::new(),
+            shared: BTreeMap::new(),
         }
     }
 
@@ -92,7 +97,8 @@ impl Record {
         }
         // Files are removed by what stands here.
         let mut paths = record.items.values().flat_map(|item| item.files.keys());
-        match paths.find(|path| !is_output_path(path)) {
+        let shared = record.shared.keys().find(|path| !is_below(path));
+        match paths.find(|path| !is_output_path(path)).or(shared) {
             Some(path) => Err(format!("`{path}` is no path of an output")),
             None => Ok(Some(record)),
         }
@@ -126,4 +132,9 @@ pub(crate) fn is_plain_path(path: &str) -> bool {
     !path.contains(['\\', '\0'])
         && path.split('/').all(is_plain)
         && !path.split('/').next().is_some_and(is_own)
+}
+
+/// Returns whether a path leads to something in the project.
+pub(crate) fn is_below(path: &str) -> bool {
+    !path.contains(['\\', '\0']) && path.split('/').all(|name| !matches!(name, "" | "." | ".."))
 }

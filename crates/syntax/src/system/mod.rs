@@ -5,6 +5,7 @@
 //! a link and opens regular files only: a link planted in a project cannot lead a reader out of
 //! it, and a FIFO cannot make it wait.
 
+mod interruption;
 mod memory;
 mod os;
 #[cfg(unix)]
@@ -22,6 +23,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+pub use interruption::Interruption;
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use private::{FileLock, Owner, Ownership, TemporaryDir, Writers, state_directory};
@@ -413,5 +415,11 @@ pub trait System: Send + Sync {
     /// can tell.
     fn settle(&self, _path: &Path) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Returns the flag that ^C raises. From now on it does nothing else: whoever asks for the flag
+    /// ends by itself when it is raised.
+    fn interruption(&self) -> io::Result<Interruption> {
+        Ok(Interruption::default())
     }
 }

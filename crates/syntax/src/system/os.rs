@@ -196,6 +196,11 @@ impl System for OsSystem {
     fn settle(&self, path: &Path) -> io::Result<()> {
         Ok(rustix::fs::syncfs(File::open(path)?)?)
     }
+
+    #[cfg(unix)]
+    fn interruption(&self) -> io::Result<super::Interruption> {
+        super::os_process::interruption()
+    }
 }
 
 fn kind_of(file_type: fs::FileType) -> FileKind {

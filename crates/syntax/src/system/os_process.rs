@@ -19,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+use super::Interruption;
 use super::process::{Call, Ending, OverLimit, Stream};
 
 /// How often we look whether the program has ended while nothing comes through its pipes.
@@ -182,6 +183,15 @@ fn input(bytes: &[u8]) -> io::Result<Stdio> {
 /// Returns the flag that an interruption raises. From the first program that we start on, ^C no
 /// longer ends us at once: it would leave the program running.
 fn interruptions() -> io::Result<&'static AtomicBool> {
+    shared_flag().map(AsRef::as_ref)
+}
+
+/// As [`interruptions`], for those who keep it.
+pub(super) fn interruption() -> io::Result<Interruption> {
+    shared_flag().map(|flag| Interruption::of(Arc::clone(flag)))
+}
+
+fn shared_flag() -> io::Result<&'static Arc<AtomicBool>> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if FLAG.get().is_none() {
         let flag = Arc::new(AtomicBool::new(false));
@@ -190,7 +200,7 @@ fn interruptions() -> io::Result<&'static AtomicBool> {
         }
         let _ = FLAG.set(flag);
     }
-    FLAG.get().map(AsRef::as_ref).ok_or_else(|| io::Error::other("no flag"))
+    FLAG.get().ok_or_else(|| io::Error::other("no flag"))
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::{
-    Below, Call, Dir, Ending, FileKind, FileLock, Ownership, ReadError, Resolved, Stream, System,
-    TemporaryDir,
+    Below, Call, Dir, Ending, FileKind, FileLock, Interruption, Ownership, ReadError, Resolved,
+    Stream, System, TemporaryDir,
 };
 
 /// Remembers what paths resolve to, for the length of one question: several dialects ask about the
@@ -168,6 +168,10 @@ impl System for Remembered {
 
     fn settle(&self, path: &Path) -> io::Result<()> {
         self.system.settle(path)
+    }
+
+    fn interruption(&self) -> io::Result<Interruption> {
+        self.system.interruption()
     }
 }
 

@@ -1,11 +1,16 @@
 //! `abilities`, or `allow` and `deny` beside it: two spellings that exist, one of which counts.
 
+use std::collections::BTreeSet;
+
 use brief_syntax::Span;
 use brief_syntax::yaml::{Node, Value as Yaml};
 
 use super::{Keyed, Metadata};
 use crate::agents::ability::{Ability, Base};
 use crate::agents::notes::Notes;
+
+/// Abilities of one list.
+const MOST: usize = 1_000;
 
 /// What goes into a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +60,14 @@ fn below<'y>(notes: &mut Notes<'_>, mapping: brief_syntax::yaml::Mapping<'y>) ->
 
 fn list(notes: &mut Notes<'_>, node: Node<'_>, side: Side) -> Vec<(Ability, Span)> {
     let mut found: Vec<(Ability, Span)> = Vec::new();
+    let mut known = BTreeSet::new();
     let mut add = |text: &str, span, notes: &mut Notes<'_>| match text.parse::<Ability>() {
-        Ok(ability) if found.iter().any(|(known, _)| *known == ability) => {}
-        Ok(ability) => found.push((ability, span)),
+        Ok(ability) if !known.insert(ability.clone()) => {}
+        Ok(ability) if found.len() < MOST => found.push((ability, span)),
+        Ok(_) => {
+            let message = format!("the list has more than {MOST} abilities");
+            notes.error("agents/ability", span, message, "allow or deny all of `sh`");
+        }
         Err(error) => notes.error("agents/ability", span, error.to_string(), error.help()),
     };
     match node.value() {

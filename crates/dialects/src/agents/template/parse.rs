@@ -132,8 +132,7 @@ impl<'t> Parsing<'t> {
         let body = inner.strip_prefix('~').unwrap_or(inner);
         let comment = body.strip_prefix("!--").map(|comment| inner.len() - comment.len());
         let length = if let Some(start) = comment {
-            let end = inner[start..].find("--").and_then(|_| end_of_comment(&inner[start..]));
-            start + end.ok_or_else(unclosed)?
+            start + end_of_comment(&inner[start..]).ok_or_else(unclosed)?
         } else if body.starts_with('!') {
             inner.find(close).ok_or_else(unclosed)?
         } else {
@@ -150,12 +149,17 @@ impl<'t> Parsing<'t> {
 
     /// Returns where the next line begins when nothing but the tag stands on its line.
     fn line_of(&self, tag: &Tag<'_>) -> Option<usize> {
-        let before = &self.text[..tag.place.offset];
-        let line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
+        // Only blanks are looked at, so that many tags on one long line cost no more than one.
+        let before = self.text[..tag.place.offset].trim_end_matches([' ', '\t']);
         let after = &self.text[tag.end..];
-        let length = after.find('\n').map_or(after.len(), |at| at + 1);
-        let is_blank = |text: &str| text.trim_matches([' ', '\t', '\r', '\n']).is_empty();
-        (is_blank(line) && is_blank(&after[..length])).then_some(tag.end + length)
+        let rest = after.trim_start_matches([' ', '\t']);
+        let next = if rest.is_empty() {
+            Some(rest)
+        } else {
+            rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))
+        };
+        let begins = before.is_empty() || before.ends_with('\n');
+        next.filter(|_| begins).map(|next| self.text.len() - next.len())
     }
 
     fn act(&mut self, content: &str, place: Place) -> Result<(), Problem> {
@@ -300,12 +304,13 @@ impl<'t> Parsing<'t> {
 
 /// Finds the end of a comment that may hold braces.
 fn end_of_comment(text: &str) -> Option<usize> {
-    let plain = text.find("--}}").map(|at| at + 2);
-    let trimming = text.find("--~}}").map(|at| at + 3);
-    match (plain, trimming) {
-        (Some(plain), Some(trimming)) => Some(plain.min(trimming)),
-        (found, None) | (None, found) => found,
-    }
+    text.match_indices("--").find_map(|(at, _)| {
+        // Of three dashes, the last two close it.
+        let dashes = text[at..].len() - text[at..].trim_start_matches('-').len();
+        let end = at + dashes;
+        let trims = usize::from(text[end..].starts_with('~'));
+        text[end + trims..].starts_with("}}").then_some(end + trims)
+    })
 }
 
 /// Finds what closes a tag, outside of quotes.

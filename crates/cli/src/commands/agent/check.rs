@@ -1,0 +1,57 @@
+//! `brief agent check`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_engine::agents::{Options, load};
+use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::{Diagnostic, Severity};
+use clap::Args;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Say everything that is wrong with agent files; no code of theirs is run
+///
+/// What their tools come to is shown by `brief agent show`. Exits with 1 when there is an error.
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// The agent files
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Warnings are errors
+    #[arg(long)]
+    strict: bool,
+
+    /// Print JSON: what is wrong
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &CheckArgs,
+) -> Result<ExitCode, CommandError> {
+    let root = session.root()?;
+    let options = Options { root: Some(root.path()), ..Options::default() };
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for file in &args.files {
+        let loaded = load(session.system(), &session.directory().join(file), &options);
+        diagnostics.extend(loaded.diagnostics().iter().cloned());
+    }
+    if args.json {
+        let all: Vec<JsonDiagnostic<'_>> = diagnostics.iter().map(JsonDiagnostic::from).collect();
+        ui.print_json(&all)?;
+    } else {
+        ui.print_diagnostics(&diagnostics, root.path())?;
+        let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+        let (files, all) = (args.files.len(), diagnostics.len());
+        ui.status(&format!("{files} checked: {errors} errors, {} warnings", all - errors))?;
+    }
+    let is_bad = |found: &Diagnostic| args.strict || found.severity == Severity::Error;
+    let failed = diagnostics.iter().any(is_bad);
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}

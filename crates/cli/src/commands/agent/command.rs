@@ -1,0 +1,66 @@
+//! `brief agent command`
+
+use std::process::ExitCode;
+
+use brief_syntax::near_miss::nearest;
+use clap::Args;
+
+use super::{OneFile, read, usable};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Print the text of one of an agent's commands, with the arguments put in
+#[derive(Debug, Args)]
+pub(super) struct CommandArgs {
+    #[command(flatten)]
+    file: OneFile,
+
+    /// The command
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// What `$1`, `$2` … and `$ARGUMENTS` stand for
+    #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &CommandArgs,
+) -> Result<ExitCode, CommandError> {
+    let loaded = read(session, &args.file)?;
+    let agent = match usable(ui, session, &loaded)? {
+        Ok(agent) => agent,
+        Err(code) => return Ok(code),
+    };
+    let name = args.name.trim_start_matches('/');
+    let Some(command) = agent.command(name) else {
+        let names: Vec<&str> = agent.commands.iter().map(|one| one.name.as_str()).collect();
+        let message = format!("the agent has no command `{name}`");
+        let hint = match (nearest(name, &names), names.as_slice()) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, []) => "it has no commands at all".to_owned(),
+            (None, names) => format!("it has {}", names.join(", ")),
+        };
+        return Err(CommandError::refused(message).with_hint(hint));
+    };
+    let text = command
+        .invoke(&args.arguments)
+        .map_err(|error| CommandError::refused(error.to_string()).with_hint(usage(command)))?;
+    ui.print_text(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        ui.print_text(b"\n")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How a command wants to be called.
+fn usage(command: &brief_engine::agents::Command) -> String {
+    let names = command.hint.names();
+    if names.is_empty() {
+        return format!("it wants {} arguments", command.highest_argument());
+    }
+    format!("usage: {} {}", command.name, names.join(" "))
+}

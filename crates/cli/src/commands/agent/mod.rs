@@ -1,0 +1,109 @@
+//! `brief agent`
+
+mod abilities;
+mod check;
+mod command;
+mod list;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_engine::agents::{Ability, Agent, Loaded, Options, load};
+use brief_syntax::Diagnostic;
+use clap::{Args, Subcommand};
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Check, run and serve agent files
+#[derive(Debug, Args)]
+pub(crate) struct AgentArgs {
+    #[command(subcommand)]
+    command: AgentCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum AgentCommand {
+    List(list::ListArgs),
+    Check(check::CheckArgs),
+    Command(command::CommandArgs),
+    Abilities(abilities::AbilitiesArgs),
+}
+
+/// The file that a command is about.
+#[derive(Debug, Args)]
+struct OneFile {
+    /// The agent file, such as `agents/dev_review.agent.md`
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// What the operator lets an agent do.
+#[derive(Debug, Args)]
+struct Granting {
+    /// Let the agent do this, as far as its file allows it: fs, network, sh, sh:PROGRAM, env, mcp; may be repeated
+    #[arg(long = "grant", value_name = "ABILITY")]
+    grants: Vec<String>,
+}
+
+impl Granting {
+    fn abilities(&self) -> Result<Vec<Ability>, CommandError> {
+        parse_abilities("--grant", &self.grants)
+    }
+}
+
+/// Reads abilities that were typed.
+fn parse_abilities(option: &str, names: &[String]) -> Result<Vec<Ability>, CommandError> {
+    let parse = |name: &String| {
+        name.parse::<Ability>().map_err(|error| {
+            CommandError::usage(format!("`{option} {name}`: {error}")).with_hint(error.help())
+        })
+    };
+    names.iter().map(parse).collect()
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &AgentArgs,
+) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        AgentCommand::List(args) => list::run(ui, session, args),
+        AgentCommand::Check(args) => check::run(ui, session, args),
+        AgentCommand::Command(args) => command::run(ui, session, args),
+        AgentCommand::Abilities(args) => abilities::run(ui, session, args),
+    }
+}
+
+/// Reads an agent file that the user named.
+fn read(session: &Session, file: &OneFile) -> Result<Loaded, CommandError> {
+    let root = session.root()?;
+    let options = Options { root: Some(root.path()), ..Options::default() };
+    Ok(load(session.system(), &session.directory().join(&file.file), &options))
+}
+
+/// Returns the agent of a file that has no error; what is wrong with another one is told.
+fn usable<'l>(
+    ui: &mut Ui,
+    session: &Session,
+    loaded: &'l Loaded,
+) -> Result<Result<&'l Agent, ExitCode>, CommandError> {
+    match loaded.agent() {
+        Some(agent) => {
+            ui.mention(loaded.diagnostics(), session.root()?.path())?;
+            Ok(Ok(agent))
+        }
+        None => refuse(ui, session, loaded.diagnostics()).map(Err),
+    }
+}
+
+/// Tells why an agent does not load.
+fn refuse(
+    ui: &mut Ui,
+    session: &Session,
+    diagnostics: &[Diagnostic],
+) -> Result<ExitCode, CommandError> {
+    ui.mention(diagnostics, session.root()?.path())?;
+    Ok(ErrorKind::Refused.exit_code())
+}

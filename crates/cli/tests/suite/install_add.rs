@@ -1,0 +1,339 @@
+//! `brief add`: where from, what, for whom, and what brief.toml and brief.lock say then.
+
+use std::fs;
+
+use crate::install::{Remote, consumer, files, git, guidance, item, names, run, summary};
+
+/// One command: the files of every client, what is wanted, what was resolved, and a summary.
+#[test]
+fn a_whole_registry_is_added() {
+    let project = consumer();
+    let remote = guidance(&project);
+    let commit = remote.git(&["rev-parse", "HEAD"]);
+    let output = run(&project, &["add", "acme/guidance"]);
+    assert!(output.stderr.contains(&format!("guidance: {}\n", &commit[..12])), "{output}");
+    assert!(
+        output.stderr.contains("  + rule/money\n  + skill/review\n  + agent/judge\n"),
+        "{output}"
+    );
+    assert_eq!(summary(&output), "3 items: 13 created, 0 updated, 0 unchanged, 0 removed, 0 kept");
+    assert_eq!(
+        names(&project),
+        [
+            ".agents/rules/money/RULE.md",
+            ".agents/skills/review/SKILL.md",
+            ".agents/skills/review/references/list.md",
+            ".claude/agents/judge.md",
+            ".claude/rules/money.md",
+            ".claude/skills/review/SKILL.md",
+            ".claude/skills/review/references/list.md",
+            ".github/agents/judge.agent.md",
+            ".github/instructions/money.instructions.md",
+            ".github/skills/review/SKILL.md",
+            ".github/skills/review/references/list.md",
+            ".opencode/agents/judge.md",
+            "brief.lock",
+            "brief.toml",
+            "opencode.json",
+        ],
+        "no bundle, no item in its own form (I02, I09), and supporting files with the skill"
+    );
+    assert_eq!(
+        project.read("brief.toml"),
+        "[sources.guidance]\ngit = \"acme/guidance\"\nall = true\n"
+    );
+    let lock = project.read("brief.lock");
+    assert!(lock.contains(&format!("commit = \"{commit}\"")), "{lock}");
+    let status = git(&project.path(), &["status", "--short"]);
+    assert!(!status.contains(".brief/"), "our own directory is nothing for git: {status}");
+}
+
+/// The same again is no change, also when the source has moved on since.
+#[test]
+fn adding_twice_changes_nothing() {
+    let project = consumer();
+    let remote = guidance(&project);
+    run(&project, &["add", "acme/guidance"]);
+    let before = files(&project.path());
+    remote.commit(&[("rules/money/RULE.md", &item("money", "Another text."))]);
+    let output = run(&project, &["add", "acme/guidance"]);
+    assert_eq!(summary(&output), "3 items: 0 created, 0 updated, 13 unchanged, 0 removed, 0 kept");
+    assert_eq!(files(&project.path()), before);
+}
+
+/// Another item of a source comes from the commit that is locked: the items that are there do not move.
+#[test]
+fn another_item_leaves_the_source_where_it_is() {
+    let project = consumer();
+    let remote = guidance(&project);
+    run(&project, &["add", "acme/guidance", "money"]);
+    let lock = project.read("brief.lock");
+    remote.commit(&[
+        ("rules/money/RULE.md", &item("money", "Another text.")),
+        ("skills/fresh/SKILL.md", &item("fresh", "New.")),
+    ]);
+    run(&project, &["add", "acme/guidance", "review"]);
+    let line = |text: &str| text.lines().find(|line| line.starts_with("commit")).map(str::to_owned);
+    assert_eq!(line(&project.read("brief.lock")), line(&lock));
+    assert!(project.read(".claude/rules/money.md").contains("Prices are integers."));
+
+    let newer = project.run(&["add", "acme/guidance", "fresh"]);
+    assert_eq!(newer.code, Some(1), "{newer}");
+    assert!(
+        newer.stderr.contains("if it is newer than what is locked, `brief update guidance`"),
+        "{newer}"
+    );
+    run(&project, &["update", "guidance"]);
+    run(&project, &["add", "acme/guidance", "fresh"]);
+}
+
+/// Host shorthands, addresses with and without a directory, paths: each is written down so that it can
+/// be found again, relative to the project where it lies beside it.
+#[test]
+fn every_spelling_of_a_source_is_taken() {
+    for (typed, written) in [
+        ("acme/guidance", "git = \"acme/guidance\"\n"),
+        ("github:acme/guidance", "git = \"acme/guidance\"\n"),
+        ("https://github.com/acme/guidance.git", "git = \"acme/guidance\"\n"),
+        ("acme/guidance@v1.0.0", "git = \"acme/guidance\"\nref = \"v1.0.0\"\n"),
+        ("acme/guidance@main", "git = \"acme/guidance\"\nref = \"main\"\n"),
+        ("acme/guidance:rules", "git = \"acme/guidance\"\nsubpath = \"rules\"\n"),
+        (
+            "acme/guidance@v1.0.0:rules",
+            "git = \"acme/guidance\"\nref = \"v1.0.0\"\nsubpath = \"rules\"\n",
+        ),
+        ("gitlab:group/sub/repo", "git = \"gitlab:group/sub/repo\"\n"),
+        ("https://gitlab.com/group/sub/repo.git", "git = \"gitlab:group/sub/repo\"\n"),
+        ("git@git.example.com:team/repo.git", "git = \"git@git.example.com:team/repo.git\"\n"),
+        ("file://$OUT/github/acme/guidance.git", "git = \"../outside/github/acme/guidance.git\"\n"),
+        ("../outside/plain", "directory = \"../outside/plain\"\n"),
+        ("$OUT/plain", "directory = \"$OUT/plain\"\n"),
+    ] {
+        let project = consumer();
+        guidance(&project);
+        let money = item("money", "Integers.");
+        let files = [("rules/money/RULE.md", money.as_str())];
+        Remote::new(&project, "gitlab/group/sub/repo").commit(&files);
+        Remote::new(&project, "example/team/repo").commit(&files);
+        crate::install::write_all(&project.outside().join("plain"), &files);
+        let outside = project.outside().to_string_lossy().into_owned();
+        let typed = typed.replace("$OUT", &outside);
+        run(&project, &["add", &typed, "money"]);
+        let manifest = project.read("brief.toml");
+        assert!(manifest.contains(&written.replace("$OUT", &outside)), "{typed}: {manifest}");
+        assert!(project.path().join(".claude/rules/money.md").is_file(), "{typed}");
+        // What was written down is understood.
+        let again = run(&project, &["sync", "--frozen"]);
+        assert!(summary(&again).starts_with("1 item: 0 created, 0 updated"), "{typed}: {again}");
+    }
+}
+
+/// A full commit is a version like a tag.
+#[test]
+fn a_commit_is_a_version() {
+    let project = consumer();
+    let remote = guidance(&project);
+    let first = remote.git(&["rev-parse", "HEAD"]);
+    remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
+    run(&project, &["add", &format!("acme/guidance@{first}"), "money"]);
+    assert!(project.read(".claude/rules/money.md").contains("Prices are integers."));
+    run(&project, &["update"]);
+    assert!(project.read(".claude/rules/money.md").contains("Prices are integers."));
+}
+
+/// Items by name, by kind and name, by `--kind`, and a bundle.
+#[test]
+fn what_is_named_is_what_is_added() {
+    for (args, written) in [
+        (&["money"][..], "rules = [\"money\"]\n"),
+        (&["rule/money", "agent/judge"], "rules = [\"money\"]\nagents = [\"judge\"]\n"),
+        (&["skills/review"], "skills = [\"review\"]\n"),
+        (&["base"], "bundles = [\"base\"]\n"),
+        (&["bundle/base"], "bundles = [\"base\"]\n"),
+        (&["--kind", "skill"], "skills = [\"review\"]\n"),
+        (&["--kind", "bundle"], "bundles = [\"base\"]\n"),
+        (&["--kind", "rule", "money"], "rules = [\"money\"]\n"),
+    ] {
+        let project = consumer();
+        guidance(&project);
+        run(&project, &[&["add", "acme/guidance"], args].concat());
+        let manifest = project.read("brief.toml");
+        let expected = format!("[sources.guidance]\ngit = \"acme/guidance\"\n{written}");
+        assert_eq!(manifest, expected, "{args:?}");
+    }
+}
+
+/// What cannot be found is named, with the next best or the place where it can be looked up, and nothing
+/// is written.
+#[test]
+fn what_does_not_exist_is_refused() {
+    let project = consumer();
+    let remote = guidance(&project);
+    let twice = item("money", "A skill of the same name.");
+    remote.commit(&[("skills/money/SKILL.md", &twice)]);
+    for (args, words) in [
+        (&["acme/guidance", "mony"][..], "did you mean `money`?"),
+        (&["acme/guidance", "nothing-like-it"], "`brief list --available https://github.com"),
+        (&["acme/guidance", "agent/money"], "there is no agent `money`"),
+        (&["acme/guidance", "money"], "write rule/money or skill/money"),
+        (&["acme/guidance", "rule/money", "--kind", "skill"], "`rule/money` is not a skill"),
+        (&["acme/guidance@v9"], "has no branch, tag or commit `v9`"),
+        (&["acme/guidance:nowhere"], "has no directory `nowhere`"),
+        (&["acme/guidance:skills/review/references"], "there are no items in it"),
+        (&["acme/none"], "git could not read `https://github.com/acme/none.git`"),
+        (&["./nowhere"], "$PROJECT/nowhere` cannot be opened: it does not exist"),
+        (&["nowhere"], "write `./nowhere` for a directory, or `owner/nowhere`"),
+        (&["acme/guidance", "--client", "clade"], "did you mean `claude`?"),
+        (&["acme/guidance", "--name", "Bad_Name"], "`--name`"),
+    ] {
+        let output = project.run(&[&["add"], args].concat());
+        assert!(matches!(output.code, Some(1 | 2)), "{args:?}: {output}");
+        assert!(output.stderr.contains(words), "{args:?}: {output}");
+        assert_eq!(names(&project), [""; 0], "{args:?}");
+    }
+}
+
+/// Only the clients that were named get files, of this source.
+#[test]
+fn a_source_may_be_for_some_clients_only() {
+    let project = consumer();
+    guidance(&project);
+    run(&project, &["add", "acme/guidance", "money", "--client", "claude", "--client", "opencode"]);
+    assert!(project.read("brief.toml").contains("clients = [\"claude\", \"opencode\"]\n"));
+    assert_eq!(
+        names(&project),
+        [
+            ".agents/rules/money/RULE.md",
+            ".claude/rules/money.md",
+            "brief.lock",
+            "brief.toml",
+            "opencode.json"
+        ]
+    );
+    run(&project, &["add", "acme/guidance", "review", "--client", "claude"]);
+    let left = names(&project);
+    assert!(left.iter().all(|name| !name.starts_with(".agents/")), "{left:?}");
+    assert!(!left.contains(&"opencode.json".to_owned()), "what nobody needs goes: {left:?}");
+}
+
+/// One repository is one source, however it is spelled; the version that was wanted stays.
+#[test]
+fn another_spelling_is_the_same_source() {
+    let project = consumer();
+    guidance(&project);
+    run(&project, &["add", "acme/guidance@v1.0.0", "money"]);
+    for typed in
+        ["https://github.com/acme/guidance/", "github:acme/guidance", "git::acme/guidance@v1.0.0"]
+    {
+        run(&project, &["add", typed, "review"]);
+        assert_eq!(
+            project.read("brief.toml"),
+            "[sources.guidance]\ngit = \"acme/guidance\"\nref = \"v1.0.0\"\n\
+             rules = [\"money\"]\nskills = [\"review\"]\n",
+            "{typed}"
+        );
+    }
+    let renamed = project.run(&["add", "acme/guidance", "judge", "--name", "other"]);
+    assert_eq!(renamed.code, Some(1));
+    assert!(renamed.stderr.contains("in brief.toml already, as `guidance`"), "{renamed}");
+}
+
+/// A version that is named moves the source there, and says so in brief.toml.
+#[test]
+fn another_version_moves_the_source() {
+    let project = consumer();
+    let remote = guidance(&project);
+    run(&project, &["add", "acme/guidance@v1.0.0", "money"]);
+    let first = remote.git(&["rev-parse", "HEAD"]);
+    let second = remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
+    remote.git(&["tag", "v2.0.0"]);
+    let output = run(&project, &["add", "acme/guidance@v2.0.0", "money"]);
+    let moved = format!("guidance: {} -> {}\n  ~ rule/money\n", &first[..12], &second[..12]);
+    assert!(output.stderr.contains(&moved), "{output}");
+    assert!(project.read("brief.toml").contains("ref = \"v2.0.0\"\n"));
+    assert!(project.read(".claude/rules/money.md").contains("Newer."));
+}
+
+/// Two sources of one name get names of their own.
+#[test]
+fn names_of_sources_do_not_meet() {
+    let project = consumer();
+    guidance(&project);
+    let remote = Remote::new(&project, "gitlab/team/guidance");
+    remote.commit(&[("rules/other/RULE.md", &item("other", "Other."))]);
+    run(&project, &["add", "acme/guidance", "money"]);
+    run(&project, &["add", "gitlab:team/guidance"]);
+    let manifest = project.read("brief.toml");
+    assert!(manifest.contains("[sources.team-guidance]\n"), "{manifest}");
+    let taken = project.run(&["add", "../outside", "--name", "guidance"]);
+    assert!(taken.stderr.contains("brief.toml has another source `guidance`"), "{taken}");
+}
+
+/// What the user has written in brief.toml stays, comments and order too.
+#[test]
+fn brief_toml_keeps_what_the_user_wrote() {
+    let project = consumer();
+    guidance(&project);
+    let before = "# Ours.\n[install]\nclients = ['claude']   # nobody uses the others\n\n\
+        # The rules of the house.\n[sources.guidance]\ngit = \"acme/guidance\" # moved in May\n\
+        rules = [\n  # never without it\n  \"money\",\n]\n";
+    project.write("brief.toml", before);
+    run(&project, &["sync"]);
+    assert_eq!(project.read("brief.toml"), before);
+    run(&project, &["add", "acme/guidance", "review"]);
+    assert_eq!(project.read("brief.toml"), format!("{before}skills = [\"review\"]\n"));
+    run(&project, &["remove", "review"]);
+    assert_eq!(project.read("brief.toml"), before);
+}
+
+/// In a directory of a repository, the project is the nearest brief.toml, else the top of the
+/// repository; the summary says which. Outside of one it is the directory, never the home.
+#[test]
+fn the_project_is_found_from_below() {
+    let project = consumer().with_dir("src/deep").with_dir("app/src");
+    guidance(&project);
+    let output = project.run_in("src/deep", &["add", "acme/guidance", "money"], "");
+    assert!(summary(&output).starts_with("1 item in $PROJECT: 4 created"), "{output}");
+    assert!(project.path().join("brief.toml").is_file());
+    project.write("app/brief.toml", "");
+    let output = project.run_in("app/src", &["add", "acme/guidance", "judge"], "");
+    assert!(summary(&output).starts_with("1 item in $PROJECT/app: 3 created"), "{output}");
+    assert!(project.read("app/brief.toml").contains("judge"));
+
+    fs::remove_dir_all(project.path().join(".git")).unwrap();
+    let output = project.run_in("src/deep", &["list"], "");
+    assert!(output.stderr.contains("nothing is installed in $PROJECT/src/deep"), "{output}");
+    assert_eq!(project.run_in("src/deep", &["update"], "").code, Some(1));
+    assert!(!project.home().join(".claude").exists());
+}
+
+/// A dry run tells what would be, and writes nothing.
+#[test]
+fn a_dry_run_writes_nothing() {
+    let project = consumer();
+    guidance(&project);
+    let output = run(&project, &["add", "acme/guidance", "money", "--dry-run"]);
+    assert!(output.stdout.contains(".claude/rules/money.md: missing\n"), "{output}");
+    assert!(output.stdout.contains("brief.toml: missing\nbrief.lock: missing\n"), "{output}");
+    assert_eq!(
+        summary(&output),
+        "1 item: 4 to create, 0 to update, 0 unchanged, 0 to remove, 0 kept"
+    );
+    assert_eq!(names(&project), [""; 0]);
+    assert!(!project.path().join(".brief").exists());
+}
+
+/// Offline, what was fetched before is enough; what was not is refused with the way out.
+#[test]
+fn nothing_is_fetched_offline() {
+    let project = consumer();
+    let remote = guidance(&project);
+    let output = project.run(&["add", "acme/guidance", "money", "--offline"]);
+    assert_eq!(output.code, Some(1));
+    assert!(output.stderr.contains("was not fetched before"), "{output}");
+    run(&project, &["add", "acme/guidance", "money"]);
+    remote.vanish();
+    run(&project, &["add", "acme/guidance", "review", "--offline"]);
+    run(&project, &["sync", "--offline"]);
+    run(&project, &["remove", "review", "--offline"]);
+}

@@ -1,0 +1,171 @@
+//! Ruling P2: what we wrote is ours by record; everything else stays, and is reported.
+
+use brief_testkit::Sandbox;
+
+use crate::install::{Remote, consumer, files, guidance, item, run, summary};
+
+const FILE: &str = ".claude/rules/money.md";
+
+fn installed() -> (Sandbox, Remote) {
+    let project = consumer();
+    let remote = guidance(&project);
+    run(&project, &["add", "acme/guidance", "money", "review"]);
+    (project, remote)
+}
+
+/// A file that nobody recorded stays; nothing of its item is written, and the other items are.
+#[test]
+fn a_file_in_the_way_is_kept() {
+    let project = consumer().with_file(FILE, "mine\n");
+    guidance(&project);
+    let output = project.run(&["add", "acme/guidance", "money", "review"]);
+    insta::assert_snapshot!(output.stdout, @"
+    error[portable/output-in-the-way]: the file is not ours; nothing of the rule `money` is written
+    --> .claude/rules/money.md
+     = help: move it away; `brief sync --adopt FILE` takes its place and keeps a copy
+    ");
+    assert_eq!(output.code, Some(1));
+    assert_eq!(
+        summary(&output),
+        "1 of 2 items: 6 created, 0 updated, 0 unchanged, 0 removed, 1 kept"
+    );
+    assert_eq!(project.read(FILE), "mine\n");
+    assert!(!project.path().join(".github/instructions").exists());
+    assert!(project.path().join(".claude/skills/review/SKILL.md").is_file());
+    let forced = project.run(&["sync", "--force", FILE]);
+    assert_eq!(forced.code, Some(1), "`--force` is for our own files: {forced}");
+    assert_eq!(project.read(FILE), "mine\n");
+}
+
+/// A file that has the very content is nobody's work that could be lost.
+#[test]
+fn a_file_with_the_same_content_becomes_ours() {
+    let (project, _) = installed();
+    let text = project.read(FILE);
+    run(&project, &["remove", "guidance"]);
+    project.write(FILE, text);
+    let output = run(&project, &["add", "acme/guidance", "money"]);
+    assert!(summary(&output).contains("1 unchanged"), "{output}");
+    run(&project, &["remove", "money"]);
+    assert!(!project.path().join(FILE).exists());
+}
+
+/// `--adopt` takes the place of a file that was named, and keeps a copy; a removal brings it back.
+#[test]
+fn an_adopted_file_comes_back() {
+    let project = consumer().with_file(FILE, "mine\n").with_file(".claude/rules/own.md", "own\n");
+    let before = files(&project.path());
+    guidance(&project);
+    let dry = run(&project, &["add", "acme/guidance", "money", "--adopt", FILE, "--dry-run"]);
+    assert!(dry.stdout.contains(&format!("{FILE}: out of date\n")), "{dry}");
+    let output = run(&project, &["add", "acme/guidance", "money", "--adopt", FILE]);
+    assert!(
+        output.stderr.contains(&format!(
+            "  {FILE} was replaced; what it held is in .brief/backups/{FILE}\n"
+        )),
+        "{output}"
+    );
+    assert!(project.read(FILE).contains("Prices are integers."));
+    assert_eq!(project.read(&format!(".brief/backups/{FILE}")), "mine\n");
+    run(&project, &["sync", "--frozen"]);
+    run(&project, &["remove", "money"]);
+    assert_eq!(files(&project.path()), before);
+}
+
+/// A directory means everything below it, also from another directory.
+#[test]
+fn a_directory_of_files_is_adopted() {
+    let project = consumer().with_file(FILE, "mine\n").with_dir("src");
+    guidance(&project);
+    let args = ["add", "acme/guidance", "money", "--adopt", "../.claude"];
+    let output = project.run_in("src", &args, "");
+    assert_eq!(output.code, Some(0), "{output}");
+    run(&project, &["clean"]);
+    assert_eq!(project.read(FILE), "mine\n");
+}
+
+/// An output that was changed stays; its neighbours are brought up to date; `--force` replaces it alone,
+/// with a copy.
+#[test]
+fn a_changed_output_is_kept_unless_forced() {
+    let (project, remote) = installed();
+    let other = ".claude/skills/review/SKILL.md";
+    project.write(FILE, "mine\n");
+    project.write(other, "also mine\n");
+    remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
+    let output = project.run(&["update"]);
+    assert_eq!(output.code, Some(1));
+    assert!(
+        output.stdout.contains(
+            "error[portable/output-edited]: the file was changed since it was written; it stays as it is\n\
+             --> .claude/rules/money.md\n"
+        ),
+        "{output}"
+    );
+    assert!(output.stdout.contains("`brief sync --force FILE` replaces the file"), "{output}");
+    assert_eq!(summary(&output), "2 items: 0 created, 2 updated, 6 unchanged, 0 removed, 2 kept");
+    assert!(project.read(".agents/rules/money/RULE.md").contains("Newer."));
+    let check = project.run(&["sync", "--check"]);
+    assert_eq!(check.code, Some(1), "{check}");
+
+    let adopted = project.run(&["sync", "--adopt", FILE]);
+    assert_eq!(adopted.code, Some(1), "`--adopt` is for files of others: {adopted}");
+    let forced = project.run(&["sync", "--force", FILE]);
+    assert_eq!(forced.code, Some(1), "the other one stays: {forced}");
+    assert!(project.read(FILE).contains("Newer."));
+    assert_eq!(project.read(&format!(".brief/backups/{FILE}")), "mine\n");
+    assert_eq!(project.read(other), "also mine\n");
+    run(&project, &["sync", "--force", other]);
+    run(&project, &["sync", "--check"]);
+}
+
+/// Copies do not replace each other.
+#[test]
+fn every_copy_is_kept() {
+    let (project, _) = installed();
+    for text in ["one\n", "two\n", "one\n"] {
+        project.write(FILE, text);
+        run(&project, &["sync", "--force", FILE]);
+    }
+    assert_eq!(project.read(&format!(".brief/backups/{FILE}")), "one\n");
+    assert_eq!(project.read(&format!(".brief/backups/{FILE}.2")), "two\n");
+    assert!(!project.path().join(format!(".brief/backups/{FILE}.3")).exists());
+}
+
+/// What is no longer wanted and was changed stays, by `remove` and by `clean`, until it is forced.
+#[test]
+fn a_changed_output_outlives_its_item() {
+    for command in [&["remove", "money"][..], &["clean"]] {
+        let (project, _) = installed();
+        project.write(FILE, "mine\n");
+        let output = project.run(command);
+        assert_eq!(output.code, Some(0), "{command:?}: {output}");
+        assert!(output.stdout.contains("warning[portable/output-stale]"), "{output}");
+        assert!(summary(&output).ends_with("1 kept"), "{output}");
+        assert_eq!(project.read(FILE), "mine\n");
+        assert!(!project.path().join(".github/instructions").exists());
+        let forced: Vec<&str> = match command {
+            ["clean"] => vec!["clean", "--force", FILE],
+            _ => vec!["sync", "--force", FILE],
+        };
+        run(&project, &forced);
+        assert!(!project.path().join(FILE).exists(), "{command:?}");
+    }
+}
+
+/// A directory or a link where a file should go is left alone.
+#[test]
+fn what_is_no_file_is_left_alone() {
+    let project = consumer().with_file(".claude/rules/money.md/inside.txt", "mine\n");
+    guidance(&project);
+    let output = project.run(&["add", "acme/guidance", "money", "--adopt", FILE]);
+    assert_eq!(output.code, Some(1));
+    assert!(output.stdout.contains("the file is a directory"), "{output}");
+    assert_eq!(project.read(".claude/rules/money.md/inside.txt"), "mine\n");
+
+    let project = consumer().with_link(".claude", project.outside());
+    guidance(&project);
+    let output = project.run(&["add", "acme/guidance", "money"]);
+    assert_eq!(output.code, Some(1));
+    assert!(output.stdout.contains("the file lies behind a link or a file"), "{output}");
+}

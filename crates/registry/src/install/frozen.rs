@@ -1,0 +1,62 @@
+//! What is restored has to be what is locked, or nothing is.
+
+use super::InstallError;
+use crate::lock::Lock;
+use crate::manifest::Manifest;
+
+/// Refuses a lock that does not know what the manifest wants.
+pub(super) fn check_lock(manifest: &Manifest, lock: Option<&Lock>) -> Result<(), InstallError> {
+    let Some(lock) = lock else {
+        // Nothing was locked, and nothing is wanted.
+        return if manifest.sources.is_empty() { Ok(()) } else { Err(InstallError::NoLock) };
+    };
+    let mut differences = Vec::new();
+    for source in &manifest.sources {
+        match lock.sources.get(&source.name) {
+            None => differences.push(format!("the source `{}` is not locked", source.name)),
+            Some(locked) if locked.place != source.place => {
+                differences.push(format!(
+                    "the source `{}` is locked at another place or version",
+                    source.name
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    for name in lock.sources.keys() {
+        if manifest.source(name).is_none() {
+            differences.push(format!("the source `{name}` is locked, but no longer wanted"));
+        }
+    }
+    if differences.is_empty() { Ok(()) } else { Err(InstallError::Frozen { differences }) }
+}
+
+/// Refuses what would not be what is locked.
+pub(super) fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), InstallError> {
+    if before == after {
+        return Ok(());
+    }
+    let mut differences = Vec::new();
+    for (id, item) in &after.items {
+        match before.items.get(id) {
+            None => differences.push(format!("the {id} is not locked")),
+            Some(known) if known.sha256 != item.sha256 => {
+                differences.push(format!("the {id} has another content than was locked"));
+            }
+            Some(known) if known.files != item.files => {
+                differences.push(format!("the {id} comes to other files than were locked, with other settings or another version of `brief`"));
+            }
+            Some(known) if known != item => {
+                differences.push(format!("the {id} is locked differently"));
+            }
+            Some(_) => {}
+        }
+    }
+    for id in before.items.keys().filter(|id| !after.items.contains_key(id)) {
+        differences.push(format!("the {id} is locked, but no longer wanted"));
+    }
+    if differences.is_empty() {
+        differences.push("bundles or shared files are not those that were locked".to_owned());
+    }
+    Err(InstallError::Frozen { differences })
+}

@@ -1,0 +1,287 @@
+//! Where the server is, from the operator's environment.
+//!
+//! The operator names the server, so any host will do, with or without TLS. A key that would travel over
+//! the network in the open is worth a warning, though.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::net::IpAddr;
+
+use brief_syntax::System;
+
+/// The variable that names the server.
+const BASE_URL: &str = "OPENAI_BASE_URL";
+
+/// The variable that holds the key.
+const API_KEY: &str = "OPENAI_API_KEY";
+
+/// The server when nothing else is said.
+const DEFAULT_BASE: &str = "https://api.openai.com/v1";
+
+/// What every base address leads to.
+const ROUTE: &str = "/chat/completions";
+
+/// Keys shorter than this are words such as `ollama`, which are no secret and occur in texts.
+const SECRET_BYTES: usize = 12;
+
+/// A key, which is never shown: its text form and its debug form are an ellipsis.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// Returns the value of the header that carries it. For the transport alone.
+    pub fn to_header(&self) -> String {
+        format!("Bearer {}", self.0)
+    }
+
+    /// Takes the key out of a text that somebody else wrote, such as a server's complaint about it.
+    pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.0.len() < SECRET_BYTES || !text.contains(&self.0) {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(text.replace(&self.0, "…"))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("…")
+    }
+}
+
+/// A server that speaks chat completions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    base: String,
+    host: String,
+    key: Option<Key>,
+    proxy: Option<String>,
+}
+
+/// Why the environment names no server.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EndpointError {
+    /// The address cannot be used. It is not repeated, because it may hold a password.
+    #[error("`OPENAI_BASE_URL` {0}")]
+    Address(&'static str),
+    /// The key cannot be sent.
+    #[error("`OPENAI_API_KEY` holds characters that no key has")]
+    Key,
+    /// The default server takes nothing without one.
+    #[error("`OPENAI_API_KEY` has no value")]
+    NoKey,
+}
+
+impl EndpointError {
+    /// Returns what to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            EndpointError::Address(_) => "write it as `http://localhost:11434/v1`",
+            EndpointError::Key => "write the key alone, without quotes and line breaks",
+            EndpointError::NoKey => {
+                "set it, or name another server with `OPENAI_BASE_URL`, such as \
+                 `http://localhost:11434/v1`"
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    /// Reads `OPENAI_BASE_URL` and `OPENAI_API_KEY`, and the usual variables for a proxy.
+    pub fn from_environment(system: &dyn System) -> Result<Endpoint, EndpointError> {
+        let variable = |name: &str| {
+            let text = system.env(name)?.to_string_lossy().trim().to_owned();
+            (!text.is_empty()).then_some(text)
+        };
+        let given = variable(BASE_URL);
+        let base = given.as_deref().unwrap_or(DEFAULT_BASE);
+        let (base, host) = take_apart(base).map_err(EndpointError::Address)?;
+        let key = match variable(API_KEY) {
+            Some(key) if key.bytes().all(|byte| byte.is_ascii_graphic()) => Some(Key(key)),
+            Some(_) => return Err(EndpointError::Key),
+            None if given.is_none() => return Err(EndpointError::NoKey),
+            None => None,
+        };
+        let names: [&str; 4] = if base.starts_with("https:") {
+            ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
+        } else {
+            ["http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"]
+        };
+        let exceptions = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
+        let proxy = names.into_iter().find_map(variable);
+        let proxy = proxy.filter(|_| !is_own_machine(&host) && !is_excepted(&host, &exceptions));
+        Ok(Endpoint { base, host, key, proxy })
+    }
+
+    /// Returns the address that conversations are sent to.
+    pub fn url(&self) -> String {
+        format!("{}{ROUTE}", self.base)
+    }
+
+    /// Returns the address as the operator wrote it, more or less. There is no secret in it.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Returns the key.
+    pub fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
+    }
+
+    /// Returns the proxy that leads there. It may hold a password.
+    pub(super) fn proxy(&self) -> Option<&str> {
+        self.proxy.as_deref()
+    }
+
+    /// Takes the key out of a text that somebody else wrote.
+    pub(super) fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.key.as_ref().map_or(Cow::Borrowed(text), |key| key.hide(text))
+    }
+
+    /// Returns what the operator should know before anything is sent.
+    pub fn warning(&self) -> Option<String> {
+        let is_open = self.base.starts_with("http:") && !is_own_machine(&self.host);
+        let is_told = self.key.is_some() && is_open;
+        is_told.then(|| {
+            format!(
+                "the key goes to `{}` without encryption; anybody on the way can read it",
+                self.host
+            )
+        })
+    }
+}
+
+/// Takes a base address apart: the address without a slash at its end, and the host.
+fn take_apart(address: &str) -> Result<(String, String), &'static str> {
+    if !address.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("holds characters that no address has");
+    }
+    let scheme_end = address.find("://").ok_or("does not begin with `https://` or `http://`")?;
+    let scheme = address[..scheme_end].to_ascii_lowercase();
+    if scheme != "http" && scheme != "https" {
+        return Err("does not begin with `https://` or `http://`");
+    }
+    let rest = &address[scheme_end + 3..];
+    if rest.contains(['?', '#']) {
+        return Err("has a `?` or `#` in it");
+    }
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    if authority.contains('@') {
+        return Err("holds a password; put the key into `OPENAI_API_KEY`");
+    }
+    let host = match authority.strip_prefix('[') {
+        Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    if host.is_empty() {
+        return Err("names no host");
+    }
+    // Some documentation names the whole route.
+    let path = path.trim_end_matches('/');
+    let path = path.strip_suffix(ROUTE).unwrap_or(path);
+    Ok((format!("{scheme}://{authority}{path}"), host.to_ascii_lowercase()))
+}
+
+/// Returns whether a host is the machine that we run on.
+fn is_own_machine(host: &str) -> bool {
+    let is_own = |address: IpAddr| {
+        let address = address.to_canonical();
+        address.is_loopback() || address.is_unspecified()
+    };
+    host == "localhost" || host.ends_with(".localhost") || host.parse().is_ok_and(is_own)
+}
+
+/// Returns whether `NO_PROXY` names a host, or a domain that it lies in.
+fn is_excepted(host: &str, exceptions: &str) -> bool {
+    exceptions.split([',', ' ']).map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| {
+        let domain = entry.trim_start_matches('*').trim_start_matches('.').to_ascii_lowercase();
+        let is_below = host.strip_suffix(&domain).is_some_and(|front| front.ends_with('.'));
+        entry == "*" || host == domain || (!domain.is_empty() && is_below)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brief_syntax::system::MemorySystem;
+
+    fn endpoint(env: &[(&str, &str)]) -> Result<Endpoint, EndpointError> {
+        let system = MemorySystem::new("/p");
+        let system = env.iter().fold(system, |system, (name, value)| system.with_env(name, value));
+        Endpoint::from_environment(&system)
+    }
+
+    #[test]
+    fn the_environment_names_the_server() {
+        let url = |base: &str| endpoint(&[(BASE_URL, base)]).map(|endpoint| endpoint.url());
+        for (base, expected) in [
+            ("http://localhost:11434/v1", "http://localhost:11434/v1/chat/completions"),
+            ("http://localhost:11434/v1/", "http://localhost:11434/v1/chat/completions"),
+            ("HTTPS://h/v1/chat/completions", "https://h/v1/chat/completions"),
+            ("http://[::1]:8080", "http://[::1]:8080/chat/completions"),
+        ] {
+            assert_eq!(url(base).as_deref(), Ok(expected));
+        }
+        for base in [
+            "localhost:11434",
+            "ftp://h",
+            "https://",
+            "https://u:p@h",
+            "http://h/?a=b",
+            "http://h\t",
+        ] {
+            let error = endpoint(&[(BASE_URL, base), (API_KEY, "k")]);
+            assert_eq!(error.is_ok(), base == "http://h\t", "{base}");
+        }
+        let default = endpoint(&[(API_KEY, "k")]).unwrap();
+        assert_eq!(default.url(), "https://api.openai.com/v1/chat/completions");
+        assert_eq!(endpoint(&[]), Err(EndpointError::NoKey));
+        assert_eq!(endpoint(&[(API_KEY, "a\nb")]), Err(EndpointError::Key));
+    }
+
+    #[test]
+    fn a_key_in_the_open_is_warned_about() {
+        let warning = |base: &str, key: &str| {
+            endpoint(&[(BASE_URL, base), (API_KEY, key)]).unwrap().warning().is_some()
+        };
+        assert!(warning("http://models.example/v1", "k"));
+        assert!(warning("http://10.0.0.5/v1", "k"));
+        for base in [
+            "https://models.example/v1",
+            "http://localhost/v1",
+            "http://127.0.0.2:1/v1",
+            "http://[::1]/v1",
+            "http://[::ffff:127.0.0.1]/v1",
+            "http://a.localhost/v1",
+        ] {
+            assert!(!warning(base, "k"), "{base}");
+        }
+        assert!(!warning("http://models.example/v1", ""));
+    }
+
+    #[test]
+    fn a_key_is_never_shown() {
+        let endpoint = endpoint(&[(API_KEY, "sk-0123456789abcdef")]).unwrap();
+        let shown = format!("{endpoint:?}");
+        assert!(!shown.contains("sk-0123"), "{shown}");
+        assert_eq!(endpoint.hide("bad key sk-0123456789abcdef!"), "bad key …!");
+        let word = Key("ollama".to_owned());
+        assert_eq!(word.hide("ask ollama"), "ask ollama");
+    }
+
+    #[test]
+    fn a_proxy_is_used_for_what_lies_elsewhere() {
+        let proxy = |base: &str, except: &str| {
+            let env = [(BASE_URL, base), ("HTTPS_PROXY", "http://p:1"), ("NO_PROXY", except)];
+            endpoint(&env).unwrap().proxy().is_some()
+        };
+        assert!(proxy("https://models.example/v1", "other.example, .test"));
+        assert!(!proxy("https://models.example/v1", "example"));
+        assert!(!proxy("https://models.example/v1", "*.example"));
+        assert!(!proxy("https://models.example/v1", "*"));
+        assert!(proxy("https://badexample/v1", "example"));
+        assert!(!proxy("https://localhost/v1", ""));
+        assert!(!proxy("http://models.example/v1", ""));
+    }
+}

@@ -1,0 +1,436 @@
+//! One question to the server, tried again where that may help.
+//!
+//! The transport works on a thread of its own and hands over pieces, so that ^C and the clock are looked
+//! at whatever the server does. A thread whose answer nobody waits for any more ends with its connection.
+//!
+//! What the user has seen cannot be taken back: once text has come, nothing is tried again.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use brief_syntax::limits;
+use brief_syntax::system::Interruption;
+use serde_json::Value as Json;
+
+use super::assembly::{Assembly, Refused, Reply, complaint};
+use super::clock::Clock;
+use super::endpoint::Endpoint;
+use super::failure::TurnError;
+use super::message::Counting;
+use super::sse::{Events, ServerEvent};
+use super::transport::{Post, Transport, TransportError, TransportProblem};
+use super::turn::Event;
+
+/// How often ^C and the clock are looked at while nothing comes.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The first pause before another try; each one is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Bytes read at once, and pieces that may wait for us.
+const PIECE: usize = 8 * 1024;
+const WAITING: usize = 16;
+
+/// Bytes read of what a server says about an error, and characters of it that are shown.
+const COMPLAINT_BYTES: usize = 64 * 1024;
+const COMPLAINT_SHOWN: usize = 500;
+
+/// What ends a turn from our side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stopped {
+    Interrupted,
+    Time,
+    Output,
+}
+
+/// Why a reply is not whole.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Stopped(Stopped),
+    Failed(TurnError),
+}
+
+impl From<Stopped> for Failure {
+    fn from(stopped: Stopped) -> Self {
+        Failure::Stopped(stopped)
+    }
+}
+
+impl From<TurnError> for Failure {
+    fn from(error: TurnError) -> Self {
+        Failure::Failed(error)
+    }
+}
+
+/// What a question needs.
+pub(super) struct Exchange<'e> {
+    pub(super) transport: &'e Arc<dyn Transport>,
+    pub(super) endpoint: &'e Endpoint,
+    pub(super) clock: &'e dyn Clock,
+    pub(super) interruption: &'e Interruption,
+    /// When the turn must be over.
+    pub(super) deadline: Duration,
+    /// Bytes that the model may still write.
+    pub(super) bytes: usize,
+}
+
+impl Exchange<'_> {
+    /// Asks, and returns the reply or what came of it, with the reason why it is not whole.
+    pub(super) fn ask(
+        &self,
+        body: &dyn Fn(Counting) -> String,
+        counting: &mut Counting,
+        on: &mut dyn FnMut(Event<'_>),
+    ) -> (Reply, Result<(), Failure>) {
+        let mut pause = FIRST_PAUSE;
+        let mut tries = 1;
+        loop {
+            let mut assembly = Assembly::new(self.bytes);
+            let result = self.ask_once(body(*counting), &mut assembly, on);
+            let reply = assembly.into_reply();
+            let error = match result {
+                Err(Failure::Failed(error)) if reply.text.is_empty() => error,
+                result => return (reply, result),
+            };
+            if *counting == Counting::Asked && is_about_counting(&error) {
+                *counting = Counting::Left;
+                continue;
+            }
+            let wait = error.retry_after().unwrap_or(pause);
+            let is_too_long = wait > Duration::from_secs(limits::AGENT_RETRY_SECONDS)
+                || self.clock.now() + wait >= self.deadline;
+            if !error.is_passing() || tries >= limits::AGENT_TRIES || is_too_long {
+                return (reply, Err(error.into()));
+            }
+            on(Event::Notice(&format!("{error}; trying again in {} s", wait.as_secs_f64())));
+            if let Err(stopped) = self.pause(wait) {
+                return (reply, Err(stopped.into()));
+            }
+            tries += 1;
+            pause *= 2;
+        }
+    }
+
+    fn look(&self) -> Result<(), Stopped> {
+        if self.interruption.is_raised() {
+            Err(Stopped::Interrupted)
+        } else if self.clock.now() >= self.deadline {
+            Err(Stopped::Time)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn pause(&self, wait: Duration) -> Result<(), Stopped> {
+        let end = self.clock.now() + wait;
+        while self.clock.now() < end {
+            self.look()?;
+            self.clock.sleep(TICK.min(end.saturating_sub(self.clock.now())));
+        }
+        self.look()
+    }
+
+    fn ask_once(
+        &self,
+        body: String,
+        assembly: &mut Assembly,
+        on: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), Failure> {
+        self.look()?;
+        let post = Post {
+            url: self.endpoint.url(),
+            key: self.endpoint.key().cloned(),
+            body,
+            time: self.deadline.saturating_sub(self.clock.now()),
+        };
+        let pieces = self.start(post)?;
+        let Some(Piece::Head(head)) = self.next(&pieces)? else {
+            return Err(broken("nothing came").into());
+        };
+        if !(200..300).contains(&head.status) {
+            return Err(self.refusal(&head, &pieces)?.into());
+        }
+        if head.content_type.to_ascii_lowercase().starts_with("text/html") {
+            let message = "it is a web page".to_owned();
+            return Err(TurnError::Strange { message }.into());
+        }
+        let mut form = Form::Unknown;
+        while let Some(piece) = self.next(&pieces)? {
+            let Piece::Body(bytes) = piece else { continue };
+            if self.take(&mut form, &bytes, assembly, on)? == Progress::Done {
+                return Ok(());
+            }
+        }
+        self.end(form, assembly, on)
+    }
+
+    /// Takes a piece of the body. What begins with a brace is one answer, whatever it calls itself.
+    fn take(
+        &self,
+        form: &mut Form,
+        bytes: &[u8],
+        assembly: &mut Assembly,
+        on: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Progress, Failure> {
+        if matches!(form, Form::Unknown) {
+            match bytes.trim_ascii_start().first() {
+                Some(b'{') => *form = Form::Whole(Vec::new()),
+                Some(_) => *form = Form::Events(Events::new(self.raw_limit())),
+                None => return Ok(Progress::More),
+            }
+        }
+        let mut events = Vec::new();
+        match form {
+            Form::Events(reader) => {
+                reader.feed(bytes, &mut events).map_err(|_| Stopped::Output)?;
+            }
+            Form::Whole(whole) if whole.len() + bytes.len() > self.raw_limit() => {
+                return Err(Stopped::Output.into());
+            }
+            Form::Whole(whole) => whole.extend_from_slice(bytes),
+            Form::Unknown => {}
+        }
+        for event in events {
+            if self.take_event(&event, assembly, on)? == Progress::Done {
+                return Ok(Progress::Done);
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// JSON needs more bytes than what it stands for.
+    fn raw_limit(&self) -> usize {
+        self.bytes.saturating_mul(2).saturating_add(COMPLAINT_BYTES)
+    }
+
+    fn take_event(
+        &self,
+        event: &ServerEvent,
+        assembly: &mut Assembly,
+        on: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Progress, Failure> {
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            return Ok(Progress::Done);
+        }
+        if data.is_empty() {
+            return Ok(Progress::More);
+        }
+        let Ok(json) = serde_json::from_str::<Json>(data) else {
+            let message = format!("an event is not JSON: {}", self.shown(data));
+            return Err(TurnError::Strange { message }.into());
+        };
+        if event.kind == "error" {
+            let message = self.shown(&complaint(json.get("error").unwrap_or(&json)));
+            return Err(TurnError::Reported { message }.into());
+        }
+        self.take_json(&json, assembly, on)?;
+        Ok(Progress::More)
+    }
+
+    fn take_json(
+        &self,
+        json: &Json,
+        assembly: &mut Assembly,
+        on: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), Failure> {
+        assembly.take(json, &mut |text| on(Event::Text(text))).map_err(|refused| match refused {
+            Refused::TooMuch => Failure::Stopped(Stopped::Output),
+            Refused::Reported(message) => {
+                TurnError::Reported { message: self.shown(&message) }.into()
+            }
+            Refused::Strange(message) => TurnError::Strange { message }.into(),
+        })
+    }
+
+    /// Looks at what is there when the body has ended.
+    fn end(
+        &self,
+        form: Form,
+        assembly: &mut Assembly,
+        on: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), Failure> {
+        match form {
+            Form::Unknown => return Err(broken("nothing came").into()),
+            Form::Whole(bytes) => {
+                let json = serde_json::from_slice::<Json>(&bytes);
+                let json = json.map_err(|_| broken("its JSON has no end"))?;
+                let is_answer = json.get("choices").is_some() || json.get("error").is_some();
+                if !is_answer {
+                    let message = "it has no `choices`".to_owned();
+                    return Err(TurnError::Strange { message }.into());
+                }
+                return self.take_json(&json, assembly, on);
+            }
+            Form::Events(reader) => {
+                let last = reader.finish();
+                let done = ServerEvent { kind: String::new(), data: "[DONE]".to_owned() };
+                if last.as_ref() == Some(&done) {
+                    return Ok(());
+                }
+                let json = last.and_then(|event| serde_json::from_str::<Json>(&event.data).ok());
+                if let Some(json) = json {
+                    self.take_json(&json, assembly, on)?;
+                }
+            }
+        }
+        // Some servers do not say that they are done, but why the model is.
+        if assembly.is_finished() {
+            Ok(())
+        } else {
+            Err(broken("the connection ended before the reply did").into())
+        }
+    }
+
+    /// Reads what a server says about an error.
+    fn refusal(&self, head: &Head, pieces: &Receiver<Carried>) -> Result<TurnError, Failure> {
+        let mut bytes = Vec::new();
+        while bytes.len() < COMPLAINT_BYTES {
+            match self.next(pieces) {
+                Ok(Some(Piece::Body(piece))) => bytes.extend_from_slice(&piece),
+                Ok(Some(Piece::Head(_))) => {}
+                // The status alone says enough.
+                Ok(None) | Err(Failure::Failed(_)) => break,
+                Err(stopped) => return Err(stopped),
+            }
+        }
+        let json = serde_json::from_slice::<Json>(&bytes).ok();
+        let message = match &json {
+            Some(json) => complaint(json.get("error").unwrap_or(json)),
+            None => String::from_utf8_lossy(&bytes).into_owned(),
+        };
+        let message = match message.trim() {
+            "" => "it gives no reason".to_owned(),
+            text => self.shown(text),
+        };
+        let code = json.as_ref().and_then(|json| json.pointer("/error/code")?.as_str());
+        // An account without money stays so for longer than anybody waits.
+        let is_passing = matches!(head.status, 408 | 429 | 500..=599)
+            && code != Some("insufficient_quota")
+            && head.status != 501;
+        let seconds = head.retry_after.as_deref().and_then(|text| text.trim().parse::<f64>().ok());
+        let retry_after = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        Ok(TurnError::Status { status: head.status, message, retry_after, is_passing })
+    }
+
+    /// Cuts somebody else's words, and takes the key out.
+    fn shown(&self, text: &str) -> String {
+        let text = self.endpoint.hide(text);
+        let mut shown: String = text.chars().take(COMPLAINT_SHOWN).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        shown
+    }
+
+    fn start(&self, post: Post) -> Result<Receiver<Carried>, TurnError> {
+        let (sender, receiver) = sync_channel(WAITING);
+        let transport = Arc::clone(self.transport);
+        let carry = move || carry(transport.as_ref(), &post, &sender);
+        match thread::Builder::new().name("model".to_owned()).spawn(carry) {
+            Ok(_) => Ok(receiver),
+            Err(error) => Err(TurnError::Hopeless { message: error.to_string() }),
+        }
+    }
+
+    /// Waits for the next piece; `None` after the last one.
+    fn next(&self, pieces: &Receiver<Carried>) -> Result<Option<Piece>, Failure> {
+        loop {
+            self.look()?;
+            match pieces.recv_timeout(TICK) {
+                Ok(Ok(piece)) => return Ok(Some(piece)),
+                Ok(Err(error)) => return Err(self.told(&error)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            }
+        }
+    }
+
+    fn told(&self, error: &TransportError) -> Failure {
+        let message = self.shown(&error.message);
+        match error.problem {
+            TransportProblem::Unreachable => TurnError::Unreachable { message }.into(),
+            TransportProblem::Broken => TurnError::Broken { message }.into(),
+            TransportProblem::Hopeless => TurnError::Hopeless { message }.into(),
+            TransportProblem::TooSlow => Stopped::Time.into(),
+        }
+    }
+}
+
+fn broken(message: &str) -> TurnError {
+    TurnError::Broken { message: message.to_owned() }
+}
+
+/// Some servers refuse a request that asks them to count.
+fn is_about_counting(error: &TurnError) -> bool {
+    matches!(error, TurnError::Status { status: 400 | 422, message, .. } if message.contains("stream_options"))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    More,
+    Done,
+}
+
+/// How a server answers.
+enum Form {
+    Unknown,
+    /// In one piece of JSON.
+    Whole(Vec<u8>),
+    Events(Events),
+}
+
+struct Head {
+    status: u16,
+    content_type: String,
+    retry_after: Option<String>,
+}
+
+enum Piece {
+    Head(Head),
+    Body(Vec<u8>),
+}
+
+/// What comes from the thread that carries a request.
+type Carried = Result<Piece, TransportError>;
+
+/// Carries a request there and the answer back, piece by piece, until nobody listens.
+fn carry(transport: &dyn Transport, post: &Post, sender: &SyncSender<Carried>) {
+    let mut answer = match transport.post(post) {
+        Ok(answer) => answer,
+        Err(error) => {
+            let _ = sender.send(Err(error));
+            return;
+        }
+    };
+    let head = Head {
+        status: answer.status,
+        content_type: std::mem::take(&mut answer.content_type),
+        retry_after: answer.retry_after.take(),
+    };
+    if sender.send(Ok(Piece::Head(head))).is_err() {
+        return;
+    }
+    let mut buffer = vec![0; PIECE];
+    loop {
+        let piece = match answer.body.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => Piece::Body(buffer.get(..count).unwrap_or_default().to_vec()),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                let problem = match error.kind() {
+                    std::io::ErrorKind::TimedOut => TransportProblem::TooSlow,
+                    _ => TransportProblem::Broken,
+                };
+                let _ = sender.send(Err(TransportError::new(problem, error.to_string())));
+                return;
+            }
+        };
+        if sender.send(Ok(piece)).is_err() {
+            return;
+        }
+    }
+}

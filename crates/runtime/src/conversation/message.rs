@@ -1,0 +1,92 @@
+//! What is said in a conversation, and its form on the wire.
+
+use brief_dialects::agents::{Rendered, Scheme};
+use serde_json::{Value as Json, json};
+
+/// A call that a model asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ToolCall {
+    /// What the answer refers to it by.
+    pub(super) id: String,
+    /// The tool, as the model spells it.
+    pub(super) name: String,
+    /// The arguments: JSON, as far as the model can write it.
+    pub(super) arguments: String,
+}
+
+impl ToolCall {
+    pub(super) fn to_json(&self) -> Json {
+        let function = json!({"name": self.name, "arguments": self.arguments});
+        json!({"id": self.id, "type": "function", "function": function})
+    }
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Message {
+    System(String),
+    User(String),
+    Assistant {
+        text: String,
+        calls: Vec<ToolCall>,
+    },
+    /// The answer to one call.
+    Tool {
+        id: String,
+        content: String,
+    },
+}
+
+impl Message {
+    fn to_json(&self) -> Json {
+        match self {
+            Message::System(text) => json!({"role": "system", "content": text}),
+            Message::User(text) => json!({"role": "user", "content": text}),
+            Message::Assistant { text, calls } if calls.is_empty() => {
+                json!({"role": "assistant", "content": text})
+            }
+            Message::Assistant { text, calls } => {
+                let content = (!text.is_empty()).then_some(text);
+                let calls: Vec<Json> = calls.iter().map(ToolCall::to_json).collect();
+                json!({"role": "assistant", "content": content, "tool_calls": calls})
+            }
+            Message::Tool { id, content } => {
+                json!({"role": "tool", "tool_call_id": id, "content": content})
+            }
+        }
+    }
+}
+
+/// Puts the texts of an agent into one message: not every server takes two of them.
+pub(super) fn system_message(texts: &Rendered) -> String {
+    if texts.rules.is_empty() {
+        return texts.system.clone();
+    }
+    format!("{}\n\n## Rules\n\n{}", texts.system, texts.rules)
+}
+
+/// Whether a server is asked to count tokens in a stream. Some refuse a request that asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counting {
+    Asked,
+    Left,
+}
+
+/// Writes a request.
+pub(super) fn request(
+    model: &str,
+    history: &[Message],
+    schemes: &[Scheme],
+    counting: Counting,
+) -> String {
+    let messages: Vec<Json> = history.iter().map(Message::to_json).collect();
+    let mut body = json!({"model": model, "messages": messages, "stream": true});
+    if counting == Counting::Asked {
+        body["stream_options"] = json!({"include_usage": true});
+    }
+    // An empty list is an error to some servers.
+    if !schemes.is_empty() {
+        body["tools"] = schemes.iter().map(Scheme::to_function).collect();
+    }
+    body.to_string()
+}

@@ -1,0 +1,39 @@
+//! An agent and a model in conversation, over the chat completions that most servers speak.
+//!
+//! [`Ready`] is the only way in, so that no model hears of an agent whose gates are closed. From there a
+//! [`Conversation`] sends what the user says, runs the tools that the model asks for, and goes on until the
+//! model has nothing more to ask, or a limit or the user ends it. What the agent, the model and the tools
+//! say is data all the way: nothing here runs any of it.
+//!
+//! Network and clock are traits ([`Transport`], [`Clock`]); only `http` knows a real one. The key of the
+//! server is a [`Key`], which cannot be printed.
+
+mod assembly;
+mod clock;
+mod endpoint;
+mod exchange;
+mod failure;
+mod http;
+mod input;
+mod interact;
+mod message;
+mod ready;
+mod repeats;
+mod sse;
+mod transcript;
+mod transport;
+mod turn;
+
+pub use assembly::{Finish, Usage};
+pub use clock::{Clock, SystemClock};
+pub use endpoint::{Endpoint, EndpointError, Key};
+pub use failure::TurnError;
+pub use http::Http;
+pub use input::{Input, InputError, read_line};
+pub use interact::{Lines, interact};
+pub use ready::{NotReady, Ready, Tools};
+pub use transcript::{Transcript, TranscriptError};
+pub use transport::{Answer, Post, Transport, TransportError, TransportProblem};
+pub use turn::{
+    Conversation, ConversationLimits, Ending, Event, Means, Settings, Turn, choose_model,
+};

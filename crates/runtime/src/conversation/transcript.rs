@@ -1,0 +1,146 @@
+//! A record of a conversation: one line of JSON for each message, written as it is said.
+//!
+//! Nothing in it depends on the clock, so that two runs can be compared. The key of the server is taken
+//! out, should anybody have said it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::System;
+use brief_syntax::system::words;
+use serde::Serialize;
+
+use super::assembly::{Reply, Usage};
+use super::endpoint::{Endpoint, Key};
+
+/// Why there is no record.
+#[derive(Debug, thiserror::Error)]
+#[error("the transcript `{}` cannot be written: {}", .path.display(), words(.source))]
+pub struct TranscriptError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// A file that a conversation is added to.
+pub struct Transcript<'t> {
+    system: &'t dyn System,
+    path: PathBuf,
+    key: Option<Key>,
+}
+
+/// A line. Every line has every field.
+#[derive(Serialize)]
+struct Line {
+    role: &'static str,
+    content: String,
+    tool_calls: Vec<Call>,
+    tool_call_id: Option<String>,
+    name: Option<String>,
+    is_error: bool,
+    finish_reason: Option<String>,
+    usage: Option<Usage>,
+    partial: bool,
+}
+
+#[derive(Serialize)]
+struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// Whether a reply came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    Whole,
+    Partial,
+}
+
+impl<'t> Transcript<'t> {
+    /// Opens a file, which is created when it is not there and added to when it is.
+    pub fn open(
+        system: &'t dyn System,
+        path: &Path,
+        endpoint: &Endpoint,
+    ) -> Result<Transcript<'t>, TranscriptError> {
+        let path = match system.current_dir() {
+            Ok(directory) => directory.join(path),
+            Err(_) => path.to_owned(),
+        };
+        let transcript = Transcript { system, path, key: endpoint.key().cloned() };
+        transcript.append(b"")?;
+        Ok(transcript)
+    }
+
+    fn append(&self, bytes: &[u8]) -> Result<(), TranscriptError> {
+        let added = self.system.append(&self.path, bytes);
+        added.map_err(|source| TranscriptError { path: self.path.clone(), source })
+    }
+
+    /// Takes the key out of a text.
+    fn clean(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text).into_owned())
+    }
+
+    fn line(&self, role: &'static str, content: &str) -> Line {
+        Line {
+            role,
+            content: self.clean(content),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            name: None,
+            is_error: false,
+            finish_reason: None,
+            usage: None,
+            partial: false,
+        }
+    }
+
+    fn write(&self, line: &Line) -> Result<(), TranscriptError> {
+        let json = serde_json::to_string(line);
+        let mut json = json.map_err(|error| TranscriptError {
+            path: self.path.clone(),
+            source: io::Error::other(error),
+        })?;
+        json.push('\n');
+        self.append(json.as_bytes())
+    }
+
+    /// Records what the agent or the user says, or what became of a turn (`note`).
+    pub(super) fn said(&self, role: &'static str, content: &str) -> Result<(), TranscriptError> {
+        self.write(&self.line(role, content))
+    }
+
+    /// Records what the model says.
+    pub(super) fn replied(&self, reply: &Reply, extent: Extent) -> Result<(), TranscriptError> {
+        let calls = reply.calls.iter().map(|call| Call {
+            id: self.clean(&call.id),
+            name: self.clean(&call.name),
+            arguments: self.clean(&call.arguments),
+        });
+        let finish = reply.finish.as_ref().map(|finish| self.clean(finish.as_str()));
+        self.write(&Line {
+            tool_calls: calls.collect(),
+            finish_reason: finish,
+            usage: reply.usage,
+            partial: extent == Extent::Partial,
+            ..self.line("assistant", &reply.text)
+        })
+    }
+
+    /// Records the answer of a tool.
+    pub(super) fn answered(
+        &self,
+        id: &str,
+        name: &str,
+        result: Result<&str, &str>,
+    ) -> Result<(), TranscriptError> {
+        let content = result.unwrap_or_else(|error| error);
+        self.write(&Line {
+            tool_call_id: Some(self.clean(id)),
+            name: Some(self.clean(name)),
+            is_error: result.is_err(),
+            ..self.line("tool", content)
+        })
+    }
+}

@@ -1,0 +1,416 @@
+//! The loop: what the user says, what the model answers, the tools that it asks for, and an end.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use brief_dialects::agents::Agent;
+use brief_syntax::limits;
+use brief_syntax::system::Interruption;
+use serde_json::json;
+
+use super::assembly::{Finish, Reply, Usage};
+use super::clock::Clock;
+use super::endpoint::Endpoint;
+use super::exchange::{Exchange, Failure, Stopped};
+use super::failure::TurnError;
+use super::message::{Counting, Message, ToolCall, request, system_message};
+use super::ready::Ready;
+use super::repeats::Repeats;
+use super::transcript::{Extent, Transcript, TranscriptError};
+use super::transport::Transport;
+
+/// What a conversation goes over.
+pub struct Means<'m> {
+    /// The way to the server.
+    pub transport: Arc<dyn Transport>,
+    /// The server.
+    pub endpoint: Endpoint,
+    /// The time.
+    pub clock: &'m dyn Clock,
+    /// The user's wish to end.
+    pub interruption: Interruption,
+}
+
+/// How a conversation is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The model.
+    pub model: String,
+    /// What one turn may take.
+    pub limits: ConversationLimits,
+}
+
+/// What one turn may take: from what the user says until the model has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConversationLimits {
+    /// How often the model is asked.
+    pub rounds: usize,
+    /// How long all of it may take.
+    pub time: Duration,
+    /// Bytes that the model may write, arguments of tools included.
+    pub output: usize,
+    /// Bytes of one tool's result that the model is shown.
+    pub result: usize,
+}
+
+impl Default for ConversationLimits {
+    fn default() -> Self {
+        ConversationLimits {
+            rounds: limits::AGENT_ROUNDS,
+            time: Duration::from_secs(limits::AGENT_TURN_SECONDS),
+            output: limits::AGENT_OUTPUT_BYTES,
+            result: limits::AGENT_RESULT_BYTES,
+        }
+    }
+}
+
+/// Something that happens in a turn. All of it is somebody else's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'e> {
+    /// The model goes on speaking.
+    Text(&'e str),
+    /// A tool is about to be called.
+    Called {
+        /// The tool, as the model spells it.
+        name: &'e str,
+        /// The arguments, as the model wrote them.
+        arguments: &'e str,
+    },
+    /// A tool has answered, or was not called.
+    Answered {
+        /// The tool.
+        name: &'e str,
+        /// What it returned, or why it did not.
+        result: Result<&'e str, &'e str>,
+    },
+    /// Something that the user should know.
+    Notice(&'e str),
+}
+
+/// A turn that came to an end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// What the model said at last; what it said before it called tools is not in it.
+    pub text: String,
+    /// How it ended.
+    pub ending: Ending,
+    /// How often the model was asked.
+    pub rounds: usize,
+    /// Tokens of all rounds, as far as the server counts them.
+    pub usage: Usage,
+}
+
+/// How a turn ended. Only the first is what the user wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// The model has answered.
+    Answered,
+    /// The model reached its own limit in the middle of the answer.
+    Cut,
+    /// The server held something back.
+    Filtered,
+    /// The model was asked as often as it may be.
+    Rounds,
+    /// Time is up.
+    Time,
+    /// The model wrote as much as it may.
+    Output,
+    /// The model made the same call over and over.
+    Repeating,
+    /// The user wants an end.
+    Interrupted,
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Ending::Answered => "the model has answered",
+            Ending::Cut => "the answer is cut off: the model reached its own limit",
+            Ending::Filtered => "the server held something back",
+            Ending::Rounds => "stopped: the model kept asking for tools",
+            Ending::Time => "stopped: time is up",
+            Ending::Output => "stopped: the model wrote too much",
+            Ending::Repeating => "stopped: the model made the same call over and over",
+            Ending::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// Returns the model to ask: the operator's, or the first that the agent recommends.
+pub fn choose_model(agent: &Agent, given: Option<&str>) -> Option<String> {
+    let recommended = agent.recommended.models.first().map(String::as_str);
+    given.or(recommended).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// An agent in conversation with a model.
+pub struct Conversation<'c> {
+    ready: Ready<'c>,
+    means: Means<'c>,
+    settings: Settings,
+    history: Vec<Message>,
+    transcript: Option<Transcript<'c>>,
+    counting: Counting,
+}
+
+/// What a turn has used up.
+struct Spent {
+    deadline: Duration,
+    bytes: usize,
+    repeats: Repeats,
+    /// Whether the model was told once that it repeats itself.
+    is_warned: bool,
+    usage: Usage,
+    rounds: usize,
+}
+
+impl<'c> Conversation<'c> {
+    /// Begins. Nothing is sent before somebody says something.
+    pub fn new(
+        ready: Ready<'c>,
+        means: Means<'c>,
+        settings: Settings,
+        transcript: Option<Transcript<'c>>,
+    ) -> Result<Conversation<'c>, TranscriptError> {
+        let system = system_message(ready.texts());
+        if let Some(transcript) = &transcript {
+            transcript.said("system", &system)?;
+        }
+        let history = vec![Message::System(system)];
+        let counting = Counting::Asked;
+        Ok(Conversation { ready, means, settings, history, transcript, counting })
+    }
+
+    /// Returns the agent.
+    pub fn agent(&self) -> &'c Agent {
+        self.ready.agent()
+    }
+
+    /// Returns whether the user wants an end.
+    pub fn is_interrupted(&self) -> bool {
+        self.means.interruption.is_raised()
+    }
+
+    /// Says something to the model and goes on until it has answered.
+    ///
+    /// After an error the conversation can go on: what the user said is forgotten unless the model has
+    /// already acted on it.
+    pub fn say(&mut self, text: &str, on: &mut dyn FnMut(Event<'_>)) -> Result<Turn, TurnError> {
+        let before = self.history.len();
+        self.history.push(Message::User(text.to_owned()));
+        self.record(on, |transcript| transcript.said("user", text));
+        let result = self.turn(on);
+        let note = match &result {
+            Ok(turn) if turn.ending == Ending::Answered => None,
+            Ok(turn) => Some(turn.ending.to_string()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(note) = note {
+            self.record(on, |transcript| transcript.said("note", &note));
+        }
+        // Two messages of the user in a row are an error to some models.
+        if self.history.len() == before + 1 {
+            self.history.pop();
+        }
+        result
+    }
+
+    fn turn(&mut self, on: &mut dyn FnMut(Event<'_>)) -> Result<Turn, TurnError> {
+        let mut spent = Spent {
+            deadline: self.means.clock.now() + self.settings.limits.time,
+            bytes: 0,
+            repeats: Repeats::default(),
+            is_warned: false,
+            usage: Usage::default(),
+            rounds: 0,
+        };
+        loop {
+            spent.rounds += 1;
+            let (reply, result) = self.ask(&spent, on);
+            spent.bytes = spent.bytes.saturating_add(reply.bytes);
+            spent.usage.add(reply.usage.unwrap_or_default());
+            let turn = |text: String, ending: Ending| Turn {
+                text,
+                ending,
+                rounds: spent.rounds,
+                usage: spent.usage,
+            };
+            if let Err(failure) = result {
+                // Calls of a reply without an end are not made: nobody knows what is missing.
+                let reply = Reply { calls: Vec::new(), ..reply };
+                if !reply.text.is_empty() {
+                    self.remember(&reply, Extent::Partial, on);
+                }
+                return match failure {
+                    Failure::Stopped(stopped) => Ok(turn(reply.text, stopped.into())),
+                    Failure::Failed(error) => Err(error),
+                };
+            }
+            self.remember(&reply, Extent::Whole, on);
+            if reply.calls.is_empty() {
+                let ending = match reply.finish {
+                    Some(Finish::Length) => Ending::Cut,
+                    Some(Finish::Filtered) => Ending::Filtered,
+                    _ => Ending::Answered,
+                };
+                if reply.text.trim().is_empty() && ending == Ending::Answered {
+                    on(Event::Notice("the model said nothing"));
+                }
+                return Ok(turn(reply.text, ending));
+            }
+            if let Some(ending) = self.call_all(&reply.calls, &mut spent, on) {
+                return Ok(Turn {
+                    text: reply.text,
+                    ending,
+                    rounds: spent.rounds,
+                    usage: spent.usage,
+                });
+            }
+        }
+    }
+
+    fn ask(
+        &mut self,
+        spent: &Spent,
+        on: &mut dyn FnMut(Event<'_>),
+    ) -> (Reply, Result<(), Failure>) {
+        let exchange = Exchange {
+            transport: &self.means.transport,
+            endpoint: &self.means.endpoint,
+            clock: self.means.clock,
+            interruption: &self.means.interruption,
+            deadline: spent.deadline,
+            bytes: self.settings.limits.output.saturating_sub(spent.bytes),
+        };
+        let (model, history, offered) = (&self.settings.model, &self.history, self.ready.offered());
+        let body = |counting| request(model, history, offered, counting);
+        exchange.ask(&body, &mut self.counting, on)
+    }
+
+    fn remember(&mut self, reply: &Reply, extent: Extent, on: &mut dyn FnMut(Event<'_>)) {
+        let (text, calls) = (reply.text.clone(), reply.calls.clone());
+        self.history.push(Message::Assistant { text, calls });
+        self.record(on, |transcript| transcript.replied(reply, extent));
+    }
+
+    /// Makes the calls of one reply, in order. Every one of them gets an answer, also when it is not
+    /// made: a model that was never answered cannot be asked again.
+    fn call_all(
+        &mut self,
+        calls: &[ToolCall],
+        spent: &mut Spent,
+        on: &mut dyn FnMut(Event<'_>),
+    ) -> Option<Ending> {
+        let mut ending = None;
+        let mut has_repeated = false;
+        if spent.rounds >= self.settings.limits.rounds {
+            ending = Some(Ending::Rounds);
+        }
+        for call in calls {
+            ending = ending.or_else(|| self.stopped(spent.deadline));
+            let result = if let Some(ending) = ending {
+                Err(format!("not called: {ending}"))
+            } else if spent.repeats.is_too_often(&call.name, &call.arguments) {
+                has_repeated = true;
+                Err(format!(
+                    "not called: this call was made {} times already, and another one changes nothing; \
+                     go on with what you know",
+                    limits::AGENT_SAME_CALLS
+                ))
+            } else {
+                on(Event::Called { name: &call.name, arguments: &call.arguments });
+                self.call(call)
+            };
+            self.answer(call, result, on);
+        }
+        // What the model is told the first time may bring it round.
+        if has_repeated && std::mem::replace(&mut spent.is_warned, true) {
+            ending = ending.or(Some(Ending::Repeating));
+        }
+        ending.or_else(|| self.stopped(spent.deadline))
+    }
+
+    fn stopped(&self, deadline: Duration) -> Option<Ending> {
+        if self.is_interrupted() {
+            Some(Ending::Interrupted)
+        } else if self.means.clock.now() >= deadline {
+            Some(Ending::Time)
+        } else {
+            None
+        }
+    }
+
+    fn call(&mut self, call: &ToolCall) -> Result<String, String> {
+        // Some models leave out the arguments of a tool that takes none.
+        let arguments = match call.arguments.trim() {
+            "" => "{}",
+            _ => call.arguments.as_str(),
+        };
+        self.ready.call(&call.name, arguments).unwrap_or_else(|| {
+            let names: Vec<String> =
+                self.ready.offered().iter().map(|scheme| format!("`{}`", scheme.name)).collect();
+            let known = if names.is_empty() {
+                "there are no tools".to_owned()
+            } else {
+                format!("the tools are {}", names.join(", "))
+            };
+            Err(format!("there is no tool `{}`; {known}", call.name))
+        })
+    }
+
+    fn answer(
+        &mut self,
+        call: &ToolCall,
+        result: Result<String, String>,
+        on: &mut dyn FnMut(Event<'_>),
+    ) {
+        let limit = self.settings.limits.result;
+        let result = match result {
+            Ok(text) => Ok(cut(text, limit)),
+            Err(text) => Err(cut(text, limit)),
+        };
+        let shown = match &result {
+            Ok(text) => Ok(text.as_str()),
+            Err(text) => Err(text.as_str()),
+        };
+        on(Event::Answered { name: &call.name, result: shown });
+        self.record(on, |transcript| transcript.answered(&call.id, &call.name, shown));
+        let content = match result {
+            Ok(text) => text,
+            Err(text) => json!({"error": text}).to_string(),
+        };
+        self.history.push(Message::Tool { id: call.id.clone(), content });
+    }
+
+    /// Adds to the transcript. When that fails, the user is told once, and the conversation goes on.
+    fn record(
+        &mut self,
+        on: &mut dyn FnMut(Event<'_>),
+        write: impl FnOnce(&Transcript<'c>) -> Result<(), TranscriptError>,
+    ) {
+        if let Some(Err(error)) = self.transcript.as_ref().map(write) {
+            on(Event::Notice(&error.to_string()));
+            self.transcript = None;
+        }
+    }
+}
+
+impl From<Stopped> for Ending {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Interrupted => Ending::Interrupted,
+            Stopped::Time => Ending::Time,
+            Stopped::Output => Ending::Output,
+        }
+    }
+}
+
+/// Cuts a result for the model, with a line that says so.
+fn cut(mut text: String, limit: usize) -> String {
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit));
+        text.push_str(&format!("\n[the rest is left out: more than {limit} bytes]"));
+    }
+    text
+}
