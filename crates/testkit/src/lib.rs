@@ -21,7 +21,7 @@ use std::time::Duration;
 
 #[cfg(unix)]
 pub use chain::Chain;
-pub use faulty::{Fault, Faulty};
+pub use faulty::{Fault, Faulty, Lack};
 pub use markdownlint::markdownlint;
 pub use real_system::RealSystem;
 

@@ -15,7 +15,7 @@ use brief_registry::install::{
 };
 use brief_registry::manifest::{Edit, Place, Wanted};
 use brief_syntax::{Diagnostic, Severity, Source, System};
-use brief_testkit::{RealSystem, Sandbox, make_link};
+use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
 
 use crate::project;
 
@@ -47,6 +47,7 @@ pub(crate) type Tree = BTreeMap<String, (Option<Vec<u8>>, u32)>;
 pub(crate) struct Scene {
     sandbox: Sandbox,
     old: PathBuf,
+    lack: Lack,
     pub(crate) action: Action,
 }
 
@@ -57,7 +58,17 @@ impl Scene {
         let old = sandbox.outside().join("old");
         fs::create_dir_all(old.join("project")).unwrap();
         prepare(&old);
-        Scene { sandbox, old, action }
+        Scene { sandbox, old, lack: Lack::Nothing, action }
+    }
+
+    /// Puts it on a file system that cannot do everything.
+    pub(crate) fn lacking(self, lack: Lack) -> Scene {
+        Scene { lack, ..self }
+    }
+
+    /// Returns a system with a fault.
+    pub(crate) fn faulty(&self, base: &Path, fault: Fault) -> Faulty {
+        Faulty::new(healthy(base), fault).lacking(self.lack)
     }
 
     /// Returns a copy of the old state.
