@@ -38,7 +38,7 @@ fn kill_at_every_step(scene: &Scene) {
         Action::Sync | Action::Build => None,
         _ => {
             let done = scene.copy_of(&done(scene), "plain");
-            Some((plain(scene.copy("plain-old")), plain(done)))
+            Some((plain(&scene.copy("plain-old")), plain(&done)))
         }
     };
     let mut begun = 0;
@@ -61,7 +61,7 @@ fn kill_at_every_step(scene: &Scene) {
             assert!(found == old || found == new, "{why}: {:#?}", differences(&found, &old));
         }
         if let Some((after_old, after_new)) = &plain_ends {
-            let found = plain(scene.copy_of(&base, "plain"));
+            let found = plain(&scene.copy_of(&base, "plain"));
             let is_old = !is_begun && found == *after_old;
             assert!(
                 is_old || found == *after_new,
@@ -115,15 +115,15 @@ fn done(scene: &Scene) -> PathBuf {
 
 /// Runs what somebody runs who does not remember what was asked for, and returns what there is then and
 /// what was said. A copy that was made too early may stay.
-fn plain(base: PathBuf) -> (Tree, Option<String>) {
-    let problem = match act(&healthy(&base), &base, &Action::Sync) {
+fn plain(base: &Path) -> (Tree, Option<String>) {
+    let problem = match act(&healthy(base), base, &Action::Sync) {
         Ok(()) => None,
         Err(Ended::Nothing(problem) | Ended::Half(problem) | Ended::Told(problem)) => {
             // It may name the directory, which is one of the test's own.
             Some(problem.split(" in `").next().unwrap_or_default().to_owned())
         }
     };
-    (outside(&tree(&base)), problem)
+    (outside(&tree(base)), problem)
 }
 
 fn assert_same(found: &Tree, expected: &Tree, why: &str) {

@@ -17,8 +17,6 @@ use brief_registry::manifest::{Edit, Place, Wanted};
 use brief_syntax::{Diagnostic, Severity, Source, System};
 use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
 
-use crate::project;
-
 /// What a run is asked for.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
@@ -54,7 +52,7 @@ pub(crate) struct Scene {
 impl Scene {
     /// Prepares the old state in a directory of its own.
     pub(crate) fn new(action: Action, prepare: impl FnOnce(&Path)) -> Scene {
-        let sandbox = project();
+        let sandbox = Sandbox::in_memory(env!("CARGO_BIN_EXE_brief"));
         let old = sandbox.outside().join("old");
         fs::create_dir_all(old.join("project")).unwrap();
         prepare(&old);
@@ -239,7 +237,8 @@ pub(crate) fn write(base: &Path, files: &[(&str, &str)]) {
         let path = base.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
-        let mode = if name.ends_with(".sh") { 0o755 } else { 0o644 };
+        let is_program = path.extension().is_some_and(|ending| ending == "sh");
+        let mode = if is_program { 0o755 } else { 0o644 };
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
 }
