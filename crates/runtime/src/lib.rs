@@ -4,15 +4,23 @@
 //! decides *how*, with limits on time, output and number, and it keeps the record of what the user
 //! has trusted. It never runs anything on behalf of a hook, a server, lint or an editor.
 
+pub mod abilities;
 pub mod conversation;
+pub mod gates;
 pub mod policy;
 pub mod prompt;
 pub mod review;
+pub mod sandbox;
 pub mod shell;
+pub mod tools;
 pub mod trust;
 
+pub use abilities::{Audit, Grants, Host, McpServers, NetworkPolicy};
+pub use gates::GateError;
 pub use policy::{Execution, Off};
 pub use prompt::{Asked, AskedKind, Outcome, PromptRunner};
 pub use review::Review;
+pub use sandbox::{Limits, WorkerProgram};
 pub use shell::{RunFailure, Shell, ShellLimits};
+pub use tools::{CallError, Evaluation, Tool, ToolBox, ToolsError};
 pub use trust::{ContentHash, Trust, TrustError, TrustStore};

@@ -1,3 +1,4 @@
 //! Front ends that a client talks to, rather than a person.
 
 pub mod hook;
+pub mod mcp;

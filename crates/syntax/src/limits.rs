@@ -153,3 +153,48 @@ pub const AGENT_TRIES: u32 = 5;
 
 /// Seconds that a server may ask to wait before the next try.
 pub const AGENT_RETRY_SECONDS: u64 = 60;
+
+/// Bytes of the code of an agent's tools; larger code is refused.
+pub const TOOL_CODE_BYTES: usize = 1024 * 1024;
+
+/// Tools of one agent; code that returns more is refused.
+pub const TOOLS: usize = 256;
+
+/// Bytes of memory that the tools of one agent may use.
+pub const TOOL_MEMORY_BYTES: usize = 64 * 1024 * 1024;
+
+/// Bytes of stack that the tools of one agent may use.
+pub const TOOL_STACK_BYTES: usize = 1024 * 1024;
+
+/// Seconds that one call of a tool may compute.
+pub const TOOL_CPU_SECONDS: u64 = 5;
+
+/// Seconds that one call of a tool may take, all that it asks for included.
+pub const TOOL_SECONDS: u64 = 60;
+
+/// Bytes of the result of one call, as JSON.
+pub const TOOL_RESULT_BYTES: usize = 1024 * 1024;
+
+/// Bytes that one call may log; the rest is left out.
+pub const TOOL_LOG_BYTES: usize = 64 * 1024;
+
+/// Bytes of one message between a tool and the program.
+pub const TOOL_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+
+/// How often one call may ask for an ability.
+pub const TOOL_REQUESTS: usize = 1_000;
+
+/// How deep tools may call each other.
+pub const TOOL_DEPTH: usize = 8;
+
+/// Names that one listing or search of a tool returns, or looks at per name returned.
+pub const TOOL_NAMES: usize = 10_000;
+
+/// Bytes of one answer from the network that a tool gets.
+pub const TOOL_FETCH_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Seconds that a tool waits for one answer from the network.
+pub const TOOL_FETCH_SECONDS: u64 = 30;
+
+/// How often one answer from the network may lead elsewhere.
+pub const TOOL_REDIRECTS: usize = 5;

@@ -5,12 +5,12 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use brief_syntax::System;
 use brief_syntax::system::{
-    Call, Dir, Ending, FileLock, OsSystem, Owner, Ownership, ReadError, Resolved, Stream,
-    TemporaryDir,
+    Call, Companion, Dir, Ending, FileLock, OsSystem, Owner, Ownership, ReadError, Resolved,
+    Stream, TemporaryDir,
 };
 
 /// Real files, with an environment and a current directory of the test's own. Programs get that
@@ -71,6 +71,19 @@ impl System for RealSystem {
         let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
         call.env = env.chain(call.env).collect();
         OsSystem.run(&call, output)
+    }
+
+    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
+        self.held_calls().push(call.clone());
+        OsSystem.start(call)
+    }
+
+    fn own_program(&self) -> io::Result<PathBuf> {
+        OsSystem.own_program()
+    }
+
+    fn elapsed(&self) -> Duration {
+        OsSystem.elapsed()
     }
 
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use brief_clients::places;
 use brief_clients::profile::Profile;
 use brief_dialects::portable::ItemId;
+use brief_dialects::portable::output::{Compile, Foreign, Merge, SharedEntry};
 use brief_registry::install::{self, Drift, Inventory};
 use brief_registry::lock::Lock;
 use brief_syntax::system::{Dir, FileKind};
@@ -84,7 +85,7 @@ pub(crate) fn run(
         }
         let problems = findings.iter().filter(|finding| finding.severity == "warning").count();
         ui.status(&match (problems, findings.len()) {
-            (_, 0) => "nothing was found".to_owned(),
+            (_, 0) => "no problems".to_owned(),
             (problems, all) => format!("{problems} to correct, {} to know", all - problems),
         })?;
     }
@@ -125,11 +126,41 @@ fn examine(session: &Session, installation: &Installation) -> Result<Vec<Finding
         };
         findings.push(Finding::problem("drift", Some(path), message, help));
     }
+    shared(session, installation, &lock, &mut findings);
     sources(session, installation, &lock, &mut findings);
     doubles(installation, &lock, &mut findings);
-    unread(session, installation, &mut findings);
+    unread(session, installation, &lock, &mut findings);
     servers(installation, &mut findings);
     Ok(findings)
+}
+
+/// Files of the user in which something of ours no longer stands: clients do not read the rest then.
+fn shared(
+    session: &Session,
+    installation: &Installation,
+    lock: &Lock,
+    findings: &mut Vec<Finding>,
+) {
+    for (path, entries) in &lock.shared {
+        let file = installation.project.outputs.join(path);
+        let bytes = session.system().read(&file, brief_syntax::limits::FILE_BYTES).ok();
+        let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let merge = Merge {
+            path,
+            text: text.as_deref(),
+            wanted: entries,
+            before: entries,
+            foreign: Foreign::Keep,
+        };
+        let names: Vec<String> = entries.iter().map(SharedEntry::name).collect();
+        let message = match installation.clients.merge(&merge) {
+            Ok(merged) if merged.text == text && merged.kept.is_empty() => continue,
+            Ok(_) => format!("{} is no longer there as it was written", names.join(", ")),
+            Err(problem) => problem,
+        };
+        let help = "`brief sync` puts it back, or says what is in the way";
+        findings.push(Finding::problem("drift", Some(path), message, help));
+    }
 }
 
 /// A lock that does not know what the manifest wants.
@@ -227,7 +258,14 @@ fn doubles(installation: &Installation, lock: &Lock, findings: &mut Vec<Finding>
 }
 
 /// Files in directories of clients that no client reads.
-fn unread(session: &Session, installation: &Installation, findings: &mut Vec<Finding>) {
+fn unread(
+    session: &Session,
+    installation: &Installation,
+    lock: &Lock,
+    findings: &mut Vec<Finding>,
+) {
+    // What we wrote is where it belongs; what it lacks is told elsewhere.
+    let is_ours = |path: &str| lock.items.values().any(|item| item.files.contains_key(path));
     let top = &installation.project.outputs;
     let mut paths = Vec::new();
     let Ok(handle) = session.system().open_dir(top) else { return };
@@ -237,7 +275,8 @@ fn unread(session: &Session, installation: &Installation, findings: &mut Vec<Fin
         }
     }
     paths.sort_unstable();
-    for found in places::unread(paths.iter().map(String::as_str)) {
+    let found = places::unread(paths.iter().map(String::as_str));
+    for found in found.into_iter().filter(|found| !is_ours(&found.path)) {
         let message = format!("no client reads this file: {}", found.why);
         findings.push(Finding::problem("unread", Some(&found.path), message, found.help));
     }

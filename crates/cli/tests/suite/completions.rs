@@ -40,6 +40,26 @@ fn names_of_tasks_complete() {
     );
 }
 
+/// What is installed completes where it can be removed or updated: items, bundles, sources.
+#[test]
+fn names_of_what_is_installed_complete() {
+    let rule = "---\nschema: 1\nname: money\ndescription: Money\n---\n\nText.\n";
+    let bundle = "---\nschema: 1\nname: mine\ndescription: x\nitems:\n  rules: [money]\n---\n\nx\n";
+    let project = project()
+        .with_file("guidance/rules/money/RULE.md", rule)
+        .with_file("guidance/mine.bundle.md", bundle);
+    assert_eq!(project.run(&["add", "./guidance", "mine"]).code, Some(0));
+    for command in ["remove", "update"] {
+        assert_eq!(
+            candidates(&project, &[command, "m"]),
+            ["mine\tbundle of guidance", "money\trule of guidance"]
+        );
+        assert_eq!(candidates(&project, &[command, "g"]), ["guidance\tsource"]);
+    }
+    project.write("brief.toml", "not TOML");
+    assert_eq!(candidates(&project, &["remove", "m"]), [""; 0]);
+}
+
 /// The script for `bash` is one that `bash` accepts.
 #[cfg(unix)]
 #[test]

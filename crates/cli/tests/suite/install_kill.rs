@@ -32,6 +32,7 @@ fn assert_tidy(tree: &Tree, why: &str) {
 fn kill_at_every_step(scene: &Scene) {
     let (old, new) = (scene.old(), scene.new_tree());
     assert_tidy(&new, "undisturbed");
+    assert_eq!(old["opencode.json"].1, new["opencode.json"].1, "whose permissions are kept");
     assert_ne!(outside(&old), outside(&new), "the run has something to do");
     // Whoever repeats such a run asks for the same thing.
     let plain_ends = match scene.action {

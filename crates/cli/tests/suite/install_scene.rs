@@ -282,6 +282,9 @@ pub(crate) fn first(base: &Path) {
             (".github/workflows/ci.yml", "mine\n"),
         ],
     );
+    // A secret stays one.
+    let secret = base.join("project/opencode.json");
+    fs::set_permissions(secret, fs::Permissions::from_mode(0o600)).unwrap();
 }
 
 /// The same with a manifest.

@@ -24,7 +24,11 @@ mod install_add;
 #[cfg(unix)]
 mod install_bundles;
 #[cfg(unix)]
+mod install_doctor;
+#[cfg(unix)]
 mod install_exec;
+#[cfg(unix)]
+mod install_global;
 #[cfg(unix)]
 mod install_hostile;
 #[cfg(unix)]
@@ -32,11 +36,17 @@ mod install_kill;
 #[cfg(unix)]
 mod install_large;
 #[cfg(unix)]
+mod install_list;
+#[cfg(unix)]
 mod install_ownership;
 #[cfg(unix)]
 mod install_races;
 #[cfg(unix)]
 mod install_scene;
+#[cfg(unix)]
+mod install_shared;
+#[cfg(unix)]
+mod install_sources;
 #[cfg(unix)]
 mod install_sync;
 #[cfg(unix)]

@@ -39,3 +39,35 @@ fn nothing_is_overwritten() {
     }
     assert!(!project.path().join("rules").exists());
 }
+
+/// I02: a project that uses items of registries holds none of its own; a registry that uses others is one
+/// all the same.
+#[test]
+fn a_project_that_uses_items_gets_none_of_its_own() {
+    for (file, text, proof) in [
+        ("brief.lock", "version = 1\n", "it has a brief.lock"),
+        (
+            "brief.toml",
+            "[sources.guidance]\ngit = \"acme/guidance\"\nall = true\n",
+            "its brief.toml has `[sources]`",
+        ),
+    ] {
+        let project = project().with_file(file, text);
+        for args in [&["new", "rule", "demo"][..], &["new", "bundle", "demo", "--in", "content"]] {
+            let output = project.run(args);
+            assert_eq!(output.code, Some(1), "{output}");
+            let words =
+                format!("`$PROJECT` uses items of registries ({proof}), and is none itself");
+            assert!(output.stderr.contains(&words), "{output}");
+            assert!(output.stderr.contains("hint: write the item in the registry"), "{output}");
+        }
+        assert!(!project.path().join("rules").exists());
+        assert!(!project.path().join("content").exists());
+        let rule = "---\nschema: 1\nname: old\ndescription: Old\n---\n\nOld.\n";
+        project.write("content/rules/old/RULE.md", rule);
+        let output = project.run(&["new", "rule", "demo", "--in", "content"]);
+        assert_eq!(output.code, Some(0), "{output}");
+    }
+    let registry = project().with_file("brief.toml", "[build]\nclients = [\"claude\"]\n");
+    assert_eq!(registry.run(&["new", "rule", "demo"]).code, Some(0));
+}

@@ -74,11 +74,21 @@ impl Command {
 
     /// Returns the highest position that the text asks for; 0 when it asks for none.
     pub fn highest_argument(&self) -> usize {
+        self.positions().last().copied().unwrap_or_default()
+    }
+
+    /// Returns the positions that the text asks for, each once and in order.
+    pub fn positions(&self) -> BTreeSet<usize> {
         let positions = pieces(&self.body).filter_map(|piece| match piece {
             Piece::Positional(digits) => Some(digits.parse().unwrap_or(usize::MAX)),
             _ => None,
         });
-        positions.max().unwrap_or_default()
+        positions.collect()
+    }
+
+    /// Returns whether the text asks for all arguments at once, as `$ARGUMENTS`.
+    pub fn takes_all(&self) -> bool {
+        pieces(&self.body).any(|piece| piece == Piece::All)
     }
 }
 

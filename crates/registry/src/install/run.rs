@@ -279,7 +279,7 @@ impl Run<'_> {
         let all: Vec<&str> =
             self.compiler.clients().into_iter().filter(|name| all.contains(name)).collect();
         let records = (old.record.as_ref(), &old.witness);
-        lock.shared = shared::plan(self.compiler, self.request, records, &all, plan, disks)
+        lock.shared = shared::plan(self.compiler, records, &all, plan, disks)
             .map_err(InstallError::NotWritten)?;
         plan.after.shared = lock.shared.clone();
         if self.request.extent == Extent::Nothing {

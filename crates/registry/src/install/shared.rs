@@ -7,9 +7,8 @@ use brief_dialects::portable::output::{Compile, Foreign, Merge, Outputs, SharedE
 use brief_syntax::hash::sha256;
 use brief_syntax::system::{FileKind, Permission, ReadError};
 
-use super::Request;
 use super::run::warning;
-use crate::outputs::disk::{Disk, Found};
+use crate::outputs::disk::Found;
 use crate::outputs::plan::{Difference, Plan};
 use crate::outputs::record::Record;
 use crate::outputs::stage::{At, Disks, Mode, Planned};
@@ -18,7 +17,6 @@ use crate::outputs::{Change, ChangeKind};
 /// Plans what has to change in shared files, and returns what stands in them because of us.
 pub(super) fn plan(
     compiler: &dyn Compile,
-    request: &Request<'_>,
     (local, witness): (Option<&Record>, &Record),
     clients: &[&str],
     plan: &mut Plan<'_>,
@@ -60,7 +58,7 @@ pub(super) fn plan(
         let records = local.into_iter().chain([&witness.shared]);
         let before = records.filter_map(|shared| shared.get(&path)).flatten();
         let before: Vec<SharedEntry> = before.cloned().collect();
-        let entries = one(compiler, request, &path, &entries, &before, plan, &mut disks.outputs)?;
+        let entries = one(compiler, &path, &entries, &before, plan, disks)?;
         if !entries.is_empty() {
             after.insert(path, entries);
         }
@@ -70,12 +68,11 @@ pub(super) fn plan(
 
 fn one(
     compiler: &dyn Compile,
-    request: &Request<'_>,
     path: &str,
     wanted: &[SharedEntry],
     before: &[SharedEntry],
     plan: &mut Plan<'_>,
-    disk: &mut Disk<'_>,
+    disks: &mut Disks<'_>,
 ) -> io::Result<Vec<SharedEntry>> {
     let refuse = |plan: &mut Plan<'_>, problem: &str| {
         plan.kept += 1;
@@ -88,7 +85,7 @@ fn one(
         entries.dedup_by_key(|entry| entry.name());
         Ok(entries)
     };
-    let bytes = match disk.read(path) {
+    let bytes = match disks.outputs.read(path) {
         Ok(content) => Some(content.bytes),
         Err(ReadError::Missing) => None,
         // `CLAUDE.md` as a link to `AGENTS.md` says already what a block in it would say.
@@ -103,15 +100,19 @@ fn one(
     let Ok(text) = bytes.map(String::from_utf8).transpose() else {
         return refuse(plan, "the file is not UTF-8");
     };
-    let foreign = if request.force.contains(path) { Foreign::Replace } else { Foreign::Keep };
-    let merge = Merge { path, text: text.as_deref(), wanted, before, foreign };
-    let merged = match compiler.merge(&merge) {
+    let keep = Merge { path, text: text.as_deref(), wanted, before, foreign: Foreign::Keep };
+    let mut merged = match compiler.merge(&keep) {
         Ok(merged) => merged,
         Err(problem) => return refuse(plan, &problem),
     };
+    if !merged.kept.is_empty() && plan.is_forced(path) {
+        let replace = Merge { foreign: Foreign::Replace, ..keep };
+        merged = compiler.merge(&replace).map_err(io::Error::other)?;
+        plan.back_up(path, &mut disks.outputs, &disks.own)?;
+    }
     for (name, why) in &merged.kept {
         plan.kept += 1;
-        let message = format!("`{name}` {why}; it stays as it is");
+        let message = format!("`{name}`: {why}; it stays as it is");
         let help = "remove it; `brief sync --force FILE` replaces it";
         plan.diagnostics.push(warning("portable/shared-file", &plan.path_of(path), message, help));
     }

@@ -232,6 +232,24 @@ impl<'p> Plan<'p> {
         self.out.join(path)
     }
 
+    /// Returns whether a file is to be replaced although it was changed.
+    pub(crate) fn is_forced(&self, path: &str) -> bool {
+        self.policy.edited.has(path)
+    }
+
+    /// Copies a file before it is replaced, unless nothing will be written.
+    pub(crate) fn back_up(
+        &mut self,
+        path: &str,
+        disk: &mut Disk<'_>,
+        own: &Disk<'_>,
+    ) -> io::Result<()> {
+        if self.stage.is_some() {
+            self.backups.push((path.to_owned(), back_up(disk, own, path)?));
+        }
+        Ok(())
+    }
+
     fn keep_adopted(&mut self, path: &str) {
         let backup = self.records.iter().find_map(|record| record.adopted.get(path));
         if let Some(backup) = backup {

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
+use std::path::Path;
 
 use brief_syntax::System;
 
@@ -23,6 +24,9 @@ const ROUTE: &str = "/chat/completions";
 
 /// Keys shorter than this are words such as `ollama`, which are no secret and occur in texts.
 const SECRET_BYTES: usize = 12;
+
+/// Bytes of a file with certificates; that of a whole system has a quarter of a million.
+const CERTIFICATE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A key, which is never shown: its text form and its debug form are an ellipsis.
 #[derive(Clone, PartialEq, Eq)]
@@ -50,12 +54,21 @@ impl fmt::Debug for Key {
 }
 
 /// A server that speaks chat completions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     base: String,
     host: String,
     key: Option<Key>,
     proxy: Option<String>,
+    /// Certificates to trust instead of the usual ones, in PEM.
+    certificates: Option<Vec<u8>>,
+}
+
+/// Neither the key nor the password of a proxy is shown.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Endpoint").field("base", &self.base).finish_non_exhaustive()
+    }
 }
 
 /// Why the environment names no server.
@@ -68,6 +81,9 @@ pub enum EndpointError {
     /// The key cannot be sent.
     #[error("`OPENAI_API_KEY` holds characters that no key has")]
     Key,
+    /// The certificates to trust cannot be read.
+    #[error("`SSL_CERT_FILE` cannot be read: {0}")]
+    Certificates(String),
     /// The default server takes nothing without one.
     #[error("`OPENAI_API_KEY` has no value")]
     NoKey,
@@ -79,6 +95,7 @@ impl EndpointError {
         match self {
             EndpointError::Address(_) => "write it as `http://localhost:11434/v1`",
             EndpointError::Key => "write the key alone, without quotes and line breaks",
+            EndpointError::Certificates(_) => "name a file with certificates in PEM",
             EndpointError::NoKey => {
                 "set it, or name another server with `OPENAI_BASE_URL`, such as \
                  `http://localhost:11434/v1`"
@@ -88,7 +105,8 @@ impl EndpointError {
 }
 
 impl Endpoint {
-    /// Reads `OPENAI_BASE_URL` and `OPENAI_API_KEY`, and the usual variables for a proxy.
+    /// Reads `OPENAI_BASE_URL` and `OPENAI_API_KEY`, and the usual variables for a proxy and for
+    /// certificates of one's own.
     pub fn from_environment(system: &dyn System) -> Result<Endpoint, EndpointError> {
         let variable = |name: &str| {
             let text = system.env(name)?.to_string_lossy().trim().to_owned();
@@ -111,7 +129,14 @@ impl Endpoint {
         let exceptions = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
         let proxy = names.into_iter().find_map(variable);
         let proxy = proxy.filter(|_| !is_own_machine(&host) && !is_excepted(&host, &exceptions));
-        Ok(Endpoint { base, host, key, proxy })
+        let certificates = match variable("SSL_CERT_FILE").filter(|_| base.starts_with("https:")) {
+            Some(path) => {
+                let bytes = system.read(Path::new(&path), CERTIFICATE_BYTES);
+                Some(bytes.map_err(|error| EndpointError::Certificates(error.to_string()))?)
+            }
+            None => None,
+        };
+        Ok(Endpoint { base, host, key, proxy, certificates })
     }
 
     /// Returns the address that conversations are sent to.
@@ -132,6 +157,11 @@ impl Endpoint {
     /// Returns the proxy that leads there. It may hold a password.
     pub(super) fn proxy(&self) -> Option<&str> {
         self.proxy.as_deref()
+    }
+
+    /// Returns the certificates to trust instead of the usual ones, in PEM.
+    pub(super) fn certificates(&self) -> Option<&[u8]> {
+        self.certificates.as_deref()
     }
 
     /// Takes the key out of a text that somebody else wrote.
@@ -268,6 +298,17 @@ mod tests {
         assert_eq!(endpoint.hide("bad key sk-0123456789abcdef!"), "bad key …!");
         let word = Key("ollama".to_owned());
         assert_eq!(word.hide("ask ollama"), "ask ollama");
+    }
+
+    #[test]
+    fn certificates_of_ones_own_are_read() {
+        let system = MemorySystem::new("/p")
+            .with_env(BASE_URL, "https://models.example/v1")
+            .with_env("SSL_CERT_FILE", "/p/ca.pem");
+        let missing = Endpoint::from_environment(&system);
+        assert_eq!(missing, Err(EndpointError::Certificates("no such file".to_owned())));
+        let found = Endpoint::from_environment(&system.with_file("ca.pem", "pem")).unwrap();
+        assert_eq!(found.certificates(), Some(b"pem".as_slice()));
     }
 
     #[test]

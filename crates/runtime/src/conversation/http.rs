@@ -1,7 +1,9 @@
 //! The network itself. Nothing else in this crate knows the library that speaks HTTP.
 
-use std::io;
+use std::io::{self, Read};
 use std::time::Duration;
+
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::endpoint::Endpoint;
 use super::transport::{Answer, Post, Transport, TransportError, TransportProblem};
@@ -15,7 +17,8 @@ pub struct Http {
 }
 
 impl Http {
-    /// Gets ready for a server. Nothing is sent yet.
+    /// Gets ready for a server. Nothing is sent yet. `SSL_CERT_FILE` takes the place of the certificates
+    /// that come with the program.
     pub fn new(endpoint: &Endpoint) -> Result<Http, TransportError> {
         let proxy = match endpoint.proxy() {
             Some(address) => Some(ureq::Proxy::new(address).map_err(|_| {
@@ -25,7 +28,17 @@ impl Http {
             })?),
             None => None,
         };
+        let mut tls = TlsConfig::builder();
+        if let Some(pem) = endpoint.certificates() {
+            // What is no certificate in such a file is a comment, or a key that is none of our business.
+            let found = parse_pem(pem).filter_map(|item| match item {
+                Ok(PemItem::Certificate(certificate)) => Some(certificate),
+                _ => None,
+            });
+            tls = tls.root_certs(RootCerts::from(found));
+        }
         let config = ureq::Agent::config_builder()
+            .tls_config(tls.build())
             .proxy(proxy)
             .http_status_as_error(false)
             .max_redirects(0)
@@ -56,7 +69,19 @@ impl Transport for Http {
             status: response.status().as_u16(),
             content_type: header("content-type").unwrap_or_default(),
             retry_after: header("retry-after"),
-            body: Box::new(response.into_body().into_reader()),
+            body: Box::new(Body(response.into_body().into_reader())),
+        })
+    }
+}
+
+/// A body whose errors say when time was up.
+struct Body(ureq::BodyReader<'static>);
+
+impl Read for Body {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match ureq::Error::from(error) {
+            ureq::Error::Timeout(_) => io::ErrorKind::TimedOut.into(),
+            error => error.into_io(),
         })
     }
 }
@@ -82,5 +107,9 @@ fn told(error: &ureq::Error) -> TransportError {
         Error::Protocol(_) => TransportProblem::Broken,
         _ => TransportProblem::Hopeless,
     };
-    TransportError::new(problem, error.to_string())
+    let message = match error {
+        Error::Io(error) => error.to_string(),
+        error => error.to_string(),
+    };
+    TransportError::new(problem, message)
 }

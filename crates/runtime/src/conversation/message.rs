@@ -1,6 +1,6 @@
 //! What is said in a conversation, and its form on the wire.
 
-use brief_dialects::agents::{Rendered, Scheme};
+use brief_dialects::agents::Scheme;
 use serde_json::{Value as Json, json};
 
 /// A call that a model asks for.
@@ -55,14 +55,6 @@ impl Message {
             }
         }
     }
-}
-
-/// Puts the texts of an agent into one message: not every server takes two of them.
-pub(super) fn system_message(texts: &Rendered) -> String {
-    if texts.rules.is_empty() {
-        return texts.system.clone();
-    }
-    format!("{}\n\n## Rules\n\n{}", texts.system, texts.rules)
 }
 
 /// Whether a server is asked to count tokens in a stream. Some refuse a request that asks.

@@ -82,8 +82,9 @@ impl<'r> Ready<'r> {
         }
         let texts = agent.render(input).map_err(NotReady::Texts)?;
         let is_offered = effective.has(&Ability::Base(Base::Tool));
-        let offered = if is_offered { tools.schemes().to_vec() } else { Vec::new() };
-        if let Some(scheme) = offered.iter().find(|scheme| !is_name(&scheme.name)) {
+        let offered =
+            if is_offered { tools.schemes().iter().map(whole).collect() } else { Vec::new() };
+        if let Some(scheme) = offered.iter().find(|scheme: &&Scheme| !is_name(&scheme.name)) {
             return Err(NotReady::ToolName { name: scheme.name.clone() });
         }
         if let Some(startup) = &agent.required.startup {
@@ -101,6 +102,15 @@ impl<'r> Ready<'r> {
     /// Returns its texts, rendered.
     pub fn texts(&self) -> &Rendered {
         &self.texts
+    }
+
+    /// Returns its texts as one message: the system message, and the rules below it.
+    pub fn system_message(&self) -> String {
+        let Rendered { system, rules } = &self.texts;
+        if rules.is_empty() {
+            return system.clone();
+        }
+        format!("{system}\n\n## Rules\n\n{rules}")
     }
 
     /// Returns the tools that others may call.
@@ -124,6 +134,15 @@ fn start(tool: &str, tools: &mut dyn Tools) -> Result<(), String> {
         Err(_) => false,
     };
     if has_failed { Err(format!("it returned {result}")) } else { Ok(()) }
+}
+
+/// Authors leave out that arguments are an object, and servers and clients insist on it.
+fn whole(scheme: &Scheme) -> Scheme {
+    let mut scheme = scheme.clone();
+    if let Json::Object(fields) = &mut scheme.parameters {
+        fields.insert("type".to_owned(), Json::from("object"));
+    }
+    scheme
 }
 
 /// A tool's name is an identifier to those who are told it, and never a text.

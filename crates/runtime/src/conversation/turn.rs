@@ -14,7 +14,7 @@ use super::clock::Clock;
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Failure, Stopped};
 use super::failure::TurnError;
-use super::message::{Counting, Message, ToolCall, request, system_message};
+use super::message::{Counting, Message, ToolCall, request};
 use super::ready::Ready;
 use super::repeats::Repeats;
 use super::transcript::{Extent, Transcript, TranscriptError};
@@ -173,7 +173,7 @@ impl<'c> Conversation<'c> {
         settings: Settings,
         transcript: Option<Transcript<'c>>,
     ) -> Result<Conversation<'c>, TranscriptError> {
-        let system = system_message(ready.texts());
+        let system = ready.system_message();
         if let Some(transcript) = &transcript {
             transcript.said("system", &system)?;
         }

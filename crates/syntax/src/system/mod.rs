@@ -9,8 +9,11 @@ mod interruption;
 mod memory;
 mod os;
 #[cfg(unix)]
+mod os_companion;
+#[cfg(unix)]
 mod os_process;
 mod os_read;
+mod os_self;
 mod os_tree;
 #[cfg(unix)]
 mod os_write;
@@ -21,13 +24,13 @@ mod remembered;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 pub use interruption::Interruption;
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use private::{FileLock, Owner, Ownership, TemporaryDir, Writers, state_directory};
-pub use process::{Call, Ending, OverLimit, Stream};
+pub use process::{Call, Companion, Ending, Environment, OverLimit, Stream};
 pub use remembered::Remembered;
 
 /// What a path leads to.
@@ -93,6 +96,15 @@ pub struct FileContent {
     pub bytes: Vec<u8>,
     /// Whether it may be started.
     pub permission: Permission,
+}
+
+/// What a directory says of a name in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Status {
+    /// What it is; links are not followed.
+    pub kind: FileKind,
+    /// Bytes of a file.
+    pub size: u64,
 }
 
 /// Whether a file may be started.
@@ -244,6 +256,18 @@ pub trait Dir: Send {
         None
     }
 
+    /// Says what a name in this directory is. A link is a link.
+    fn status(&self, name: &OsStr) -> io::Result<Status> {
+        let entries = self.entries()?;
+        let entry = entries.iter().find(|entry| entry.name == name);
+        let kind = entry.ok_or(io::ErrorKind::NotFound)?.kind;
+        let size = match kind {
+            FileKind::File => self.read(name, u64::MAX).map_or(0, |bytes| bytes.len() as u64),
+            _ => 0,
+        };
+        Ok(Status { kind, size })
+    }
+
     /// Waits until the names in this directory are safe on disk, where the system can tell.
     fn settle(&self) -> io::Result<()> {
         Ok(())
@@ -284,6 +308,11 @@ pub trait System: Send + Sync {
 
     /// Returns the time.
     fn now(&self) -> SystemTime;
+
+    /// Returns the time since some moment that stays the same; it never goes back.
+    fn elapsed(&self) -> Duration {
+        self.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+    }
 
     /// Follows every link in `path` and says what is there. A relative path starts at
     /// [`System::current_dir`].
@@ -349,6 +378,17 @@ pub trait System: Send + Sync {
     /// An error means that it did not start.
     fn run(&self, _call: &Call, _output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
+    }
+
+    /// Starts a program that runs beside us, with pipes to its standard input and from its standard
+    /// output. [`Call::input`] and the limits of the call are for [`System::run`] and do not count.
+    fn start(&self, _call: &Call) -> io::Result<Box<dyn Companion>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
+    }
+
+    /// Returns a path that starts this very program again.
+    fn own_program(&self) -> io::Result<PathBuf> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this program has no file here"))
     }
 
     /// Returns when a file or directory was last changed.

@@ -9,16 +9,16 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 #[cfg(target_os = "linux")]
 use super::Below;
 use super::os_read::{read_by_pieces, read_open};
 #[cfg(unix)]
-use super::{Call, Ending, Stream};
+use super::{Call, Companion, Ending, Stream};
 use super::{
     Dir, DirEntry, FileContent, FileKind, FileLock, Ownership, Permission, Place, ReadError,
-    Resolved, System, TemporaryDir, os_tree, private,
+    Resolved, Status, System, TemporaryDir, os_self, os_tree, private,
 };
 
 /// The operating system that the program runs on.
@@ -36,6 +36,14 @@ impl System for OsSystem {
 
     fn now(&self) -> SystemTime {
         SystemTime::now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        os_self::elapsed()
+    }
+
+    fn own_program(&self) -> io::Result<PathBuf> {
+        os_self::own_program()
     }
 
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
@@ -70,19 +78,8 @@ impl System for OsSystem {
         handles::read(path, limit)
     }
 
-    #[cfg(unix)]
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        use rustix::fs::{Access, AtFlags, CWD};
-        match rustix::fs::accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS) {
-            Ok(()) => Ok(true),
-            Err(rustix::io::Errno::ACCESS) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        fs::metadata(path).map(|metadata| metadata.is_file())
+        os_self::is_executable(path)
     }
 
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
@@ -100,6 +97,11 @@ impl System for OsSystem {
     #[cfg(unix)]
     fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
         super::os_process::run(call, output)
+    }
+
+    #[cfg(unix)]
+    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
+        super::os_companion::start(call)
     }
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
@@ -234,7 +236,7 @@ mod handles {
     use super::super::os_write;
     use super::{
         Dir, DirEntry, File, FileContent, FileKind, OsStr, OsString, Path, PathBuf, Permission,
-        Place, ReadError, Resolved, Write, fs, io, kind_of, read_by_pieces, read_open,
+        Place, ReadError, Resolved, Status, Write, fs, io, kind_of, read_by_pieces, read_open,
     };
 
     struct Handle {
@@ -415,6 +417,15 @@ mod handles {
 
         fn place(&self) -> Option<Place<'_>> {
             Some(Place::Descriptor(self.descriptor.as_fd()))
+        }
+
+        fn status(&self, name: &OsStr) -> io::Result<Status> {
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            let status = rustix::fs::statat(&self.descriptor, name, flags)?;
+            Ok(Status {
+                kind: kind_of_type(FileType::from_raw_mode(status.st_mode)),
+                size: u64::try_from(status.st_size).unwrap_or(0),
+            })
         }
 
         fn settle(&self) -> io::Result<()> {

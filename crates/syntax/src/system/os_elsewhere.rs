@@ -2,7 +2,7 @@
 
 use super::{
     Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission, Place, ReadError,
-    Resolved, TargetMode, fs, io, kind_of, read_open,
+    Resolved, Status, fs, io, kind_of, read_open,
 };
 
 struct Handle(PathBuf);
@@ -72,6 +72,11 @@ impl Dir for Handle {
 
     fn place(&self) -> Option<Place<'_>> {
         Some(Place::Path(&self.0))
+    }
+
+    fn status(&self, name: &OsStr) -> io::Result<Status> {
+        let metadata = fs::symlink_metadata(self.0.join(name))?;
+        Ok(Status { kind: kind_of(metadata.file_type()), size: metadata.len() })
     }
 
     fn remove_file(&self, name: &OsStr) -> io::Result<()> {

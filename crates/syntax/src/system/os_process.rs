@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::Interruption;
-use super::process::{Call, Ending, OverLimit, Stream};
+use super::process::{Call, Ending, Environment, OverLimit, Stream};
 
 /// How often we look whether the program has ended while nothing comes through its pipes.
 const TICK: Duration = Duration::from_millis(50);
@@ -31,13 +31,7 @@ const PIECE: usize = 16 * 1024;
 pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
     let interrupted = interruptions()?;
     let mut command = Command::new(&call.program);
-    command.args(&call.args).current_dir(&call.directory).process_group(0);
-    for (name, value) in &call.env {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    prepare(&mut command, call);
     command.stdin(input(&call.input)?);
     let mut pipes = Vec::with_capacity(2);
     let (reader, writer) = io::pipe()?;
@@ -64,6 +58,30 @@ pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Res
         }
         None => running.wait(),
     }
+}
+
+/// Sets what every program is started with. It leads a process group of its own.
+pub(super) fn prepare(command: &mut Command, call: &Call) {
+    command.args(&call.args).current_dir(&call.directory).process_group(0);
+    if call.environment == Environment::Empty {
+        command.env_clear();
+    }
+    for (name, value) in &call.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+}
+
+/// Ends a program and all that it started.
+pub(super) fn end(child: &mut Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // It may have ended meanwhile, which is as good.
+        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// A program that was started.
@@ -158,14 +176,8 @@ impl Running {
         }
     }
 
-    /// Ends the program and all that it started.
     fn end(&mut self) {
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // It may have ended meanwhile, which is as good.
-            let _ = rustix::process::kill_process_group(group, Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        end(&mut self.child);
     }
 }
 

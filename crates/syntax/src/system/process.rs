@@ -1,10 +1,11 @@
 //! Starting a program, with limits on its time and its output.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A program to start. It inherits the environment, and its standard input is [`Call::input`].
+/// A program to start. Its standard input is [`Call::input`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// The program: a path, or a name to look up.
@@ -13,6 +14,8 @@ pub struct Call {
     pub args: Vec<OsString>,
     /// The directory to start it in.
     pub directory: PathBuf,
+    /// What it has in its environment before [`Call::env`].
+    pub environment: Environment,
     /// Environment variables to set, or with `None` to take away.
     pub env: Vec<(OsString, Option<OsString>)>,
     /// What it reads; mostly nothing.
@@ -26,6 +29,15 @@ pub struct Call {
     pub output_limit: usize,
     /// What happens when it writes more.
     pub when_over_limit: OverLimit,
+}
+
+/// The environment that a program starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Environment {
+    /// Ours.
+    Inherited,
+    /// Nothing.
+    Empty,
 }
 
 /// What happens to a program that writes more than it may.
@@ -50,6 +62,7 @@ impl Call {
             program: program.into(),
             args: Vec::new(),
             directory: directory.into(),
+            environment: Environment::Inherited,
             env: Vec::new(),
             input: Vec::new(),
             merge_streams: false,
@@ -103,4 +116,24 @@ pub enum Ending {
     TooMuchOutput,
     /// The user interrupted us, and we ended it and all that it started.
     Interrupted,
+}
+
+/// A program that runs beside us. We write to its standard input and read its standard output; what
+/// it writes to standard error is thrown away. When this is dropped, it is ended.
+pub trait Companion: Send {
+    /// Writes all of it. Takes no longer than `patience`: [`io::ErrorKind::TimedOut`].
+    fn send(&mut self, bytes: &[u8], patience: Duration) -> io::Result<()>;
+
+    /// Reads what there is, but waits for the first of it no longer than `patience`:
+    /// [`io::ErrorKind::TimedOut`]. Nothing read means that the program has closed its output.
+    fn receive(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<usize>;
+
+    /// Returns the number that the system knows it by.
+    fn id(&self) -> u32;
+
+    /// Waits for its end, but no longer than `patience`: then it and all that it started are ended.
+    fn wait(&mut self, patience: Duration) -> io::Result<Ending>;
+
+    /// Ends it and all that it started, at once.
+    fn end(&mut self);
 }

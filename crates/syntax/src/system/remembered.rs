@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::{
-    Below, Call, Dir, Ending, FileKind, FileLock, Interruption, Ownership, ReadError, Resolved,
-    Stream, System, TemporaryDir,
+    Below, Call, Companion, Dir, Ending, FileKind, FileLock, Interruption, Ownership, ReadError,
+    Resolved, Stream, System, TemporaryDir,
 };
 
 /// Remembers what paths resolve to, for the length of one question: several dialects ask about the
@@ -74,6 +74,10 @@ impl System for Remembered {
         self.system.now()
     }
 
+    fn elapsed(&self) -> Duration {
+        self.system.elapsed()
+    }
+
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
         self.system.open_dir(path)
     }
@@ -108,6 +112,14 @@ impl System for Remembered {
 
     fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
         self.system.run(call, output)
+    }
+
+    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
+        self.system.start(call)
+    }
+
+    fn own_program(&self) -> io::Result<PathBuf> {
+        self.system.own_program()
     }
 
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

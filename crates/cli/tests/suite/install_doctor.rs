@@ -1,0 +1,157 @@
+//! `brief doctor`: what goes wrong in silence.
+
+use std::fs;
+
+use brief_testkit::{Output, Sandbox};
+
+use crate::install::{Remote, consumer, guidance, item, run, write_all};
+
+fn installed() -> (Sandbox, Remote) {
+    let project = consumer().with_file("brief.toml", "[install]\nclients = [\"claude\"]\n");
+    let remote = guidance(&project);
+    run(&project, &["add", "acme/guidance", "money", "review"]);
+    (project, remote)
+}
+
+fn assert_finds(output: &Output, line: &str) {
+    assert!(output.stdout.lines().any(|found| found == line), "{line}\n{output}");
+}
+
+/// A sound project has nothing to correct, and nothing is fetched or written to find that out.
+#[test]
+fn a_sound_project_has_no_findings() {
+    let (project, remote) = installed();
+    remote.vanish();
+    let before = crate::install::files(&project.path());
+    let output = run(&project, &["doctor"]);
+    assert_eq!(output.stdout, "");
+    assert_eq!(output.stderr, "no problems\n");
+    assert_eq!(crate::install::files(&project.path()), before);
+    let empty = run(&consumer(), &["doctor"]);
+    assert_eq!(empty.stdout, "");
+}
+
+/// Outputs that are gone, changed or older than the lock; entries that somebody took out.
+#[test]
+fn drift_is_found() {
+    let (project, remote) = installed();
+    project.write(".claude/rules/money.md", "mine\n");
+    fs::remove_file(project.path().join(".claude/skills/review/SKILL.md")).unwrap();
+    let output = project.run(&["doctor"]);
+    assert_eq!(output.code, Some(1));
+    assert_finds(&output, "warning[drift]: .claude/rules/money.md: the file was changed by hand");
+    assert_finds(&output, "warning[drift]: .claude/skills/review/SKILL.md: the file is gone");
+    assert!(output.stdout.contains("  `brief sync` writes it again\n"), "{output}");
+    assert!(output.stderr.ends_with("2 to correct, 0 to know\n"), "{output}");
+
+    let (project, _) = (consumer(), remote);
+    guidance(&project);
+    run(&project, &["add", "acme/guidance", "money"]);
+    project.write("opencode.json", "{}\n");
+    let output = project.run(&["doctor"]);
+    assert_finds(
+        &output,
+        "warning[drift]: opencode.json: instructions[.agents/rules/**/RULE.md] is no longer there as it was written",
+    );
+}
+
+/// A lock that came without the outputs it speaks of.
+#[test]
+fn outputs_older_than_the_lock_are_found() {
+    let (project, remote) = installed();
+    let old = project.read(".claude/rules/money.md");
+    remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
+    let record = project.read(".brief/installed.json");
+    run(&project, &["update"]);
+    project.write(".claude/rules/money.md", old);
+    project.write(".brief/installed.json", record);
+    let output = project.run(&["doctor"]);
+    assert_finds(
+        &output,
+        "warning[drift]: .claude/rules/money.md: the file is older than brief.lock",
+    );
+}
+
+/// A lock that does not know what brief.toml wants.
+#[test]
+fn a_stale_lock_is_found() {
+    let (project, _) = installed();
+    let manifest = project.read("brief.toml");
+    let finds = |text: String, words: &str| {
+        project.write("brief.toml", text);
+        let output = project.run(&["doctor"]);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert_finds(&output, &format!("warning[stale-lock]: brief.lock: {words}"));
+    };
+    finds(manifest.replace("\"money\"", "\"money\", \"other\""), "the rule `other` is not locked");
+    finds(format!("{manifest}bundles = [\"base\"]\n"), "the bundle `base` is not locked");
+    finds(
+        format!("{manifest}ref = \"v1.0.0\"\n"),
+        "the source `guidance` is locked at another place or version",
+    );
+    finds(String::new(), "the source `guidance` is locked, but no longer wanted");
+    fs::remove_file(project.path().join("brief.lock")).unwrap();
+    finds(manifest, "there is no lock");
+}
+
+/// Sources that cannot be read here, and items of them that cannot be used.
+#[test]
+fn unreadable_sources_are_found() {
+    let (project, _) = installed();
+    let place = project.outside().join("plain");
+    write_all(
+        &place,
+        &[("rules/x/RULE.md", &item("x", "X.")), ("rules/bad/RULE.md", "---\n---\n")],
+    );
+    run(&project, &["add", "../outside/plain", "x"]);
+    let output = run(&project, &["doctor"]);
+    assert_finds(&output, "note[invalid-item]: the rule `bad` of `plain` cannot be used");
+    fs::remove_dir_all(place).unwrap();
+    fs::remove_dir_all(project.home().join(".cache")).unwrap();
+    let output = project.run(&["doctor"]);
+    assert_eq!(output.code, Some(1));
+    assert!(output.stdout.contains("warning[unreadable-source]: the source `plain`: "), "{output}");
+    assert!(
+        output.stdout.contains("warning[unreadable-source]: the source `guidance`: "),
+        "{output}"
+    );
+}
+
+/// R36: one skill in three directories is read more than once; `layout = "shared"` writes it once.
+#[test]
+fn doubles_are_found() {
+    let project = consumer();
+    guidance(&project);
+    run(&project, &["add", "acme/guidance", "review"]);
+    let output = run(&project, &["doctor"]);
+    assert_finds(
+        &output,
+        "note[double]: opencode reads the skill `review` from 2 places: \
+         .agents/skills/review/SKILL.md, .claude/skills/review/SKILL.md",
+    );
+    assert!(output.stderr.ends_with("0 to correct, 2 to know\n"), "{output}");
+    let manifest = project.read("brief.toml");
+    project.write("brief.toml", format!("[install]\nlayout = \"shared\"\n\n{manifest}"));
+    run(&project, &["sync"]);
+    let output = run(&project, &["doctor"]);
+    assert!(!output.stdout.contains("skill `review`"), "{output}");
+}
+
+/// Files in directories of clients that no client reads, whoever wrote them.
+#[test]
+fn files_that_nobody_reads_are_found() {
+    let (project, _) = installed();
+    project.write(".claude/skills/loose.md", "x\n");
+    project.write(".github/instructions/style.md", "x\n");
+    let output = project.run(&["doctor", "--json"]);
+    assert_eq!(output.code, Some(1));
+    let found = output.json();
+    let paths: Vec<&str> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["check"] == "unread" && finding["severity"] == "warning")
+        .filter_map(|finding| finding["path"].as_str())
+        .collect();
+    assert_eq!(paths, [".claude/skills/loose.md", ".github/instructions/style.md"]);
+}

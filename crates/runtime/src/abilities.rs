@@ -1,0 +1,307 @@
+//! What tools may do besides computing, done here on their behalf.
+//!
+//! A tool has no way to the outside: it asks, and this is who answers. Every question is checked here,
+//! against what was granted and against rules that no grant lifts, and written to the audit log before
+//! anything is done. Whoever grants is the operator; a file can only ask (ruling A1).
+
+mod address;
+mod audit;
+mod files;
+mod grants;
+mod network;
+mod programs;
+mod scope;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use brief_syntax::System;
+use serde_json::{Value, json};
+
+use files::Files;
+
+pub use address::is_public;
+pub use audit::Audit;
+pub use grants::{GrantError, Grants};
+pub use network::NetworkPolicy;
+pub use programs::DEFAULT_PATH;
+pub use scope::runs_anything;
+
+/// The servers that `mcp` reaches: those that the operator configured.
+pub trait McpServers: Send {
+    /// Calls a tool of a server and returns its result, or says why there is none.
+    fn call(
+        &mut self,
+        server: &str,
+        tool: &str,
+        args: &Value,
+        time_left: Duration,
+    ) -> Result<Value, String>;
+}
+
+/// Why a question gets no answer. Its text form is what the tool sees.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    /// The ability was not granted.
+    #[error(
+        "ability '{0}' is not granted (the agent must list it under `allow`, and you start it with \
+         `--grant {0}`)"
+    )]
+    Denied(String),
+    /// It was, but not for this.
+    #[error("{0}")]
+    Refused(String),
+    /// It did not work.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl Refusal {
+    /// Returns the name that the error has for the tool.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Refusal::Denied(_) => "AbilityDenied",
+            Refusal::Refused(_) => "Refused",
+            Refusal::Failed(_) => "Error",
+        }
+    }
+
+    /// Returns whether the ability was not there at all.
+    pub(crate) fn is_denial(&self) -> bool {
+        matches!(self, Refusal::Denied(_))
+    }
+}
+
+/// What a tool asks for.
+pub(crate) struct Asked<'a> {
+    /// The tool.
+    pub(crate) tool: &'a str,
+    /// The ability that it needs.
+    pub(crate) ability: &'a str,
+    /// What is to be done.
+    pub(crate) call: &'a str,
+    /// With what.
+    pub(crate) args: Vec<Value>,
+    /// How much time is left for it.
+    pub(crate) time_left: Duration,
+}
+
+/// Finds a tool by name, checks arguments for it, and returns its place.
+pub(crate) type FindTool<'f> = &'f mut dyn FnMut(&str, &Value) -> Result<usize, String>;
+
+/// Whoever answers the questions of an agent's tools.
+pub struct Host {
+    system: Arc<dyn System>,
+    grants: Grants,
+    files: Option<Files>,
+    env: Vec<String>,
+    network: NetworkPolicy,
+    path: Vec<String>,
+    mcp: Option<Box<dyn McpServers>>,
+    audit: Audit,
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Host").field("grants", &self.grants).finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// Answers as far as `grants` go. What an ability works on is still to be named.
+    pub fn new(system: Arc<dyn System>, grants: Grants) -> Host {
+        Host {
+            system,
+            grants,
+            files: None,
+            env: Vec::new(),
+            network: NetworkPolicy::default(),
+            path: DEFAULT_PATH.map(str::to_owned).to_vec(),
+            mcp: None,
+            audit: Audit::none(),
+        }
+    }
+
+    /// Names the project: where `fs` reads and writes, and where programs start.
+    pub fn with_root(mut self, root: &Path) -> io::Result<Host> {
+        self.files = Some(Files::open(self.system.as_ref(), root)?);
+        Ok(self)
+    }
+
+    /// Names the variables that `env` may read: those of `required.env`.
+    #[must_use]
+    pub fn with_env(mut self, names: impl IntoIterator<Item = String>) -> Host {
+        self.env = names.into_iter().collect();
+        self
+    }
+
+    /// Says where `network` may go besides the public network.
+    #[must_use]
+    pub fn with_network(mut self, policy: NetworkPolicy) -> Host {
+        self.network = policy;
+        self
+    }
+
+    /// Says where `sh` looks for programs; [`DEFAULT_PATH`] without this.
+    #[must_use]
+    pub fn with_path(mut self, directories: impl IntoIterator<Item = String>) -> Host {
+        self.path = directories.into_iter().collect();
+        self
+    }
+
+    /// Hands over the servers that `mcp` reaches.
+    #[must_use]
+    pub fn with_mcp(mut self, servers: Box<dyn McpServers>) -> Host {
+        self.mcp = Some(servers);
+        self
+    }
+
+    /// Says where every question is written to.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Audit) -> Host {
+        self.audit = audit;
+        self
+    }
+
+    /// Returns what was granted.
+    pub fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    /// Returns the audit log.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// Checks a question, writes it to the log, and answers it.
+    pub(crate) fn answer(
+        &mut self,
+        asked: Asked<'_>,
+        find_tool: FindTool<'_>,
+    ) -> Result<Value, Refusal> {
+        let granted = self.is_granted(&asked);
+        let verdict = granted.as_ref().copied().map_err(Refusal::is_denial);
+        let target = target(&asked);
+        let number =
+            self.audit.ask(asked.tool, (asked.ability, asked.call), &target, verdict).map_err(
+                |error| Refusal::Failed(format!("the audit log cannot be written: {error}")),
+            )?;
+        granted?;
+        let outcome = self.fulfil(asked, find_tool);
+        let told = outcome
+            .as_ref()
+            .map(|_| ())
+            .map_err(|refusal| (matches!(refusal, Refusal::Refused(_)), refusal.to_string()));
+        self.audit.end(number, told).map_err(|error| {
+            Refusal::Failed(format!("the audit log cannot be written: {error}"))
+        })?;
+        outcome
+    }
+
+    fn is_granted(&self, asked: &Asked<'_>) -> Result<(), Refusal> {
+        let denied = |name: &str| Err(Refusal::Denied(name.to_owned()));
+        match asked.ability {
+            "sh" => {
+                let program = asked.args.first().and_then(Value::as_str).unwrap_or_default();
+                if !programs::is_bare(program) {
+                    if !self.grants.has_programs() {
+                        return denied("sh");
+                    }
+                    let message = format!("`{program}` is not the bare name of a program");
+                    return Err(Refusal::Refused(message));
+                }
+                if self.grants.has_program(program) {
+                    Ok(())
+                } else {
+                    denied(&format!("sh:{program}"))
+                }
+            }
+            name if self.grants.has(name) => Ok(()),
+            name => denied(name),
+        }
+    }
+
+    fn fulfil(&mut self, asked: Asked<'_>, find_tool: FindTool<'_>) -> Result<Value, Refusal> {
+        let Asked { ability, call, args, time_left, .. } = asked;
+        match (ability, call) {
+            ("fs", call) => {
+                let files = self.files.as_ref().ok_or_else(no_project)?;
+                files.answer(call, &args)
+            }
+            ("network", "fetch") => {
+                let request = network::Request::read(&args)?;
+                network::fetch(&self.network, request, time_left)
+            }
+            ("sh", "exec") => {
+                let root = self.files.as_ref().ok_or_else(no_project)?.root();
+                let is_scoped = !self.grants.has("sh");
+                let place =
+                    programs::Place { system: self.system.as_ref(), root, path: &self.path };
+                programs::exec(&place, &args, is_scoped, time_left)
+            }
+            ("env", "get") => self.variable(&args),
+            ("mcp", "call") => {
+                let server = text(&args, 0, "a server")?;
+                let tool = text(&args, 1, "a tool")?;
+                let servers = self.mcp.as_mut().ok_or_else(|| {
+                    Refusal::Failed("no MCP server is configured for this run".to_owned())
+                })?;
+                let null = json!({});
+                let args = args.get(2).unwrap_or(&null);
+                servers.call(server, tool, args, time_left).map_err(Refusal::Failed)
+            }
+            ("tool", "call") => {
+                let name = text(&args, 0, "a tool")?;
+                let null = json!({});
+                let place = find_tool(name, args.get(1).unwrap_or(&null));
+                place.map(|place| json!(place)).map_err(Refusal::Failed)
+            }
+            ("browser", _) => {
+                Err(Refusal::Refused("the ability 'browser' is not supported yet".to_owned()))
+            }
+            _ => Err(Refusal::Refused(format!("there is no `{call}` in '{ability}'"))),
+        }
+    }
+
+    fn variable(&mut self, args: &[Value]) -> Result<Value, Refusal> {
+        let name = text(args, 0, "a variable")?;
+        if !self.env.iter().any(|known| known == name) {
+            let message = format!("`{name}` is not in `required.env` of the agent");
+            return Err(Refusal::Refused(message));
+        }
+        let Some(value) = self.system.env(name) else { return Ok(Value::Null) };
+        let value = value
+            .into_string()
+            .map_err(|_| Refusal::Failed(format!("`{name}` is no Unicode text")))?;
+        // From now on the tool can put it anywhere.
+        self.audit.hide(&value);
+        Ok(Value::String(value))
+    }
+}
+
+fn no_project() -> Refusal {
+    Refusal::Failed("there is no project to work in".to_owned())
+}
+
+/// Returns an argument that must be a string.
+fn text<'a>(args: &'a [Value], place: usize, what: &str) -> Result<&'a str, Refusal> {
+    let text = args.get(place).and_then(Value::as_str);
+    text.ok_or_else(|| Refusal::Refused(format!("argument {} must name {what}", place + 1)))
+}
+
+/// Returns what a question is about, for the log: never a content, a header or a body.
+fn target(asked: &Asked<'_>) -> Value {
+    let first = asked.args.first().and_then(Value::as_str);
+    match asked.ability {
+        "network" => json!(network::shown(first.unwrap_or_default(), asked.args.get(1))),
+        "sh" => {
+            let args = asked.args.get(1).and_then(Value::as_array);
+            let args = args.into_iter().flatten().filter_map(Value::as_str);
+            json!(first.into_iter().chain(args).collect::<Vec<_>>())
+        }
+        "mcp" => json!(asked.args.iter().take(2).filter_map(Value::as_str).collect::<Vec<_>>()),
+        _ => json!(first),
+    }
+}

@@ -1,0 +1,129 @@
+//! The record of every question that a tool has asked.
+//!
+//! JSON lines: one before anything is done, so that a run that ends in the middle leaves a trace, and
+//! one with the same number after it. Neither has what was read, written, sent or received in it, nor
+//! the value of a variable that a tool has asked for.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use brief_syntax::System;
+use serde_json::{Value, json};
+
+/// What stands for a value that must not be seen.
+const HIDDEN: &str = "***";
+
+/// A shorter value would hide letters everywhere.
+const SHORTEST_SECRET: usize = 4;
+
+/// Bytes of one target in the log.
+const MOST: usize = 4 * 1024;
+
+/// Where questions are written to.
+pub struct Audit {
+    place: Place,
+    number: u64,
+    secrets: Vec<String>,
+}
+
+enum Place {
+    Nowhere,
+    File { system: Arc<dyn System>, path: PathBuf },
+    Memory(Arc<Mutex<Vec<String>>>),
+}
+
+impl Audit {
+    /// Writes nothing.
+    pub fn none() -> Audit {
+        Audit { place: Place::Nowhere, number: 0, secrets: Vec::new() }
+    }
+
+    /// Adds lines to the end of a file, each in one write.
+    pub fn to_file(system: Arc<dyn System>, path: PathBuf) -> Audit {
+        Audit { place: Place::File { system, path }, ..Audit::none() }
+    }
+
+    /// Keeps lines in memory, where `lines` sees them too.
+    pub fn to_memory(lines: Arc<Mutex<Vec<String>>>) -> Audit {
+        Audit { place: Place::Memory(lines), ..Audit::none() }
+    }
+
+    /// From now on, keeps a value out of the log.
+    pub(super) fn hide(&mut self, secret: &str) {
+        if secret.len() >= SHORTEST_SECRET && !self.secrets.iter().any(|known| known == secret) {
+            self.secrets.push(secret.to_owned());
+        }
+    }
+
+    /// Writes a question and what was decided about it: granted, or not (`true`: the ability is not
+    /// there at all). Returns its number.
+    pub(super) fn ask(
+        &mut self,
+        tool: &str,
+        (ability, call): (&str, &str),
+        target: &Value,
+        verdict: Result<(), bool>,
+    ) -> io::Result<u64> {
+        self.number += 1;
+        let verdict = match verdict {
+            Ok(()) => "allowed",
+            Err(true) => "denied",
+            Err(false) => "refused",
+        };
+        self.write(&json!({
+            "seq": self.number, "event": "ask", "tool": tool, "ability": ability, "call": call,
+            "target": self.cleaned(target), "verdict": verdict,
+        }))?;
+        Ok(self.number)
+    }
+
+    /// Writes how a question ended: well, or with a message, which a rule of ours (`true`) or
+    /// something else had it end with.
+    pub(super) fn end(
+        &mut self,
+        number: u64,
+        outcome: Result<(), (bool, String)>,
+    ) -> io::Result<()> {
+        let (verdict, message) = match outcome {
+            Ok(()) => ("done", Value::Null),
+            Err((true, message)) => ("refused", self.cleaned(&json!(message))),
+            Err((false, message)) => ("failed", self.cleaned(&json!(message))),
+        };
+        self.write(&json!({
+            "seq": number, "event": "end", "verdict": verdict, "message": message,
+        }))
+    }
+
+    /// Takes secrets out of what is about to be written, and cuts it.
+    fn cleaned(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => {
+                let mut text = text.clone();
+                for secret in &self.secrets {
+                    text = text.replace(secret.as_str(), HIDDEN);
+                }
+                if text.len() > MOST {
+                    text.truncate(text.floor_char_boundary(MOST));
+                    text.push('…');
+                }
+                Value::String(text)
+            }
+            Value::Array(values) => {
+                Value::Array(values.iter().take(256).map(|value| self.cleaned(value)).collect())
+            }
+            value => value.clone(),
+        }
+    }
+
+    fn write(&self, line: &Value) -> io::Result<()> {
+        match &self.place {
+            Place::Nowhere => Ok(()),
+            Place::File { system, path } => system.append(path, format!("{line}\n").as_bytes()),
+            Place::Memory(lines) => {
+                lines.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_string());
+                Ok(())
+            }
+        }
+    }
+}

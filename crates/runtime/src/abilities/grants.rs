@@ -1,0 +1,125 @@
+//! What the tools of one agent may do in the end.
+
+use std::collections::BTreeSet;
+
+/// The names without a scope.
+const NAMES: [&str; 7] = ["fs", "network", "sh", "tool", "mcp", "browser", "env"];
+
+/// A name that is no ability.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no ability `{name}`")]
+pub struct GrantError {
+    /// The name.
+    pub name: String,
+}
+
+/// The effective abilities. Without anything said, there is none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Grants {
+    names: BTreeSet<&'static str>,
+    programs: BTreeSet<String>,
+    /// In lower case: a name that differs in case only may be the same program.
+    denied_programs: BTreeSet<String>,
+}
+
+impl Grants {
+    /// No ability at all.
+    pub fn none() -> Grants {
+        Grants::default()
+    }
+
+    /// Takes abilities by name: what is there in the end (`fs`, `sh:git`), and what is not, whatever
+    /// the first list says.
+    ///
+    /// The name of a program counts in its case where it is allowed, and in any case where it is
+    /// denied (Y48).
+    pub fn new<'n>(
+        allowed: impl IntoIterator<Item = &'n str>,
+        denied: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Grants, GrantError> {
+        let mut grants = Grants::default();
+        for name in allowed {
+            match read(name)? {
+                (base, None) => drop(grants.names.insert(base)),
+                (_, Some(program)) => drop(grants.programs.insert(program.to_owned())),
+            }
+        }
+        for name in denied {
+            match read(name)? {
+                ("sh", None) => {
+                    grants.names.remove("sh");
+                    grants.programs.clear();
+                }
+                (base, None) => drop(grants.names.remove(base)),
+                (_, Some(program)) => drop(grants.denied_programs.insert(program.to_lowercase())),
+            }
+        }
+        Ok(grants)
+    }
+
+    /// Returns whether an ability is there; for `sh`, whether all of it is.
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Returns whether a program may be started.
+    pub fn has_program(&self, name: &str) -> bool {
+        let is_denied = self.denied_programs.contains(&name.to_lowercase());
+        !is_denied && (self.has("sh") || self.programs.contains(name))
+    }
+
+    /// Returns whether any program may be started.
+    pub fn has_programs(&self) -> bool {
+        self.has("sh") || !self.programs.is_empty()
+    }
+
+    /// Returns the programs that are granted one by one.
+    pub fn programs(&self) -> impl Iterator<Item = &str> {
+        self.programs.iter().map(String::as_str)
+    }
+}
+
+fn read(name: &str) -> Result<(&'static str, Option<&str>), GrantError> {
+    let error = || GrantError { name: name.to_owned() };
+    let (base, program) = match name.split_once(':') {
+        Some((base, program)) => (base, Some(program)),
+        None => (name, None),
+    };
+    let base =
+        NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(base)).ok_or_else(error)?;
+    match program {
+        None => Ok((base, None)),
+        Some(program) if base == "sh" && super::programs::is_bare(program) => {
+            Ok((base, Some(program)))
+        }
+        Some(_) => Err(error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A72, A73, Y46, Y48.
+    #[test]
+    fn deny_wins_and_looks_at_programs_in_any_case() {
+        let grants = Grants::new(["FS", "sh"], ["sh:rm"]).unwrap();
+        assert!(grants.has("fs") && grants.has_program("git"));
+        assert!(!grants.has_program("rm") && !grants.has_program("RM"));
+        assert!(!grants.has("network"));
+        let grants = Grants::new(["sh:Git"], []).unwrap();
+        assert!(grants.has_program("Git") && !grants.has_program("git"));
+        assert!(!grants.has("sh") && grants.has_programs());
+        let grants = Grants::new(["sh:git", "tool"], ["sh"]).unwrap();
+        assert!(!grants.has_program("git") && grants.has("tool"));
+    }
+
+    /// A70, A71, Y47.
+    #[test]
+    fn a_name_that_is_none_is_an_error() {
+        for name in ["", "*", "fs:src", "sh:", "sh:git commit", "sh:/bin/sh", "sh:..", "shell"] {
+            assert_eq!(Grants::new([name], []).unwrap_err().name, name);
+            assert!(Grants::new([], [name]).is_err());
+        }
+    }
+}

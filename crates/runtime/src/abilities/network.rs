@@ -1,0 +1,382 @@
+//! `network`: one request to the public network, and what leads elsewhere from there.
+//!
+//! The address that a name stands for is looked up once and checked, and that very address is what we
+//! connect to: a name that means something else a moment later gains nothing. Each redirect is a
+//! request of its own, checked in the same way. There are no cookies, and no proxy of the environment.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use brief_syntax::limits;
+use serde_json::{Map, Value, json};
+use ureq::http::{self, Method, Uri};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+
+use super::address::is_public;
+use super::{Refusal, text};
+
+/// Fields that the program itself decides about.
+const OURS: [&str; 9] = [
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "upgrade",
+    "te",
+    "trailer",
+    "proxy-authorization",
+    "expect",
+];
+
+/// Fields that may go along to another place.
+const HARMLESS: [&str; 4] = ["accept", "accept-language", "content-type", "user-agent"];
+
+/// Bytes of all fields of an answer.
+const HEADER_BYTES: usize = 64 * 1024;
+
+/// Where tools may go besides the public network over `https`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NetworkPolicy {
+    /// Hosts (`localhost`, `localhost:8080`, `10.0.0.5`) that may be asked although they are not
+    /// public. Only the name as written counts, not what else stands for the same address.
+    pub private_hosts: BTreeSet<String>,
+    /// Whether `http` is allowed everywhere. To [`NetworkPolicy::private_hosts`] it always is.
+    pub plain_http: bool,
+}
+
+impl NetworkPolicy {
+    fn names(&self, uri: &Uri) -> bool {
+        let (Some(host), Some(authority)) = (uri.host(), uri.authority()) else { return false };
+        let host = host.to_lowercase();
+        self.private_hosts.contains(&host)
+            || self.private_hosts.contains(&authority.as_str().to_lowercase())
+    }
+}
+
+/// What a tool wants to be sent.
+pub(super) struct Request {
+    uri: Uri,
+    method: Method,
+    headers: Vec<(String, String)>,
+    body: Option<String>,
+}
+
+impl Request {
+    pub(super) fn read(args: &[Value]) -> Result<Request, Refusal> {
+        let refused = |message: String| Err(Refusal::Refused(message));
+        let uri = read_uri(text(args, 0, "an address")?)?;
+        let empty = Map::new();
+        let options = args.get(1).and_then(Value::as_object).unwrap_or(&empty);
+        let method = options.get("method").and_then(Value::as_str).unwrap_or("GET");
+        let method = match method.to_uppercase().as_str() {
+            "GET" => Method::GET,
+            "HEAD" => Method::HEAD,
+            "POST" => Method::POST,
+            "PUT" => Method::PUT,
+            "PATCH" => Method::PATCH,
+            "DELETE" => Method::DELETE,
+            other => return refused(format!("the method `{other}` is not allowed")),
+        };
+        let mut headers = Vec::new();
+        for (name, value) in options.get("headers").and_then(Value::as_object).unwrap_or(&empty) {
+            let Some(value) = value.as_str() else {
+                return refused(format!("the header `{name}` is not a string"));
+            };
+            if OURS.contains(&name.to_lowercase().as_str()) {
+                return refused(format!("the header `{name}` cannot be set"));
+            }
+            headers.push((name.clone(), value.to_owned()));
+        }
+        let body = match options.get("body") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(body)) => Some(body.clone()),
+            Some(_) => return refused("the body must be a string: `JSON.stringify(…)`".to_owned()),
+        };
+        if body.is_some() && !matches!(method, Method::POST | Method::PUT | Method::PATCH) {
+            return refused(format!("a `{method}` request has no body"));
+        }
+        Ok(Request { uri, method, headers, body })
+    }
+}
+
+fn read_uri(text: &str) -> Result<Uri, Refusal> {
+    let address = text.split('#').next().unwrap_or_default();
+    let uri: Uri = address.parse().map_err(|error| {
+        Refusal::Refused(format!("`{}` is no address: {error}", shown(text, None)))
+    })?;
+    if uri.scheme().is_none() || uri.host().is_none_or(str::is_empty) {
+        return Err(Refusal::Refused(format!("`{text}` is no whole address, such as `https://…`")));
+    }
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err(Refusal::Refused("an address must have no user or password in it".to_owned()));
+    }
+    Ok(uri)
+}
+
+/// Returns an address for the log: without a user, and without what stands behind `?`.
+pub(super) fn shown(address: &str, options: Option<&Value>) -> String {
+    let (address, query) = match address.split_once(['?', '#']) {
+        Some((address, _)) => (address, "?…"),
+        None => (address, ""),
+    };
+    let address = match (address.find("://"), address.rfind('@')) {
+        (Some(scheme), Some(user)) if scheme < user => {
+            format!("{}{}", &address[..scheme + 3], &address[user + 1..])
+        }
+        _ => address.to_owned(),
+    };
+    let method = options.and_then(|options| options.get("method")?.as_str()).unwrap_or("GET");
+    format!("{} {address}{query}", method.to_uppercase())
+}
+
+/// Sends a request and follows where it leads.
+pub(super) fn fetch(
+    policy: &NetworkPolicy,
+    mut request: Request,
+    time_left: Duration,
+) -> Result<Value, Refusal> {
+    let patience = time_left.min(Duration::from_secs(limits::TOOL_FETCH_SECONDS));
+    for _ in 0..=limits::TOOL_REDIRECTS {
+        let mut response = send(policy, &request, patience)?;
+        let status = response.status().as_u16();
+        let location = response.headers().get(http::header::LOCATION);
+        let next = match (status, location.and_then(|place| place.to_str().ok())) {
+            (301 | 302 | 303 | 307 | 308, Some(location)) => Some(join(&request.uri, location)?),
+            _ => None,
+        };
+        let Some(next) = next else { return answer(&request.uri, &mut response) };
+        let is_elsewhere =
+            next.scheme() != request.uri.scheme() || next.authority() != request.uri.authority();
+        if is_elsewhere {
+            // What was meant for one place is not for another: any field may be a key.
+            request.headers.retain(|(name, _)| HARMLESS.contains(&name.to_lowercase().as_str()));
+        }
+        let becomes_get = status == 303 || (status <= 302 && request.method == Method::POST);
+        if becomes_get && request.method != Method::HEAD {
+            request.method = Method::GET;
+            request.body = None;
+        } else if is_elsewhere && request.body.is_some() {
+            let message = "it leads elsewhere, and the body was not meant for that".to_owned();
+            return Err(Refusal::Refused(message));
+        }
+        request.uri = next;
+    }
+    Err(Refusal::Refused(format!("it leads elsewhere more than {} times", limits::TOOL_REDIRECTS)))
+}
+
+fn send(
+    policy: &NetworkPolicy,
+    request: &Request,
+    patience: Duration,
+) -> Result<http::Response<ureq::Body>, Refusal> {
+    let uri = &request.uri;
+    let is_private = policy.names(uri);
+    let host = uri.host().unwrap_or_default();
+    match uri.scheme_str() {
+        Some("https") => {}
+        Some("http") if is_private || policy.plain_http => {}
+        Some("http") => {
+            return Err(Refusal::Refused(format!("`{host}` can only be asked over `https`")));
+        }
+        other => {
+            let scheme = other.unwrap_or_default();
+            return Err(Refusal::Refused(format!("`{scheme}` is neither `https` nor `http`")));
+        }
+    }
+    let config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .proxy(None)
+        .max_idle_connections(0)
+        .max_response_header_size(HEADER_BYTES)
+        .user_agent("brief")
+        .timeout_global(Some(patience))
+        .build();
+    let agent = ureq::Agent::with_parts(
+        config,
+        DefaultConnector::default(),
+        Guard { resolver: DefaultResolver::default(), is_private },
+    );
+    let mut builder = http::Request::builder().method(&request.method).uri(uri);
+    for (name, value) in &request.headers {
+        builder = builder.header(name, value);
+    }
+    let failed = |error: &http::Error| Refusal::Refused(format!("the request is wrong: {error}"));
+    let response = match &request.body {
+        Some(body) => {
+            let request = builder.body(body.as_str()).map_err(|error| failed(&error))?;
+            agent.run(request)
+        }
+        None => agent.run(builder.body(()).map_err(|error| failed(&error))?),
+    };
+    response.map_err(|error| explain(host, &error))
+}
+
+fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> Result<Value, Refusal> {
+    let host = uri.host().unwrap_or_default();
+    let mut headers = Map::new();
+    for (name, value) in response.headers() {
+        // What a server wants to be remembered is nobody's here.
+        if name != "set-cookie" {
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            headers.insert(name.as_str().to_owned(), json!(value));
+        }
+    }
+    let body = response.body_mut().with_config().limit(limits::TOOL_FETCH_BYTES).read_to_vec();
+    let body = body.map_err(|error| explain(host, &error))?;
+    Ok(json!({
+        "status": response.status().as_u16(),
+        "url": uri.to_string(),
+        "headers": headers,
+        "body": String::from_utf8_lossy(&body),
+    }))
+}
+
+fn explain(host: &str, error: &ureq::Error) -> Refusal {
+    match error {
+        ureq::Error::Other(inner) if inner.is::<NotPublic>() => Refusal::Refused(format!(
+            "`{host}` is not on the public network, and must be named by the operator"
+        )),
+        ureq::Error::BodyExceedsLimit(most) => {
+            Refusal::Refused(format!("the answer of `{host}` has more than {most} bytes"))
+        }
+        ureq::Error::Timeout(_) => Refusal::Failed(format!("`{host}` did not answer in time")),
+        error => Refusal::Failed(format!("`{host}`: {error}")),
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the address is not public")]
+struct NotPublic;
+
+/// Looks names up, and hands on only addresses that may be connected to.
+#[derive(Debug)]
+struct Guard {
+    resolver: DefaultResolver,
+    is_private: bool,
+}
+
+impl Resolver for Guard {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &ureq::config::Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let found = self.resolver.resolve(uri, config, timeout)?;
+        if self.is_private {
+            return Ok(found);
+        }
+        // One that is not public among others is no mistake that we should guess about.
+        if found.iter().all(|address: &SocketAddr| is_public(address.ip())) {
+            Ok(found)
+        } else {
+            Err(ureq::Error::Other(Box::new(NotPublic)))
+        }
+    }
+}
+
+/// Returns where a redirect leads.
+fn join(base: &Uri, location: &str) -> Result<Uri, Refusal> {
+    let location = location.split('#').next().unwrap_or_default();
+    let scheme = base.scheme_str().unwrap_or("https");
+    let authority = base.authority().map_or("", http::uri::Authority::as_str);
+    let path = base.path();
+    let is_whole = location.split_once(':').is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    let address = if is_whole {
+        location.to_owned()
+    } else if let Some(rest) = location.strip_prefix("//") {
+        format!("{scheme}://{rest}")
+    } else if location.starts_with('/') {
+        format!("{scheme}://{authority}{location}")
+    } else if location.is_empty() || location.starts_with('?') {
+        format!("{scheme}://{authority}{path}{location}")
+    } else {
+        let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+        format!("{scheme}://{authority}{above}/{location}")
+    };
+    read_uri(&address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_leads_to_a_whole_address() {
+        let base: Uri = "https://a.example:444/x/y?q=1".parse().unwrap();
+        for (location, whole) in [
+            ("https://b.example/z#f", "https://b.example/z"),
+            ("//b.example/z", "https://b.example/z"),
+            ("/z", "https://a.example:444/z"),
+            ("z", "https://a.example:444/x/z"),
+            ("?q=2", "https://a.example:444/x/y?q=2"),
+        ] {
+            assert_eq!(join(&base, location).unwrap().to_string(), whole, "{location}");
+        }
+        for location in ["file:///etc/passwd", "javascript:alert(1)", "https://u:p@b.example/"] {
+            assert!(join(&base, location).is_err(), "{location}");
+        }
+    }
+
+    #[test]
+    fn the_log_shows_neither_users_nor_queries() {
+        assert_eq!(shown("https://u:p@a.example/x?key=1", None), "GET https://a.example/x?…");
+        let options = json!({"method": "post"});
+        assert_eq!(shown("https://a.example/x", Some(&options)), "POST https://a.example/x");
+    }
+
+    #[test]
+    fn requests_that_are_none_are_refused() {
+        let read = |args: Value| Request::read(args.as_array().unwrap()).map(|_| ());
+        assert!(read(json!(["https://a.example", {"method": "post", "body": "x"}])).is_ok());
+        for args in [
+            json!([]),
+            json!(["a.example"]),
+            json!(["https://u:p@a.example/"]),
+            json!(["https://a.example", {"method": "CONNECT"}]),
+            json!(["https://a.example", {"headers": {"Host": "b"}}]),
+            json!(["https://a.example", {"headers": {"X": 1}}]),
+            json!(["https://a.example", {"body": "x"}]),
+            json!(["https://a.example", {"method": "POST", "body": {}}]),
+        ] {
+            assert!(read(args.clone()).is_err(), "{args}");
+        }
+    }
+
+    fn refusal(address: &str) -> String {
+        let request = Request::read(&[json!(address)]).unwrap();
+        let policy = NetworkPolicy { plain_http: true, ..NetworkPolicy::default() };
+        fetch(&policy, request, Duration::from_secs(5)).unwrap_err().to_string()
+    }
+
+    /// However an address of this machine is spelled.
+    #[test]
+    fn this_machine_is_not_the_public_network() {
+        for address in [
+            "http://127.0.0.1:1/",
+            "http://127.1:1/",
+            "http://2130706433:1/",
+            "http://0x7f000001:1/",
+            "http://localhost:1/",
+            "http://[::1]:1/",
+            "http://[::ffff:127.0.0.1]:1/",
+            "http://0.0.0.0:1/",
+            "https://169.254.169.254/latest",
+        ] {
+            assert!(refusal(address).contains("not on the public network"), "{address}");
+        }
+    }
+
+    #[test]
+    fn plain_http_has_to_be_allowed() {
+        let request = Request::read(&[json!("http://example.com/")]).unwrap();
+        let error = fetch(&NetworkPolicy::default(), request, Duration::from_secs(5)).unwrap_err();
+        assert!(error.to_string().contains("only be asked over `https`"), "{error}");
+    }
+}

@@ -1,0 +1,131 @@
+//! `sh`: programs, started with a list of arguments and without a shell.
+//!
+//! A program is found by its bare name in a fixed list of directories, never in the project. It starts
+//! in the project with an environment of a few harmless variables, and is ended with all that it
+//! started when it takes too long or writes too much.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use brief_syntax::system::{Call, Ending, Environment, OverLimit, Stream, words};
+use brief_syntax::{System, limits};
+use serde_json::{Value, json};
+
+use super::{Refusal, scope, text};
+
+/// Where programs are looked for, in this order.
+pub const DEFAULT_PATH: [&str; 5] =
+    ["/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"];
+
+/// Variables that a program gets from our environment.
+const KEPT: [&str; 8] = ["HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
+
+/// Arguments of one call.
+const MOST_ARGUMENTS: usize = 1_000;
+
+/// Bytes of all arguments of one call.
+const MOST_BYTES: usize = 128 * 1024;
+
+/// Where programs are found and started.
+pub(super) struct Place<'p> {
+    pub(super) system: &'p dyn System,
+    pub(super) root: &'p Path,
+    pub(super) path: &'p [String],
+}
+
+/// Returns whether a name is one of a program alone (Y47).
+pub(super) fn is_bare(name: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
+    !name.is_empty() && name.bytes().all(letter) && !matches!(name, "." | "..")
+}
+
+/// Starts a program and waits for its end. A status other than 0 is an answer, not an error.
+pub(super) fn exec(
+    place: &Place<'_>,
+    args: &[Value],
+    is_scoped: bool,
+    time_left: Duration,
+) -> Result<Value, Refusal> {
+    let name = text(args, 0, "a program")?;
+    let arguments = arguments(args.get(1))?;
+    if is_scoped && let Some(reason) = scope::objection(name, &arguments) {
+        return Err(Refusal::Refused(format!("`{name}`: {reason}")));
+    }
+    let program = find(place, name)?;
+    let time = time_left.min(Duration::from_secs(limits::COMMAND_SECONDS));
+    let mut call = Call::new(program, place.root, time, limits::COMMAND_OUTPUT_BYTES);
+    call.args.extend(arguments.iter().map(Into::into));
+    call.environment = Environment::Empty;
+    call.when_over_limit = OverLimit::EndIt;
+    for variable in KEPT {
+        if let Some(value) = place.system.env(variable) {
+            call = call.with_env(variable, value);
+        }
+    }
+    call = call.with_env("PATH", place.path.join(":")).with_env("TERM", "dumb");
+    for (variable, value) in scope::environment(name, is_scoped) {
+        call = call.with_env(*variable, *value);
+    }
+    if let Some(input) = args.get(2).and_then(|options| options.get("input")) {
+        let input = input
+            .as_str()
+            .ok_or_else(|| Refusal::Refused("`input` must be a string".to_owned()))?;
+        call.input = input.as_bytes().to_vec();
+    }
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let ending = place.system.run(&call, &mut |stream, piece| match stream {
+        Stream::Stdout => stdout.extend_from_slice(piece),
+        Stream::Stderr => stderr.extend_from_slice(piece),
+    });
+    let failed = |message: String| Err(Refusal::Failed(format!("`{name}` {message}")));
+    match ending {
+        Err(error) => failed(format!("could not be started: {}", words(&error))),
+        Ok(Ending::Exited(status)) => Ok(json!({
+            "status": status,
+            "stdout": String::from_utf8_lossy(&stdout),
+            "stderr": String::from_utf8_lossy(&stderr),
+        })),
+        Ok(Ending::Killed) => failed("was ended by a signal".to_owned()),
+        Ok(Ending::TimedOut) => {
+            failed(format!("took longer than {} s and was ended", time.as_secs_f64()))
+        }
+        Ok(Ending::TooMuchOutput) => {
+            failed(format!("wrote more than {} bytes and was ended", call.output_limit))
+        }
+        Ok(Ending::Interrupted) => failed("was interrupted".to_owned()),
+    }
+}
+
+fn arguments(list: Option<&Value>) -> Result<Vec<String>, Refusal> {
+    let wrong = || Refusal::Refused("the arguments must be a list of strings".to_owned());
+    let list = match list {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(list) => list.as_array().ok_or_else(wrong)?,
+    };
+    let arguments: Option<Vec<String>> =
+        list.iter().map(|argument| argument.as_str().map(str::to_owned)).collect();
+    let arguments = arguments.ok_or_else(wrong)?;
+    let bytes: usize = arguments.iter().map(String::len).sum();
+    if arguments.len() > MOST_ARGUMENTS || bytes > MOST_BYTES {
+        return Err(Refusal::Refused("these are too many arguments".to_owned()));
+    }
+    if arguments.iter().any(|argument| argument.contains('\0')) {
+        return Err(Refusal::Refused("an argument has a null character in it".to_owned()));
+    }
+    Ok(arguments)
+}
+
+fn find(place: &Place<'_>, name: &str) -> Result<PathBuf, Refusal> {
+    for directory in place.path {
+        let directory = Path::new(directory);
+        // What a project brings along has no name that anybody granted.
+        if !directory.is_absolute() || directory.starts_with(place.root) {
+            continue;
+        }
+        let path = directory.join(name);
+        if place.system.is_executable(&path).is_ok_and(|is_executable| is_executable) {
+            return Ok(path);
+        }
+    }
+    Err(Refusal::Failed(format!("there is no program `{name}` in `{}`", place.path.join(":"))))
+}

@@ -1,0 +1,49 @@
+//! The worker's end of the two pipes.
+
+use std::io::{self, Read};
+
+use super::frame::{self, Order, Word};
+
+/// Reads orders and writes words.
+pub(super) struct Channel {
+    input: io::StdinLock<'static>,
+    /// The last order, as it came: what is read from it lives here.
+    order: Vec<u8>,
+}
+
+impl Channel {
+    pub(super) fn open() -> Channel {
+        Channel { input: io::stdin().lock(), order: Vec::new() }
+    }
+
+    /// Waits for an order; `None` when the parent has gone.
+    pub(super) fn receive(&mut self) -> io::Result<Option<Order<'_>>> {
+        let mut header = [0; frame::HEADER];
+        match self.input.read_exact(&mut header) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            outcome => outcome?,
+        }
+        let length = frame::length(header);
+        if length > frame::MOST {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        self.order.resize(length, 0);
+        self.input.read_exact(&mut self.order)?;
+        Ok(Some(serde_json::from_slice(&self.order)?))
+    }
+
+    /// Says something, in one piece.
+    #[expect(clippy::unused_self, reason = "whoever speaks has the channel to itself")]
+    pub(super) fn send(&mut self, word: &Word<'_>) -> io::Result<()> {
+        let bytes = frame::framed(word)?;
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            match rustix::io::write(rustix::stdio::stdout(), rest) {
+                Ok(count) => rest = &rest[count..],
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}

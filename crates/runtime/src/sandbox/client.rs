@@ -1,0 +1,406 @@
+//! The parent's side: starts a worker, talks to it, and ends it when it does not keep to its limits.
+//!
+//! A worker that was ended stays ended. It is not started again behind anybody's back: what the tools
+//! kept in memory is lost, and the same call would only do the same again.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use brief_syntax::System;
+use brief_syntax::system::{Call, Companion, Ending, Environment, words};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::frame::{self, Failure, FailureKind, Order, Unusable, UnusableKind, Word, WorkerLimits};
+use super::{Fence, Limits, LogLine, Returned, WorkerProgram};
+
+/// Bytes that are read at once.
+const PIECE: usize = 16 * 1024;
+
+/// How long a worker may take to end by itself, once it has closed its pipe.
+const LAST_BREATH: Duration = Duration::from_secs(1);
+
+/// Bytes of messages that a worker may send in one call besides what it asks for: its log, with what
+/// goes round each line.
+const CHATTER: usize = 1024 * 1024;
+
+/// A question of a tool.
+pub(crate) struct Question<'a> {
+    /// The ability that it needs.
+    pub(crate) ability: &'a str,
+    /// What is to be done.
+    pub(crate) call: &'a str,
+    /// With what.
+    pub(crate) args: Vec<Value>,
+    /// How much of the call's time is left.
+    pub(crate) time_left: Duration,
+}
+
+/// A question that gets no answer, as the error that the tool sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// The name of the error.
+    pub(crate) name: &'static str,
+    /// What it says.
+    pub(crate) message: String,
+}
+
+/// Whoever answers the questions of tools.
+pub(crate) trait Answers {
+    /// Answers one.
+    fn answer(&mut self, question: Question<'_>) -> Result<Value, Refused>;
+}
+
+/// What keeps code from being used.
+#[derive(Debug)]
+pub(crate) enum LoadFailure {
+    /// The worker did not start, or went away.
+    Worker(String),
+    /// It is no JavaScript.
+    Syntax { message: String, place: Option<(u32, u32)> },
+    /// It ended badly.
+    Failed { message: String, place: Option<(u32, u32)> },
+    /// It returned something else than an object.
+    NotAnObject { what: String },
+    /// It returned too many tools.
+    TooMany,
+}
+
+/// What keeps a call from having a result.
+#[derive(Debug)]
+pub(crate) enum CallFailure {
+    /// The tool ended badly, by its own doing.
+    Threw { message: String },
+    /// It went over a limit, or handed over what is no JSON.
+    Refused { message: String },
+    /// The worker is gone.
+    Ended { message: String },
+}
+
+/// A worker that runs.
+pub(crate) struct Worker {
+    companion: Box<dyn Companion>,
+    system: Arc<dyn System>,
+    limits: Limits,
+    /// What was read and not used yet.
+    input: Vec<u8>,
+    log: Vec<LogLine>,
+    /// Why it is gone.
+    ended: Option<String>,
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = formatter.debug_struct("Worker");
+        text.field("id", &self.companion.id()).field("ended", &self.ended).finish_non_exhaustive()
+    }
+}
+
+impl Worker {
+    /// Starts a worker and lets it run the code.
+    pub(crate) fn start(
+        system: Arc<dyn System>,
+        program: &WorkerProgram,
+        code: &str,
+        limits: Limits,
+    ) -> Result<(Worker, Vec<Returned>, Fence), LoadFailure> {
+        let mut call = Call::new(&program.program, "/", Duration::ZERO, 0);
+        call.args.clone_from(&program.args);
+        call.environment = Environment::Empty;
+        let started = system.start(&call);
+        let companion = started.map_err(|error| {
+            LoadFailure::Worker(format!("the worker could not be started: {}", words(&error)))
+        })?;
+        let (input, log) = (Vec::with_capacity(PIECE), Vec::new());
+        let mut worker = Worker { companion, system, limits, input, log, ended: None };
+        let order = Order::Load {
+            code: Cow::Borrowed(code),
+            limits: WorkerLimits {
+                memory: limits.memory,
+                stack: limits.stack,
+                cpu_micros: u64::try_from(limits.cpu.as_micros()).unwrap_or(u64::MAX),
+                result: limits.result,
+                log: limits.log,
+            },
+        };
+        let (returned, fence) = worker.load(&order)?;
+        Ok((worker, returned, fence))
+    }
+
+    fn load(&mut self, order: &Order<'_>) -> Result<(Vec<Returned>, Fence), LoadFailure> {
+        let gone =
+            |worker: &mut Worker, message: String| LoadFailure::Worker(worker.give_up(message));
+        let deadline = self.system.elapsed() + self.limits.wall;
+        self.send(order, deadline).map_err(|message| gone(self, message))?;
+        let mut chatter = 0;
+        loop {
+            let message = self.receive(deadline).map_err(|message| gone(self, message))?;
+            match parse(&message) {
+                Some(Word::Ready { returned, fence }) => return Ok((returned, fence)),
+                Some(Word::Unusable(unusable)) => {
+                    self.companion.end();
+                    return Err(self.explain_unusable(unusable));
+                }
+                Some(Word::Log(line)) if chatter + message.len() < CHATTER => {
+                    chatter += message.len();
+                    self.log.push(line);
+                }
+                // Abilities are for calls: what tools are there never depends on the outside.
+                Some(Word::Ask { .. }) => {
+                    let name = Cow::Borrowed("AbilityDenied");
+                    let message = "nothing can be asked for while the tools are defined".into();
+                    let answer = Order::Refuse { name, message };
+                    self.send(&answer, deadline).map_err(|message| gone(self, message))?;
+                }
+                _ => return Err(gone(self, nonsense())),
+            }
+        }
+    }
+
+    /// Calls the tool at a place of what was returned.
+    pub(crate) fn call(
+        &mut self,
+        tool: usize,
+        args: &Value,
+        ctx: &Value,
+        answers: &mut dyn Answers,
+    ) -> Result<Value, CallFailure> {
+        if let Some(reason) = &self.ended {
+            return Err(CallFailure::Ended { message: reason.clone() });
+        }
+        self.exchange(tool, args, ctx, answers)
+            .unwrap_or_else(|message| Err(CallFailure::Ended { message: self.give_up(message) }))
+    }
+
+    /// The inner result is the tool's; the outer one says why the worker must be ended.
+    fn exchange(
+        &mut self,
+        tool: usize,
+        args: &Value,
+        ctx: &Value,
+        answers: &mut dyn Answers,
+    ) -> Result<Result<Value, CallFailure>, String> {
+        let deadline = self.system.elapsed() + self.limits.wall;
+        let args = raw(args)?;
+        let ctx = raw(ctx)?;
+        self.send(&Order::Call { tool, args: &args, ctx: &ctx }, deadline)?;
+        let (mut chatter, mut requests) = (0, 0);
+        loop {
+            let message = self.receive(deadline)?;
+            match parse(&message).ok_or_else(nonsense)? {
+                Word::Done { value } => {
+                    return Ok(serde_json::from_str(value.get()).map_err(|error| {
+                        let message = format!("the result is not JSON that can be used: {error}");
+                        CallFailure::Refused { message }
+                    }));
+                }
+                Word::Failed(failure) => {
+                    let is_last = failure.is_last;
+                    let failure = self.explain(failure);
+                    if is_last {
+                        self.give_up("the tools could not go on after the last call".to_owned());
+                    }
+                    return Ok(Err(failure));
+                }
+                Word::Ask { ability, call, args } => {
+                    requests += 1;
+                    let answer = if requests > self.limits.requests {
+                        let most = self.limits.requests;
+                        let message = format!("one call may ask {most} times, and has");
+                        Err(Refused { name: "RangeError", message })
+                    } else {
+                        let args = serde_json::from_str(args.get()).map_err(|_| nonsense())?;
+                        let time_left = deadline.saturating_sub(self.system.elapsed());
+                        answers.answer(Question { ability: &ability, call: &call, args, time_left })
+                    };
+                    self.answer(answer, deadline)?;
+                }
+                Word::Log(line) => {
+                    chatter += message.len();
+                    if chatter > CHATTER {
+                        return Err("the worker logged more than it may".to_owned());
+                    }
+                    self.log.push(line);
+                }
+                Word::Ready { .. } | Word::Unusable(_) => return Err(nonsense()),
+            }
+        }
+    }
+
+    fn answer(&mut self, answer: Result<Value, Refused>, deadline: Duration) -> Result<(), String> {
+        match answer {
+            Ok(value) => {
+                let value = raw(&value)?;
+                if value.get().len() > frame::MOST / 2 {
+                    let message = "the answer is too large".into();
+                    return self
+                        .send(&Order::Refuse { name: "RangeError".into(), message }, deadline);
+                }
+                self.send(&Order::Answer { value: &value }, deadline)
+            }
+            Err(Refused { name, message }) => {
+                self.send(&Order::Refuse { name: name.into(), message: message.into() }, deadline)
+            }
+        }
+    }
+
+    /// Returns what was logged since the last time.
+    pub(crate) fn take_log(&mut self) -> Vec<LogLine> {
+        std::mem::take(&mut self.log)
+    }
+
+    /// Returns the number that the system knows the worker by.
+    pub(crate) fn id(&self) -> u32 {
+        self.companion.id()
+    }
+
+    fn send(&mut self, order: &Order<'_>, deadline: Duration) -> Result<(), String> {
+        let bytes = frame::framed(order).map_err(|error| error.to_string())?;
+        if bytes.len() > frame::MOST {
+            return Err("a message to the worker is too large".to_owned());
+        }
+        let patience = deadline.saturating_sub(self.system.elapsed());
+        self.companion.send(&bytes, patience).map_err(|error| self.explain_pipe(&error))
+    }
+
+    /// Reads one whole message.
+    fn receive(&mut self, deadline: Duration) -> Result<Vec<u8>, String> {
+        let mut wanted = frame::HEADER;
+        let mut piece = [0; PIECE];
+        loop {
+            if let Some(header) = self.input.first_chunk::<{ frame::HEADER }>() {
+                let length = frame::length(*header);
+                if length > frame::MOST {
+                    return Err(format!("the worker sent a message of {length} bytes"));
+                }
+                wanted = frame::HEADER + length;
+            }
+            if self.input.len() >= wanted && wanted > frame::HEADER {
+                let rest = self.input.split_off(wanted);
+                let mut message = std::mem::replace(&mut self.input, rest);
+                message.drain(..frame::HEADER);
+                return Ok(message);
+            }
+            let patience = deadline.saturating_sub(self.system.elapsed());
+            match self.companion.receive(&mut piece, patience) {
+                Ok(0) => return Err(self.explain_end()),
+                Ok(count) => self.input.extend_from_slice(&piece[..count]),
+                Err(error) => return Err(self.explain_pipe(&error)),
+            }
+        }
+    }
+
+    /// Ends the worker for good.
+    fn give_up(&mut self, reason: String) -> String {
+        self.companion.end();
+        self.input = Vec::new();
+        self.ended.get_or_insert(reason).clone()
+    }
+
+    fn explain_pipe(&mut self, error: &io::Error) -> String {
+        match error.kind() {
+            io::ErrorKind::TimedOut => {
+                format!("it took longer than {} and was ended", seconds(self.limits.wall))
+            }
+            io::ErrorKind::BrokenPipe => self.explain_end(),
+            _ => format!("the worker cannot be reached: {}", words(error)),
+        }
+    }
+
+    /// Says how a worker ended that has closed its pipe.
+    fn explain_end(&mut self) -> String {
+        match self.companion.wait(LAST_BREATH) {
+            Ok(Ending::TimedOut) => {
+                format!("it computed for longer than {} and was ended", seconds(self.limits.cpu))
+            }
+            Ok(Ending::Exited(status)) => format!("the worker ended with status {status}"),
+            _ => "the worker was ended by the system, as when it needs too much memory".to_owned(),
+        }
+    }
+
+    fn explain(&self, failure: Failure) -> CallFailure {
+        let Failure { kind, name, message, place, .. } = failure;
+        let message = match kind {
+            FailureKind::Threw => {
+                return CallFailure::Threw { message: with_place(joined(&name, &message), place) };
+            }
+            FailureKind::Unhandled => {
+                let text = with_place(joined(&name, &message), place);
+                let message = format!("a promise that nobody waits for was rejected: {text}");
+                return CallFailure::Threw { message };
+            }
+            kind => self.limit(kind, &message),
+        };
+        CallFailure::Refused { message }
+    }
+
+    fn limit(&self, kind: FailureKind, message: &str) -> String {
+        match kind {
+            FailureKind::Cpu => {
+                format!("it computed for longer than {} and was stopped", seconds(self.limits.cpu))
+            }
+            FailureKind::Memory => {
+                format!("it needed more than {} bytes of memory", self.limits.memory)
+            }
+            FailureKind::Pending => {
+                "its promise is still open, and nothing is left that could resolve it".to_owned()
+            }
+            FailureKind::NotJson => format!("its result cannot be written as JSON: {message}"),
+            FailureKind::TooLarge => {
+                format!("its result has {message} bytes, more than {}", self.limits.result)
+            }
+            FailureKind::Threw | FailureKind::Unhandled => message.to_owned(),
+        }
+    }
+
+    fn explain_unusable(&self, unusable: Unusable) -> LoadFailure {
+        let Unusable { kind, message, place } = unusable;
+        match kind {
+            UnusableKind::Syntax => LoadFailure::Syntax { message, place },
+            UnusableKind::Failed(kind) => {
+                LoadFailure::Failed { message: self.limit(kind, &message), place }
+            }
+            UnusableKind::NotAnObject => LoadFailure::NotAnObject { what: message },
+            UnusableKind::TooMany => LoadFailure::TooMany,
+            UnusableKind::Confinement => {
+                LoadFailure::Worker(format!("the worker could not be kept in: {message}"))
+            }
+        }
+    }
+}
+
+fn parse(message: &[u8]) -> Option<Word<'_>> {
+    serde_json::from_slice(message).ok()
+}
+
+fn nonsense() -> String {
+    "the worker said something that makes no sense".to_owned()
+}
+
+fn raw(value: &Value) -> Result<Box<RawValue>, String> {
+    serde_json::value::to_raw_value(value).map_err(|error| error.to_string())
+}
+
+fn joined(name: &str, message: &str) -> String {
+    match (name, message) {
+        ("", "") => "an error without a message".to_owned(),
+        ("", text) | (text, "") => text.to_owned(),
+        ("Error", message) => message.to_owned(),
+        (name, message) => format!("{name}: {message}"),
+    }
+}
+
+fn with_place(message: String, place: Option<(u32, u32)>) -> String {
+    match place {
+        Some((line, _)) => format!("{message} (line {line} of the tools)"),
+        None => message,
+    }
+}
+
+/// Writes a time: `5 s`, `0.2 s`.
+pub(crate) fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}

@@ -1,0 +1,103 @@
+//! How the worker gives up everything but two pipes.
+//!
+//! It does so before it has read any foreign code, and for good: none of this can be taken back. Each
+//! part stands alone, because not every system has all of them. The environment is empty already, and
+//! so is what the worker was started with.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use brief_syntax::System;
+use brief_syntax::system::OsSystem;
+use rustix::process::{Resource, Rlimit};
+use rustix::time::ClockId;
+
+use super::frame::Fence;
+
+/// Standard input, output and error.
+const KEPT: i32 = 3;
+
+/// Address space that the program itself takes, whatever the tools do.
+const OWN_SPACE: u64 = 192 * 1024 * 1024;
+
+/// Gives up everything; `memory` is what the tools may use.
+pub(super) fn enter(memory: usize) -> io::Result<Fence> {
+    close_inherited();
+    let fence = fence();
+    let memory = u64::try_from(memory).unwrap_or(u64::MAX);
+    for (resource, most) in [
+        // Files and sockets alike: three are open, and there can be no fourth.
+        (Resource::Nofile, u64::try_from(KEPT).unwrap_or_default()),
+        (Resource::Fsize, 0),
+        (Resource::Core, 0),
+        (Resource::Nproc, 0),
+        (Resource::As, memory.saturating_mul(2).saturating_add(OWN_SPACE)),
+    ] {
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        match rustix::process::setrlimit(resource, limit) {
+            // Not every system knows or enforces every one of them.
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(fence)
+}
+
+/// Closes what whoever started our parent left open. We have opened nothing of it, and nobody here
+/// knows its numbers.
+fn close_inherited() {
+    let list = |path: &str| OsSystem.open_dir(Path::new(path)).and_then(|names| names.entries());
+    let Ok(names) = list("/proc/self/fd").or_else(|_| list("/dev/fd")) else { return };
+    for name in names {
+        let number = name.name.to_str().and_then(|name| name.parse::<i32>().ok());
+        if let Some(number) = number.filter(|number| *number >= KEPT) {
+            // One of them was the listing itself, and is closed by now.
+            let _ = nix::unistd::close(number);
+        }
+    }
+}
+
+/// Asks the kernel to refuse us all files, the network, and other processes.
+#[cfg(target_os = "linux")]
+fn fence() -> Fence {
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
+        RulesetStatus, Scope,
+    };
+
+    const KNOWN: ABI = ABI::V7;
+    let status = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(KNOWN))
+        .and_then(|rules| rules.handle_access(AccessNet::from_all(KNOWN)))
+        .and_then(|rules| rules.scope(Scope::from_all(KNOWN)))
+        .and_then(Ruleset::create)
+        // No rule allows anything.
+        .and_then(landlock::RulesetCreated::restrict_self);
+    match status.map(|status| status.ruleset) {
+        Ok(RulesetStatus::FullyEnforced) => Fence::Full,
+        Ok(RulesetStatus::PartiallyEnforced) => Fence::Partial,
+        Ok(RulesetStatus::NotEnforced) | Err(_) => Fence::None,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn fence() -> Fence {
+    Fence::None
+}
+
+/// Returns how long this process has computed.
+pub(super) fn computed() -> Duration {
+    let time = rustix::time::clock_gettime(ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// Lets the system end this process when it has computed longer than `until`. It counts in seconds,
+/// and the polite limit comes first.
+pub(super) fn end_after(until: Duration) {
+    let maximum = rustix::process::getrlimit(Resource::Cpu).maximum;
+    let limit = Rlimit { current: Some(until.as_secs() + 2), maximum };
+    // Without it, the parent ends us.
+    let _ = rustix::process::setrlimit(Resource::Cpu, limit);
+}

@@ -1,0 +1,471 @@
+//! The JavaScript engine of a worker.
+//!
+//! Only functions of the engine itself are used on what the tools hand over: a tool may replace
+//! everything that JavaScript can reach. Whatever runs foreign code, also reading a field, runs within
+//! the budget of the call. There are no timers, so a promise that is still open when no job is left
+//! can never be resolved, and nothing of a call runs after its end.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use brief_syntax::limits;
+use rquickjs::context::EvalOptions;
+use rquickjs::function::Rest;
+use rquickjs::object::Filter;
+use rquickjs::promise::PromiseState;
+use rquickjs::{Context, Ctx, Exception, Function, Object, Persistent, Runtime, Value};
+use serde_json::value::RawValue;
+
+use super::channel::Channel;
+use super::confine;
+use super::failure::{self, CODE_NAME};
+use super::frame::{
+    Failure, FailureKind, LogLine, Order, Returned, Unusable, UnusableKind, Word, WorkerLimits,
+};
+
+/// What tools see of the outside.
+const HOST: &str = include_str!("host.js");
+
+/// Memory that the engine may use before it looks for cycles to free.
+const COLLECT_AFTER: usize = 4 * 1024 * 1024;
+
+pub(super) struct Engine {
+    tools: Rc<RefCell<Vec<Persistent<Function<'static>>>>>,
+    host: Option<Persistent<Function<'static>>>,
+    shared: Rc<Shared>,
+    context: Context,
+    runtime: Runtime,
+}
+
+/// What the functions that tools can call need.
+struct Shared {
+    channel: Rc<RefCell<Channel>>,
+    limits: WorkerLimits,
+    /// When this process has computed so long, the call ends.
+    until: Cell<Duration>,
+    /// When the system ends this process, in seconds.
+    ends_after: Cell<u64>,
+    is_over: Cell<bool>,
+    has_lost_parent: Cell<bool>,
+    logged: Cell<usize>,
+    ctx_json: RefCell<String>,
+    rejected: RefCell<Vec<Rejection>>,
+}
+
+/// A promise that was rejected while nobody waited for it.
+struct Rejection {
+    promise: Persistent<Value<'static>>,
+    reason: Persistent<Value<'static>>,
+}
+
+type Outcome<T> = Result<T, Failure>;
+
+impl Engine {
+    pub(super) fn new(
+        channel: Rc<RefCell<Channel>>,
+        limits: WorkerLimits,
+    ) -> rquickjs::Result<Engine> {
+        let runtime = Runtime::new()?;
+        runtime.set_memory_limit(limits.memory);
+        runtime.set_max_stack_size(limits.stack);
+        runtime.set_gc_threshold(COLLECT_AFTER);
+        let shared = Rc::new(Shared {
+            channel,
+            limits,
+            until: Cell::new(Duration::MAX),
+            ends_after: Cell::new(u64::MAX),
+            is_over: Cell::new(false),
+            has_lost_parent: Cell::new(false),
+            logged: Cell::new(0),
+            ctx_json: RefCell::new("{}".to_owned()),
+            rejected: RefCell::new(Vec::new()),
+        });
+        let watch = Rc::clone(&shared);
+        runtime.set_interrupt_handler(Some(Box::new(move || watch.must_stop())));
+        let watch = Rc::clone(&shared);
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(
+            move |ctx, promise, reason, is_handled| {
+                watch.note_rejection(&ctx, promise, reason, is_handled);
+            },
+        )));
+        let context = Context::full(&runtime)?;
+        let tools = Rc::new(RefCell::new(Vec::new()));
+        Ok(Engine { tools, host: None, shared, context, runtime })
+    }
+
+    /// Runs the code once, and says what it returned.
+    pub(super) fn load(&mut self, code: &str) -> Result<Vec<Returned>, Unusable> {
+        self.shared.begin();
+        let context = self.context.clone();
+        context.with(|ctx| {
+            let host = self.install(&ctx);
+            self.host = Some(host.map_err(|error| unusable(failure::caught(&ctx, &error)))?);
+            let function = compile(&ctx, code)?;
+            let started: rquickjs::Result<Value<'_>> = function.call(());
+            let value = match started {
+                Ok(value) => self.settle(&ctx, value),
+                Err(error) => Err(failure::caught(&ctx, &error)),
+            };
+            let value = value.map_err(|failure| self.unusable(failure))?;
+            let tools = match value.as_object() {
+                Some(object) if !object.is_array() && !object.is_function() => object.clone(),
+                _ => {
+                    let message = value.type_name().to_owned();
+                    let kind = UnusableKind::NotAnObject;
+                    return Err(Unusable { kind, message, place: None });
+                }
+            };
+            let returned = self.take_tools(&ctx, &tools);
+            let returned = returned.map_err(|error| {
+                let failure = failure::caught(&ctx, &error);
+                self.unusable(self.overrun().unwrap_or(failure))
+            })?;
+            if returned.len() > limits::TOOLS {
+                let message = returned.len().to_string();
+                return Err(Unusable { kind: UnusableKind::TooMany, message, place: None });
+            }
+            Ok(returned)
+        })
+    }
+
+    /// Calls a tool with arguments and context as JSON. The result is JSON too.
+    pub(super) fn call(
+        &mut self,
+        tool: usize,
+        args: &str,
+        ctx_json: &str,
+    ) -> Outcome<Box<RawValue>> {
+        self.shared.begin();
+        ctx_json.clone_into(&mut self.shared.ctx_json.borrow_mut());
+        let context = self.context.clone();
+        let outcome = context.with(|ctx| {
+            let started = self.start(&ctx, tool, args);
+            let value = match started {
+                Ok(value) => self.settle(&ctx, value)?,
+                Err(error) => {
+                    let failure = failure::caught(&ctx, &error);
+                    return Err(self.overrun().unwrap_or(failure));
+                }
+            };
+            self.write(&ctx, &value)
+        });
+        self.shared.rejected.borrow_mut().clear();
+        outcome.map_err(|failure| Failure {
+            // Jobs that are left would run in the next call, on its budget.
+            is_last: self.shared.has_lost_parent.get() || self.runtime.is_job_pending(),
+            ..failure
+        })
+    }
+
+    fn start<'js>(&self, ctx: &Ctx<'js>, tool: usize, args: &str) -> rquickjs::Result<Value<'js>> {
+        let host = self.host.clone().ok_or(rquickjs::Error::Unknown)?.restore(ctx)?;
+        run_tool(ctx, &self.shared, &self.tools, &host, (tool, args, 0))
+    }
+
+    /// Makes what tools see of the outside, and returns the function that hands it out.
+    fn install<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Persistent<Function<'static>>> {
+        let options = EvalOptions::default();
+        let prelude: Function<'_> = ctx.eval_with_options(HOST, options)?;
+        let shared = Rc::clone(&self.shared);
+        let ask = Function::new(
+            ctx.clone(),
+            move |ctx: Ctx<'js>, ability: String, call: String, args: Value<'js>| {
+                ask(&ctx, &shared, &ability, &call, args)
+            },
+        )?;
+        let shared = Rc::clone(&self.shared);
+        let print = Function::new(
+            ctx.clone(),
+            move |ctx: Ctx<'js>, level: String, values: Rest<Value<'js>>| {
+                shared.log(&ctx, level, &values);
+            },
+        )?;
+        let (shared, tools) = (Rc::clone(&self.shared), Rc::clone(&self.tools));
+        let slot: Rc<RefCell<Option<Persistent<Function<'static>>>>> = Rc::default();
+        let host = Rc::clone(&slot);
+        let enter = Function::new(
+            ctx.clone(),
+            move |ctx: Ctx<'js>, tool: usize, args: Value<'js>, depth: usize| {
+                let make_host = host.borrow().clone().ok_or(rquickjs::Error::Unknown)?;
+                enter(&ctx, &shared, &tools, make_host, (tool, args, depth))
+            },
+        )?;
+        let make_host: Function<'_> = prelude.call((ask, enter, print, limits::TOOL_DEPTH))?;
+        let make_host = Persistent::save(ctx, make_host);
+        *slot.borrow_mut() = Some(make_host.clone());
+        Ok(make_host)
+    }
+
+    /// Runs jobs until none is left, and returns what the value has become.
+    fn settle<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> Outcome<Value<'js>> {
+        let outcome = (|| {
+            let (promise, resolve, _) = ctx.promise()?;
+            resolve.call::<_, ()>((value,))?;
+            // Also jobs that nobody waits for: nothing of a call runs after its end.
+            while !self.shared.is_over.get() && ctx.execute_pending_job() {}
+            Ok(promise)
+        })();
+        if let Some(overrun) = self.overrun() {
+            return Err(overrun);
+        }
+        let promise = outcome.map_err(|error: rquickjs::Error| failure::caught(ctx, &error))?;
+        let value = match (promise.state(), promise.result::<Value<'js>>()) {
+            (PromiseState::Pending, _) | (_, None) => {
+                return Err(failure::failure(FailureKind::Pending, "", ""));
+            }
+            (_, Some(Ok(value))) => value,
+            (_, Some(Err(error))) => return Err(failure::caught(ctx, &error)),
+        };
+        match self.shared.rejected.borrow_mut().pop() {
+            None => Ok(value),
+            Some(rejection) => {
+                let reason = rejection.reason.restore(ctx);
+                let reason = reason.map_err(|error| failure::caught(ctx, &error))?;
+                let failure = failure::thrown(ctx, &reason);
+                Err(Failure { kind: FailureKind::Unhandled, ..failure })
+            }
+        }
+    }
+
+    /// Writes a result as JSON.
+    fn write<'js>(&self, ctx: &Ctx<'js>, value: &Value<'js>) -> Outcome<Box<RawValue>> {
+        let not_json = |message: &str| failure::failure(FailureKind::NotJson, "", message);
+        if value.is_function() || value.is_symbol() {
+            return Err(not_json(value.type_name()));
+        }
+        let text = match ctx.json_stringify(value.clone()) {
+            Ok(Some(text)) => text.to_string(),
+            // What a function without `return` gives.
+            Ok(None) => Ok("null".to_owned()),
+            Err(error) => Err(error),
+        };
+        let text = text.map_err(|error| {
+            let failure = failure::caught(ctx, &error);
+            self.overrun().unwrap_or(match failure.kind {
+                FailureKind::Threw => not_json(&failure::joined(&failure.name, &failure.message)),
+                _ => failure,
+            })
+        })?;
+        if text.len() > self.shared.limits.result {
+            return Err(failure::failure(FailureKind::TooLarge, "", &text.len().to_string()));
+        }
+        RawValue::from_string(text).map_err(|error| not_json(&error.to_string()))
+    }
+
+    /// Takes the tools out of the returned object: what can be called stays here, the rest is told.
+    fn take_tools<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        tools: &Object<'js>,
+    ) -> rquickjs::Result<Vec<Returned>> {
+        let mut returned = Vec::new();
+        let mut functions = Vec::new();
+        for key in tools.own_keys::<String>(Filter::new().string().enum_only()) {
+            let key = key?;
+            if returned.len() > limits::TOOLS {
+                break;
+            }
+            let tool: Value<'_> = tools.get(key.as_str())?;
+            let mut found = Returned { key, has_function: false, scheme: None, fields: Vec::new() };
+            let mut function = None;
+            if let Some(tool) = tool.as_object() {
+                for field in tool.own_keys::<String>(Filter::new().string().enum_only()).take(64) {
+                    found.fields.push(field?);
+                }
+                let value: Value<'_> = tool.get("fn")?;
+                function = value.as_function().cloned();
+                let scheme: Value<'_> = tool.get("scheme")?;
+                if scheme.is_object() && !scheme.is_function() {
+                    let text = ctx.json_stringify(scheme)?;
+                    let text = text.map(|text| text.to_string()).transpose()?;
+                    found.scheme = text.and_then(|text| serde_json::from_str(&text).ok());
+                }
+            }
+            found.has_function = function.is_some();
+            // Something has to stand at its place; what has no function is never called.
+            let function = match function {
+                Some(function) => function,
+                None => Function::new(ctx.clone(), || ())?,
+            };
+            functions.push(Persistent::save(ctx, function));
+            returned.push(found);
+        }
+        *self.tools.borrow_mut() = functions;
+        Ok(returned)
+    }
+
+    fn overrun(&self) -> Option<Failure> {
+        self.shared.is_over.get().then(|| failure::failure(FailureKind::Cpu, "", ""))
+    }
+
+    fn unusable(&self, failure: Failure) -> Unusable {
+        unusable(self.overrun().unwrap_or(failure))
+    }
+}
+
+impl Shared {
+    /// Starts the clock of a call.
+    fn begin(&self) {
+        let until = confine::computed() + Duration::from_micros(self.limits.cpu_micros);
+        self.until.set(until);
+        self.is_over.set(false);
+        self.logged.set(0);
+        if self.ends_after.replace(until.as_secs()) != until.as_secs() {
+            confine::end_after(until);
+        }
+    }
+
+    fn must_stop(&self) -> bool {
+        if self.has_lost_parent.get() || confine::computed() >= self.until.get() {
+            self.is_over.set(true);
+        }
+        self.is_over.get()
+    }
+
+    fn note_rejection<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        promise: Value<'js>,
+        reason: Value<'js>,
+        is_handled: bool,
+    ) {
+        let Ok(mut rejected) = self.rejected.try_borrow_mut() else { return };
+        if is_handled {
+            rejected.retain(|known| {
+                known.promise.clone().restore(ctx).is_ok_and(|known| known != promise)
+            });
+        } else if rejected.len() < limits::TOOL_REQUESTS {
+            let promise = Persistent::save(ctx, promise);
+            rejected.push(Rejection { promise, reason: Persistent::save(ctx, reason) });
+        }
+    }
+
+    /// Sends what a tool logs, as far as there is room.
+    fn log<'js>(&self, ctx: &Ctx<'js>, level: String, values: &[Value<'js>]) {
+        let left = self.limits.log.saturating_sub(self.logged.get());
+        if left == 0 {
+            return;
+        }
+        let words: Vec<String> = values.iter().map(|value| failure::shown(ctx, value)).collect();
+        let mut text = words.join(" ");
+        if text.len() >= left {
+            text.truncate(text.floor_char_boundary(left));
+            text.push_str("… [the rest is left out]");
+        }
+        // An empty line counts too.
+        self.logged.set(self.logged.get() + text.len() + 1);
+        self.send(&Word::Log(LogLine { level, text }));
+    }
+
+    fn send(&self, word: &Word<'_>) {
+        if self.channel.borrow_mut().send(word).is_err() {
+            self.has_lost_parent.set(true);
+        }
+    }
+}
+
+/// Asks the parent for something and waits for its answer.
+fn ask<'js>(
+    ctx: &Ctx<'js>,
+    shared: &Shared,
+    ability: &str,
+    call: &str,
+    args: Value<'js>,
+) -> rquickjs::Result<Value<'js>> {
+    let text = ctx.json_stringify(args)?.ok_or(rquickjs::Error::Unknown)?.to_string()?;
+    if text.len() > shared.limits.memory.min(super::frame::MOST / 2) {
+        return Err(Exception::throw_range(ctx, "the arguments are too large"));
+    }
+    let args = RawValue::from_string(text)
+        .map_err(|error| Exception::throw_type(ctx, &error.to_string()))?;
+    shared.send(&Word::Ask { ability: ability.into(), call: call.into(), args: &args });
+    let mut channel = shared.channel.borrow_mut();
+    match channel.receive() {
+        Ok(Some(Order::Answer { value })) => {
+            let text = value.get().to_owned();
+            drop(channel);
+            ctx.json_parse(text)
+        }
+        Ok(Some(Order::Refuse { name, message })) => {
+            let (name, message) = (name.into_owned(), message.into_owned());
+            drop(channel);
+            let error = Exception::from_message(ctx.clone(), &message)?;
+            error.set("name", name)?;
+            Err(error.throw())
+        }
+        _ => {
+            shared.has_lost_parent.set(true);
+            Err(Exception::throw_message(ctx, "nobody answers"))
+        }
+    }
+}
+
+type Tools = RefCell<Vec<Persistent<Function<'static>>>>;
+
+/// Lets a tool call another one, which the parent has agreed to.
+fn enter<'js>(
+    ctx: &Ctx<'js>,
+    shared: &Shared,
+    tools: &Tools,
+    make_host: Persistent<Function<'static>>,
+    (tool, args, depth): (usize, Value<'js>, usize),
+) -> rquickjs::Result<Value<'js>> {
+    // As JSON, so that neither sees what the other does to its objects.
+    let args = ctx.json_stringify(args)?.ok_or(rquickjs::Error::Unknown)?.to_string()?;
+    let make_host = make_host.restore(ctx)?;
+    run_tool(ctx, shared, tools, &make_host, (tool, &args, depth))
+}
+
+fn run_tool<'js>(
+    ctx: &Ctx<'js>,
+    shared: &Shared,
+    tools: &Tools,
+    make_host: &Function<'js>,
+    (tool, args, depth): (usize, &str, usize),
+) -> rquickjs::Result<Value<'js>> {
+    let function = tools.borrow().get(tool).cloned();
+    let function = function.ok_or(rquickjs::Error::Unknown)?.restore(ctx)?;
+    let args = ctx.json_parse(args)?;
+    let context = ctx.json_parse(shared.ctx_json.borrow().as_str())?;
+    let host: Value<'js> = make_host.call((depth,))?;
+    function.call((args, context, host))
+}
+
+/// Makes a function of the code: of one expression, or of a function's body (Y27).
+///
+/// An expression comes first, because no body that returns something is one, while as a body an
+/// expression returns nothing. Lines keep their numbers.
+fn compile<'js>(ctx: &Ctx<'js>, code: &str) -> Result<Function<'js>, Unusable> {
+    let expression = code.trim_end_matches([';', ' ', '\t', '\r', '\n']);
+    let expression = format!("(async function () {{ return ({expression}\n) }})");
+    if let Ok(function) = evaluate(ctx, expression) {
+        return Ok(function);
+    }
+    ctx.catch();
+    evaluate(ctx, format!("(async function () {{{code}\n}})")).map_err(|error| {
+        let failure = failure::caught(ctx, &error);
+        if failure.name == "SyntaxError" {
+            let Failure { message, place, .. } = failure;
+            Unusable { kind: UnusableKind::Syntax, message, place }
+        } else {
+            unusable(failure)
+        }
+    })
+}
+
+fn evaluate<'js>(ctx: &Ctx<'js>, source: String) -> rquickjs::Result<Function<'js>> {
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.filename = Some(CODE_NAME.to_owned());
+    ctx.eval_with_options(source, options)
+}
+
+fn unusable(Failure { kind, name, message, place, .. }: Failure) -> Unusable {
+    let kind = UnusableKind::Failed(kind);
+    let message = match name.as_str() {
+        "" => message,
+        name => failure::joined(name, &message),
+    };
+    Unusable { kind, message, place }
+}

@@ -1,0 +1,105 @@
+//! What went wrong in the engine, in words.
+//!
+//! Reading an exception runs foreign code (a `message` may be a getter), so it happens within the
+//! limits of the call that threw it.
+
+use rquickjs::{Ctx, Exception, FromJs, Value};
+
+use super::frame::{Failure, FailureKind};
+
+/// The name that the code has in the engine's own messages.
+pub(super) const CODE_NAME: &str = "tools.js";
+
+/// Bytes of a message that are worth telling.
+const MOST: usize = 4 * 1024;
+
+/// Takes the exception that the engine holds and says what it is.
+pub(super) fn caught(ctx: &Ctx<'_>, error: &rquickjs::Error) -> Failure {
+    match error {
+        rquickjs::Error::Exception => thrown(ctx, &ctx.catch()),
+        rquickjs::Error::Allocation => failure(FailureKind::Memory, "", ""),
+        other => failure(FailureKind::Threw, "", &other.to_string()),
+    }
+}
+
+/// Says what a thrown value is.
+pub(super) fn thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Failure {
+    if let Some(exception) = value.as_object().cloned().and_then(Exception::from_object) {
+        let name = text_of(ctx, exception.get("name"));
+        let message = text_of(ctx, exception.get("message"));
+        if name == "InternalError" && message == "out of memory" {
+            return failure(FailureKind::Memory, &name, &message);
+        }
+        let place = place(&exception);
+        return Failure { place, ..failure(FailureKind::Threw, &name, &message) };
+    }
+    let message = if value.is_null() {
+        // The engine throws it too when not even an error object fits into memory any more.
+        "null (which may mean that there was no memory left)".to_owned()
+    } else {
+        shown(ctx, value)
+    };
+    failure(FailureKind::Threw, "", &message)
+}
+
+/// Returns a value as text: a string as it is, anything else as JSON where it can be.
+pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
+    if let Some(text) = value.as_string() {
+        return text.to_string().map(|text| cut(&text)).unwrap_or_default();
+    }
+    if let Some(exception) = value.as_object().cloned().and_then(Exception::from_object) {
+        let name = text_of(ctx, exception.get("name"));
+        let message = text_of(ctx, exception.get("message"));
+        return joined(&name, &message);
+    }
+    match ctx.json_stringify(value.clone()) {
+        Ok(Some(text)) => text.to_string().map(|text| cut(&text)).unwrap_or_default(),
+        Ok(None) => value.type_name().to_owned(),
+        Err(_) => {
+            // It may be a loop, or its `toJSON` throws; what it is says enough.
+            ctx.catch();
+            value.type_name().to_owned()
+        }
+    }
+}
+
+/// Puts the name of an error and what it says together.
+pub(super) fn joined(name: &str, message: &str) -> String {
+    match (name, message) {
+        ("", "") => "an error without a message".to_owned(),
+        ("", text) | (text, "") => text.to_owned(),
+        (name, message) => format!("{name}: {message}"),
+    }
+}
+
+/// Returns where in the code the exception was thrown, as far as its stack tells.
+fn place(exception: &Exception<'_>) -> Option<(u32, u32)> {
+    let stack = exception.stack()?;
+    let after = stack.split_once(&format!("{CODE_NAME}:"))?.1;
+    let mut numbers = after.split(|character: char| !character.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().unwrap_or(1)))
+}
+
+pub(super) fn failure(kind: FailureKind, name: &str, message: &str) -> Failure {
+    Failure { kind, name: cut(name), message: cut(message), place: None, is_last: false }
+}
+
+/// Returns a field that should be a string. A getter that throws is as good as nothing.
+fn text_of<'js>(ctx: &Ctx<'js>, field: rquickjs::Result<Value<'js>>) -> String {
+    let text = field.and_then(|value| {
+        if value.is_string() { String::from_js(ctx, value) } else { Ok(String::new()) }
+    });
+    if let Ok(text) = text {
+        cut(&text)
+    } else {
+        ctx.catch();
+        String::new()
+    }
+}
+
+fn cut(text: &str) -> String {
+    if text.len() <= MOST {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(MOST)])
+}

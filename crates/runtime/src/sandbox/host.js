@@ -1,0 +1,62 @@
+// What tools see of the outside. Run once, before any of their code, so that nothing they replace
+// later is used here. `ask` sends a question to the parent and returns or throws what it says.
+(function (ask, enter, print, most) {
+  "use strict";
+  const { freeze } = Object;
+  const { parse } = JSON;
+  const text = String;
+
+  const console = {};
+  for (const level of ["log", "info", "warn", "error", "debug"]) {
+    console[level] = (...values) => print(level, ...values);
+  }
+  globalThis.console = console;
+
+  const call = (ability, name) => freeze(async (...values) => ask(ability, name, values));
+
+  const respond = ({ status, url, headers, body }) =>
+    freeze({
+      status,
+      ok: status >= 200 && status < 300,
+      url,
+      headers: freeze(headers),
+      text: freeze(async () => body),
+      json: freeze(async () => parse(body)),
+    });
+
+  const fs = freeze({
+    readText: call("fs", "readText"),
+    writeText: call("fs", "writeText"),
+    list: call("fs", "list"),
+    stat: call("fs", "stat"),
+    glob: call("fs", "glob"),
+  });
+  const fetch = freeze(async (url, options) =>
+    respond(ask("network", "fetch", [text(url), options ?? {}])),
+  );
+  const exec = freeze(async (program, values, options) =>
+    ask("sh", "exec", [program, values ?? [], options ?? {}]),
+  );
+  const mcp = freeze({
+    call: freeze(async (server, tool, values) => ask("mcp", "call", [server, tool, values ?? {}])),
+  });
+  const env = freeze((name) => ask("env", "get", [name]));
+  const browser = freeze(async (...values) => ask("browser", "use", values));
+
+  const hosts = [];
+  return (depth) =>
+    (hosts[depth] ??= freeze({
+      fs,
+      fetch,
+      exec,
+      mcp,
+      env,
+      browser,
+      tool: freeze(async (name, values) => {
+        if (depth >= most) {
+          throw new RangeError(`tools call each other more than ${most} deep`);
+        }
+        return enter(ask("tool", "call", [name, values ?? {}]), values ?? {}, depth + 1);
+      }),
+    }));
+});

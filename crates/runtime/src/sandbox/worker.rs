@@ -1,0 +1,67 @@
+//! The worker: reads orders until its parent has gone.
+
+use std::cell::RefCell;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use super::channel::Channel;
+use super::confine;
+use super::engine::Engine;
+use super::frame::{Order, Unusable, UnusableKind, Word};
+
+pub(super) fn run() -> ExitCode {
+    // There is nobody to tell: the parent sees the pipe close.
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn serve() -> io::Result<()> {
+    let mut channel = Channel::open();
+    let Some(Order::Load { code, limits }) = channel.receive()? else {
+        return Err(io::ErrorKind::InvalidData.into());
+    };
+    let code = code.into_owned();
+    let fence = match confine::enter(limits.memory) {
+        Ok(fence) => fence,
+        Err(error) => {
+            let message = error.to_string();
+            let kind = UnusableKind::Confinement;
+            return channel.send(&Word::Unusable(Unusable { kind, message, place: None }));
+        }
+    };
+    let channel = Rc::new(RefCell::new(channel));
+    // The process ends with it; taking the engine apart would only cost time.
+    let engine = Engine::new(Rc::clone(&channel), limits).map_err(io::Error::other)?;
+    let mut engine = ManuallyDrop::new(engine);
+    let outcome = engine.load(&code);
+    let word = match outcome {
+        Ok(returned) => Word::Ready { returned, fence },
+        Err(unusable) => {
+            return channel.borrow_mut().send(&Word::Unusable(unusable));
+        }
+    };
+    channel.borrow_mut().send(&word)?;
+    loop {
+        let (tool, args, ctx) = match channel.borrow_mut().receive()? {
+            Some(Order::Call { tool, args, ctx }) => {
+                (tool, args.get().to_owned(), ctx.get().to_owned())
+            }
+            Some(_) => return Err(io::ErrorKind::InvalidData.into()),
+            None => return Ok(()),
+        };
+        let outcome = engine.call(tool, &args, &ctx);
+        let is_last = outcome.as_ref().is_err_and(|failure| failure.is_last);
+        let mut channel = channel.borrow_mut();
+        match outcome {
+            Ok(value) => channel.send(&Word::Done { value: &value })?,
+            Err(failure) => channel.send(&Word::Failed(failure))?,
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! The tools of one agent: what its code returned, checked, and ready to be called.
+//!
+//! Judging what was returned and checking arguments happens here, in the parent, on JSON: nothing that
+//! a tool does to its own objects can change it afterwards.
+
+mod schema;
+
+use std::fmt;
+use std::sync::Arc;
+
+use brief_syntax::{System, limits, near_miss};
+use serde_json::{Value, json};
+
+use crate::abilities::{Asked, Host};
+use crate::sandbox::client::{self, Answers, LoadFailure, Question, Refused, Worker};
+use crate::sandbox::{Fence, Limits, LogLine, Returned, WorkerProgram};
+
+pub use schema::{Schema, SchemaError};
+
+/// Why the tools of an agent cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolsError {
+    /// The code is larger than [`limits::TOOL_CODE_BYTES`].
+    #[error("the code has {0} bytes, more than {most}", most = limits::TOOL_CODE_BYTES)]
+    TooLarge(usize),
+    /// The worker did not start, or it had to be ended.
+    #[error("{0}")]
+    Worker(String),
+    /// The code is no JavaScript.
+    #[error("the code is no JavaScript: {message}{}", At(*.place))]
+    Syntax {
+        /// What the engine says.
+        message: String,
+        /// Line and column in the code, from 1.
+        place: Option<(u32, u32)>,
+        /// What to write instead, if that is known.
+        help: Option<&'static str>,
+    },
+    /// The code threw, or went over a limit.
+    #[error("the code failed: {message}{}", At(*.place))]
+    Failed {
+        /// What was thrown, or which limit it was.
+        message: String,
+        /// Line and column in the code, from 1.
+        place: Option<(u32, u32)>,
+    },
+    /// The code returned nothing, or something that is no object.
+    #[error("the code returns {what}, not an object of tools")]
+    NotAnObject {
+        /// What it returned.
+        what: String,
+    },
+    /// The code returned more than [`limits::TOOLS`] tools.
+    #[error("the code returns more than {most} tools", most = limits::TOOLS)]
+    TooMany,
+    /// A tool is not `{ fn, scheme }`, or its scheme is not what it must be.
+    #[error("tool `{tool}`: {problem}")]
+    Shape {
+        /// Its key.
+        tool: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to write instead, if that is known.
+        help: Option<&'static str>,
+    },
+    /// Two names are equal but for case.
+    #[error("the tools `{first}` and `{second}` have one name")]
+    Duplicate {
+        /// The one that comes first.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+}
+
+impl ToolsError {
+    /// Returns what to do about it, if that is known.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            ToolsError::Syntax { help, .. } | ToolsError::Shape { help, .. } => *help,
+            ToolsError::NotAnObject { .. } => Some("end the code with `return { … };`"),
+            _ => None,
+        }
+    }
+}
+
+/// Why a call has no result. Its text form is what a model may be told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// There is no such tool.
+    #[error("there is no tool `{name}`{}", DidYouMean(.nearest.as_deref()))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// A tool with a similar name.
+        nearest: Option<String>,
+    },
+    /// The arguments do not fit the tool's schema. It was not called.
+    #[error("the arguments of `{tool}` do not fit: {}", .problems.join("; "))]
+    Arguments {
+        /// The tool.
+        tool: String,
+        /// What is wrong with them, each with its place.
+        problems: Vec<String>,
+    },
+    /// The tool threw, or its promise was rejected.
+    #[error("{message}")]
+    Threw {
+        /// What it threw.
+        message: String,
+    },
+    /// The tool went over a limit, or its result is no JSON.
+    #[error("tool `{tool}`: {message}")]
+    Refused {
+        /// The tool.
+        tool: String,
+        /// Which limit, or what is wrong with the result.
+        message: String,
+    },
+    /// The worker had to be ended, in this call or before. No tool can be called any more.
+    #[error("the tools have ended: {message}")]
+    Ended {
+        /// Why.
+        message: String,
+    },
+}
+
+/// One tool.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// The name, as its key spells it.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Its arguments, as JSON Schema.
+    pub parameters: Value,
+    checker: Schema,
+    place: usize,
+}
+
+impl Tool {
+    /// Returns whether a model or a user means this tool (A55).
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.to_lowercase() == name.trim().to_lowercase()
+    }
+
+    /// Returns the function form that models are told tools in (A56).
+    pub fn to_function(&self) -> Value {
+        json!({"type": "function", "function": {
+            "name": self.name, "description": self.description, "parameters": self.parameters,
+        }})
+    }
+
+    /// Returns what is wrong with arguments; nothing when they fit (Y31).
+    pub fn check(&self, args: &Value) -> Vec<String> {
+        self.checker.check(args)
+    }
+}
+
+/// What a call was, besides its result.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CallReport {
+    /// The abilities that the tool asked for in vain, whatever it made of that.
+    pub denied: Vec<String>,
+    /// What it logged.
+    pub log: Vec<LogLine>,
+}
+
+/// Code that has run: what it returned, before anybody has judged it.
+#[derive(Debug)]
+pub struct Evaluation {
+    worker: Worker,
+    returned: Vec<Returned>,
+    fence: Fence,
+}
+
+impl Evaluation {
+    /// Starts a worker and runs the code in it. No ability is there while it runs, whatever is granted
+    /// later, so that the same code always has the same tools.
+    pub fn run(
+        system: Arc<dyn System>,
+        program: &WorkerProgram,
+        code: &str,
+        limits: Limits,
+    ) -> Result<Evaluation, ToolsError> {
+        if code.len() > limits::TOOL_CODE_BYTES {
+            return Err(ToolsError::TooLarge(code.len()));
+        }
+        match Worker::start(system, program, code, limits) {
+            Ok((worker, returned, fence)) => Ok(Evaluation { worker, returned, fence }),
+            Err(LoadFailure::Worker(message)) => Err(ToolsError::Worker(message)),
+            Err(LoadFailure::Syntax { message, place }) => {
+                let help = code.contains("export default").then_some(
+                    "the code is the body of a function: write `return { … };` instead of `export default`",
+                );
+                Err(ToolsError::Syntax { message, place, help })
+            }
+            Err(LoadFailure::Failed { message, place }) => {
+                Err(ToolsError::Failed { message, place })
+            }
+            Err(LoadFailure::NotAnObject { what }) => {
+                let what = match what.as_str() {
+                    "undefined" => "nothing".to_owned(),
+                    "array" | "int" | "object" => format!("an {what}"),
+                    _ => format!("a {what}"),
+                };
+                Err(ToolsError::NotAnObject { what })
+            }
+            Err(LoadFailure::TooMany) => Err(ToolsError::TooMany),
+        }
+    }
+
+    /// Returns what the code returned, in the order of its keys.
+    pub fn returned(&self) -> &[Returned] {
+        &self.returned
+    }
+
+    /// Checks what was returned, and makes it callable.
+    pub fn into_tools(self, host: Host) -> Result<ToolBox, ToolsError> {
+        let Evaluation { worker, returned, fence } = self;
+        let mut tools: Vec<Tool> = Vec::new();
+        let mut warnings = Vec::new();
+        for (place, found) in returned.into_iter().enumerate() {
+            let tool = judge(place, found, &mut warnings)?;
+            if let Some(twin) = tools.iter().find(|known| known.is_called(&tool.name)) {
+                let (first, second) = (twin.name.clone(), tool.name);
+                return Err(ToolsError::Duplicate { first, second });
+            }
+            tools.push(tool);
+        }
+        Ok(ToolBox { worker, tools, warnings, host, fence, report: CallReport::default() })
+    }
+}
+
+/// A53, A54, Y28 to Y31.
+fn judge(place: usize, found: Returned, warnings: &mut Vec<String>) -> Result<Tool, ToolsError> {
+    let Returned { key, has_function, scheme, fields } = found;
+    let has = |name: &str| fields.iter().any(|field| field == name);
+    let wrong = |problem: String, help| ToolsError::Shape { tool: key.clone(), problem, help };
+    let Some(mut scheme) = scheme.filter(|_| has_function) else {
+        let missing = match (has_function, has("scheme")) {
+            (false, true) => "missing `fn`",
+            (false, false) => "missing `fn`, `scheme`",
+            (true, true) => "`scheme` is no JSON",
+            (true, false) => "missing `scheme`",
+        };
+        let help = if has("schema") && !has("scheme") {
+            "the field is called `scheme`"
+        } else if has("run") && !has_function {
+            "the function is called `fn`"
+        } else {
+            "a tool is `{ fn, scheme }`"
+        };
+        return Err(wrong(missing.to_owned(), Some(help)));
+    };
+    if scheme["type"] == "function" && scheme["function"].is_object() {
+        warnings.push(format!("tool `{key}`: write what is in `function` as the scheme itself"));
+        scheme = scheme["function"].take();
+    }
+    let text = |field: &str| {
+        let text = scheme[field].as_str().map(str::trim).filter(|text| !text.is_empty());
+        text.ok_or_else(|| wrong(format!("its scheme has no `{field}`"), None))
+    };
+    let name = text("name")?;
+    if name.to_lowercase() != key.trim().to_lowercase() {
+        let problem = format!("it calls itself `{name}` in its scheme");
+        return Err(wrong(problem, Some("give both one name")));
+    }
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    if name.len() > 64 || !name.bytes().all(is_letter) {
+        let problem = "its name has letters in it that no model takes, or too many".to_owned();
+        return Err(wrong(problem, Some("use up to 64 of `A-Z a-z 0-9 _ -`")));
+    }
+    let description = text("description")?.to_owned();
+    let parameters = scheme.get("parameters").cloned().ok_or_else(|| {
+        let help = "add `parameters: { type: \"object\", properties: {} }`";
+        wrong("its scheme has no `parameters`".to_owned(), Some(help))
+    })?;
+    let checker = Schema::for_arguments(&parameters)
+        .map_err(|error| wrong(format!("its `parameters` are no JSON Schema: {error}"), None))?;
+    warnings.extend(checker.unchecked().iter().map(|what| format!("tool `{key}`: {what}")));
+    Ok(Tool { name: key.trim().to_owned(), description, parameters, checker, place })
+}
+
+/// The tools of one agent, in a worker that waits to call them.
+#[derive(Debug)]
+pub struct ToolBox {
+    worker: Worker,
+    tools: Vec<Tool>,
+    warnings: Vec<String>,
+    host: Host,
+    fence: Fence,
+    report: CallReport,
+}
+
+impl ToolBox {
+    /// Runs the code in a new worker, checks what it returned, and makes it callable.
+    pub fn load(
+        system: Arc<dyn System>,
+        program: &WorkerProgram,
+        code: &str,
+        limits: Limits,
+        host: Host,
+    ) -> Result<ToolBox, ToolsError> {
+        Evaluation::run(system, program, code, limits)?.into_tools(host)
+    }
+
+    /// Returns the tools, in the order of their keys.
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// Returns the tool of a name, in any case.
+    pub fn find(&self, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.is_called(name))
+    }
+
+    /// Returns all tools in the form that models are told them in (A56).
+    pub fn functions(&self) -> Vec<Value> {
+        self.tools.iter().map(Tool::to_function).collect()
+    }
+
+    /// Returns what could be better about the tools, one sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Returns how well the system keeps the worker in.
+    pub fn fence(&self) -> Fence {
+        self.fence
+    }
+
+    /// Returns the number that the system knows the worker by.
+    pub fn worker_id(&self) -> u32 {
+        self.worker.id()
+    }
+
+    /// Calls a tool. `ctx` is its second argument; the abilities are its third.
+    ///
+    /// After [`CallError::Ended`] every call fails. Any other error leaves the tools as they are.
+    pub fn call(&mut self, name: &str, args: &Value, ctx: &Value) -> Result<Value, CallError> {
+        self.report = CallReport::default();
+        let tool = find(&self.tools, name)?;
+        let problems = tool.check(args);
+        if !problems.is_empty() {
+            return Err(CallError::Arguments { tool: tool.name.clone(), problems });
+        }
+        let mut desk = Desk {
+            tools: &self.tools,
+            host: &mut self.host,
+            tool: &tool.name,
+            denied: &mut self.report.denied,
+        };
+        let outcome = self.worker.call(tool.place, args, ctx, &mut desk);
+        self.report.log = self.worker.take_log();
+        let tool = tool.name.clone();
+        outcome.map_err(|failure| match failure {
+            client::CallFailure::Threw { message } => CallError::Threw { message },
+            client::CallFailure::Refused { message } => CallError::Refused { tool, message },
+            client::CallFailure::Ended { message } => CallError::Ended { message },
+        })
+    }
+
+    /// Returns what the last call was, besides its result.
+    pub fn last_call(&self) -> &CallReport {
+        &self.report
+    }
+}
+
+fn find<'t>(tools: &'t [Tool], name: &str) -> Result<&'t Tool, CallError> {
+    tools.iter().find(|tool| tool.is_called(name)).ok_or_else(|| {
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let nearest = near_miss::nearest(name, &names).map(str::to_owned);
+        CallError::Unknown { name: name.to_owned(), nearest }
+    })
+}
+
+/// Answers the questions of one call.
+struct Desk<'b> {
+    tools: &'b [Tool],
+    host: &'b mut Host,
+    tool: &'b str,
+    denied: &'b mut Vec<String>,
+}
+
+impl Answers for Desk<'_> {
+    fn answer(&mut self, question: Question<'_>) -> Result<Value, Refused> {
+        let asked = Asked {
+            tool: self.tool,
+            ability: question.ability,
+            call: question.call,
+            args: question.args,
+            time_left: question.time_left,
+        };
+        let tools = self.tools;
+        let answer = self.host.answer(asked, &mut |name, args| {
+            let tool = find(tools, name).map_err(|error| error.to_string())?;
+            let problems = tool.check(args);
+            if problems.is_empty() {
+                Ok(tool.place)
+            } else {
+                let tool = tool.name.clone();
+                Err(CallError::Arguments { tool, problems }.to_string())
+            }
+        });
+        answer.map_err(|refusal| {
+            if refusal.is_denial() {
+                self.denied.push(question.ability.to_owned());
+            }
+            Refused { name: refusal.name(), message: refusal.to_string() }
+        })
+    }
+}
+
+struct At(Option<(u32, u32)>);
+
+impl fmt::Display for At {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some((line, column)) => write!(formatter, " (line {line}, column {column})"),
+            None => Ok(()),
+        }
+    }
+}
+
+struct DidYouMean<'n>(Option<&'n str>);
+
+impl fmt::Display for DidYouMean<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(name) => write!(formatter, "; did you mean `{name}`?"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Turns that end before the model wants to: time, output, ^C.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use brief_runtime::conversation::{ConversationLimits, Ending, SystemClock};
+use brief_syntax::system::{Interruption, OsSystem};
+use serde_json::json;
+
+use crate::harness::Trial;
+use crate::server::{Part, Script, calls, delta, send, stream_head, text};
+
+/// Long enough for a busy machine, and far less than what the servers here wait.
+#[expect(clippy::disallowed_methods, reason = "a test of real time")]
+fn in_time<T>(run: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let value = run();
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    value
+}
+
+fn slow() -> Part {
+    Part::Wait(Duration::from_secs(30))
+}
+
+fn limits(time: u64) -> ConversationLimits {
+    ConversationLimits { time: Duration::from_millis(time), ..ConversationLimits::default() }
+}
+
+#[test]
+fn a_server_that_says_nothing_has_its_time() {
+    let clock = SystemClock::new(&OsSystem);
+    for script in [vec![slow()], vec![stream_head(), slow()]] {
+        let trial = Trial::new(vec![script]);
+        let trial = Trial { limits: limits(300), clock: Some(&clock), ..trial };
+        let outcome = in_time(|| trial.run());
+        assert_eq!(outcome.result.unwrap().ending, Ending::Time);
+        assert_eq!(outcome.transcript.last().unwrap()["content"], "stopped: time is up");
+    }
+}
+
+#[test]
+fn a_server_that_drips_has_its_time_too() {
+    let clock = SystemClock::new(&OsSystem);
+    let mut script: Script = vec![stream_head()];
+    for _ in 0..400 {
+        script.push(delta(&json!({"content": "."})));
+        script.push(Part::Wait(Duration::from_millis(50)));
+    }
+    let trial = Trial { limits: limits(600), clock: Some(&clock), ..Trial::new(vec![script]) };
+    let outcome = in_time(|| trial.run());
+    let turn = outcome.result.unwrap();
+    assert_eq!(turn.ending, Ending::Time);
+    assert!(turn.text.starts_with('.') && turn.text == outcome.seen);
+    let line = &outcome.transcript[2];
+    assert_eq!((&line["content"], &line["partial"]), (&json!(turn.text), &json!(true)));
+}
+
+#[test]
+fn a_model_that_never_stops_is_stopped() {
+    let piece = |json: &serde_json::Value| {
+        let Part::Send(bytes) = delta(json) else { panic!() };
+        bytes
+    };
+    let limits = ConversationLimits { output: 50_000, ..ConversationLimits::default() };
+    let endless = vec![stream_head(), Part::Forever(piece(&json!({"content": "la "})))];
+    let outcome = in_time(|| Trial { limits, ..Trial::new(vec![endless]) }.run());
+    let turn = outcome.result.unwrap();
+    assert_eq!((turn.ending, turn.text.len()), (Ending::Output, 50_000));
+    assert_eq!(outcome.seen, turn.text);
+
+    let call = json!({"tool_calls": [{"index": 0, "function": {"name": "add", "arguments": ""}}]});
+    let more = json!({"tool_calls": [{"index": 0, "function": {"arguments": "xxxxxxxx"}}]});
+    let endless = vec![stream_head(), delta(&call), Part::Forever(piece(&more))];
+    let outcome = in_time(|| Trial { limits, ..Trial::new(vec![endless]) }.run());
+    assert_eq!(outcome.result.unwrap().ending, Ending::Output);
+    assert!(outcome.calls.is_empty());
+
+    // A line without an end, and JSON without an end.
+    for start in ["data: ", "{\"choices\": ["] {
+        let endless = vec![stream_head(), send(start), Part::Forever(vec![b' '; 4_096])];
+        let outcome = in_time(|| Trial { limits, ..Trial::new(vec![endless]) }.run());
+        assert_eq!(outcome.result.unwrap().ending, Ending::Output);
+    }
+}
+
+/// Output counts for the whole turn, not for each round.
+#[test]
+fn rounds_share_their_output() {
+    let arguments = format!("{{\"a\": \"{}\"}}", "x".repeat(600));
+    let limits = ConversationLimits { output: 1_000, ..ConversationLimits::default() };
+    let script = vec![calls(&[("add", &arguments)])];
+    let outcome = Trial { limits, ..Trial::new(script) }.run();
+    let turn = outcome.result.unwrap();
+    assert_eq!((turn.ending, turn.rounds), (Ending::Output, 2));
+}
+
+#[test]
+fn an_interruption_keeps_what_was_said() {
+    let script = vec![stream_head(), delta(&json!({"content": "Once upon"})), slow()];
+    let trial = Trial { interrupt_at: Some("upon"), ..Trial::new(vec![script]) };
+    let outcome = in_time(|| trial.run());
+    let turn = outcome.result.unwrap();
+    assert_eq!((turn.ending, turn.text.as_str()), (Ending::Interrupted, "Once upon"));
+    let [.., said, note] = outcome.transcript.as_slice() else { panic!() };
+    assert_eq!((&said["content"], &said["partial"]), (&json!("Once upon"), &json!(true)));
+    assert_eq!((&note["role"], &note["content"]), (&json!("note"), &json!("interrupted")));
+}
+
+#[test]
+fn an_interruption_is_noticed_while_nothing_comes() {
+    let interruption = Interruption::default();
+    let later = interruption.clone();
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(200));
+        later.raise();
+    });
+    let trial = Trial { interruption, ..Trial::new(vec![vec![slow()]]) };
+    let outcome = in_time(|| trial.run());
+    assert_eq!(outcome.result.unwrap().ending, Ending::Interrupted);
+}
+
+#[test]
+fn nothing_is_called_after_an_interruption() {
+    let script = vec![calls(&[("add", "{}"), ("boom", "{}")]), text("never")];
+    let trial = Trial { interrupt_at: Some("[= 0]"), ..Trial::new(script) };
+    let outcome = trial.run();
+    assert_eq!(outcome.result.unwrap().ending, Ending::Interrupted);
+    assert_eq!((outcome.calls.len(), outcome.requests.len()), (1, 1));
+    assert!(outcome.seen.ends_with("[! not called: interrupted]"), "{}", outcome.seen);
+}

@@ -1,0 +1,103 @@
+//! Tools in the sandbox, hostile ones above all.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
+#![expect(clippy::disallowed_methods, reason = "tests look at real files and clocks")]
+
+mod abilities;
+mod gates;
+mod hostile;
+mod loading;
+mod network;
+mod values;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use brief_runtime::sandbox::{Limits, WorkerProgram};
+use brief_runtime::{CallError, Grants, Host, ToolBox, ToolsError};
+use brief_syntax::System;
+use brief_syntax::system::OsSystem;
+use serde_json::{Value, json};
+
+/// The worker that stands beside the tests.
+fn worker() -> WorkerProgram {
+    WorkerProgram { program: env!("CARGO_BIN_EXE_test-js-worker").into(), args: Vec::new() }
+}
+
+fn system() -> Arc<dyn System> {
+    Arc::new(OsSystem)
+}
+
+/// Limits that a test can wait for, also on a busy machine.
+fn short() -> Limits {
+    Limits {
+        cpu: Duration::from_millis(200),
+        wall: Duration::from_secs(4),
+        memory: 16 * 1024 * 1024,
+        ..Limits::default()
+    }
+}
+
+fn nothing() -> Host {
+    Host::new(system(), Grants::new(["tool"], []).unwrap())
+}
+
+fn load_with(code: &str, limits: Limits, host: Host) -> Result<ToolBox, ToolsError> {
+    ToolBox::load(system(), &worker(), code, limits, host)
+}
+
+fn load(code: &str) -> Result<ToolBox, ToolsError> {
+    load_with(code, short(), nothing())
+}
+
+/// One tool with the given function, called `t`, which takes anything.
+fn tool(function: &str) -> String {
+    tools(&[("t", function)])
+}
+
+fn tools(list: &[(&str, &str)]) -> String {
+    let fields: Vec<String> = list
+        .iter()
+        .map(|(name, function)| {
+            format!(
+                "{name}: {{ fn: {function}, scheme: {{ name: '{name}', description: 'd', \
+                 parameters: {{ type: 'object' }} }} }}"
+            )
+        })
+        .collect();
+    format!("return {{ {} }};", fields.join(",\n"))
+}
+
+/// Loads one tool and calls it once.
+fn call(function: &str) -> Result<Value, CallError> {
+    load(&tool(function)).unwrap().call("t", &json!({}), &json!({}))
+}
+
+/// Calls one tool that must fail, and returns what is said about it.
+fn failure(function: &str) -> String {
+    call(function).unwrap_err().to_string()
+}
+
+/// Lines of an audit log in memory.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl Lines {
+    fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+    }
+}
+
+/// Every file beside this one is a module of it.
+#[test]
+fn no_test_file_is_forgotten() {
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sandbox");
+    let main = include_str!("main.rs");
+    let names = OsSystem.open_dir(here.as_ref()).unwrap().entries().unwrap();
+    for name in names {
+        let name = name.name.into_string().unwrap();
+        let stem = name.strip_suffix(".rs").unwrap();
+        let is_listed = main.contains(&format!("mod {stem};"));
+        assert!(is_listed || ["main", "worker"].contains(&stem), "{name}");
+    }
+}

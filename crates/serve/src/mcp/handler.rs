@@ -1,0 +1,137 @@
+//! What is answered to each question of the protocol.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use brief_runtime::conversation::Ready;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, model::JsonObject};
+use serde_json::Value as Json;
+use tokio::sync::oneshot;
+
+use super::prompts::Prompts;
+
+/// A call that waits for its turn.
+pub(super) struct Job {
+    name: String,
+    arguments: String,
+    answer: oneshot::Sender<Option<Result<String, String>>>,
+}
+
+impl Job {
+    /// Makes the call, unless its client does not want it any more.
+    pub(super) fn run(self, ready: &mut Ready<'_>, log: &mut dyn FnMut(&str)) {
+        let Job { name, arguments, answer } = self;
+        if answer.is_closed() {
+            log(&format!("`{name}` was not called: the client does not want it any more"));
+            return;
+        }
+        let result = ready.call(&name, &arguments);
+        log(&match &result {
+            Some(Ok(_)) => format!("called `{name}`"),
+            Some(Err(error)) => format!("`{name}` failed: {error}"),
+            None => format!("there is no tool `{name}`"),
+        });
+        // The client may have left meanwhile.
+        let _ = answer.send(result);
+    }
+}
+
+/// Answers for an agent. All but the calls of tools is known when serving begins.
+pub(super) struct Handler {
+    config: ServerConfig,
+    tools: Vec<Tool>,
+    prompts: Prompts,
+    jobs: Sender<Job>,
+}
+
+impl Handler {
+    pub(super) fn new(ready: &Ready<'_>, jobs: Sender<Job>) -> Handler {
+        let agent = ready.agent();
+        let tool = |scheme: &brief_dialects::agents::Scheme| {
+            let schema = match &scheme.parameters {
+                Json::Object(fields) => fields.clone(),
+                _ => JsonObject::new(),
+            };
+            Tool::new(scheme.name.clone(), scheme.description.clone(), Arc::new(schema))
+        };
+        let mut implementation = Implementation::new(&agent.name.name, &agent.version);
+        implementation.title = Some(agent.title.clone());
+        implementation.description =
+            Some(agent.description.clone()).filter(|text| !text.is_empty());
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
+        let config = ServerConfig::new(capabilities)
+            .with_server_info(implementation)
+            .with_instructions(ready.system_message());
+        let tools = ready.offered().iter().map(tool).collect();
+        Handler { config, tools, prompts: Prompts::new(&agent.commands), jobs }
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        self.config.clone()
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.clone()))
+    }
+
+    /// A tool that fails has an answer for the model; only a tool that is not there is an error of the
+    /// protocol.
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let name = request.name.into_owned();
+        let arguments = Json::Object(request.arguments.unwrap_or_default()).to_string();
+        let (answer, answered) = oneshot::channel();
+        let over = || ErrorData::internal_error("the server is about to end", None);
+        let job = Job { name: name.clone(), arguments, answer };
+        self.jobs.send(job).map_err(|_| over())?;
+        let result = tokio::select! {
+            result = answered => result.map_err(|_| over())?,
+            // The job sees that nobody waits for it.
+            () = context.ct.cancelled() => return Err(over()),
+        };
+        let result = match result {
+            Some(Ok(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Some(Err(text)) => CallToolResult::error(vec![ContentBlock::text(text)]),
+            None => {
+                let message = format!("there is no tool `{name}`");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+        };
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(self.prompts.list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let prompt = self.prompts.get(&request.name, &arguments);
+        let prompt = prompt.map_err(|message| ErrorData::invalid_params(message, None))?;
+        Ok(prompt.into())
+    }
+}

@@ -1,0 +1,116 @@
+//! Commands as prompts.
+//!
+//! A command has positions, a prompt has names. The hint of a command names its positions; one without a
+//! name is `arg1` and so on, and `$ARGUMENTS` of a command without a hint is `arguments`.
+
+use std::collections::BTreeSet;
+
+use brief_dialects::agents::Command;
+use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
+use serde_json::Value as Json;
+
+/// The most arguments that a prompt names. A price in a text may look like a position far beyond.
+const ARGUMENTS: usize = 64;
+
+/// The name of what stands for all arguments.
+const ALL: &str = "arguments";
+
+/// The commands of an agent.
+pub(super) struct Prompts {
+    list: Vec<Named>,
+}
+
+/// A command whose arguments have names.
+struct Named {
+    command: Command,
+    /// One for each position.
+    names: Vec<String>,
+    positions: BTreeSet<usize>,
+    /// Whether everything may be given at once.
+    takes_all: bool,
+}
+
+impl Prompts {
+    pub(super) fn new(commands: &[Command]) -> Prompts {
+        Prompts { list: commands.iter().map(Named::new).collect() }
+    }
+
+    /// Returns what a client is told of them, in the order of the agent.
+    pub(super) fn list(&self) -> Vec<Prompt> {
+        self.list.iter().map(Named::to_prompt).collect()
+    }
+
+    /// Returns the text of a command, or the reason why there is none.
+    pub(super) fn get(&self, name: &str, given: &JsonObject) -> Result<GetPromptResult, String> {
+        let lower = name.to_lowercase();
+        let named = self.list.iter().find(|named| named.command.name.to_lowercase() == lower);
+        let named = named.ok_or_else(|| format!("there is no command `{name}`"))?;
+        let text = named.text(given)?;
+        let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+        let description = named.command.description.as_str();
+        Ok(if description.is_empty() { result } else { result.with_description(description) })
+    }
+}
+
+impl Named {
+    fn new(command: &Command) -> Named {
+        let hints = command.hint.names();
+        let positions = command.positions();
+        let highest = command.highest_argument().min(ARGUMENTS);
+        let mut names: Vec<String> = Vec::new();
+        for position in 1..=hints.len().min(ARGUMENTS).max(highest) {
+            let hint = hints.get(position - 1).copied().unwrap_or_default();
+            let is_taken = hint.is_empty() || names.iter().any(|name| name == hint);
+            names.push(if is_taken { format!("arg{position}") } else { hint.to_owned() });
+        }
+        let takes_all = command.takes_all() && hints.is_empty();
+        Named { command: command.clone(), names, positions, takes_all }
+    }
+
+    fn to_prompt(&self) -> Prompt {
+        let mut arguments: Vec<PromptArgument> = Vec::new();
+        for (index, name) in self.names.iter().enumerate() {
+            let is_needed = self.positions.contains(&(index + 1));
+            arguments.push(PromptArgument::new(name).with_required(is_needed));
+        }
+        if self.takes_all {
+            arguments.push(PromptArgument::new(ALL).with_required(false));
+        }
+        let description = Some(self.command.description.clone()).filter(|text| !text.is_empty());
+        let arguments = Some(arguments).filter(|list| !list.is_empty());
+        Prompt::new(&self.command.name, description, arguments)
+    }
+
+    /// Puts the arguments in their positions. Names that nobody knows are passed by, as extra arguments
+    /// of a command are (A36).
+    fn text(&self, given: &JsonObject) -> Result<String, String> {
+        let highest = self.positions.last().copied().unwrap_or_default();
+        let (mut values, mut missing) = (Vec::new(), Vec::new());
+        for (index, name) in self.names.iter().enumerate() {
+            let position = index + 1;
+            match value(given, name)? {
+                Some(value) => values.push(value),
+                None if self.positions.contains(&position) => missing.push(format!("`{name}`")),
+                // The text does not ask for it, but for one behind it.
+                None if position < highest => values.push(String::new()),
+                None => {}
+            }
+        }
+        if !missing.is_empty() {
+            let missing = missing.join(", ");
+            return Err(format!("the command `{}` needs {missing}", self.command.name));
+        }
+        if self.takes_all {
+            values.extend(value(given, ALL)?);
+        }
+        self.command.invoke(&values).map_err(|error| error.to_string())
+    }
+}
+
+fn value(given: &JsonObject, name: &str) -> Result<Option<String>, String> {
+    match given.get(name) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("the argument `{name}` is not a text")),
+    }
+}

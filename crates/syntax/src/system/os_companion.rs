@@ -1,0 +1,185 @@
+//! A program that runs beside us on a real system.
+//!
+//! Both pipes are asked before they are used and never wait by themselves, so that a program that
+//! neither reads nor writes can hold us only as long as we allow.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the seam that everything else goes through"
+)]
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::OFlags;
+
+use super::os_process::{end, prepare};
+use super::process::{Call, Companion, Ending};
+
+/// The longest pause between two looks whether the program has ended.
+const TICK: Duration = Duration::from_millis(5);
+
+pub(super) fn start(call: &Call) -> io::Result<Box<dyn Companion>> {
+    let mut command = Command::new(&call.program);
+    prepare(&mut command, call);
+    let (input, to_program) = io::pipe()?;
+    let (from_program, output) = io::pipe()?;
+    command.stdin(input).stdout(output).stderr(Stdio::null());
+    let flags = rustix::fs::fcntl_getfl(&to_program)?;
+    rustix::fs::fcntl_setfl(&to_program, flags | OFlags::NONBLOCK)?;
+    let child = command.spawn()?;
+    Ok(Box::new(Running { child, ended: None, to_program, from_program }))
+}
+
+struct Running {
+    child: Child,
+    ended: Option<Ending>,
+    to_program: PipeWriter,
+    from_program: PipeReader,
+}
+
+impl Companion for Running {
+    fn send(&mut self, mut bytes: &[u8], patience: Duration) -> io::Result<()> {
+        let deadline = Instant::now() + patience;
+        while !bytes.is_empty() {
+            match self.to_program.write(bytes) {
+                Ok(count) => bytes = &bytes[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    ready(&self.to_program, PollFlags::OUT, deadline)?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<usize> {
+        ready(&self.from_program, PollFlags::IN, Instant::now() + patience)?;
+        loop {
+            match self.from_program.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn wait(&mut self, patience: Duration) -> io::Result<Ending> {
+        if let Some(ending) = self.ended {
+            return Ok(ending);
+        }
+        let deadline = Instant::now() + patience;
+        let mut pause = Duration::from_micros(50);
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                let ending = ending(status);
+                self.ended = Some(ending);
+                return Ok(ending);
+            }
+            if Instant::now() >= deadline {
+                self.end();
+                self.ended = Some(Ending::TimedOut);
+                return Ok(Ending::TimedOut);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(TICK);
+        }
+    }
+
+    fn end(&mut self) {
+        if self.ended.is_none() {
+            end(&mut self.child);
+            self.ended = Some(Ending::Killed);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn ending(status: ExitStatus) -> Ending {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ending::Exited(code),
+        // The system sends it to a program that has used up its time on the processor.
+        (None, Some(signal_hook::consts::SIGXCPU)) => Ending::TimedOut,
+        (None, _) => Ending::Killed,
+    }
+}
+
+/// Waits until a pipe can be used, or until it is too late.
+fn ready(pipe: &impl AsFd, what: PollFlags, deadline: Instant) -> io::Result<()> {
+    loop {
+        let patience = deadline.saturating_duration_since(Instant::now());
+        let patience = Timespec::try_from(patience).unwrap_or_default();
+        match rustix::event::poll(&mut [PollFd::new(pipe, what)], Some(&patience)) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Ok(_) => return Ok(()),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Box<dyn Companion> {
+        let call = Call::new("sh", "/", Duration::ZERO, 0).arg("-c").arg(script);
+        start(&call).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+    const SHORT: Duration = Duration::from_millis(100);
+
+    #[test]
+    fn both_pipes_and_the_end() {
+        let mut program = sh("read line; echo \"got $line\"; exit 7");
+        program.send(b"it\n", LONG).unwrap();
+        let mut buffer = [0; 64];
+        let count = program.receive(&mut buffer, LONG).unwrap();
+        assert_eq!(&buffer[..count], b"got it\n");
+        assert_eq!(program.receive(&mut buffer, LONG).unwrap(), 0);
+        assert_eq!(program.wait(LONG).unwrap(), Ending::Exited(7));
+        assert_eq!(program.wait(LONG).unwrap(), Ending::Exited(7));
+    }
+
+    #[test]
+    fn a_program_that_neither_reads_nor_writes_holds_nobody() {
+        let mut program = sh("sleep 60");
+        let mut buffer = [0; 64];
+        let error = program.receive(&mut buffer, SHORT).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        let error = program.send(&vec![0; 1 << 20], SHORT).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(program.wait(SHORT).unwrap(), Ending::TimedOut);
+    }
+
+    #[test]
+    fn a_program_is_ended_with_all_that_it_started() {
+        let directory = tempfile::tempdir().unwrap();
+        let mark = directory.path().join("mark");
+        let mut program = sh(&format!("(sleep 1; touch {}) & echo up; sleep 60", mark.display()));
+        program.receive(&mut [0; 8], LONG).unwrap();
+        drop(program);
+        std::thread::sleep(Duration::from_millis(1_500));
+        assert!(!mark.exists());
+    }
+
+    #[test]
+    fn a_program_that_has_gone_is_an_error_to_write_to() {
+        let mut program = sh("exit 0");
+        program.wait(LONG).unwrap();
+        assert!(program.send(b"hello", LONG).is_err());
+    }
+}
