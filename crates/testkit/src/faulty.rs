@@ -3,6 +3,7 @@
 //! Every call that changes something is a step. A test repeats a run for each of them, which is every point
 //! at which a process can be killed.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
@@ -39,6 +40,18 @@ pub enum Fault {
     },
 }
 
+/// What a file system cannot do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Lack {
+    /// It can do everything.
+    #[default]
+    Nothing,
+    /// Two files cannot change places.
+    Exchange,
+    /// Directories called `.brief`, with all in them, are on another file system than the rest.
+    OneDevice,
+}
+
 /// The real system with a fault in it.
 #[derive(Debug)]
 pub struct Faulty {
@@ -55,6 +68,9 @@ struct State {
     steps: Vec<String>,
     /// The most bytes that were handed over in one step.
     largest: usize,
+    lack: Lack,
+    /// The directories that are on the other file system.
+    away: BTreeSet<u64>,
 }
 
 /// Whether a step happens.
@@ -118,9 +134,45 @@ impl Log {
         }
     }
 
-    fn hold(&self, real: Box<dyn Dir>) -> Box<dyn Dir> {
+    /// Holds a directory that was opened below another one.
+    fn hold(&self, real: Box<dyn Dir>, above: Option<&dyn Dir>, path: &Path) -> Box<dyn Dir> {
+        let is_away = path.iter().any(|name| name == ".brief")
+            || above.is_some_and(|above| self.is_away(above));
+        if let (true, Some(number)) = (is_away, number(real.as_ref())) {
+            self.state().away.insert(number);
+        }
         Box::new(FaultyDir { real, log: self.clone() })
     }
+
+    fn is_away(&self, directory: &dyn Dir) -> bool {
+        number(directory).is_some_and(|number| self.state().away.contains(&number))
+    }
+
+    /// Fails what the file system cannot do.
+    fn check_lack(&self, is_exchange: bool, from: &dyn Dir, to: &dyn Dir) -> io::Result<()> {
+        let lack = self.state().lack;
+        match lack {
+            Lack::Exchange if is_exchange => Err(io::ErrorKind::Unsupported.into()),
+            Lack::OneDevice if self.is_away(from) != self.is_away(to) => {
+                Err(io::ErrorKind::CrossesDevices.into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns what the system numbers a directory with.
+#[cfg(unix)]
+fn number(directory: &dyn Dir) -> Option<u64> {
+    match directory.place()? {
+        Place::Descriptor(descriptor) => Some(rustix::fs::fstat(descriptor).ok()?.st_ino),
+        _ => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn number(_directory: &dyn Dir) -> Option<u64> {
+    None
 }
 
 fn gone() -> io::Error {
@@ -132,6 +184,13 @@ impl Faulty {
     pub fn new(real: RealSystem, fault: Fault) -> Faulty {
         let state = State { fault, ..State::default() };
         Faulty { real, log: Log(Arc::new(Mutex::new(state))) }
+    }
+
+    /// Makes it a file system that cannot do everything.
+    #[must_use]
+    pub fn lacking(self, lack: Lack) -> Faulty {
+        self.log.state().lack = lack;
+        self
     }
 
     /// Returns the steps so far, each with the name that it was about.
@@ -206,11 +265,12 @@ impl Write for FaultyFile {
 
 impl Dir for FaultyDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
-        Ok(self.log.hold(self.real.open_dir(name)?))
+        let opened = self.real.open_dir(name)?;
+        Ok(self.log.hold(opened, Some(self), Path::new(name)))
     }
 
     fn open_dir_below(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        Ok(self.log.hold(self.real.open_dir_below(path)?))
+        Ok(self.log.hold(self.real.open_dir_below(path)?, Some(self), path))
     }
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
@@ -236,7 +296,7 @@ impl Dir for FaultyDir {
 
     fn make_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let made = self.log.whole("make_dir", name, || self.real.make_dir(name))?;
-        Ok(self.log.hold(made))
+        Ok(self.log.hold(made, Some(self), Path::new(name)))
     }
 
     fn put_file(&self, name: &OsStr, bytes: &[u8], permission: Permission) -> io::Result<()> {
@@ -253,11 +313,17 @@ impl Dir for FaultyDir {
     }
 
     fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        self.log.whole("take_file", target, || self.real.take_file(from, name, target))
+        self.log.whole("take_file", target, || {
+            self.log.check_lack(false, from, self)?;
+            self.real.take_file(from, name, target)
+        })
     }
 
     fn exchange_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        self.log.whole("exchange_file", target, || self.real.exchange_file(from, name, target))
+        self.log.whole("exchange_file", target, || {
+            self.log.check_lack(true, from, self)?;
+            self.real.exchange_file(from, name, target)
+        })
     }
 
     fn share_permissions(&self, to: &dyn Dir, name: &OsStr, model: &OsStr) -> io::Result<()> {
@@ -308,7 +374,7 @@ impl System for Faulty {
     }
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        Ok(self.log.hold(self.real.open_dir(path)?))
+        Ok(self.log.hold(self.real.open_dir(path)?, None, path))
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {

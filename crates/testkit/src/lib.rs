@@ -21,7 +21,7 @@ use std::time::Duration;
 
 #[cfg(unix)]
 pub use chain::Chain;
-pub use faulty::{Fault, Faulty};
+pub use faulty::{Fault, Faulty, Lack};
 pub use markdownlint::markdownlint;
 pub use real_system::RealSystem;
 
@@ -38,7 +38,19 @@ pub struct Sandbox {
 impl Sandbox {
     /// Makes an empty project for the program at `program`.
     pub fn new(program: impl Into<PathBuf>) -> Sandbox {
-        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        Sandbox::at(program, &std::env::temp_dir())
+    }
+
+    /// Makes an empty project where files cost little, if the system has such a place: for tests that
+    /// write many.
+    pub fn in_memory(program: impl Into<PathBuf>) -> Sandbox {
+        let memory = PathBuf::from("/dev/shm");
+        let has_memory = tempfile::tempdir_in(&memory).is_ok();
+        Sandbox::at(program, &if has_memory { memory } else { std::env::temp_dir() })
+    }
+
+    fn at(program: impl Into<PathBuf>, place: &Path) -> Sandbox {
+        let directory = tempfile::tempdir_in(place).expect("a temporary directory can be made");
         let sandbox = Sandbox { directory, program: program.into(), env: Vec::new() };
         fs::create_dir(sandbox.path()).expect("the directory is empty");
         fs::create_dir(sandbox.home()).expect("the directory is empty");

@@ -15,9 +15,7 @@ use brief_registry::install::{
 };
 use brief_registry::manifest::{Edit, Place, Wanted};
 use brief_syntax::{Diagnostic, Severity, Source, System};
-use brief_testkit::{RealSystem, Sandbox, make_link};
-
-use crate::project;
+use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
 
 /// What a run is asked for.
 #[derive(Debug, Clone)]
@@ -47,17 +45,28 @@ pub(crate) type Tree = BTreeMap<String, (Option<Vec<u8>>, u32)>;
 pub(crate) struct Scene {
     sandbox: Sandbox,
     old: PathBuf,
+    lack: Lack,
     pub(crate) action: Action,
 }
 
 impl Scene {
     /// Prepares the old state in a directory of its own.
     pub(crate) fn new(action: Action, prepare: impl FnOnce(&Path)) -> Scene {
-        let sandbox = project();
+        let sandbox = Sandbox::in_memory(env!("CARGO_BIN_EXE_brief"));
         let old = sandbox.outside().join("old");
         fs::create_dir_all(old.join("project")).unwrap();
         prepare(&old);
-        Scene { sandbox, old, action }
+        Scene { sandbox, old, lack: Lack::Nothing, action }
+    }
+
+    /// Puts it on a file system that cannot do everything.
+    pub(crate) fn lacking(self, lack: Lack) -> Scene {
+        Scene { lack, ..self }
+    }
+
+    /// Returns a system with a fault.
+    pub(crate) fn faulty(&self, base: &Path, fault: Fault) -> Faulty {
+        Faulty::new(healthy(base), fault).lacking(self.lack)
     }
 
     /// Returns a copy of the old state.
@@ -228,7 +237,8 @@ pub(crate) fn write(base: &Path, files: &[(&str, &str)]) {
         let path = base.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
-        let mode = if name.contains(".sh") { 0o755 } else { 0o644 };
+        let is_program = path.extension().is_some_and(|ending| ending == "sh");
+        let mode = if is_program { 0o755 } else { 0o644 };
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
 }
@@ -272,6 +282,9 @@ pub(crate) fn first(base: &Path) {
             (".github/workflows/ci.yml", "mine\n"),
         ],
     );
+    // A secret stays one.
+    let secret = base.join("project/opencode.json");
+    fs::set_permissions(secret, fs::Permissions::from_mode(0o600)).unwrap();
 }
 
 /// The same with a manifest.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::hash::Hasher;
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, FileContent, Permission, ReadError, System};
+use brief_syntax::system::{Dir, FileContent, Permission, ReadError, STAGED, System};
 
 use super::record::FileRecord;
 use super::split;
@@ -171,7 +171,10 @@ impl<'d> Disk<'d> {
         match directory.take_file(stage, staged, name) {
             // The user's own places may be on several file systems.
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                move_bytes((stage, staged), (directory, name))
+                put_bytes((stage, staged), (directory, name))?;
+                // It is in place; what is left of it goes with the other staged files.
+                let _ = stage.remove_file(staged);
+                Ok(())
             }
             outcome => outcome,
         }
@@ -207,7 +210,8 @@ impl<'d> Disk<'d> {
         match self.hold(parent)? {
             Some(directory) => match stage.take_file(directory, name, staged) {
                 Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                    move_bytes((directory, name), (stage, staged))
+                    put_bytes((directory, name), (stage, staged))?;
+                    directory.remove_file(name)
                 }
                 outcome => outcome,
             },
@@ -322,12 +326,32 @@ fn is_above(above: &str, directory: &str) -> bool {
     directory.strip_prefix(above).is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
-/// Moves a file to another file system.
-fn move_bytes(
+/// Puts a file of another file system in place, with its permissions.
+fn put_bytes((from, name): (&dyn Dir, &OsStr), (to, target): (&dyn Dir, &OsStr)) -> io::Result<()> {
+    let staged = OsStr::new(STAGED);
+    let remove = || match to.remove_file(staged) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    // What a run left behind that was ended in the middle.
+    remove()?;
+    let copied = copy_bytes((from, name), (to, staged));
+    if let Err(error) = copied.and_then(|()| to.take_file(to, staged, target)) {
+        // What went wrong is already known.
+        let _ = remove();
+        return Err(error);
+    }
+    Ok(())
+}
+
+fn copy_bytes(
     (from, name): (&dyn Dir, &OsStr),
     (to, target): (&dyn Dir, &OsStr),
 ) -> io::Result<()> {
-    let content = from.read_file(name, limits::SUPPORT_FILE_BYTES).map_err(io::Error::other)?;
-    to.put_file(target, &content.bytes, content.permission)?;
-    from.remove_file(name)
+    let mut file = to.create_file(target, Permission::Data)?;
+    let read =
+        from.read_pieces(name, limits::SUPPORT_FILE_BYTES, &mut |piece| file.write_all(piece));
+    read.map_err(io::Error::other)?;
+    file.flush()?;
+    from.share_permissions(to, target, name)
 }

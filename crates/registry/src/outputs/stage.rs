@@ -63,6 +63,10 @@ pub(crate) enum At {
     Own,
 }
 
+impl At {
+    const ALL: [At; 3] = [At::Outputs, At::Config, At::Own];
+}
+
 /// Whose permissions a file gets that takes the place of another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -110,7 +114,7 @@ impl Journal {
             return Err(io::Error::other(message));
         }
         let puts = self.puts.iter().map(|put| (put.at, put.path.as_str()));
-        let removals = self.removals.iter().map(|removal| (At::Outputs, removal.path.as_str()));
+        let removals = self.removals.iter().map(|removal| (removal.at, removal.path.as_str()));
         let wrong = puts.chain(removals).find(|(at, path)| {
             let is_name = *at == At::Outputs || !path.contains('/');
             !is_name || !is_plain_path(path)
@@ -273,7 +277,7 @@ pub(crate) fn recover(system: &dyn System, disks: &mut Disks<'_>) -> io::Result<
             _ => {}
         }
     }
-    tidy(&journal, &mut disks.outputs);
+    tidy(&journal, disks);
     let staged: BTreeSet<_> = files.entries()?.into_iter().map(|entry| entry.name).collect();
     for put in &journal.puts {
         // What is no longer staged is in place.
@@ -317,7 +321,7 @@ fn carry_out(
         remove(removal, files, disks.at(removal.at))
             .map_err(|error| ((index, 0), named(&removal.path, &error)))?;
     }
-    tidy(journal, &mut disks.outputs);
+    tidy(journal, disks);
     for (index, put) in journal.puts.iter().enumerate() {
         place(put, files, disks.at(put.at))
             .map_err(|error| ((journal.removals.len(), index), named(&put.path, &error)))?;
@@ -339,7 +343,7 @@ fn undo(
             None => disk.give(files, &staged, &put.path)?,
         }
     }
-    for place in [At::Outputs, At::Config, At::Own] {
+    for place in At::ALL {
         disks.at(place).unmake();
     }
     for removal in journal.removals[..removals].iter().rev() {
@@ -353,12 +357,14 @@ fn remove(removal: &Removal, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result
 }
 
 /// Removes the directories that are empty now, also where another run has come as far as that.
-fn tidy(journal: &Journal, disk: &mut Disk<'_>) {
-    let directories: BTreeSet<&str> =
-        journal.removals.iter().map(|removal| split(&removal.path).0).collect();
-    // Those further down come first.
-    for directory in directories.iter().rev() {
-        disk.tidy(directory);
+fn tidy(journal: &Journal, disks: &mut Disks<'_>) {
+    for place in At::ALL {
+        let removals = journal.removals.iter().filter(|removal| removal.at == place);
+        let directories: BTreeSet<&str> = removals.map(|removal| split(&removal.path).0).collect();
+        // Those further down come first.
+        for directory in directories.iter().rev() {
+            disks.at(place).tidy(directory);
+        }
     }
 }
 
