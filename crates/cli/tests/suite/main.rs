@@ -2,6 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 #![expect(clippy::disallowed_methods, reason = "tests make real files and start the real program")]
 
+#[cfg(unix)]
+mod agent;
+#[cfg(unix)]
+mod agent_run;
 mod architecture;
 mod build;
 mod build_ownership;

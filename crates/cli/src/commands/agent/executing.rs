@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value};
+use brief_runtime::Execution;
 use brief_runtime::abilities::{Audit, Host, NetworkPolicy, runs_anything};
 use brief_runtime::agent::{AgentCode, AgentTools, grants};
 use clap::Args;
@@ -75,6 +76,10 @@ impl Executing {
         input: &Value,
         grant: &[Ability],
     ) -> Result<Result<AgentTools, ExitCode>, CommandError> {
+        if let (Execution::Off(off), Some(_)) = (policy(session), &agent.tools) {
+            let message = format!("the agent has tools, and nothing runs because of {off}");
+            return Err(CommandError::refused(message));
+        }
         let code = AgentCode::evaluate(session.shared_system(), agent);
         if !code.is_valid() {
             return refuse(ui, session, &code.diagnostics).map(Err);
@@ -94,10 +99,22 @@ pub(super) fn input_of(agent: &Agent, typed: Option<&str>) -> Value {
     }
 }
 
-/// Returns everything that is wrong with an agent, its code included, and its schemes.
-pub(super) fn examined(session: &Session, loaded: &Loaded) -> AgentCode {
-    match loaded.agent() {
-        Some(agent) => AgentCode::evaluate(session.shared_system(), agent),
-        None => AgentCode::default(),
+/// Returns everything that is wrong with an agent, its code included, and its schemes. Where nothing may
+/// run, nobody knows what its tools are.
+pub(super) fn examined(
+    ui: &mut Ui,
+    session: &Session,
+    loaded: &Loaded,
+) -> Result<AgentCode, CommandError> {
+    let Some(agent) = loaded.agent() else { return Ok(AgentCode::default()) };
+    if let (Execution::Off(off), Some(_)) = (policy(session), &agent.tools) {
+        ui.warning(&format!("the tools are not looked at: nothing runs because of {off}"))?;
+        return Ok(AgentCode::default());
     }
+    Ok(AgentCode::evaluate(session.shared_system(), agent))
+}
+
+/// Whether code may run at all (ruling G7).
+fn policy(session: &Session) -> Execution {
+    Execution::decide(session.system(), None)
 }

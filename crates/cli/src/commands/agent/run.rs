@@ -23,8 +23,8 @@ use crate::ui::Ui;
 
 /// Run an agent: a conversation with a model that may call its tools
 ///
-/// Any server that speaks OpenAI's chat completions will do: OPENAI_BASE_URL says where it is,
-/// OPENAI_API_KEY is its key. On a terminal the conversation goes on until /quit; with --input, or with
+/// Any server with compatible chat completions will do: `OPENAI_BASE_URL` says where it is,
+/// `OPENAI_API_KEY` is its key. On a terminal the conversation goes on until /quit; with --input, or with
 /// text on standard input, it is one turn. Every gate comes first: see `brief agent ready`.
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {

@@ -54,7 +54,7 @@ pub(super) fn run(
     args: &ShowArgs,
 ) -> Result<ExitCode, CommandError> {
     let loaded = read(session, &args.file)?;
-    let code = examined(session, &loaded);
+    let code = examined(ui, session, &loaded)?;
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics().to_vec();
     diagnostics.extend(code.diagnostics.iter().cloned());
     let Some(agent) = loaded.agent().filter(|_| code.is_valid()) else {

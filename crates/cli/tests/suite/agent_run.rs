@@ -1,0 +1,174 @@
+//! `brief agent run` against a scripted server, and `brief agent serve` as a client speaks to it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+
+use brief_testkit::Sandbox;
+use serde_json::{Value, json};
+
+use crate::project;
+
+const FILE: &str = "agents/dev_adder.agent.md";
+
+const AGENT: &str = "---\nrecommended:\n  models: [small]\ncommands:\n  - name: sum\n    description: Adds two numbers\n    body: Add $1 and $2.\n---\n# Adder\nAdds numbers.\n\n## System\n\nYou add.\n\n## Tools\n\n```js\nreturn {\n  add: {\n    fn: ({ a, b }) => a + b,\n    scheme: { name: \"add\", description: \"Adds\", parameters: { type: \"object\", properties: { a: { type: \"number\" }, b: { type: \"number\" } }, required: [\"a\", \"b\"] } },\n  },\n};\n```\n";
+
+/// A server that answers each request with the next of some bodies, and keeps what it was asked.
+struct Server {
+    url: String,
+    asked: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Server {
+    fn start(answers: Vec<Value>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            let mut answers = answers.into_iter();
+            while let Ok((stream, _)) = listener.accept() {
+                let Some(answer) = answers.next() else { return };
+                seen.lock().unwrap().push(answer_one(stream, &answer));
+            }
+        });
+        Server { url, asked }
+    }
+
+    fn asked(&self) -> Vec<Value> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+/// Reads one request, sends one event for each delta, and returns the body of the request.
+fn answer_one(stream: TcpStream, answer: &Value) -> Value {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let lower = line.to_lowercase();
+        if let Some(value) = lower.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        if line == "\r\n" {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let mut text = String::new();
+    for delta in answer["deltas"].as_array().unwrap() {
+        let event = json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]});
+        text.push_str(&format!("data: {event}\n\n"));
+    }
+    let event = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": answer["finish"]}]});
+    text.push_str(&format!("data: {event}\n\ndata: [DONE]\n\n"));
+    let mut stream = reader.into_inner();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close";
+    write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{text}", text.len()).unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+fn adder(server: &Server) -> Sandbox {
+    project()
+        .with_file(FILE, AGENT)
+        .with_env("OPENAI_BASE_URL", &server.url)
+        .with_env("OPENAI_API_KEY", "sk-0123456789secret")
+}
+
+/// A call of a tool whose arguments come in fragments.
+fn call_and_answer() -> Vec<Value> {
+    vec![
+        json!({"finish": "tool_calls", "deltas": [
+            {"role": "assistant", "tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": {"name": "add", "arguments": "{\"a\": 6"}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": ", \"b\": 7}"}}]},
+        ]}),
+        json!({"finish": "stop", "deltas": [{"content": "It is "}, {"content": "13."}]}),
+    ]
+}
+
+#[test]
+fn a_turn_calls_tools_and_ends_with_the_answer() {
+    let server = Server::start(call_and_answer());
+    let project = adder(&server);
+    let args = ["agent", "run", FILE, "--input", "/sum 6 7", "--transcript", "talk.jsonl"];
+    let output = project.run(&args);
+    assert_eq!((output.stdout.as_str(), output.code), ("It is 13.\n", Some(0)), "{output}");
+    let asked = server.asked();
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0]["model"], "small");
+    assert_eq!(asked[0]["messages"][0]["role"], "system");
+    assert!(asked[0]["messages"][0]["content"].as_str().unwrap().contains("You add."));
+    assert_eq!(asked[0]["messages"][1]["content"], "Add 6 and 7.");
+    assert_eq!(asked[0]["tools"][0]["function"]["name"], "add");
+    let last = asked[1]["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((last["role"].as_str(), last["content"].as_str()), (Some("tool"), Some("13")));
+    let talk = project.read("talk.jsonl");
+    assert!(talk.contains("It is 13.") && !talk.contains("secret"), "{talk}");
+    assert!(!output.to_string().contains("secret"), "{output}");
+}
+
+#[test]
+fn what_is_piped_in_is_said() {
+    let server = Server::start(vec![json!({"finish": "stop", "deltas": [{"content": "Yes."}]})]);
+    let output = adder(&server).run_with_input(&["agent", "run", FILE], "Are you there?\n");
+    assert_eq!((output.stdout.as_str(), output.code), ("Yes.\n", Some(0)), "{output}");
+    assert_eq!(server.asked()[0]["messages"][1]["content"], "Are you there?");
+}
+
+/// A gate that is closed makes no request at all.
+#[test]
+fn a_closed_gate_makes_no_request() {
+    let startup = "required:\n  startup: add\n";
+    let gates = [
+        ("disabled", AGENT.replace("---\nrec", "---\nstatus: disabled\nrec")),
+        ("NOT_SET_HERE", AGENT.replace("---\nrec", "---\nrequired:\n  env: [NOT_SET_HERE]\nrec")),
+        ("requires", AGENT.replace("---\nrec", &format!("---\n{startup}rec"))),
+        ("JavaScript", AGENT.replace("return {", "return {{")),
+    ];
+    for (words, text) in gates {
+        let server = Server::start(call_and_answer());
+        let project = adder(&server).with_file(FILE, text);
+        let output = project.run(&["agent", "run", FILE, "--input", "Add."]);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stderr.contains(words), "{words}: {output}");
+        assert_eq!(server.asked().len(), 0, "{words}");
+    }
+}
+
+/// An MCP client over the standard streams, one line of JSON each.
+#[test]
+fn a_served_agent_has_tools_prompts_and_instructions() {
+    let project = project().with_file(FILE, AGENT);
+    let mut command = project.command("", &["agent", "serve", FILE]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut ask = |id: u32, method: &str, params: Value| -> Value {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        writeln!(input, "{request}").unwrap();
+        serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
+    };
+    let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let hello = ask(1, "initialize", client);
+    assert!(hello["result"]["instructions"].as_str().unwrap().contains("You add."), "{hello}");
+    let tools = ask(2, "tools/list", json!({}));
+    assert_eq!(tools["result"]["tools"][0]["name"], "add", "{tools}");
+    let called = ask(3, "tools/call", json!({"name": "add", "arguments": {"a": 2, "b": 3}}));
+    assert_eq!(called["result"]["content"][0]["text"], "5", "{called}");
+    let wrong = ask(4, "tools/call", json!({"name": "add", "arguments": {"a": "x"}}));
+    assert_eq!(wrong["result"]["isError"], true, "{wrong}");
+    let prompts = ask(5, "prompts/list", json!({}));
+    assert_eq!(prompts["result"]["prompts"][0]["name"], "sum", "{prompts}");
+    let arguments = json!({"name": "sum", "arguments": {"arg1": "1", "arg2": "2"}});
+    let prompt = ask(6, "prompts/get", arguments);
+    let text = &prompt["result"]["messages"][0]["content"]["text"];
+    assert_eq!(text, "Add 1 and 2.", "{prompt}");
+    let missing = ask(7, "prompts/get", json!({"name": "sum", "arguments": {"arg1": "1"}}));
+    assert!(missing["error"].is_object(), "{missing}");
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
