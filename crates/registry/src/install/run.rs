@@ -410,7 +410,7 @@ impl Run<'_> {
         report.kept = plan.kept;
         report.diagnostics = plan.diagnostics;
         let copies = plan.backups.into_iter();
-        let place = self.project.own.join(plan::BACKUPS);
+        let place = self.project.own.join(backup::BACKUPS);
         report.backups = copies.map(|(path, copy)| (path, place.join(copy))).collect();
         report.record = Some(plan.after);
     }
