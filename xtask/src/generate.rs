@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 48] = [
+const LIMITS: [(&str, u64, &str, &str); 63] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -312,7 +312,41 @@ const LIMITS: [(&str, u64, &str, &str); 48] = [
     ("bytes of a remote directory", limits::REMOTE_BYTES, "the directory is not used, exit 1", "—"),
     ("seconds of one call of `git`", limits::REMOTE_SECONDS, "it is ended, exit 1", "—"),
     ("bytes of the record of trust", limits::TRUST_BYTES, "no entry is added", "—"),
+    ("bytes of the code of an agent's tools", limits::TOOL_CODE_BYTES as u64, REFUSED, "—"),
+    ("tools of one agent", limits::TOOLS as u64, REFUSED, "—"),
+    ("bytes of memory of an agent's tools", limits::TOOL_MEMORY_BYTES as u64, FAILS, "—"),
+    ("bytes of stack of an agent's tools", limits::TOOL_STACK_BYTES as u64, FAILS, "—"),
+    ("seconds that a call of a tool computes", limits::TOOL_CPU_SECONDS, FAILS, "—"),
+    (
+        "seconds of a call of a tool, with all that it asks for",
+        limits::TOOL_SECONDS,
+        "the call fails, and the tools end",
+        "—",
+    ),
+    ("bytes of the result of a tool, as JSON", limits::TOOL_RESULT_BYTES as u64, FAILS, "—"),
+    (
+        "bytes that a call of a tool logs",
+        limits::TOOL_LOG_BYTES as u64,
+        "the rest is left out",
+        "—",
+    ),
+    (
+        "bytes of one message between a tool and the program",
+        limits::TOOL_MESSAGE_BYTES as u64,
+        "the call fails, and the tools end",
+        "—",
+    ),
+    ("questions of one call of a tool", limits::TOOL_REQUESTS as u64, ASKED, "—"),
+    ("tools that call each other, deep", limits::TOOL_DEPTH as u64, ASKED, "—"),
+    ("names that a tool lists or finds", limits::TOOL_NAMES as u64, ASKED, "—"),
+    ("bytes that a tool fetches at once", limits::TOOL_FETCH_BYTES, ASKED, "—"),
+    ("seconds that a tool waits for an answer", limits::TOOL_FETCH_SECONDS, ASKED, "—"),
+    ("times that an answer leads a tool elsewhere", limits::TOOL_REDIRECTS as u64, ASKED, "—"),
 ];
+
+const REFUSED: &str = "the agent does not run";
+const FAILS: &str = "the call fails";
+const ASKED: &str = "the tool gets an error";
 
 fn limits_table() -> String {
     let mut page = String::from(

@@ -10,6 +10,7 @@ mod compat;
 mod error;
 mod explain;
 mod installation;
+pub mod lines;
 mod session;
 mod ui;
 

@@ -196,8 +196,9 @@ impl Ui {
         self.labelled("hint", AnsiColor::Cyan, message)
     }
 
-    /// Says something about the work done, for people only.
+    /// Says something about the work done, for people only: after what was printed before it.
     pub(crate) fn status(&mut self, message: &str) -> io::Result<()> {
+        self.stdout.flush()?;
         writeln!(self.stderr, "{}", visible_line(message))
     }
 

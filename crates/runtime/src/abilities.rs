@@ -232,7 +232,7 @@ impl Host {
             }
             ("network", "fetch") => {
                 let request = network::Request::read(&args)?;
-                network::fetch(&self.network, request, time_left)
+                network::fetch(self.system.as_ref(), &self.network, request, time_left)
             }
             ("sh", "exec") => {
                 let root = self.files.as_ref().ok_or_else(no_project)?.root();

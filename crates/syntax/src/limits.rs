@@ -149,7 +149,7 @@ pub const AGENT_CALLS: usize = 64;
 pub const AGENT_SAME_CALLS: usize = 3;
 
 /// How often a request is sent that a server cannot take at the moment.
-pub const AGENT_TRIES: u32 = 5;
+pub const AGENT_TRIES: usize = 5;
 
 /// Seconds that a server may ask to wait before the next try.
 pub const AGENT_RETRY_SECONDS: u64 = 60;
@@ -187,7 +187,7 @@ pub const TOOL_REQUESTS: usize = 1_000;
 /// How deep tools may call each other.
 pub const TOOL_DEPTH: usize = 8;
 
-/// Names that one listing or search of a tool returns, or looks at per name returned.
+/// Names that one listing or search of a tool returns. A search looks at ten times as many.
 pub const TOOL_NAMES: usize = 10_000;
 
 /// Bytes of one answer from the network that a tool gets.

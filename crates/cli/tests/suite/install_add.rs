@@ -337,3 +337,52 @@ fn nothing_is_fetched_offline() {
     run(&project, &["sync", "--offline"]);
     run(&project, &["remove", "review", "--offline"]);
 }
+
+/// A script beside a skill can be started where the author's could, and only there.
+#[test]
+fn scripts_can_be_started() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = consumer();
+    let remote = guidance(&project);
+    remote.commit(&[("skills/review/run.sh", "#!/bin/sh\n"), ("skills/review/data.sh", "x\n")]);
+    remote.git(&["update-index", "--chmod=+x", "skills/review/run.sh"]);
+    remote.git(&["commit", "--quiet", "-m", "executable"]);
+    run(&project, &["add", "acme/guidance", "review", "--client", "claude"]);
+    let mode = |name: &str| {
+        let path = project.path().join(format!(".claude/skills/review/{name}"));
+        fs::metadata(path).unwrap().permissions().mode() & 0o111
+    };
+    assert_ne!(mode("run.sh"), 0);
+    assert_eq!(mode("data.sh"), 0);
+    let lock = project.read("brief.lock");
+    let is_program = |name: &str| {
+        let line = lock.lines().find(|line| line.contains(name)).unwrap();
+        line.ends_with(" program\",")
+    };
+    assert!(is_program("review/run.sh") && !is_program("review/data.sh"), "{lock}");
+    // Taking the right away is a difference.
+    let path = project.path().join(".claude/skills/review/run.sh");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(project.run(&["sync", "--check"]).code, Some(1));
+    run(&project, &["sync"]);
+    assert_ne!(mode("run.sh"), 0);
+}
+
+/// What is said for one client, in a file or a block of its own, reaches that client only.
+#[test]
+fn each_client_gets_its_own_words() {
+    let project = consumer();
+    let remote = guidance(&project);
+    let text =
+        item("money", "For all.\n\n<!-- @client:claude -->\n\nFor one.\n\n<!-- @endclient -->");
+    remote.commit(&[
+        ("rules/money/RULE.md", &text),
+        ("rules/money/RULE.copilot.md", "In other words.\n"),
+    ]);
+    run(&project, &["add", "acme/guidance", "money"]);
+    assert!(project.read(".claude/rules/money.md").contains("For one."));
+    assert!(!project.read(".agents/rules/money/RULE.md").contains("For one."));
+    let copilot = project.read(".github/instructions/money.instructions.md");
+    assert!(copilot.contains("In other words.") && !copilot.contains("For all."), "{copilot}");
+    assert!(names(&project).iter().all(|name| !name.contains("RULE.copilot")));
+}

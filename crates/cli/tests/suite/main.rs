@@ -26,9 +26,13 @@ mod install_bundles;
 #[cfg(unix)]
 mod install_doctor;
 #[cfg(unix)]
+mod install_documents;
+#[cfg(unix)]
 mod install_exec;
 #[cfg(unix)]
 mod install_global;
+#[cfg(unix)]
+mod install_guide;
 #[cfg(unix)]
 mod install_hostile;
 #[cfg(unix)]

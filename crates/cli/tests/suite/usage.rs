@@ -151,3 +151,14 @@ fn a_pipe_gets_no_colours() {
         assert!(!output.to_string().contains('\u{1b}'), "{args:?}");
     }
 }
+
+/// The worker for agents' tools is nobody's command: it talks to its parent only.
+#[test]
+fn the_worker_is_hidden_and_says_nothing() {
+    let output = project().run(&["__js-worker"]);
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("", ""));
+    assert_eq!(output.code, Some(1));
+    let output = project().run(&["-C", ".", "__js-worker"]);
+    assert_eq!(output.code, Some(2), "{output}");
+    assert!(!project().run(&["--help"]).stdout.contains("worker"));
+}

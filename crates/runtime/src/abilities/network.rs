@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use brief_syntax::limits;
+use brief_syntax::{System, limits};
 use serde_json::{Map, Value, json};
 use ureq::http::{self, Method, Uri};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
@@ -133,12 +133,15 @@ pub(super) fn shown(address: &str, options: Option<&Value>) -> String {
 
 /// Sends a request and follows where it leads.
 pub(super) fn fetch(
+    system: &dyn System,
     policy: &NetworkPolicy,
     mut request: Request,
     time_left: Duration,
 ) -> Result<Value, Refusal> {
     let patience = time_left.min(Duration::from_secs(limits::TOOL_FETCH_SECONDS));
+    let deadline = system.elapsed() + patience;
     for _ in 0..=limits::TOOL_REDIRECTS {
+        let patience = deadline.saturating_sub(system.elapsed());
         let mut response = send(policy, &request, patience)?;
         let status = response.status().as_u16();
         let location = response.headers().get(http::header::LOCATION);
@@ -305,7 +308,11 @@ fn join(base: &Uri, location: &str) -> Result<Uri, Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use brief_syntax::system::OsSystem;
+
     use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
 
     #[test]
     fn a_redirect_leads_to_a_whole_address() {
@@ -352,7 +359,7 @@ mod tests {
     fn refusal(address: &str) -> String {
         let request = Request::read(&[json!(address)]).unwrap();
         let policy = NetworkPolicy { plain_http: true, ..NetworkPolicy::default() };
-        fetch(&policy, request, Duration::from_secs(5)).unwrap_err().to_string()
+        fetch(&OsSystem, &policy, request, PATIENCE).unwrap_err().to_string()
     }
 
     /// However an address of this machine is spelled.
@@ -376,7 +383,8 @@ mod tests {
     #[test]
     fn plain_http_has_to_be_allowed() {
         let request = Request::read(&[json!("http://example.com/")]).unwrap();
-        let error = fetch(&NetworkPolicy::default(), request, Duration::from_secs(5)).unwrap_err();
+        let policy = NetworkPolicy::default();
+        let error = fetch(&OsSystem, &policy, request, PATIENCE).unwrap_err();
         assert!(error.to_string().contains("only be asked over `https`"), "{error}");
     }
 }

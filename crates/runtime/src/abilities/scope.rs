@@ -145,7 +145,7 @@ fn git_objection(args: &[String]) -> Option<String> {
         }
     }
     let (command, rest) = rest.split_first()?;
-    // Only commands of git itself: any other name may be an alias, or a program called `git-name`.
+    // A word with other letters in it may lead to a file.
     if GIT_COMMANDS.contains(&command.as_str()) || !command.bytes().all(is_command_letter) {
         return refuse(command);
     }

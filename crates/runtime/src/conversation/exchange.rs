@@ -153,7 +153,7 @@ impl Exchange<'_> {
         if !(200..300).contains(&head.status) {
             return Err(self.refusal(&head, &pieces)?.into());
         }
-        if head.content_type.to_ascii_lowercase().starts_with("text/html") {
+        if head.content_type.to_ascii_lowercase().contains("/html") {
             let message = "it is a web page".to_owned();
             return Err(TurnError::Strange { message }.into());
         }

@@ -17,6 +17,18 @@ pub trait Tools {
     /// Calls a tool, by its name in any case, with arguments as the model wrote them. They are checked
     /// against the scheme first. Both the result and the reason why there is none are for the model.
     fn call(&mut self, name: &str, arguments: &str) -> Result<String, String>;
+
+    /// Calls the startup tool. Anything but success keeps the agent from starting (Y32); the error says
+    /// why.
+    fn start(&mut self, name: &str) -> Result<(), String> {
+        let result = self.call(name, "{}")?;
+        let has_failed = match serde_json::from_str::<Json>(&result) {
+            Ok(Json::Bool(answer)) => !answer,
+            Ok(answer) => answer.get("ok") == Some(&Json::Bool(false)),
+            Err(_) => false,
+        };
+        if has_failed { Err(format!("it returned {result}")) } else { Ok(()) }
+    }
 }
 
 /// An agent that is through every gate.
@@ -88,7 +100,8 @@ impl<'r> Ready<'r> {
             return Err(NotReady::ToolName { name: scheme.name.clone() });
         }
         if let Some(startup) = &agent.required.startup {
-            start(&startup.tool, tools)
+            tools
+                .start(&startup.tool)
                 .map_err(|problem| NotReady::Startup { tool: startup.tool.clone(), problem })?;
         }
         Ok(Ready { agent, texts, offered, tools })
@@ -123,17 +136,6 @@ impl<'r> Ready<'r> {
         let scheme = self.offered.iter().find(|scheme| scheme.is_called(name))?;
         Some(self.tools.call(&scheme.name, arguments))
     }
-}
-
-/// Y32: anything but success keeps the agent from starting.
-fn start(tool: &str, tools: &mut dyn Tools) -> Result<(), String> {
-    let result = tools.call(tool, "{}")?;
-    let has_failed = match serde_json::from_str::<Json>(&result) {
-        Ok(Json::Bool(answer)) => !answer,
-        Ok(answer) => answer.get("ok") == Some(&Json::Bool(false)),
-        Err(_) => false,
-    };
-    if has_failed { Err(format!("it returned {result}")) } else { Ok(()) }
 }
 
 /// Authors leave out that arguments are an object, and servers and clients insist on it.

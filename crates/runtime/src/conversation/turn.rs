@@ -365,11 +365,10 @@ impl<'c> Conversation<'c> {
         result: Result<String, String>,
         on: &mut dyn FnMut(Event<'_>),
     ) {
-        let limit = self.settings.limits.result;
-        let result = match result {
-            Ok(text) => Ok(cut(text, limit)),
-            Err(text) => Err(cut(text, limit)),
-        };
+        // Whatever a tool may read, the key of the server is nobody's business.
+        let (limit, endpoint) = (self.settings.limits.result, &self.means.endpoint);
+        let shown = |text: String| cut(endpoint.hide(&text).into_owned(), limit);
+        let result = result.map(shown).map_err(shown);
         let shown = match &result {
             Ok(text) => Ok(text.as_str()),
             Err(text) => Err(text.as_str()),

@@ -184,8 +184,11 @@ impl Worker {
         answers: &mut dyn Answers,
     ) -> Result<Result<Value, CallFailure>, String> {
         let deadline = self.system.elapsed() + self.limits.wall;
-        let args = raw(args)?;
-        let ctx = raw(ctx)?;
+        let (args, ctx) = (raw(args)?, raw(ctx)?);
+        if args.get().len() + ctx.get().len() > frame::MOST / 2 {
+            let message = "the arguments are too large".to_owned();
+            return Ok(Err(CallFailure::Refused { message }));
+        }
         self.send(&Order::Call { tool, args: &args, ctx: &ctx }, deadline)?;
         let (mut chatter, mut requests) = (0, 0);
         loop {

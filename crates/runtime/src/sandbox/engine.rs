@@ -30,6 +30,9 @@ const HOST: &str = include_str!("host.js");
 /// Memory that the engine may use before it looks for cycles to free.
 const COLLECT_AFTER: usize = 4 * 1024 * 1024;
 
+/// What a line of the log counts besides its text: an empty one costs something, too.
+const LINE: usize = 32;
+
 pub(super) struct Engine {
     tools: Rc<RefCell<Vec<Persistent<Function<'static>>>>>,
     host: Option<Persistent<Function<'static>>>,
@@ -277,9 +280,7 @@ impl Engine {
                 function = value.as_function().cloned();
                 let scheme: Value<'_> = tool.get("scheme")?;
                 if scheme.is_object() && !scheme.is_function() {
-                    let text = ctx.json_stringify(scheme)?;
-                    let text = text.map(|text| text.to_string()).transpose()?;
-                    found.scheme = text.and_then(|text| serde_json::from_str(&text).ok());
+                    found.scheme = self.json_of(ctx, scheme)?;
                 }
             }
             found.has_function = function.is_some();
@@ -293,6 +294,26 @@ impl Engine {
         }
         *self.tools.borrow_mut() = functions;
         Ok(returned)
+    }
+
+    /// Returns a value as JSON, if it can be; what keeps it from that is its own matter, unless it is
+    /// the limit of the call.
+    fn json_of<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        value: Value<'js>,
+    ) -> rquickjs::Result<Option<serde_json::Value>> {
+        let text = ctx
+            .json_stringify(value)
+            .and_then(|text| text.map(|text| text.to_string()).transpose());
+        match text {
+            Err(error) if self.shared.is_over.get() => Err(error),
+            Err(_) => {
+                ctx.catch();
+                Ok(None)
+            }
+            Ok(text) => Ok(text.and_then(|text| serde_json::from_str(&text).ok())),
+        }
     }
 
     fn overrun(&self) -> Option<Failure> {
@@ -349,12 +370,11 @@ impl Shared {
         }
         let words: Vec<String> = values.iter().map(|value| failure::shown(ctx, value)).collect();
         let mut text = words.join(" ");
-        if text.len() >= left {
+        if text.len() + LINE >= left {
             text.truncate(text.floor_char_boundary(left));
             text.push_str("… [the rest is left out]");
         }
-        // An empty line counts too.
-        self.logged.set(self.logged.get() + text.len() + 1);
+        self.logged.set(self.logged.get() + text.len() + LINE);
         self.send(&Word::Log(LogLine { level, text }));
     }
 

@@ -43,7 +43,7 @@
   const env = freeze((name) => ask("env", "get", [name]));
   const browser = freeze(async (...values) => ask("browser", "use", values));
 
-  const hosts = [];
+  const hosts = { __proto__: null };
   return (depth) =>
     (hosts[depth] ??= freeze({
       fs,

@@ -82,10 +82,12 @@ fn a_long_result_is_cut() {
 
 /// The harness asserts that the key is in no transcript.
 #[test]
-fn a_key_that_a_tool_says_is_not_recorded() {
+fn a_key_that_a_tool_says_goes_nowhere() {
     let outcome = Trial::new(vec![calls(&[("leak", "{}")]), text("ok")]).run();
     let answer = outcome.transcript.iter().find(|line| line["role"] == "tool").unwrap();
     assert_eq!(answer["content"], "the key is …");
+    assert_eq!(outcome.requests[1].messages()[3]["content"], "the key is …");
+    assert!(outcome.seen.contains("[= the key is …]"), "{}", outcome.seen);
 }
 
 #[test]

@@ -168,7 +168,7 @@ pub(crate) fn show(seen: &mut String, event: Event<'_>) {
         Event::Text(text) => seen.push_str(text),
         Event::Called { name, arguments } => seen.push_str(&format!("[{name} {arguments}]")),
         Event::Answered { result: Ok(text), .. } => {
-            seen.push_str(&format!("[= {}]", &text[..text.len().min(40)]));
+            seen.push_str(&format!("[= {}]", text.chars().take(40).collect::<String>()));
         }
         Event::Answered { result: Err(text), .. } => seen.push_str(&format!("[! {text}]")),
         Event::Notice(text) => seen.push_str(&format!("[note: {text}]")),

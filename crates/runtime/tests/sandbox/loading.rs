@@ -64,6 +64,10 @@ fn what_is_no_tool() {
         ("return { x: { fn() {}, schema: {} } };", "tool `x`: missing `scheme`"),
         ("return { x: { fn: 1, scheme: SCHEME } };", "tool `x`: missing `fn`"),
         (
+            "const scheme = {}; scheme.self = scheme; return { x: { fn() {}, scheme } };",
+            "tool `x`: `scheme` is no JSON",
+        ),
+        (
             "return { x: { fn() {}, scheme: { name: 'x', description: 'd' } } };",
             "tool `x`: its scheme has no `parameters`",
         ),

@@ -6,6 +6,7 @@
 mod abilities;
 mod gates;
 mod hostile;
+mod impostor;
 mod loading;
 mod network;
 mod values;
@@ -32,7 +33,7 @@ fn system() -> Arc<dyn System> {
 fn short() -> Limits {
     Limits {
         cpu: Duration::from_millis(200),
-        wall: Duration::from_secs(4),
+        wall: Duration::from_secs(10),
         memory: 16 * 1024 * 1024,
         ..Limits::default()
     }

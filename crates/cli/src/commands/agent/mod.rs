@@ -1,9 +1,15 @@
 //! `brief agent`
 
 mod abilities;
+mod call;
 mod check;
 mod command;
+mod executing;
 mod list;
+mod ready;
+mod run;
+mod serve;
+mod show;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,9 +32,14 @@ pub(crate) struct AgentArgs {
 #[derive(Debug, Subcommand)]
 enum AgentCommand {
     List(list::ListArgs),
+    Show(show::ShowArgs),
     Check(check::CheckArgs),
     Command(command::CommandArgs),
+    Call(call::CallArgs),
     Abilities(abilities::AbilitiesArgs),
+    Ready(ready::ReadyArgs),
+    Run(Box<run::RunArgs>),
+    Serve(serve::ServeArgs),
 }
 
 /// The file that a command is about.
@@ -70,9 +81,14 @@ pub(crate) fn run(
 ) -> Result<ExitCode, CommandError> {
     match &args.command {
         AgentCommand::List(args) => list::run(ui, session, args),
+        AgentCommand::Show(args) => show::run(ui, session, args),
         AgentCommand::Check(args) => check::run(ui, session, args),
         AgentCommand::Command(args) => command::run(ui, session, args),
+        AgentCommand::Call(args) => call::run(ui, session, args),
         AgentCommand::Abilities(args) => abilities::run(ui, session, args),
+        AgentCommand::Ready(args) => ready::run(ui, session, args),
+        AgentCommand::Run(args) => run::run(ui, session, args),
+        AgentCommand::Serve(args) => serve::run(ui, session, args),
     }
 }
 

@@ -1,0 +1,87 @@
+//! `brief agent call`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::executing::{Executing, input_of};
+use super::{OneFile, read, usable};
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Call one of an agent's tools in the sandbox
+#[derive(Debug, Args)]
+pub(super) struct CallArgs {
+    #[command(flatten)]
+    file: OneFile,
+
+    /// The tool
+    #[arg(value_name = "TOOL")]
+    tool: String,
+
+    /// Its arguments, as a JSON object
+    #[arg(value_name = "JSON", default_value = "{}")]
+    arguments: String,
+
+    #[command(flatten)]
+    executing: Executing,
+
+    /// Print JSON: the result, or the error
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Called {
+    ok: bool,
+    result: Json,
+}
+
+#[derive(Debug, Serialize)]
+struct Failed {
+    ok: bool,
+    error: String,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &CallArgs,
+) -> Result<ExitCode, CommandError> {
+    let arguments: Json = serde_json::from_str(&args.arguments).map_err(|error| {
+        CommandError::usage(format!("the arguments are no JSON: {error}"))
+            .with_hint("write an object, such as '{\"name\": \"value\"}'")
+    })?;
+    let grant = args.executing.abilities()?;
+    let loaded = read(session, &args.file)?;
+    let agent = match usable(ui, session, &loaded)? {
+        Ok(agent) => agent,
+        Err(code) => return Ok(code),
+    };
+    let input = input_of(agent, None);
+    let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
+        Ok(tools) => tools,
+        Err(code) => return Ok(code),
+    };
+    match tools.call_json(&args.tool, &arguments) {
+        Ok(result) => {
+            if args.json {
+                ui.print_json(&Called { ok: true, result })?;
+            } else {
+                match result {
+                    Json::String(text) => ui.print_line(text)?,
+                    other => ui.print_line(format!("{other:#}"))?,
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) if args.json => {
+            ui.print_json(&Failed { ok: false, error: error.to_string() })?;
+            Ok(ErrorKind::Refused.exit_code())
+        }
+        Err(error) => Err(CommandError::refused(error.to_string())),
+    }
+}

@@ -1,0 +1,103 @@
+//! What the commands share that run an agent's code: grants, the host, and the gates.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value};
+use brief_runtime::abilities::{Audit, Host, NetworkPolicy, runs_anything};
+use brief_runtime::agent::{AgentCode, AgentTools, grants};
+use clap::Args;
+
+use super::{Granting, refuse};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// How the code of an agent is run.
+#[derive(Debug, Args)]
+pub(super) struct Executing {
+    #[command(flatten)]
+    granting: Granting,
+
+    /// Let the network ability reach this host, although it is not public: HOST or HOST:PORT
+    #[arg(long = "allow-host", value_name = "HOST")]
+    hosts: Vec<String>,
+
+    /// Write what the tools ask for to this file, one line of JSON each
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+}
+
+impl Executing {
+    /// Returns what the operator grants.
+    pub(super) fn abilities(&self) -> Result<Vec<Ability>, CommandError> {
+        self.granting.abilities()
+    }
+
+    /// Returns what the tools of an agent may ask for.
+    fn host(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        agent: &Agent,
+        grant: &[Ability],
+    ) -> Result<Host, CommandError> {
+        let effective = Effective::new(grant, &agent.abilities);
+        let grants =
+            grants(&effective, agent).map_err(|error| CommandError::usage(error.to_string()))?;
+        for program in grants.programs().filter(|program| runs_anything(program)) {
+            ui.warning(&format!(
+                "`sh:{program}` can start any program: it is a convenience, not a wall"
+            ))?;
+        }
+        let audit = match &self.audit {
+            Some(path) => Audit::to_file(session.shared_system(), session.directory().join(path)),
+            None => Audit::none(),
+        };
+        let private_hosts = self.hosts.iter().map(|host| host.to_lowercase()).collect();
+        let root = session.root()?;
+        let host = Host::new(session.shared_system(), grants)
+            .with_env(agent.required.env.iter().cloned())
+            .with_network(NetworkPolicy { private_hosts, ..NetworkPolicy::default() })
+            .with_audit(audit)
+            .with_root(root.path());
+        host.map_err(|error| {
+            CommandError::refused(format!("the project cannot be opened: {error}"))
+        })
+    }
+
+    /// Evaluates the tools of a valid agent and makes them callable. What is wrong is told.
+    pub(super) fn tools(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        agent: &Agent,
+        input: &Value,
+        grant: &[Ability],
+    ) -> Result<Result<AgentTools, ExitCode>, CommandError> {
+        let code = AgentCode::evaluate(session.shared_system(), agent);
+        if !code.is_valid() {
+            return refuse(ui, session, &code.diagnostics).map(Err);
+        }
+        ui.mention(&code.diagnostics, session.root()?.path())?;
+        let host = self.host(ui, session, agent, grant)?;
+        let tools = code.into_tools(host, input);
+        tools.map(Ok).map_err(|error| CommandError::refused(error.to_string()))
+    }
+}
+
+/// Returns the input of an agent: what was typed, or its own.
+pub(super) fn input_of(agent: &Agent, typed: Option<&str>) -> Value {
+    match typed {
+        Some(text) => Value::Text(text.to_owned()),
+        None => agent.input.clone(),
+    }
+}
+
+/// Returns everything that is wrong with an agent, its code included, and its schemes.
+pub(super) fn examined(session: &Session, loaded: &Loaded) -> AgentCode {
+    match loaded.agent() {
+        Some(agent) => AgentCode::evaluate(session.shared_system(), agent),
+        None => AgentCode::default(),
+    }
+}

@@ -1,0 +1,95 @@
+//! `brief agent ready`
+
+use std::process::ExitCode;
+
+use brief_engine::agents::Effective;
+use brief_runtime::conversation::Ready;
+use brief_syntax::render::JsonDiagnostic;
+use clap::Args;
+use serde::Serialize;
+
+use super::executing::{Executing, input_of};
+use super::{OneFile, read, usable};
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Go through every gate up to the first question to a model, and make no request
+///
+/// Validation, status, environment, tools and the startup tool, in this order.
+#[derive(Debug, Args)]
+pub(super) struct ReadyArgs {
+    #[command(flatten)]
+    file: OneFile,
+
+    /// What `ctx.input` is, instead of the agent's own
+    #[arg(long, value_name = "TEXT")]
+    input: Option<String>,
+
+    #[command(flatten)]
+    executing: Executing,
+
+    /// Print JSON: whether it is ready, and why not
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    ok: bool,
+    error: Option<String>,
+    diagnostics: Vec<JsonDiagnostic<'a>>,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ReadyArgs,
+) -> Result<ExitCode, CommandError> {
+    let grant = args.executing.abilities()?;
+    let loaded = read(session, &args.file)?;
+    let agent = match loaded.agent() {
+        Some(agent) => agent,
+        None if args.json => {
+            let diagnostics: Vec<JsonDiagnostic<'_>> =
+                loaded.diagnostics().iter().map(JsonDiagnostic::from).collect();
+            let error = Some("the file is not valid".to_owned());
+            ui.print_json(&Answer { ok: false, error, diagnostics })?;
+            return Ok(ErrorKind::Refused.exit_code());
+        }
+        None => match usable(ui, session, &loaded)? {
+            Ok(agent) => agent,
+            Err(code) => return Ok(code),
+        },
+    };
+    // Nothing of an agent runs that is switched off or lacks something.
+    let refusals = brief_engine::agents::refusals(session.system(), agent);
+    let input = input_of(agent, args.input.as_deref());
+    let problem = if refusals.is_empty() {
+        let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
+            Ok(tools) => tools,
+            Err(code) => return Ok(code),
+        };
+        let effective = Effective::new(&grant, &agent.abilities);
+        let ready = Ready::pass(session.system(), agent, Some(&input), &effective, &mut tools);
+        ready.err().map(|error| error.to_string())
+    } else {
+        let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        Some(reasons.join("; "))
+    };
+    if args.json {
+        let ok = problem.is_none();
+        let diagnostics = loaded.diagnostics().iter().map(JsonDiagnostic::from).collect();
+        ui.print_json(&Answer { ok, error: problem, diagnostics })?;
+        let failed = ErrorKind::Refused.exit_code();
+        return Ok(if ok { ExitCode::SUCCESS } else { failed });
+    }
+    ui.mention(loaded.diagnostics(), session.root()?.path())?;
+    match problem {
+        None => {
+            ui.status("ready")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(problem) => Err(CommandError::refused(problem)),
+    }
+}

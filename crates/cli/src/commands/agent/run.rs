@@ -1,0 +1,182 @@
+//! `brief agent run`
+
+use std::cell::RefCell;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use brief_engine::agents::{Effective, Value};
+use brief_runtime::conversation::{
+    Conversation, ConversationLimits, Ending, Endpoint, Event, Http, Input, Means, Ready, Settings,
+    SystemClock, Transcript, choose_model, interact, read_line,
+};
+use brief_syntax::limits;
+use clap::Args;
+
+use super::executing::{Executing, input_of};
+use super::{OneFile, read, usable};
+use crate::error::{CommandError, ErrorKind};
+use crate::lines::TypedLines;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Run an agent: a conversation with a model that may call its tools
+///
+/// Any server that speaks OpenAI's chat completions will do: OPENAI_BASE_URL says where it is,
+/// OPENAI_API_KEY is its key. On a terminal the conversation goes on until /quit; with --input, or with
+/// text on standard input, it is one turn. Every gate comes first: see `brief agent ready`.
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    file: OneFile,
+
+    /// Say this, and end with the answer; it is `ctx.input`, too
+    #[arg(long, value_name = "TEXT")]
+    input: Option<String>,
+
+    /// The model [default: the first that the agent recommends]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    #[command(flatten)]
+    executing: Executing,
+
+    /// Add the conversation to this file, one line of JSON each
+    #[arg(long, value_name = "FILE")]
+    transcript: Option<PathBuf>,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &RunArgs,
+) -> Result<ExitCode, CommandError> {
+    let grant = args.executing.abilities()?;
+    let loaded = read(session, &args.file)?;
+    let agent = match usable(ui, session, &loaded)? {
+        Ok(agent) => agent,
+        Err(code) => return Ok(code),
+    };
+    // The gates come before the first question about a server.
+    let refusals = brief_engine::agents::refusals(session.system(), agent);
+    if !refusals.is_empty() {
+        let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        return Err(CommandError::refused(reasons.join("; ")));
+    }
+    let typed = match &args.input {
+        Some(text) => Some(text.clone()),
+        None if ui.can_ask() => None,
+        None => Some(piped(ui)?),
+    };
+    let input: Value = input_of(agent, typed.as_deref().filter(|text| !text.is_empty()));
+    let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
+        Ok(tools) => tools,
+        Err(code) => return Ok(code),
+    };
+    let effective = Effective::new(&grant, &agent.abilities);
+    let system = session.system();
+    let ready = Ready::pass(system, agent, Some(&input), &effective, &mut tools)
+        .map_err(|error| CommandError::refused(error.to_string()))?;
+    let model = choose_model(agent, args.model.as_deref()).ok_or_else(|| {
+        CommandError::usage("no model is named")
+            .with_hint("write `--model NAME`, or let the agent recommend one")
+    })?;
+    let endpoint = Endpoint::from_environment(system)
+        .map_err(|error| CommandError::usage(error.to_string()).with_hint(error.help()))?;
+    if let Some(warning) = endpoint.warning() {
+        ui.warning(&warning)?;
+    }
+    let http = Http::new(&endpoint).map_err(|error| CommandError::refused(error.to_string()))?;
+    let transcript = match &args.transcript {
+        Some(path) => {
+            let opened = Transcript::open(system, &session.directory().join(path), &endpoint);
+            Some(opened.map_err(|error| CommandError::refused(error.to_string()))?)
+        }
+        None => None,
+    };
+    let clock = SystemClock::new(system);
+    let interruption = system.interruption().map_err(CommandError::from)?;
+    let means = Means { transport: Arc::new(http), endpoint, clock: &clock, interruption };
+    let settings = Settings { model, limits: ConversationLimits::default() };
+    let mut conversation = Conversation::new(ready, means, settings, transcript)
+        .map_err(|error| CommandError::refused(error.to_string()))?;
+    match typed {
+        Some(text) => one_turn(ui, &mut conversation, &text),
+        None => converse(ui, &mut conversation),
+    }
+}
+
+/// Reads what is piped in.
+fn piped(ui: &mut Ui) -> Result<String, CommandError> {
+    let mut text = String::new();
+    let limit = u64::try_from(limits::PROMPT_BYTES).unwrap_or(u64::MAX);
+    ui.take_stdin().take(limit).read_to_string(&mut text).map_err(|error| {
+        CommandError::refused(format!("standard input cannot be read: {error}"))
+    })?;
+    Ok(text.trim_end_matches('\n').to_owned())
+}
+
+/// Says one thing and prints the answer.
+fn one_turn(
+    ui: &mut Ui,
+    conversation: &mut Conversation<'_>,
+    text: &str,
+) -> Result<ExitCode, CommandError> {
+    let said = match read_line(conversation.agent(), text) {
+        Ok(Input::Say(said)) => said,
+        Ok(_) => {
+            return Err(CommandError::usage("there is nothing to say to the agent")
+                .with_hint("write `--input TEXT`, or pipe a text in"));
+        }
+        Err(error) => return Err(CommandError::usage(error.to_string()).with_hint(error.help())),
+    };
+    let turn = conversation.say(&said, &mut |event| tell(ui, &event));
+    let turn = turn.map_err(|error| {
+        let refused = CommandError::refused(error.to_string());
+        match error.help() {
+            Some(help) => refused.with_hint(help),
+            None => refused,
+        }
+    })?;
+    ui.print_text(b"\n")?;
+    finished(ui, turn.ending)
+}
+
+/// Goes on until the user is done.
+fn converse(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result<ExitCode, CommandError> {
+    let names: Vec<String> =
+        conversation.agent().commands.iter().map(|command| command.name.clone()).collect();
+    let agent = conversation.agent();
+    ui.status(&format!("{} {}: /help lists the commands, /quit ends", agent.icon, agent.title))?;
+    let mut lines = TypedLines::new(names)
+        .map_err(|error| CommandError::refused(format!("lines cannot be read: {error}")))?;
+    let ui = RefCell::new(ui);
+    let ending =
+        interact(conversation, &mut lines, &mut |event| tell(&mut ui.borrow_mut(), &event))
+            .map_err(|error| CommandError::refused(error.to_string()))?;
+    finished(ui.into_inner(), ending)
+}
+
+/// Shows what happens: the model's words are the output, everything else is for people.
+fn tell(ui: &mut Ui, event: &Event<'_>) {
+    // Who does not read any more is noticed at the end.
+    let _ = match event {
+        Event::Text(text) => ui.print_text(text.as_bytes()).and_then(|()| ui.flush()),
+        Event::Called { name, arguments } => ui.status(&format!("-> {name} {arguments}")),
+        Event::Answered { name, .. } => ui.status(&format!("<- {name}")),
+        Event::Notice(text) => ui.status(text),
+    };
+}
+
+fn finished(ui: &mut Ui, ending: Ending) -> Result<ExitCode, CommandError> {
+    ui.flush()?;
+    match ending {
+        Ending::Answered => Ok(ExitCode::SUCCESS),
+        Ending::Interrupted => Err(CommandError::interrupted()),
+        other => {
+            ui.warning(&other.to_string())?;
+            Ok(ErrorKind::Refused.exit_code())
+        }
+    }
+}

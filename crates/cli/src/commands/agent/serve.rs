@@ -1,0 +1,65 @@
+//! `brief agent serve`
+
+use std::process::ExitCode;
+
+use brief_engine::agents::Effective;
+use brief_runtime::conversation::Ready;
+use brief_serve::mcp::{self, Served};
+use clap::Args;
+
+use super::executing::{Executing, input_of};
+use super::{OneFile, read, usable};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Serve an agent to an MCP client over standard input and output
+///
+/// Its tools are tools, its commands prompts, its system message the instructions. The gates come first:
+/// an agent that is not ready is not served.
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    #[command(flatten)]
+    file: OneFile,
+
+    /// What `ctx.input` is, instead of the agent's own
+    #[arg(long, value_name = "TEXT")]
+    input: Option<String>,
+
+    #[command(flatten)]
+    executing: Executing,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ServeArgs,
+) -> Result<ExitCode, CommandError> {
+    let grant = args.executing.abilities()?;
+    let loaded = read(session, &args.file)?;
+    let agent = match usable(ui, session, &loaded)? {
+        Ok(agent) => agent,
+        Err(code) => return Ok(code),
+    };
+    let refusals = brief_engine::agents::refusals(session.system(), agent);
+    if !refusals.is_empty() {
+        let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        return Err(CommandError::refused(reasons.join("; ")));
+    }
+    let input = input_of(agent, args.input.as_deref());
+    let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
+        Ok(tools) => tools,
+        Err(code) => return Ok(code),
+    };
+    let effective = Effective::new(&grant, &agent.abilities);
+    let system = session.system();
+    let mut ready = Ready::pass(system, agent, Some(&input), &effective, &mut tools)
+        .map_err(|error| CommandError::refused(error.to_string()))?;
+    let interruption = system.interruption().map_err(CommandError::from)?;
+    // Standard output is the protocol's; when standard error is gone, nobody is told.
+    let served = mcp::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));
+    match served.map_err(|error| CommandError::refused(error.to_string()))? {
+        Served::Closed => Ok(ExitCode::SUCCESS),
+        Served::Interrupted => Err(CommandError::interrupted()),
+    }
+}

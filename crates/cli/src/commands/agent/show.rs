@@ -1,0 +1,119 @@
+//! `brief agent show`
+
+use std::process::ExitCode;
+
+use brief_engine::agents::AgentView;
+use brief_syntax::Diagnostic;
+use brief_syntax::render::JsonDiagnostic;
+use clap::Args;
+use serde::Serialize;
+
+use super::executing::{examined, input_of};
+use super::{OneFile, read, refuse};
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show everything that an agent file comes to, its tools included
+///
+/// The code of its tools is evaluated in the sandbox, without any ability.
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    file: OneFile,
+
+    /// Render the templates in the system message and the rules
+    #[arg(long)]
+    render: bool,
+
+    /// What `ctx.input` is, instead of the agent's own
+    #[arg(long, value_name = "TEXT", requires = "render")]
+    input: Option<String>,
+
+    /// Print JSON: the agent, and what is wrong
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    ok: bool,
+    agent: AgentView<'a>,
+    diagnostics: Vec<JsonDiagnostic<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Refused<'a> {
+    ok: bool,
+    diagnostics: Vec<JsonDiagnostic<'a>>,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ShowArgs,
+) -> Result<ExitCode, CommandError> {
+    let loaded = read(session, &args.file)?;
+    let code = examined(session, &loaded);
+    let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics().to_vec();
+    diagnostics.extend(code.diagnostics.iter().cloned());
+    let Some(agent) = loaded.agent().filter(|_| code.is_valid()) else {
+        return not_shown(ui, session, args, &diagnostics);
+    };
+    let input = args.input.as_deref().map(|text| input_of(agent, Some(text)));
+    let rendered = if args.render { Some(agent.render(input.as_ref())) } else { None };
+    let rendered = match rendered.transpose() {
+        Ok(rendered) => rendered,
+        Err(problems) => {
+            diagnostics.extend(problems);
+            return not_shown(ui, session, args, &diagnostics);
+        }
+    };
+    let mut view = AgentView::new(agent, &code.schemes);
+    if let Some(rendered) = &rendered {
+        view = view.rendered(rendered, input.as_ref());
+    }
+    if args.json {
+        let diagnostics = diagnostics.iter().map(JsonDiagnostic::from).collect();
+        ui.print_json(&Shown { ok: true, agent: view, diagnostics })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    ui.mention(&diagnostics, session.root()?.path())?;
+    ui.print_heading(&format!("{} {} {}", agent.icon, agent.title, agent.version))?;
+    ui.print_line(&agent.description)?;
+    ui.print_line(format!("status: {}", agent.status.as_str()))?;
+    if !agent.required.env.is_empty() {
+        ui.print_line(format!("needs: {}", agent.required.env.join(", ")))?;
+    }
+    for scheme in &code.schemes {
+        ui.print_line(format!("tool {}: {}", scheme.name, scheme.description))?;
+    }
+    for command in &agent.commands {
+        ui.print_line(format!("/{}: {}", command.name, command.description))?;
+    }
+    let (system, rules) = match &rendered {
+        Some(rendered) => (rendered.system.as_str(), rendered.rules.as_str()),
+        None => (agent.system.text.as_str(), agent.rules.text.as_str()),
+    };
+    for (name, text) in [("System", system), ("Rules", rules)] {
+        if !text.is_empty() {
+            ui.print_heading(name)?;
+            ui.print_line(text)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn not_shown(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ShowArgs,
+    diagnostics: &[Diagnostic],
+) -> Result<ExitCode, CommandError> {
+    if !args.json {
+        return refuse(ui, session, diagnostics);
+    }
+    let diagnostics = diagnostics.iter().map(JsonDiagnostic::from).collect();
+    ui.print_json(&Refused { ok: false, diagnostics })?;
+    Ok(ErrorKind::Refused.exit_code())
+}

@@ -1,0 +1,148 @@
+//! What the reference says about registries, held against the program.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::install::{consumer, guidance, item, run};
+use crate::{project, workspace};
+
+fn document(path: &str) -> String {
+    fs::read_to_string(workspace().join(path)).unwrap()
+}
+
+/// Returns the first fenced block after a heading.
+fn block(page: &str, heading: &str) -> String {
+    let start = page.find(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("no {heading}"));
+    let block = page[start..].split("\n```").nth(1).unwrap();
+    block.split_once('\n').unwrap().1.to_owned()
+}
+
+/// Returns all keys with the way to them; of a list, those of its first entry.
+fn keys(value: &Value, way: &str, found: &mut Vec<String>) {
+    match value {
+        // Its keys are the author's.
+        Value::Object(_) if way.ends_with(".metadata") => {}
+        Value::Object(object) => {
+            for (key, value) in object {
+                let way = format!("{way}.{key}");
+                found.push(way.clone());
+                keys(value, &way, found);
+            }
+        }
+        Value::Array(list) => {
+            if let Some(first) = list.first() {
+                keys(first, &format!("{way}[]"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn all_keys(json: &str) -> Vec<String> {
+    let value: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    let mut found = Vec::new();
+    keys(&value, "", &mut found);
+    found
+}
+
+/// `docs/reference/json.md`: the documented objects have the keys of real ones.
+#[test]
+fn the_documented_json_has_the_real_keys() {
+    let page = document("docs/reference/json.md");
+    let project = consumer().with_file(".claude/rules/money.md", "mine\n");
+    let remote = guidance(&project);
+    let args = ["add", "acme/guidance@v1.0.0", "base", "--adopt", ".claude", "--json"];
+    let added = run(&project, &args).stdout;
+    let documented = block(&page, "`brief sync|add|remove|update|clean --json`");
+    assert_eq!(all_keys(&documented), all_keys(&added));
+    let list = run(&project, &["list", "--json"]).stdout;
+    assert_eq!(all_keys(&block(&page, "`brief list --json`")), all_keys(&list));
+    let offers = run(&project, &["list", "--available", "guidance", "--json"]).stdout;
+    let documented = block(&page, "`brief list --available SOURCE --json`");
+    assert_eq!(all_keys(&documented), all_keys(&offers));
+    remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
+    remote.git(&["tag", "v1.1.0"]);
+    let outdated = project.run(&["outdated", "--json"]).stdout;
+    assert_eq!(all_keys(&block(&page, "`brief outdated --json`")), all_keys(&outdated));
+    project.write(".claude/rules/money.md", "mine\n");
+    let doctor = project.run(&["doctor", "--json"]).stdout;
+    let documented = block(&page, "`brief doctor --json`");
+    assert_eq!(all_keys(&documented), all_keys(&doctor));
+    let documented: Value = serde_json::from_str(&documented).unwrap();
+    let real: Value = serde_json::from_str(&doctor).unwrap();
+    assert_eq!(documented[0], real[0]);
+}
+
+/// `docs/reference/registries.md`: the manifest and the lock that it shows are ones.
+#[test]
+fn the_documented_files_are_understood() {
+    let page = document("docs/reference/registries.md");
+    let project = project()
+        .with_file("brief.toml", block(&page, "`brief.toml`"))
+        .with_file("brief.lock", block(&page, "`brief.lock`"));
+    let tree = run(&project, &["list", "--tree"]).stdout;
+    assert!(tree.contains("rule/money 1.0.0 (platform-baseline)"), "{tree}");
+    // What it says is what would be written: nothing of it is lost on the way.
+    let listed = run(&project, &["list", "--json"]).json();
+    assert_eq!(listed["items"][0]["path"], "rules/money");
+}
+
+/// Every field that a real lock has is in the table, and every key of a source.
+#[test]
+fn every_field_is_documented() {
+    let page = document("docs/reference/registries.md");
+    let settings = "[mcp.files]\ncommand = \"npx\"\n";
+    let project = consumer().with_file("brief.toml", settings).with_file("AGENTS.md", "# Agents\n");
+    guidance(&project);
+    run(&project, &["add", "acme/guidance@v1.0.0", "base"]);
+    let lock = project.read("brief.lock");
+    let mut table = "";
+    let mut fields = BTreeSet::new();
+    for line in lock.lines() {
+        if let Some(name) = line.strip_prefix("[[") {
+            table = name.trim_end_matches(']');
+        } else if let Some((key, _)) = line.split_once(" = ").filter(|_| !line.starts_with(' ')) {
+            fields.insert((table, key));
+        }
+    }
+    assert!(fields.len() > 12, "{fields:?}");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    for (table, key) in fields {
+        let is_row = |row: &&str| {
+            let about = if table.is_empty() { "| `version`" } else { &format!("| `{table}.") };
+            let names = row.split('|').nth(1).unwrap_or_default();
+            row.starts_with(about) && (names.contains(&format!(".{key}`")) || table.is_empty())
+        };
+        assert!(rows.iter().any(is_row), "`{table}.{key}` is not documented");
+    }
+    let unknown = project.path().join("brief.toml");
+    fs::write(unknown, "[sources.x]\nzzzzzzzzzzzz = 1\n").unwrap();
+    let output = project.run(&["sync"]).stdout;
+    let keys = output.split("keys are ").nth(1).unwrap().lines().next().unwrap();
+    for key in keys.split(", ") {
+        assert!(
+            rows.iter().any(|row| row.contains(&format!("`{key}`"))),
+            "`{key}` is not documented"
+        );
+    }
+}
+
+/// Every check of `brief doctor` has a row, with its severity.
+#[test]
+fn every_check_of_the_doctor_is_documented() {
+    let page = document("docs/reference/registries.md");
+    let source = document("crates/cli/src/commands/doctor.rs");
+    let mut count = 0;
+    for (call, severity) in [("Finding::problem(", "warning"), ("Finding::note(", "note")] {
+        for part in source.split(call).skip(1) {
+            let Some(check) = part.trim_start().strip_prefix('"') else { continue };
+            let check = check.split('"').next().unwrap();
+            let row = format!("| `{check}` | {severity} | ");
+            assert!(page.contains(&row), "{row}");
+            count += 1;
+        }
+    }
+    assert!(count >= 8, "{count}");
+}

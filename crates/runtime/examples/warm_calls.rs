@@ -1,0 +1,97 @@
+//! Measures the sandbox: how long until tools are ready, and what a call costs then.
+//!
+//! `cargo run --profile dist -p brief-runtime --example warm_calls [PROGRAM]` prints one line of JSON.
+//! With `PROGRAM`, its hidden worker is measured instead of this example's own.
+#![expect(clippy::disallowed_methods, reason = "this measures real processes")]
+#![expect(clippy::print_stdout, reason = "this talks to a person or a script")]
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use brief_runtime::sandbox::{self, Limits, WORKER_ARGUMENT, WorkerProgram};
+use brief_runtime::{Grants, Host, ToolBox};
+use brief_syntax::System;
+use brief_syntax::system::OsSystem;
+use serde_json::json;
+
+const CODE: &str = "
+const scheme = (name) => ({ name, description: 'd', parameters: { type: 'object',
+  properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] } });
+return {
+  add: { fn: async ({ a, b }) => ({ sum: a + b }), scheme: scheme('add') },
+  denied: { fn: async (args, ctx, host) => { try { host.env('X') } catch {} }, scheme: scheme('denied') },
+};";
+
+const STARTS: usize = 40;
+const CALLS: usize = 20_000;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let argument = std::env::args().nth(1);
+    if argument.as_deref() == Some(WORKER_ARGUMENT) {
+        return Ok(sandbox::run_worker());
+    }
+    let system: Arc<dyn System> = Arc::new(OsSystem);
+    let program = match argument {
+        Some(program) => {
+            let program = system.resolve(program.as_ref())?.path;
+            WorkerProgram { program, args: vec![WORKER_ARGUMENT.into()] }
+        }
+        None => WorkerProgram::own(system.as_ref())?,
+    };
+    let load = || {
+        let host = Host::new(Arc::clone(&system), Grants::none());
+        ToolBox::load(Arc::clone(&system), &program, CODE, Limits::default(), host)
+    };
+    let mut ready = Vec::new();
+    for _ in 0..STARTS {
+        let start = Instant::now();
+        let tools = load()?;
+        ready.push(start.elapsed());
+        drop(tools);
+    }
+    let mut tools = load()?;
+    let mut calls = |name: &str, count: usize| -> Result<Vec<Duration>, Box<dyn Error>> {
+        let (args, ctx) = (json!({"a": 2, "b": 3}), json!({"input": ""}));
+        let mut times = Vec::with_capacity(count);
+        for _ in 0..count {
+            let start = Instant::now();
+            tools.call(name, &args, &ctx)?;
+            times.push(start.elapsed());
+        }
+        Ok(times)
+    };
+    calls("add", 100)?;
+    let warm = calls("add", CALLS)?;
+    let asking = calls("denied", CALLS / 4)?;
+    let status = system.read(format!("/proc/{}/status", tools.worker_id()).as_ref(), 65_536);
+    let status = status.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let status = status.unwrap_or_default();
+    let memory = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.map(|line| line.trim_matches([':', '\t', ' ']).to_owned())
+    };
+    println!(
+        "{}",
+        json!({
+            "fence": format!("{:?}", tools.fence()),
+            "ready_ms": summary(ready, 1_000.0),
+            "warm_call_us": summary(warm, 1_000_000.0),
+            "call_with_question_us": summary(asking, 1_000_000.0),
+            "worker_rss": memory("VmRSS"),
+            "worker_rss_most": memory("VmHWM"),
+        })
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the least, the middle and nearly the most of some times.
+fn summary(mut times: Vec<Duration>, unit: f64) -> serde_json::Value {
+    times.sort_unstable();
+    let at = |part: usize| {
+        let time = times.get(times.len() * part / 100).copied().unwrap_or_default();
+        (time.as_secs_f64() * unit * 100.0).round() / 100.0
+    };
+    json!({"min": at(0), "median": at(50), "p95": at(95)})
+}

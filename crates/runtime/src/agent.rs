@@ -1,0 +1,137 @@
+//! An agent file and a worker put together: what its tools are, and calling them.
+
+use std::sync::Arc;
+
+use brief_dialects::agents::{
+    Agent, Effective, Evaluated, Scheme, Value as AgentValue, check_tools,
+};
+use brief_syntax::{Diagnostic, Severity, Span, System};
+use serde_json::{Value, json};
+
+use crate::abilities::{GrantError, Grants, Host};
+use crate::conversation::Tools;
+use crate::gates;
+use crate::sandbox::{Limits, WorkerProgram};
+use crate::tools::{CallError, Evaluation, ToolBox, ToolsError};
+
+/// The tools of an agent as its code says, before any ability is there.
+#[derive(Debug, Default)]
+pub struct AgentCode {
+    /// What a model is told.
+    pub schemes: Vec<Scheme>,
+    /// What is wrong; with an error among it, the agent must not run.
+    pub diagnostics: Vec<Diagnostic>,
+    evaluation: Option<Evaluation>,
+}
+
+impl AgentCode {
+    /// Runs the code of an agent in a worker, without any ability. An agent without tools starts none.
+    pub fn evaluate(system: Arc<dyn System>, agent: &Agent) -> AgentCode {
+        let Some(tools) = &agent.tools else {
+            let (schemes, diagnostics) = check_tools(agent, &[]);
+            return AgentCode { schemes, diagnostics, evaluation: None };
+        };
+        let program = match WorkerProgram::own(system.as_ref()) {
+            Ok(program) => program,
+            Err(error) => {
+                let problem = ToolsError::Worker(format!("the worker cannot be started: {error}"));
+                return AgentCode::failed(agent, &problem);
+            }
+        };
+        match Evaluation::run(system, &program, &tools.code, Limits::default()) {
+            Ok(evaluation) => {
+                let returned: Vec<Evaluated> = evaluation
+                    .returned()
+                    .iter()
+                    .map(|one| Evaluated {
+                        key: one.key.clone(),
+                        has_function: one.has_function,
+                        scheme: one.scheme.clone(),
+                        fields: one.fields.clone(),
+                    })
+                    .collect();
+                let (schemes, diagnostics) = check_tools(agent, &returned);
+                AgentCode { schemes, diagnostics, evaluation: Some(evaluation) }
+            }
+            Err(error) => AgentCode::failed(agent, &error),
+        }
+    }
+
+    fn failed(agent: &Agent, error: &ToolsError) -> AgentCode {
+        let span = agent.tools.as_ref().map_or(Span::at(0), |tools| tools.heading);
+        let problem =
+            Diagnostic::error("agents/tools-code", &agent.source, span, error.to_string());
+        let problem = match error.help() {
+            Some(help) => problem.with_help(help),
+            None => problem,
+        };
+        AgentCode { diagnostics: vec![problem], ..AgentCode::default() }
+    }
+
+    /// Returns whether the agent may run.
+    pub fn is_valid(&self) -> bool {
+        self.diagnostics.iter().all(|found| found.severity != Severity::Error)
+    }
+
+    /// Makes the tools callable; `host` is what they may ask for, `input` what `ctx.input` is.
+    pub fn into_tools(self, host: Host, input: &AgentValue) -> Result<AgentTools, ToolsError> {
+        let tool_box = match self.evaluation {
+            Some(evaluation) => Some(evaluation.into_tools(host)?),
+            None => None,
+        };
+        let ctx = json!({ "input": input });
+        Ok(AgentTools { schemes: self.schemes, tool_box, ctx })
+    }
+}
+
+/// Returns what an agent has in the end, as its host wants to know it.
+pub fn grants(effective: &Effective<'_>, agent: &Agent) -> Result<Grants, GrantError> {
+    let allowed: Vec<String> = effective.list().iter().map(ToString::to_string).collect();
+    let denied: Vec<String> = agent.abilities.deny.iter().map(ToString::to_string).collect();
+    Grants::new(allowed.iter().map(String::as_str), denied.iter().map(String::as_str))
+}
+
+/// The tools of an agent, ready to be called.
+pub struct AgentTools {
+    schemes: Vec<Scheme>,
+    tool_box: Option<ToolBox>,
+    ctx: Value,
+}
+
+impl AgentTools {
+    /// Calls a tool, by its name in any case.
+    pub fn call_json(&mut self, name: &str, arguments: &Value) -> Result<Value, CallError> {
+        match &mut self.tool_box {
+            Some(tool_box) => tool_box.call(name, arguments, &self.ctx),
+            None => Err(CallError::Unknown { name: name.to_owned(), nearest: None }),
+        }
+    }
+}
+
+impl Tools for AgentTools {
+    fn schemes(&self) -> &[Scheme] {
+        &self.schemes
+    }
+
+    fn call(&mut self, name: &str, arguments: &str) -> Result<String, String> {
+        let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
+        let arguments: Value = serde_json::from_str(arguments)
+            .map_err(|error| format!("the arguments of `{name}` are no JSON: {error}"))?;
+        let result = self.call_json(name, &arguments).map_err(|error| error.to_string())?;
+        Ok(match result {
+            Value::String(text) => text,
+            other => other.to_string(),
+        })
+    }
+
+    fn start(&mut self, name: &str) -> Result<(), String> {
+        let Some(tool_box) = &mut self.tool_box else {
+            return Err("there is no such tool".to_owned());
+        };
+        gates::run_startup(tool_box, name, &self.ctx).map(drop).map_err(|error| match error {
+            // Who reports it names the tool.
+            gates::GateError::Failed { error, .. } => error.to_string(),
+            other => other.to_string(),
+        })
+    }
+}

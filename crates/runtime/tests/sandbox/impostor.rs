@@ -1,0 +1,131 @@
+//! Workers that are none: whatever one says or does not say, the parent ends it and says why.
+
+use std::time::{Duration, Instant};
+
+use brief_runtime::sandbox::{Limits, WorkerProgram};
+use brief_runtime::{CallError, ToolBox, ToolsError};
+use brief_syntax::system::{Call, Ending, Stream};
+use serde_json::{Value, json};
+
+use crate::{nothing, short, system, worker};
+
+/// A shell that plays the worker.
+fn shell(script: &str) -> WorkerProgram {
+    WorkerProgram { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] }
+}
+
+/// A message as `printf` writes it.
+fn message(value: &Value) -> String {
+    raw(&value.to_string())
+}
+
+fn raw(text: &str) -> String {
+    let length = u32::try_from(text.len()).unwrap().to_be_bytes();
+    let mut command = "printf '".to_owned();
+    for byte in length.into_iter().chain(text.bytes()) {
+        command.push_str(&format!("\\{byte:03o}"));
+    }
+    command + "'"
+}
+
+fn ready() -> String {
+    let scheme = json!({"name": "t", "description": "d", "parameters": {}});
+    let tool = json!({"key": "t", "has_function": true, "scheme": scheme, "fields": []});
+    message(&json!({"ready": {"returned": [tool], "fence": "none"}}))
+}
+
+fn limits() -> Limits {
+    Limits { wall: Duration::from_secs(2), ..short() }
+}
+
+fn load(script: &str) -> Result<ToolBox, ToolsError> {
+    // It reads the order first, so that nobody writes to a pipe that is gone.
+    let script = format!("head -c 4 >/dev/null; {script}");
+    ToolBox::load(system(), &shell(&script), "return {};", limits(), nothing())
+}
+
+#[test]
+fn what_does_not_become_ready() {
+    for (script, words) in [
+        ("exit 3".to_owned(), "the worker ended with status 3"),
+        ("kill -9 $$".to_owned(), "ended by the system"),
+        ("sleep 60".to_owned(), "it took longer than 2 s and was ended"),
+        ("printf '\\377\\377\\377\\377'".to_owned(), "a message of 4294967295 bytes"),
+        (raw("not JSON"), "makes no sense"),
+        (raw("{\"nobody\": 1}"), "makes no sense"),
+        (raw("{\"done\": {\"value\": 1}}"), "makes no sense"),
+        (raw(&"[".repeat(20_000)), "makes no sense"),
+        ("printf '\\000\\000\\001\\000half'".to_owned(), "the worker ended with status 0"),
+        ("printf '\\000\\000\\001\\000half'; sleep 60".to_owned(), "longer than 2 s"),
+        ("yes".to_owned(), "bytes"),
+    ] {
+        let error = load(&script).unwrap_err().to_string();
+        assert!(error.contains(words), "{script}: {error}");
+    }
+    let nobody = WorkerProgram { program: "/no/such/program".into(), args: Vec::new() };
+    let error = ToolBox::load(system(), &nobody, "", limits(), nothing()).unwrap_err();
+    assert!(error.to_string().contains("could not be started"), "{error}");
+}
+
+#[test]
+fn what_does_not_answer_a_call() {
+    let log = message(&json!({"log": {"level": "log", "text": "x".repeat(1_000)}}));
+    let ask = message(&json!({"ask": {"ability": "no", "call": "such", "args": []}}));
+    for (script, words) in [
+        ("exit 0".to_owned(), "the worker ended with status 0"),
+        ("sleep 60".to_owned(), "longer than 2 s"),
+        (format!("while :; do {log}; done"), "logged more than it may"),
+        (format!("{ask}; exit 9"), "status 9"),
+        (ready(), "makes no sense"),
+        (raw("{\"failed\": {}}"), "makes no sense"),
+    ] {
+        let script = format!("{}; head -c 4 >/dev/null; {script}", ready());
+        let mut tools = load(&script).unwrap();
+        let error = tools.call("t", &json!({}), &json!({})).unwrap_err();
+        assert!(matches!(error, CallError::Ended { .. }), "{script}: {error}");
+        // A shell that ends while we still write looks like any other end.
+        let text = error.to_string();
+        assert!(text.contains(words) || text.contains("the worker ended"), "{script}: {text}");
+    }
+}
+
+/// A worker that reads nothing cannot hold whoever writes to it.
+#[test]
+fn arguments_that_nobody_reads_do_not_hold_us() {
+    let mut tools = load(&format!("{}; sleep 60", ready())).unwrap();
+    let start = Instant::now();
+    let error = tools.call("t", &json!({"a": "x".repeat(1 << 20)}), &json!({})).unwrap_err();
+    assert!(error.to_string().contains("longer than 2 s"), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+    let large = json!({"a": "x".repeat(20 << 20)});
+    let mut tools = crate::load(&crate::tool("() => 1")).unwrap();
+    let error = tools.call("t", &large, &json!({})).unwrap_err().to_string();
+    assert_eq!(error, "tool `t`: the arguments are too large");
+    assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));
+}
+
+/// The worker goes when its parent does, and says nothing to one that is none.
+#[test]
+fn a_worker_ends_with_its_parent() {
+    let load = json!({"load": {"code": "return {};", "limits":
+        {"memory": 16 << 20, "stack": 1 << 20, "cpu_micros": 1_000_000, "result": 1000, "log": 1000}}})
+    .to_string();
+    let mut order = u32::try_from(load.len()).unwrap().to_be_bytes().to_vec();
+    order.extend_from_slice(load.as_bytes());
+    for (input, ending, says) in [
+        (order.clone(), Ending::Exited(0), true),
+        (order[..order.len() - 3].to_vec(), Ending::Exited(1), false),
+        (b"hello there".to_vec(), Ending::Exited(1), false),
+        (Vec::new(), Ending::Exited(1), false),
+    ] {
+        let mut call = Call::new(worker().program, "/", Duration::from_secs(20), 1 << 20);
+        call.input = input;
+        let mut output = Vec::new();
+        let ended = system().run(&call, &mut |stream, piece| {
+            assert_eq!(stream, Stream::Stdout);
+            output.extend_from_slice(piece);
+        });
+        assert_eq!(ended.unwrap(), ending);
+        assert_eq!(!output.is_empty(), says);
+    }
+}
