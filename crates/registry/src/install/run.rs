@@ -23,6 +23,7 @@ use super::{
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
 use crate::outputs::ChangeKind;
+use crate::outputs::backup;
 use crate::outputs::disk::{Disk, Found};
 use crate::outputs::item::{self, Beside};
 use crate::outputs::plan::{self, Advice, Backup, Chosen, Plan, Policy, Wanted};

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, Permission};
+use brief_syntax::system::{Dir, FileContent};
 
 use super::disk::Disk;
 use super::split;
@@ -16,7 +16,8 @@ pub(crate) const BACKUPS: &str = "backups";
 /// Copies a file before it is replaced, and returns the name of the copy.
 pub(super) fn back_up(disk: &mut Disk<'_>, own: &Disk<'_>, path: &str) -> io::Result<String> {
     let content = disk.read(path).map_err(io::Error::other)?;
-    let mut directory = own.make_directory(BACKUPS)?;
+    // What was the user's alone stays so.
+    let mut directory = own.make_private_directory(BACKUPS)?;
     let (parent, name) = split(path);
     for part in parent.split('/').filter(|part| !part.is_empty()) {
         directory = directory.make_dir(OsStr::new(part))?;
@@ -28,6 +29,7 @@ pub(super) fn back_up(disk: &mut Disk<'_>, own: &Disk<'_>, path: &str) -> io::Re
             Ok(_) => copy = format!("{name}.{number}"),
             Err(_) => {
                 directory.put_file(OsStr::new(&copy), &content.bytes, content.permission)?;
+                disk.share_permissions(directory.as_ref(), &copy, path)?;
                 break;
             }
         }
@@ -35,20 +37,30 @@ pub(super) fn back_up(disk: &mut Disk<'_>, own: &Disk<'_>, path: &str) -> io::Re
     Ok(if parent.is_empty() { copy } else { format!("{parent}/{copy}") })
 }
 
-pub(super) fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<(Vec<u8>, Permission)>> {
-    let Some(directory) = own.directory(BACKUPS)? else { return Ok(None) };
+/// A copy that was made.
+pub(super) struct Original {
+    pub(super) content: FileContent,
+    directory: Box<dyn Dir>,
+    name: String,
+}
+
+impl Original {
+    /// Gives a staged file the permissions of the copy.
+    pub(super) fn share_permissions(&self, stage: &dyn Dir, staged: &str) -> io::Result<()> {
+        self.directory.share_permissions(stage, OsStr::new(staged), OsStr::new(&self.name))
+    }
+}
+
+/// Reads a copy; `None` when somebody has removed it.
+pub(super) fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<Original>> {
+    let Some(mut directory) = own.directory(BACKUPS)? else { return Ok(None) };
     let (parent, name) = split(copy);
-    let below: Box<dyn Dir>;
-    let place = if parent.is_empty() {
-        directory.as_ref()
-    } else {
+    if !parent.is_empty() {
         match directory.open_dir_below(Path::new(parent)) {
-            Ok(handle) => below = handle,
+            Ok(below) => directory = below,
             Err(_) => return Ok(None),
         }
-        below.as_ref()
-    };
-    // A copy that somebody has removed does not come back.
-    let content = place.read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES);
-    Ok(content.ok().map(|content| (content.bytes, content.permission)))
+    }
+    let content = directory.read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES);
+    Ok(content.ok().map(|content| Original { content, directory, name: name.to_owned() }))
 }

@@ -5,7 +5,6 @@
 //! alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +12,6 @@ use std::sync::Arc;
 use brief_dialects::portable::output::{Compiled, Content};
 use brief_dialects::portable::{Item, ItemId};
 use brief_syntax::hash::sha256;
-use brief_syntax::system::{Dir, Permission};
 use brief_syntax::{Diagnostic, Source, Span};
 
 use super::backup::{back_up, read_backup};
@@ -21,7 +19,7 @@ use super::disk::{Disk, Found};
 use super::item::Beside;
 use super::record::{FileRecord, ItemRecord, Record, is_output_path};
 use super::stage::{At, Mode, Planned, Stage};
-use super::{Change, ChangeKind, split};
+use super::{Change, ChangeKind};
 
 /// What becomes of files that somebody else has changed or written.
 #[derive(Debug, Clone, Default)]
@@ -459,7 +457,7 @@ impl<'p> Plan<'p> {
         };
         if let Some(differences) = &mut self.differences {
             let before = content_of(disk, path)?;
-            let after = original.as_ref().map(|(bytes, _)| bytes.clone());
+            let after = original.as_ref().map(|original| original.content.bytes.clone());
             differences.push(Difference { path: path.to_owned(), before, after });
         }
         if let Some(stage) = &mut self.stage {
@@ -467,16 +465,19 @@ impl<'p> Plan<'p> {
                 self.backups.push((path.to_owned(), back_up(disk, own, path)?));
             }
             match &original {
-                Some((bytes, permission)) => {
+                Some(original) => {
+                    let bytes = &original.content.bytes;
                     let planned = Planned {
                         at: At::Outputs,
                         path,
                         mode: Mode::Own,
-                        permission: *permission,
+                        permission: original.content.permission,
                         sha256: brief_syntax::hash::sha256(bytes),
                         before: Some(sha256.to_owned()),
                     };
                     stage.put(planned, &mut |target| target.write_all(bytes))?;
+                    let (files, last) = stage.last();
+                    original.share_permissions(files, &last)?;
                 }
                 None => stage.remove(At::Outputs, path, sha256),
             }
