@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::manifest::Place;
 use crate::outputs::plan::key;
-use crate::outputs::record::{FileRecord, ItemRecord, Record, is_below, is_output_path};
+use crate::outputs::record::{FileRecord, ItemRecord, Record, is_output_path, is_plain_path};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "brief.lock";
@@ -277,7 +277,7 @@ impl RawLock {
         }
         for shared in self.shared {
             let mark = quoted(&shared.path);
-            if !is_below(&shared.path) {
+            if !is_plain_path(&shared.path) {
                 return Err((mark, format!("`{}` is no path in the project", shared.path)));
             }
             let entries: Option<Vec<SharedEntry>> =

@@ -1,7 +1,9 @@
 //! A run that is killed at any step leaves the old state or the new one behind, or what the next run makes
 //! the new one.
 
+use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::portable::{ItemId, Kind};
@@ -187,6 +189,22 @@ fn removal() -> Action {
 fn in_the_way(base: &Path) {
     wanted(base);
     write(&base.join("project"), &[(".claude/rules/api.md", "mine\n")]);
+}
+
+/// What only the user could read, nobody else can read in between or afterwards.
+#[test]
+fn what_was_adopted_comes_back_with_its_permissions() {
+    let scene = Scene::new(Action::Clean, |base| {
+        in_the_way(base);
+        let secret = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(base.join("project/.claude/rules/api.md"), secret).unwrap();
+        act(&healthy(base), base, &Action::Adopt(".claude/rules/api.md")).unwrap();
+    });
+    let (old, new) = (scene.old(), scene.new_tree());
+    assert_ne!(old[".claude/rules/api.md"].0, Some(b"mine\n".to_vec()));
+    assert_eq!(old[".brief/backups/.claude/rules/api.md"], (Some(b"mine\n".to_vec()), 0o600));
+    assert_eq!(old[".brief/backups/"].1, 0o700);
+    assert_eq!(new[".claude/rules/api.md"], (Some(b"mine\n".to_vec()), 0o600));
 }
 
 fn adopted(base: &Path) {

@@ -23,6 +23,7 @@ use super::{
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
 use crate::outputs::ChangeKind;
+use crate::outputs::backup;
 use crate::outputs::disk::{Disk, Found};
 use crate::outputs::item::{self, Beside};
 use crate::outputs::plan::{self, Advice, Backup, Chosen, Plan, Policy, Wanted};
@@ -410,7 +411,7 @@ impl Run<'_> {
         report.kept = plan.kept;
         report.diagnostics = plan.diagnostics;
         let copies = plan.backups.into_iter();
-        let place = self.project.own.join(plan::BACKUPS);
+        let place = self.project.own.join(backup::BACKUPS);
         report.backups = copies.map(|(path, copy)| (path, place.join(copy))).collect();
         report.record = Some(plan.after);
     }

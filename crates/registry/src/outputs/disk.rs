@@ -116,6 +116,18 @@ impl<'d> Disk<'d> {
         top.make_dir(OsStr::new(name))
     }
 
+    /// Opens a directory in it, and creates it for the user alone if need be.
+    pub(crate) fn make_private_directory(&self, name: &str) -> io::Result<Box<dyn Dir>> {
+        let top = self.top.as_deref().ok_or(io::ErrorKind::NotFound)?;
+        match top.open_dir(OsStr::new(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.system.create_private_dir(&self.path.join(name))?;
+                top.open_dir(OsStr::new(name))
+            }
+            outcome => outcome,
+        }
+    }
+
     /// Says what is at a path.
     pub(crate) fn look(&mut self, path: &str) -> Found {
         if self.is_new {

@@ -1,6 +1,7 @@
 //! Writing files of clients: what is ours, what is somebody else's, and one step from the old state to
 //! the new one.
 
+pub(crate) mod backup;
 pub(crate) mod disk;
 pub(crate) mod item;
 pub(crate) mod plan;

@@ -5,7 +5,6 @@
 //! alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,17 +12,14 @@ use std::sync::Arc;
 use brief_dialects::portable::output::{Compiled, Content};
 use brief_dialects::portable::{Item, ItemId};
 use brief_syntax::hash::sha256;
-use brief_syntax::system::{Dir, Permission};
 use brief_syntax::{Diagnostic, Source, Span};
 
+use super::backup::{back_up, read_backup};
 use super::disk::{Disk, Found};
 use super::item::Beside;
 use super::record::{FileRecord, ItemRecord, Record, is_output_path};
 use super::stage::{At, Mode, Planned, Stage};
-use super::{Change, ChangeKind, split};
-
-/// The directory of copies of what was replaced, in the directory that is only for us.
-pub(crate) const BACKUPS: &str = "backups";
+use super::{Change, ChangeKind};
 
 /// What becomes of files that somebody else has changed or written.
 #[derive(Debug, Clone, Default)]
@@ -461,7 +457,7 @@ impl<'p> Plan<'p> {
         };
         if let Some(differences) = &mut self.differences {
             let before = content_of(disk, path)?;
-            let after = original.as_ref().map(|(bytes, _)| bytes.clone());
+            let after = original.as_ref().map(|original| original.content.bytes.clone());
             differences.push(Difference { path: path.to_owned(), before, after });
         }
         if let Some(stage) = &mut self.stage {
@@ -469,16 +465,19 @@ impl<'p> Plan<'p> {
                 self.backups.push((path.to_owned(), back_up(disk, own, path)?));
             }
             match &original {
-                Some((bytes, permission)) => {
+                Some(original) => {
+                    let bytes = &original.content.bytes;
                     let planned = Planned {
                         at: At::Outputs,
                         path,
                         mode: Mode::Own,
-                        permission: *permission,
+                        permission: original.content.permission,
                         sha256: brief_syntax::hash::sha256(bytes),
                         before: Some(sha256.to_owned()),
                     };
                     stage.put(planned, &mut |target| target.write_all(bytes))?;
+                    let (files, last) = stage.last();
+                    original.share_permissions(files, &last)?;
                 }
                 None => stage.remove(At::Outputs, path, sha256),
             }
@@ -546,46 +545,6 @@ fn fill(content: &Content, beside: &Beside, target: &mut dyn Write) -> io::Resul
 
 fn content_of(disk: &mut Disk<'_>, path: &str) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(disk.read(path).map_err(io::Error::other)?.bytes))
-}
-
-/// Copies a file before it is replaced, and returns the name of the copy.
-fn back_up(disk: &mut Disk<'_>, own: &Disk<'_>, path: &str) -> io::Result<String> {
-    let content = disk.read(path).map_err(io::Error::other)?;
-    let mut directory = own.make_directory(BACKUPS)?;
-    let (parent, name) = split(path);
-    for part in parent.split('/').filter(|part| !part.is_empty()) {
-        directory = directory.make_dir(OsStr::new(part))?;
-    }
-    let mut copy = name.to_owned();
-    for number in 2.. {
-        match directory.read(OsStr::new(&copy), brief_syntax::limits::SUPPORT_FILE_BYTES) {
-            Ok(bytes) if bytes == content.bytes => break,
-            Ok(_) => copy = format!("{name}.{number}"),
-            Err(_) => {
-                directory.put_file(OsStr::new(&copy), &content.bytes, content.permission)?;
-                break;
-            }
-        }
-    }
-    Ok(if parent.is_empty() { copy } else { format!("{parent}/{copy}") })
-}
-
-fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<(Vec<u8>, Permission)>> {
-    let Some(directory) = own.directory(BACKUPS)? else { return Ok(None) };
-    let (parent, name) = split(copy);
-    let below: Box<dyn Dir>;
-    let place = if parent.is_empty() {
-        directory.as_ref()
-    } else {
-        match directory.open_dir_below(Path::new(parent)) {
-            Ok(handle) => below = handle,
-            Err(_) => return Ok(None),
-        }
-        below.as_ref()
-    };
-    // A copy that somebody has removed does not come back.
-    let content = place.read_file(OsStr::new(name), brief_syntax::limits::SUPPORT_FILE_BYTES);
-    Ok(content.ok().map(|content| (content.bytes, content.permission)))
 }
 
 /// What is written has to be a path that a record can name.

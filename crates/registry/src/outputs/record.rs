@@ -96,9 +96,11 @@ impl Record {
             return Err(format!("it has version {}, and only {VERSION} is known", record.version));
         }
         // Files are removed by what stands here.
-        let mut paths = record.items.values().flat_map(|item| item.files.keys());
-        let shared = record.shared.keys().find(|path| !is_below(path));
-        match paths.find(|path| !is_output_path(path)).or(shared) {
+        let paths = record.items.values().flat_map(|item| item.files.keys());
+        let adopted = record.adopted.iter().flat_map(|(path, copy)| [path, copy]);
+        let shared = record.shared.keys().find(|path| !is_plain_path(path));
+        let wrong = paths.chain(adopted).find(|path| !is_output_path(path)).or(shared);
+        match wrong {
             Some(path) => Err(format!("`{path}` is no path of an output")),
             None => Ok(Some(record)),
         }
@@ -132,9 +134,4 @@ pub(crate) fn is_plain_path(path: &str) -> bool {
     !path.contains(['\\', '\0'])
         && path.split('/').all(is_plain)
         && !path.split('/').next().is_some_and(is_own)
-}
-
-/// Returns whether a path leads to something in the project.
-pub(crate) fn is_below(path: &str) -> bool {
-    !path.contains(['\\', '\0']) && path.split('/').all(|name| !matches!(name, "" | "." | ".."))
 }

@@ -155,7 +155,8 @@ pub(crate) struct Recovered {
 impl Stage {
     /// Starts with nothing, in the directory that is only for us.
     pub(crate) fn begin(own: &Disk<'_>) -> io::Result<Stage> {
-        let files = own.make_directory(STAGED)?;
+        // Parts of files that are the user's alone are put together here.
+        let files = own.make_private_directory(STAGED)?;
         clear(files.as_ref())?;
         let journal = Journal { version: VERSION, ..Journal::default() };
         Ok(Stage { files, last: 0, journal })
@@ -183,6 +184,11 @@ impl Stage {
         self.last += 1;
         let (path, sha256) = (path.to_owned(), sha256.to_owned());
         self.journal.removals.push(Removal { at, path, sha256, staged: self.last });
+    }
+
+    /// Returns where the last file was put.
+    pub(crate) fn last(&self) -> (&dyn Dir, String) {
+        (self.files.as_ref(), name(self.last))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

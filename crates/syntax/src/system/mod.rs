@@ -13,6 +13,7 @@ mod os_companion;
 #[cfg(unix)]
 mod os_process;
 mod os_read;
+mod os_replace;
 mod os_self;
 mod os_tree;
 #[cfg(unix)]

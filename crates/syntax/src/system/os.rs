@@ -18,7 +18,7 @@ use super::os_read::{read_by_pieces, read_open};
 use super::{Call, Companion, Ending, Stream};
 use super::{
     Dir, DirEntry, FileContent, FileKind, FileLock, Ownership, Permission, Place, ReadError,
-    Resolved, Status, System, TemporaryDir, os_self, os_tree, private,
+    Resolved, Status, System, TemporaryDir, os_replace, os_self, os_tree, private,
 };
 
 /// The operating system that the program runs on.
@@ -143,27 +143,7 @@ impl System for OsSystem {
     }
 
     fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let directory = directory.unwrap_or(Path::new("."));
-        let mut staged = tempfile::Builder::new().prefix(".brief-").tempfile_in(directory)?;
-        staged.write_all(bytes)?;
-        match fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_file() => {
-                staged.as_file().set_permissions(metadata.permissions())?;
-            }
-            // A staged file is private; a new settings file is not a secret.
-            #[cfg(unix)]
-            Err(_) => staged.as_file().set_permissions(handles::default_permissions())?,
-            _ => {}
-        }
-        staged.as_file().sync_all()?;
-        staged.persist(path).map_err(|error| error.error)?;
-        // The rename is only safe on disk once the directory is. Not every file system can do
-        // it, and the file itself is whole either way.
-        if let Ok(directory) = File::open(directory) {
-            let _ = directory.sync_all();
-        }
-        Ok(())
+        os_replace::replace_file(path, bytes)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -225,7 +205,6 @@ mod handles {
     use std::mem::MaybeUninit;
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::PermissionsExt;
 
     #[cfg(target_os = "linux")]
     use rustix::fs::ResolveFlags;
@@ -591,12 +570,6 @@ mod handles {
             return None;
         }
         Some(PathBuf::from(OsString::from(OsStr::from_bytes(&target))))
-    }
-
-    pub(super) fn default_permissions() -> fs::Permissions {
-        // The umask can only be read by setting it for the whole process, so a new file gets the
-        // usual mode instead.
-        fs::Permissions::from_mode(0o644)
     }
 }
 
