@@ -25,7 +25,7 @@ use files::Files;
 pub use address::is_public;
 pub use audit::Audit;
 pub use grants::{GrantError, Grants};
-pub use network::NetworkPolicy;
+pub use network::{NetworkPolicy, fetch_text};
 pub use programs::DEFAULT_PATH;
 pub use scope::runs_anything;
 

@@ -11,6 +11,7 @@ pub mod conversation;
 pub mod gates;
 pub mod policy;
 pub mod prompt;
+pub mod remote_commands;
 pub mod review;
 pub mod sandbox;
 pub mod shell;

@@ -131,6 +131,23 @@ pub(super) fn shown(address: &str, options: Option<&Value>) -> String {
     format!("{} {address}{query}", method.to_uppercase())
 }
 
+/// Fetches a text that the operator has asked for, with the same care as for a tool.
+pub fn fetch_text(
+    system: &dyn System,
+    policy: &NetworkPolicy,
+    address: &str,
+) -> Result<String, String> {
+    let said = |refusal: Refusal| refusal.to_string();
+    let request = Request::read(&[Value::from(address)]).map_err(said)?;
+    let time = Duration::from_secs(limits::TOOL_FETCH_SECONDS);
+    let answer = fetch(system, policy, request, time).map_err(said)?;
+    match (answer["status"].as_u64(), answer["body"].as_str()) {
+        (Some(200), Some(body)) => Ok(body.to_owned()),
+        (Some(status), _) => Err(format!("the server answered {status}")),
+        (None, _) => Err("the server answered nothing".to_owned()),
+    }
+}
+
 /// Sends a request and follows where it leads.
 pub(super) fn fetch(
     system: &dyn System,

@@ -59,7 +59,7 @@ pub(super) fn run(
         [] => Base::ALL.map(Ability::Base).to_vec(),
         names => parse_abilities("--want", names)?,
     };
-    let loaded = read(session, &args.file)?;
+    let loaded = read(ui, session, &args.file)?;
     let agent = match usable(ui, session, &loaded)? {
         Ok(agent) => agent,
         Err(code) => return Ok(code),

@@ -56,7 +56,7 @@ pub(super) fn run(
             .with_hint("write an object, such as '{\"name\": \"value\"}'")
     })?;
     let grant = args.executing.abilities()?;
-    let loaded = read(session, &args.file)?;
+    let loaded = read(ui, session, &args.file)?;
     let agent = match usable(ui, session, &loaded)? {
         Ok(agent) => agent,
         Err(code) => return Ok(code),

@@ -30,7 +30,7 @@ pub(super) fn run(
     session: &Session,
     args: &CommandArgs,
 ) -> Result<ExitCode, CommandError> {
-    let loaded = read(session, &args.file)?;
+    let loaded = read(ui, session, &args.file)?;
     let agent = match usable(ui, session, &loaded)? {
         Ok(agent) => agent,
         Err(code) => return Ok(code),

@@ -15,6 +15,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use brief_engine::agents::{Ability, Agent, Loaded, Options, load};
+use brief_runtime::abilities::NetworkPolicy;
+use brief_runtime::remote_commands;
 use brief_syntax::Diagnostic;
 use clap::{Args, Subcommand};
 
@@ -48,6 +50,10 @@ struct OneFile {
     /// The agent file, such as `agents/dev_review.agent.md`
     #[arg(value_name = "FILE")]
     file: PathBuf,
+
+    /// Fetch the commands that the file names by address; their content is recorded, and must stay the same
+    #[arg(long)]
+    fetch: bool,
 }
 
 /// What the operator lets an agent do.
@@ -93,10 +99,21 @@ pub(crate) fn run(
 }
 
 /// Reads an agent file that the user named.
-fn read(session: &Session, file: &OneFile) -> Result<Loaded, CommandError> {
+fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded, CommandError> {
     let root = session.root()?;
+    let path = session.directory().join(&file.file);
     let options = Options { root: Some(root.path()), ..Options::default() };
-    Ok(load(session.system(), &session.directory().join(&file.file), &options))
+    let loaded = load(session.system(), &path, &options);
+    let Some(agent) = loaded.agent().filter(|agent| file.fetch && !agent.unresolved.is_empty())
+    else {
+        return Ok(loaded);
+    };
+    let commands = remote_commands::fetch(session.system(), &NetworkPolicy::default(), agent);
+    for note in &commands.notes {
+        ui.warning(note)?;
+    }
+    let options = Options { fetched: &commands.fetched, ..options };
+    Ok(load(session.system(), &path, &options))
 }
 
 /// Returns the agent of a file that has no error; what is wrong with another one is told.

@@ -47,7 +47,7 @@ pub(super) fn run(
     args: &ReadyArgs,
 ) -> Result<ExitCode, CommandError> {
     let grant = args.executing.abilities()?;
-    let loaded = read(session, &args.file)?;
+    let loaded = read(ui, session, &args.file)?;
     let agent = match loaded.agent() {
         Some(agent) => agent,
         None if args.json => {

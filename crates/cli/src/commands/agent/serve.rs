@@ -36,7 +36,7 @@ pub(super) fn run(
     args: &ServeArgs,
 ) -> Result<ExitCode, CommandError> {
     let grant = args.executing.abilities()?;
-    let loaded = read(session, &args.file)?;
+    let loaded = read(ui, session, &args.file)?;
     let agent = match usable(ui, session, &loaded)? {
         Ok(agent) => agent,
         Err(code) => return Ok(code),

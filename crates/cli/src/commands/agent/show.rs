@@ -53,7 +53,7 @@ pub(super) fn run(
     session: &Session,
     args: &ShowArgs,
 ) -> Result<ExitCode, CommandError> {
-    let loaded = read(session, &args.file)?;
+    let loaded = read(ui, session, &args.file)?;
     let code = examined(ui, session, &loaded)?;
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics().to_vec();
     diagnostics.extend(code.diagnostics.iter().cloned());
