@@ -172,3 +172,40 @@ fn a_served_agent_has_tools_prompts_and_instructions() {
     drop(input);
     assert!(child.wait().unwrap().success());
 }
+
+/// The official Python SDK, which pip installs for this test, sees the same in every revision.
+#[test]
+fn the_official_sdk_lists_and_calls_what_is_served() {
+    let project = project().with_file(FILE, AGENT);
+    let workspace = crate::workspace();
+    let serve = project.command("", &["agent", "serve", FILE]);
+    let mut client = std::process::Command::new("python3");
+    client
+        .arg(workspace.join("conformance/agents/mcp-client.py"))
+        .args(["--sdk", "mcp==2.3.0", "--mode", "auto", "--mode", "legacy", "--mode", "2026-07-28"])
+        .args(["--call", "add", "{\"a\": 2, \"b\": 3}", "--prompt", "sum"])
+        .args(["{\"arg1\": \"1\", \"arg2\": \"2\"}", "--"])
+        .arg(serve.get_program())
+        .args(serve.get_args())
+        .current_dir(project.path())
+        .env("MCP_CLIENT_VENV", workspace.join("target/mcp-client"));
+    let output = client.output().unwrap();
+    let (said, problems) = (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    );
+    assert!(output.status.success(), "{said}{problems}");
+    let sessions: Vec<Value> =
+        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(sessions.len(), 3, "{said}");
+    for session in sessions {
+        assert_eq!(session["tools"][0]["name"], "add", "{session}");
+        assert_eq!(session["prompts"][0]["name"], "sum", "{session}");
+        assert_eq!(session["calls"][0]["text"], "5", "{session}");
+        assert_eq!(session["texts"][0]["text"], "Add 1 and 2.", "{session}");
+        // Without a handshake a client that asks for no description of the server gets none.
+        if session["mode"] != "2026-07-28" {
+            assert_eq!(session["instructions"], "You add.", "{session}");
+        }
+    }
+}
