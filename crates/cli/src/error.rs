@@ -8,6 +8,7 @@
 //! | 3 | a defect of ours |
 //! | 130 | interrupted |
 
+use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
@@ -78,6 +79,13 @@ impl CommandError {
             }
         }
         self.kind.exit_code()
+    }
+}
+
+/// The message alone; the way out is for people.
+impl fmt::Display for CommandError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
     }
 }
 

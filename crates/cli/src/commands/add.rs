@@ -1,19 +1,18 @@
 //! `brief add`
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
 use brief_dialects::portable::{NAME_LENGTH, name_problem};
-use brief_registry::install::{ChooseError, Extent, Locking, Refresh, Request};
+use brief_registry::install::{ChooseError, Request};
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{Edit, Manifest, Place};
 use brief_registry::{GitSource, Source};
 use brief_syntax::system::System;
 use clap::Args;
 
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Conflicts, Installation, Where, normal, short};
+use crate::error::CommandError;
+use crate::installation::{self, Installation, Writing, normal, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -51,14 +50,7 @@ pub(crate) struct AddArgs {
     offline: bool,
 
     #[command(flatten)]
-    conflicts: Conflicts,
-
-    #[command(flatten)]
-    place: Where,
-
-    /// Print JSON: sources, items, files, and what is wrong
-    #[arg(long)]
-    json: bool,
+    writing: Writing,
 }
 
 pub(crate) fn run(
@@ -66,7 +58,7 @@ pub(crate) fn run(
     session: &Session,
     args: &AddArgs,
 ) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
+    let installation = match Installation::find(ui, session, &args.writing.place)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
@@ -106,7 +98,6 @@ pub(crate) fn run(
         wanted,
         clients: own_clients,
     }];
-    let mode = installation::mode(args.dry_run, false);
     let commits = found
         .commit
         .into_iter()
@@ -114,32 +105,18 @@ pub(crate) fn run(
         .map(|commit| (entry.name.clone(), commit));
     let request = Request {
         edits: &edits,
-        refresh: Refresh::None,
-        commits: commits.collect::<BTreeMap<_, _>>(),
-        mode,
-        locking: Locking::Follow,
+        commits: commits.collect(),
+        mode: installation::mode(args.dry_run, false),
         network,
-        clients: &clients,
-        adopt: installation.chosen(session, &args.conflicts.adopt),
-        force: installation.chosen(session, &args.conflicts.force),
-        extent: Extent::Manifest,
-    };
-    let report = match installation.sync(ui, session, &request)? {
-        Ok(report) => report,
-        Err(code) => return Ok(code),
+        ..installation.request(session, &args.writing, &clients)
     };
     if has_credentials(&source) {
         ui.warning(
             "the password in the address is not kept; next time git asks its credential helper",
         )?;
     }
-    if args.json {
-        installation::print_json(ui, &installation.project.outputs, &report)?;
-    } else {
-        installation::print_report(ui, &installation, &report, mode)?;
-    }
-    let failed = report.has_errors();
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 
 fn not_chosen(

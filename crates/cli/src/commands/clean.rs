@@ -1,13 +1,12 @@
 //! `brief clean`
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use brief_registry::install::{Extent, Locking, Refresh, Request};
+use brief_registry::install::{Extent, Request};
 use clap::Args;
 
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Conflicts, Installation, Where};
+use crate::error::CommandError;
+use crate::installation::{self, Installation, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -22,14 +21,7 @@ pub(crate) struct CleanArgs {
     dry_run: bool,
 
     #[command(flatten)]
-    conflicts: Conflicts,
-
-    #[command(flatten)]
-    place: Where,
-
-    /// Print JSON: files, and what is wrong
-    #[arg(long)]
-    json: bool,
+    writing: Writing,
 }
 
 pub(crate) fn run(
@@ -37,32 +29,16 @@ pub(crate) fn run(
     session: &Session,
     args: &CleanArgs,
 ) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
+    let installation = match Installation::find(ui, session, &args.writing.place)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
-    let mode = installation::mode(args.dry_run, false);
     let request = Request {
-        edits: &[],
-        refresh: Refresh::None,
-        commits: BTreeMap::new(),
-        mode,
-        locking: Locking::Follow,
+        mode: installation::mode(args.dry_run, false),
         network: installation::network(true),
-        clients: &[],
-        adopt: installation.chosen(session, &args.conflicts.adopt),
-        force: installation.chosen(session, &args.conflicts.force),
         extent: Extent::Nothing,
+        ..installation.request(session, &args.writing, &[])
     };
-    let report = match installation.sync(ui, session, &request)? {
-        Ok(report) => report,
-        Err(code) => return Ok(code),
-    };
-    if args.json {
-        installation::print_json(ui, &installation.project.outputs, &report)?;
-    } else {
-        installation::print_report(ui, &installation, &report, mode)?;
-    }
-    let failed = report.has_errors();
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }

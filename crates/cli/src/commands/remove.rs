@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use brief_dialects::portable::ItemId;
-use brief_registry::install::{Extent, Locking, Refresh, Request};
+use brief_registry::install::Request;
 use brief_registry::lock::Lock;
 use brief_registry::manifest::{Edit, Manifest};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Conflicts, Installation, Where};
+use crate::error::CommandError;
+use crate::installation::{self, Installation, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -37,14 +37,7 @@ pub(crate) struct RemoveArgs {
     offline: bool,
 
     #[command(flatten)]
-    conflicts: Conflicts,
-
-    #[command(flatten)]
-    place: Where,
-
-    /// Print JSON: sources, items, files, and what is wrong
-    #[arg(long)]
-    json: bool,
+    writing: Writing,
 }
 
 pub(crate) fn run(
@@ -52,7 +45,7 @@ pub(crate) fn run(
     session: &Session,
     args: &RemoveArgs,
 ) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
+    let installation = match Installation::find(ui, session, &args.writing.place)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
@@ -63,30 +56,14 @@ pub(crate) fn run(
         edits.extend(removal(&manifest, &lock, name)?);
     }
     let clients = installation.wanted(&[])?;
-    let mode = installation::mode(args.dry_run, false);
     let request = Request {
         edits: &edits,
-        refresh: Refresh::None,
-        commits: BTreeMap::new(),
-        mode,
-        locking: Locking::Follow,
+        mode: installation::mode(args.dry_run, false),
         network: installation::network(args.offline),
-        clients: &clients,
-        adopt: installation.chosen(session, &args.conflicts.adopt),
-        force: installation.chosen(session, &args.conflicts.force),
-        extent: Extent::Manifest,
+        ..installation.request(session, &args.writing, &clients)
     };
-    let report = match installation.sync(ui, session, &request)? {
-        Ok(report) => report,
-        Err(code) => return Ok(code),
-    };
-    if args.json {
-        installation::print_json(ui, &installation.project.outputs, &report)?;
-    } else {
-        installation::print_report(ui, &installation, &report, mode)?;
-    }
-    let failed = report.has_errors();
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 
 /// What a name stands for.

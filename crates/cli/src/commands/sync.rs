@@ -1,13 +1,12 @@
 //! `brief sync`
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use brief_registry::install::{Extent, Locking, Mode, Refresh, Request};
+use brief_registry::install::{Locking, Mode, Report, Request};
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Conflicts, Installation, Where};
+use crate::installation::{self, Installation, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -40,14 +39,7 @@ pub(crate) struct SyncArgs {
     offline: bool,
 
     #[command(flatten)]
-    conflicts: Conflicts,
-
-    #[command(flatten)]
-    place: Where,
-
-    /// Print JSON: sources, items, files, and what is wrong
-    #[arg(long)]
-    json: bool,
+    writing: Writing,
 }
 
 pub(crate) fn run(
@@ -55,34 +47,23 @@ pub(crate) fn run(
     session: &Session,
     args: &SyncArgs,
 ) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
+    let installation = match Installation::find(ui, session, &args.writing.place)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
     let clients = installation.wanted(&[])?;
     let mode = installation::mode(args.check || args.dry_run, args.diff);
     let request = Request {
-        edits: &[],
-        refresh: Refresh::None,
-        commits: BTreeMap::new(),
         mode,
         locking: if args.frozen { Locking::Frozen } else { Locking::Follow },
         network: installation::network(args.offline),
-        clients: &clients,
-        adopt: installation.chosen(session, &args.conflicts.adopt),
-        force: installation.chosen(session, &args.conflicts.force),
-        extent: Extent::Manifest,
+        ..installation.request(session, &args.writing, &clients)
     };
-    let report = match installation.sync(ui, session, &request)? {
-        Ok(report) => report,
-        Err(code) => return Ok(code),
-    };
-    if args.json {
-        installation::print_json(ui, &installation.project.outputs, &report)?;
-    } else {
-        installation::print_report(ui, &installation, &report, mode)?;
-    }
-    let is_stale = mode != Mode::Write && args.check && report.has_drift();
-    let failed = report.has_errors() || is_stale;
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    let is_stale = |report: &Report| mode != Mode::Write && args.check && report.has_drift();
+    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    Ok(match outcome {
+        Ok(report) if is_stale(&report) => ErrorKind::Refused.exit_code(),
+        Ok(_) => ExitCode::SUCCESS,
+        Err(code) => code,
+    })
 }

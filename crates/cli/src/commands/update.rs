@@ -1,15 +1,15 @@
 //! `brief update`
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use brief_registry::install::{Extent, Locking, Refresh, Request};
+use brief_registry::install::{Refresh, Request};
 use brief_registry::manifest::{Edit, Manifest, Place, Wanted};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Conflicts, Installation, Where};
+use crate::error::CommandError;
+use crate::installation::{self, Installation, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -33,14 +33,7 @@ pub(crate) struct UpdateArgs {
     diff: bool,
 
     #[command(flatten)]
-    conflicts: Conflicts,
-
-    #[command(flatten)]
-    place: Where,
-
-    /// Print JSON: sources, items, files, and what is wrong
-    #[arg(long)]
-    json: bool,
+    writing: Writing,
 }
 
 pub(crate) fn run(
@@ -48,7 +41,7 @@ pub(crate) fn run(
     session: &Session,
     args: &UpdateArgs,
 ) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
+    let installation = match Installation::find(ui, session, &args.writing.place)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
@@ -66,30 +59,14 @@ pub(crate) fn run(
         _ => Refresh::Named(sources(session, &installation, &manifest, &names)?),
     };
     let clients = installation.wanted(&[])?;
-    let mode = installation::mode(args.dry_run, args.diff);
     let request = Request {
         edits: &edits,
         refresh,
-        commits: BTreeMap::new(),
-        mode,
-        locking: Locking::Follow,
-        network: installation::network(false),
-        clients: &clients,
-        adopt: installation.chosen(session, &args.conflicts.adopt),
-        force: installation.chosen(session, &args.conflicts.force),
-        extent: Extent::Manifest,
+        mode: installation::mode(args.dry_run, args.diff),
+        ..installation.request(session, &args.writing, &clients)
     };
-    let report = match installation.sync(ui, session, &request)? {
-        Ok(report) => report,
-        Err(code) => return Ok(code),
-    };
-    if args.json {
-        installation::print_json(ui, &installation.project.outputs, &report)?;
-    } else {
-        installation::print_report(ui, &installation, &report, mode)?;
-    }
-    let failed = report.has_errors();
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 
 /// Wants another version of a source, and of it what was wanted before.

@@ -26,7 +26,8 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(crate) use complete::complete;
-pub(crate) use print::{JsonSource, print_json, print_report, short};
+pub(crate) use print::{JsonSource, short};
+use print::{print_json, print_report};
 pub(crate) use refusal::{refusal, refusal_of_typed, tell_unresolved};
 
 /// Which installation a command is about.
@@ -37,16 +38,23 @@ pub(crate) struct Where {
     pub(crate) global: bool,
 }
 
-/// What becomes of files that somebody else has written or changed.
+/// What all commands take that write to an installation.
 #[derive(Debug, Args)]
-pub(crate) struct Conflicts {
+pub(crate) struct Writing {
     /// Take the place of this file, which is not ours, and keep a copy; a directory means all in it
     #[arg(long, value_name = "FILE")]
-    pub(crate) adopt: Vec<PathBuf>,
+    adopt: Vec<PathBuf>,
 
     /// Replace this output although it was changed by hand, and keep a copy; a directory means all in it
     #[arg(long, value_name = "FILE")]
-    pub(crate) force: Vec<PathBuf>,
+    force: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) place: Where,
+
+    /// Print JSON: sources, items, files, and what is wrong
+    #[arg(long)]
+    json: bool,
 }
 
 /// A project, or the user's own places.
@@ -118,8 +126,43 @@ impl Installation {
         named.map(|path| slashed(path.strip_prefix(&top).unwrap_or(&path))).collect()
     }
 
-    /// Makes the project what its manifest says, and tells about it.
-    pub(crate) fn sync(
+    /// Starts a request with what the user has chosen.
+    pub(crate) fn request<'r>(
+        &self,
+        session: &Session,
+        writing: &Writing,
+        clients: &'r [String],
+    ) -> Request<'r> {
+        Request {
+            adopt: self.chosen(session, &writing.adopt),
+            force: self.chosen(session, &writing.force),
+            ..Request::new(clients)
+        }
+    }
+
+    /// Does what is asked for and tells about it; what could not be done is the exit code 1.
+    pub(crate) fn carry_out(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        request: &Request<'_>,
+        writing: &Writing,
+    ) -> Result<Result<Report, ExitCode>, CommandError> {
+        let report = match self.sync(ui, session, request)? {
+            Ok(report) => report,
+            Err(code) => return Ok(Err(code)),
+        };
+        if writing.json {
+            print_json(ui, &self.project.outputs, &report)?;
+        } else {
+            print_report(ui, self, &report, request.mode)?;
+        }
+        let failed = ErrorKind::Refused.exit_code();
+        Ok(if report.has_errors() { Err(failed) } else { Ok(report) })
+    }
+
+    /// Makes the project what its manifest says.
+    fn sync(
         &self,
         ui: &mut Ui,
         session: &Session,

@@ -107,6 +107,24 @@ pub struct Request<'r> {
     pub extent: Extent,
 }
 
+impl<'r> Request<'r> {
+    /// Makes the project what its manifest says, for these clients.
+    pub fn new(clients: &'r [String]) -> Request<'r> {
+        Request {
+            edits: &[],
+            refresh: Refresh::None,
+            commits: BTreeMap::new(),
+            mode: Mode::Write,
+            locking: Locking::Follow,
+            network: Network::Online,
+            clients,
+            adopt: BTreeSet::new(),
+            force: BTreeSet::new(),
+            extent: Extent::Manifest,
+        }
+    }
+}
+
 /// The sources that are looked up again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Refresh {

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value};
+use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value, refusals};
 use brief_runtime::Execution;
 use brief_runtime::abilities::{Audit, Host, NetworkPolicy, runs_anything};
 use brief_runtime::agent::{AgentCode, AgentTools, grants};
+use brief_runtime::conversation::Ready;
 use clap::Args;
 
 use super::{Granting, refuse};
@@ -89,6 +90,29 @@ impl Executing {
         let tools = code.into_tools(host, input);
         tools.map(Ok).map_err(|error| CommandError::refused(error.to_string()))
     }
+}
+
+/// Refuses an agent that is switched off or lacks something, before anything of it runs.
+pub(super) fn refuse_closed(session: &Session, agent: &Agent) -> Result<(), CommandError> {
+    let refusals = refusals(session.system(), agent);
+    if refusals.is_empty() {
+        return Ok(());
+    }
+    let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    Err(CommandError::refused(reasons.join("; ")))
+}
+
+/// Takes an agent through the last gates: texts, names, and the startup tool.
+pub(super) fn through_gates<'r>(
+    session: &Session,
+    agent: &'r Agent,
+    input: &Value,
+    grant: &[Ability],
+    tools: &'r mut AgentTools,
+) -> Result<Ready<'r>, CommandError> {
+    let effective = Effective::new(grant, &agent.abilities);
+    Ready::pass(session.system(), agent, Some(input), &effective, tools)
+        .map_err(|error| CommandError::refused(error.to_string()))
 }
 
 /// Returns the input of an agent: what was typed, or its own.

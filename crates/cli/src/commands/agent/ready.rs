@@ -2,13 +2,11 @@
 
 use std::process::ExitCode;
 
-use brief_engine::agents::Effective;
-use brief_runtime::conversation::Ready;
 use brief_syntax::render::JsonDiagnostic;
 use clap::Args;
 use serde::Serialize;
 
-use super::executing::{Executing, input_of};
+use super::executing::{Executing, input_of, refuse_closed, through_gates};
 use super::{OneFile, read, usable};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -62,25 +60,20 @@ pub(super) fn run(
             Err(code) => return Ok(code),
         },
     };
-    // Nothing of an agent runs that is switched off or lacks something.
-    let refusals = brief_engine::agents::refusals(session.system(), agent);
     let input = input_of(agent, args.input.as_deref());
-    let problem = if refusals.is_empty() {
+    let mut problem = refuse_closed(session, agent).err();
+    if problem.is_none() {
         let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
             Ok(tools) => tools,
             Err(code) => return Ok(code),
         };
-        let effective = Effective::new(&grant, &agent.abilities);
-        let ready = Ready::pass(session.system(), agent, Some(&input), &effective, &mut tools);
-        ready.err().map(|error| error.to_string())
-    } else {
-        let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-        Some(reasons.join("; "))
-    };
+        problem = through_gates(session, agent, &input, &grant, &mut tools).err();
+    }
     if args.json {
         let ok = problem.is_none();
         let diagnostics = loaded.diagnostics().iter().map(JsonDiagnostic::from).collect();
-        ui.print_json(&Answer { ok, error: problem, diagnostics })?;
+        let error = problem.map(|problem| problem.to_string());
+        ui.print_json(&Answer { ok, error, diagnostics })?;
         let failed = ErrorKind::Refused.exit_code();
         return Ok(if ok { ExitCode::SUCCESS } else { failed });
     }
@@ -90,6 +83,6 @@ pub(super) fn run(
             ui.status("ready")?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(problem) => Err(CommandError::refused(problem)),
+        Some(problem) => Err(problem),
     }
 }

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_engine::agents::{Effective, Value};
+use brief_engine::agents::Value;
 use brief_runtime::conversation::{
-    Conversation, ConversationLimits, Ending, Endpoint, Event, Http, Input, Means, Ready, Settings,
+    Conversation, ConversationLimits, Ending, Endpoint, Event, Http, Input, Means, Settings,
     SystemClock, Transcript, choose_model, interact, read_line,
 };
 use brief_syntax::limits;
 use clap::Args;
 
-use super::executing::{Executing, input_of};
+use super::executing::{Executing, input_of, refuse_closed, through_gates};
 use super::{OneFile, read, usable};
 use crate::error::{CommandError, ErrorKind};
 use crate::lines::TypedLines;
@@ -59,11 +59,7 @@ pub(super) fn run(
         Err(code) => return Ok(code),
     };
     // The gates come before the first question about a server.
-    let refusals = brief_engine::agents::refusals(session.system(), agent);
-    if !refusals.is_empty() {
-        let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-        return Err(CommandError::refused(reasons.join("; ")));
-    }
+    refuse_closed(session, agent)?;
     let typed = match &args.input {
         Some(text) => Some(text.clone()),
         None if ui.can_ask() => None,
@@ -74,10 +70,8 @@ pub(super) fn run(
         Ok(tools) => tools,
         Err(code) => return Ok(code),
     };
-    let effective = Effective::new(&grant, &agent.abilities);
     let system = session.system();
-    let ready = Ready::pass(system, agent, Some(&input), &effective, &mut tools)
-        .map_err(|error| CommandError::refused(error.to_string()))?;
+    let ready = through_gates(session, agent, &input, &grant, &mut tools)?;
     let model = choose_model(agent, args.model.as_deref()).ok_or_else(|| {
         CommandError::usage("no model is named")
             .with_hint("write `--model NAME`, or let the agent recommend one")

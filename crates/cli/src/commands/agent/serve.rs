@@ -2,12 +2,10 @@
 
 use std::process::ExitCode;
 
-use brief_engine::agents::Effective;
-use brief_runtime::conversation::Ready;
 use brief_serve::mcp::{self, Served};
 use clap::Args;
 
-use super::executing::{Executing, input_of};
+use super::executing::{Executing, input_of, refuse_closed, through_gates};
 use super::{OneFile, read, usable};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -41,20 +39,14 @@ pub(super) fn run(
         Ok(agent) => agent,
         Err(code) => return Ok(code),
     };
-    let refusals = brief_engine::agents::refusals(session.system(), agent);
-    if !refusals.is_empty() {
-        let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-        return Err(CommandError::refused(reasons.join("; ")));
-    }
+    refuse_closed(session, agent)?;
     let input = input_of(agent, args.input.as_deref());
     let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
         Ok(tools) => tools,
         Err(code) => return Ok(code),
     };
-    let effective = Effective::new(&grant, &agent.abilities);
     let system = session.system();
-    let mut ready = Ready::pass(system, agent, Some(&input), &effective, &mut tools)
-        .map_err(|error| CommandError::refused(error.to_string()))?;
+    let mut ready = through_gates(session, agent, &input, &grant, &mut tools)?;
     let interruption = system.interruption().map_err(CommandError::from)?;
     // Standard output is the protocol's; when standard error is gone, nobody is told.
     let served = mcp::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));
