@@ -133,6 +133,21 @@ def make_skills(top, skills=50, beside=229, size=11_000):
         write(f"{top}/skills/skill-{skill:03}/references/{file}.md", line * (size // len(line)))
 
 
+def measure_agents(args, report):
+    """A thousand agent files, checked in one run: no code of theirs is run."""
+    top = os.path.join(args.work, "agents-project")
+    names = []
+    for number in range(1000):
+        name = f"agents/dev_agent-{number:04}.agent.md"
+        header = "---\nrecommended:\n  models: [small]\nabilities:\n  allow: [fs, tool]\n---\n"
+        code = "```js\nreturn { echo: { fn: (args) => args, scheme: { name: 'echo', description: 'x', parameters: { type: 'object' } } } };\n```\n"
+        body = f"# Agent {number}\nDoes one thing.\n\n## System\n\nYou are number {number}.\n\n## Rules\n\n- Be brief.\n\n## Tools\n\n{code}"
+        write(os.path.join(top, name), header + body)
+        names.append(name)
+    value = cpu_ms([args.brief, "agent", "check"] + names, top, args.runs)
+    report("agent check, 1,000 files", value, "300 ms", value <= 300)
+
+
 def measure_install(args, report):
     """An installation for three clients beside plain copies of the same files."""
     source, project = os.path.join(args.work, "skills50"), os.path.join(args.work, "consumer")
@@ -327,6 +342,7 @@ def main():
     make_registry(skills, rules=0, skills=400, agents=0, bundles=0)
     value = cpu_ms([args.brief, "lint"], skills, args.runs)
     report("lint, 400 skills", value, "60 ms", value <= 60)
+    measure_agents(args, report)
     measure_install(args, report)
     sys.exit(1 if missed else 0)
 
