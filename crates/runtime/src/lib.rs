@@ -9,6 +9,7 @@ pub mod abilities;
 pub mod agent;
 pub mod conversation;
 pub mod gates;
+pub mod mcp_client;
 pub mod policy;
 pub mod prompt;
 pub mod remote_commands;

@@ -173,6 +173,33 @@ fn a_served_agent_has_tools_prompts_and_instructions() {
     assert!(child.wait().unwrap().success());
 }
 
+/// A tool asks a server that the operator has configured: here another agent of ours, served.
+#[test]
+fn a_tool_asks_a_configured_server() {
+    let asking = "---\nabilities:\n  allow: [mcp, tool]\n---\n# Asker\nAsks.\n\n## Tools\n\n```js\nreturn { ask: { fn: async (args, ctx, host) => host.mcp.call(args.server, \"add\", { a: 2, b: 3 }), scheme: { name: \"ask\", description: \"Asks\", parameters: { type: \"object\" } } } };\n```\n";
+    let project = project().with_file(FILE, AGENT).with_file("agents/dev_asker.agent.md", asking);
+    let serve = project.command("", &["agent", "serve", FILE]);
+    let program = serve.get_program().to_str().unwrap();
+    let server = json!({"command": program, "args": ["agent", "serve", FILE]});
+    project.write("servers.json", json!({"mcpServers": {"adder": server}}).to_string());
+    let call = |server: &str, more: &[&str]| {
+        let args = format!("{{\"server\": \"{server}\"}}");
+        let call = ["agent", "call", "agents/dev_asker.agent.md", "ask", &args];
+        project.run(&[&call[..], more].concat())
+    };
+    let granted = ["--grant", "mcp", "--mcp-config", "servers.json"];
+    let output = call("adder", &granted);
+    assert_eq!((output.stdout.trim_end(), output.code), ("5", Some(0)), "{output}");
+    let output = call("other", &granted);
+    assert!(output.stderr.contains("there is no server `other`"), "{output}");
+    let output = call("adder", &["--mcp-config", "servers.json"]);
+    assert!(output.stderr.contains("`--grant mcp`"), "{output}");
+    let output = call("adder", &["--grant", "mcp"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    let output = call("adder", &["--grant", "mcp", "--mcp-config", "none.json"]);
+    assert_eq!(output.code, Some(2), "{output}");
+}
+
 /// The official Python SDK, which pip installs for this test, sees the same in every revision.
 #[test]
 fn the_official_sdk_lists_and_calls_what_is_served() {

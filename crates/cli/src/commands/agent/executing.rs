@@ -1,6 +1,6 @@
 //! What the commands share that run an agent's code: grants, the host, and the gates.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value, refusals};
@@ -8,6 +8,8 @@ use brief_runtime::Execution;
 use brief_runtime::abilities::{Audit, Host, NetworkPolicy, runs_anything};
 use brief_runtime::agent::{AgentCode, AgentTools, grants};
 use brief_runtime::conversation::Ready;
+use brief_runtime::mcp_client::StdioServers;
+use brief_syntax::limits;
 use clap::Args;
 
 use super::{Granting, refuse};
@@ -24,6 +26,10 @@ pub(super) struct Executing {
     /// Let the network ability reach this host, although it is not public: HOST or HOST:PORT
     #[arg(long = "allow-host", value_name = "HOST")]
     hosts: Vec<String>,
+
+    /// Let the mcp ability reach the servers in this file, in the shape of .mcp.json; they are started when asked
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Option<PathBuf>,
 
     /// Write what the tools ask for to this file, one line of JSON each
     #[arg(long, value_name = "FILE")]
@@ -58,11 +64,14 @@ impl Executing {
         };
         let private_hosts = self.hosts.iter().map(|host| host.to_lowercase()).collect();
         let root = session.root()?;
-        let host = Host::new(session.shared_system(), grants)
+        let mut host = Host::new(session.shared_system(), grants)
             .with_env(agent.required.env.iter().cloned())
             .with_network(NetworkPolicy { private_hosts, ..NetworkPolicy::default() })
-            .with_audit(audit)
-            .with_root(root.path());
+            .with_audit(audit);
+        if let Some(path) = &self.mcp_config {
+            host = host.with_mcp(Box::new(servers(session, path)?));
+        }
+        let host = host.with_root(root.path());
         host.map_err(|error| {
             CommandError::refused(format!("the project cannot be opened: {error}"))
         })
@@ -90,6 +99,19 @@ impl Executing {
         let tools = code.into_tools(host, input);
         tools.map(Ok).map_err(|error| CommandError::refused(error.to_string()))
     }
+}
+
+/// Reads the servers that the operator has configured.
+fn servers(session: &Session, path: &Path) -> Result<StdioServers, CommandError> {
+    let refused = |problem: String| {
+        let message = format!("`{}` cannot be used: {problem}", path.display());
+        CommandError::usage(message)
+            .with_hint("write `{\"mcpServers\": {\"name\": {\"command\": \"…\", \"args\": []}}}`")
+    };
+    let bytes = session.system().read(&session.directory().join(path), limits::FILE_BYTES);
+    let bytes = bytes.map_err(|error| refused(error.to_string()))?;
+    let root = session.root()?;
+    StdioServers::read(session.shared_system(), root.path(), &bytes).map_err(refused)
 }
 
 /// Refuses an agent that is switched off or lacks something, before anything of it runs.
