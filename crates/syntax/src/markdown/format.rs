@@ -95,7 +95,12 @@ pub fn format(body: &str) -> Formatted {
 fn laid_out(original: &str, calm: &str, tree: &Tree<'_>) -> Result<String, Refusal> {
     let mut current = Cow::Borrowed(calm);
     for _ in 0..ROUNDS {
-        let next = step(original, &current, tree)?;
+        let written = write(&current)?;
+        // Mostly nothing changes, and then there is nothing to compare.
+        if written == current {
+            return Ok(written);
+        }
+        let next = checked(original, written, tree)?;
         let next = with_calm_lines(&plain_lines(&next), tree).into_owned();
         if next == current {
             return Ok(next);
@@ -105,9 +110,8 @@ fn laid_out(original: &str, calm: &str, tree: &Tree<'_>) -> Result<String, Refus
     Err(Refusal::Unstable)
 }
 
-/// Formats once, and checks that the tree is still the one of the original.
-fn step(original: &str, text: &str, tree: &Tree<'_>) -> Result<String, Refusal> {
-    let written = write(text)?;
+/// Checks that the tree of what was written is still the one of the original.
+fn checked(original: &str, written: String, tree: &Tree<'_>) -> Result<String, Refusal> {
     let found = Tree::of(&written)?;
     if found == *tree {
         return Ok(written);
