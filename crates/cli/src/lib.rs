@@ -39,6 +39,23 @@ pub struct Cli {
     command: Command,
 }
 
+/// The command line of a hook alone. A client starts it many times a minute, and should not pay for the
+/// definitions of all other commands.
+#[derive(Debug, Parser)]
+#[command(name = "brief")]
+struct HookCli {
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    directory: Option<std::path::PathBuf>,
+
+    #[command(subcommand)]
+    command: HookOnly,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum HookOnly {
+    Hook(commands::hook::HookArgs),
+}
+
 /// Returns the definition of the command line, for generated documentation.
 pub fn command() -> clap::Command {
     Cli::command()
@@ -70,6 +87,14 @@ fn run_brief(
 ) -> Result<ExitCode, CommandError> {
     if let Some(answer) = commands::completions::answer(ui, system.as_ref(), args) {
         return answer;
+    }
+    // What is wrong with a call is said by the whole command line.
+    if args.get(1).is_some_and(|word| word == "hook")
+        && let Ok(HookCli { directory, command: HookOnly::Hook(hook) }) =
+            HookCli::try_parse_from(args)
+    {
+        let session = Session::start(system, directory.as_deref())?;
+        return commands::run(ui, &session, &Command::Hook(hook));
     }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
