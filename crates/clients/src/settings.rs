@@ -119,9 +119,9 @@ fn remove_hook(table: &CstObject, hook: &Hook<'_>) -> bool {
     removed
 }
 
-fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
-    // Comments and trailing commas are what people write into such files; the rest is an error.
-    let options = ParseOptions {
+/// How files are read that people write in: comments and trailing commas are theirs, the rest is an error.
+pub(crate) fn json_options() -> ParseOptions {
+    ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
         allow_loose_object_property_names: false,
@@ -132,8 +132,12 @@ fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
         allow_bare_decimal_point_numbers: false,
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
-    };
-    CstRootNode::parse(text, &options).map_err(|error| SettingsError::Syntax(error.to_string()))
+    }
+}
+
+fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
+    CstRootNode::parse(text, &json_options())
+        .map_err(|error| SettingsError::Syntax(error.to_string()))
 }
 
 fn top_object(root: &CstRootNode) -> Result<CstObject, SettingsError> {

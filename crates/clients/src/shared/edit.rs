@@ -7,7 +7,9 @@
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, parse_to_ast};
+
+use crate::settings::json_options;
 
 /// A text of JSON that was understood.
 pub(super) struct Json<'t> {
@@ -27,20 +29,7 @@ impl<'t> Json<'t> {
     pub(super) fn parse(text: &'t str) -> Result<Json<'t>, String> {
         let collect =
             CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
-        // Comments and trailing commas are what people write into such files; the rest is an error.
-        let options = ParseOptions {
-            allow_comments: true,
-            allow_trailing_commas: true,
-            allow_loose_object_property_names: false,
-            allow_missing_commas: false,
-            allow_single_quoted_strings: false,
-            allow_hexadecimal_numbers: false,
-            allow_unary_plus_numbers: false,
-            allow_bare_decimal_point_numbers: false,
-            allow_non_finite_numbers: false,
-            allow_extended_string_escapes: false,
-        };
-        let parsed = parse_to_ast(text, &collect, &options)
+        let parsed = parse_to_ast(text, &collect, &json_options())
             .map_err(|error| format!("it is not JSON: {error}"))?;
         let value = parsed.value.ok_or("it is not JSON: there is nothing in it")?;
         Ok(Json { text, value, tokens: parsed.tokens.unwrap_or_default() })
