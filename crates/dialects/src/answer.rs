@@ -8,6 +8,41 @@ use std::path::Path;
 
 use crate::moment::{Actions, Timing};
 
+/// How general something is: whose it is, how deep its directory lies, whether it names files.
+///
+/// The order of an answer, general first: the user's own before the project's, a directory before
+/// those in it, what is for all files before what is for some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Level {
+    /// Whose it is.
+    pub owner: Owner,
+    /// How many names the path of its directory has, counted from the root of the file system.
+    pub depth: usize,
+    /// Whether it says for itself which files it is about.
+    pub is_scoped: bool,
+}
+
+impl Level {
+    /// Returns the level of something of the user, wherever it lies.
+    pub fn of_user(is_scoped: bool) -> Level {
+        Level { owner: Owner::User, depth: 0, is_scoped }
+    }
+
+    /// Returns the level of something that holds in `directory` and below.
+    pub fn of_directory(directory: &Path, is_scoped: bool) -> Level {
+        Level { owner: Owner::Project, depth: directory.components().count(), is_scoped }
+    }
+}
+
+/// Whose guidance it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Owner {
+    /// The user's, for all projects.
+    User,
+    /// The project's.
+    Project,
+}
+
 /// What one or more dialects have to say about a moment.
 #[derive(Debug, Default)]
 pub struct Answer<'s> {
@@ -46,6 +81,19 @@ pub struct Item<'s> {
     pub description: &'s str,
     /// The file patterns that scope it.
     pub patterns: &'s [crate::structured::Pattern],
+    /// How general it is.
+    pub level: Level,
+}
+
+/// A place where a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin<'s> {
+    /// The dialect that it is written in.
+    pub dialect: &'static str,
+    /// The file, absolute.
+    pub path: &'s Path,
+    /// The line it begins on, from 1.
+    pub line: usize,
 }
 
 /// What a piece of guidance is called. A name is put into words only when somebody reads it.
@@ -101,6 +149,27 @@ pub struct Applied<'s> {
     pub item: Item<'s>,
     /// Why it applies.
     pub reason: Reason<'s>,
+    /// Where else the same text stands, which is delivered once.
+    pub also: Vec<Origin<'s>>,
+}
+
+impl<'s> Applied<'s> {
+    /// Puts an item into the answer.
+    pub fn new(item: Item<'s>, reason: Reason<'s>) -> Applied<'s> {
+        Applied { item, reason, also: Vec::new() }
+    }
+
+    /// Returns where it stands.
+    pub fn origin(&self) -> Origin<'s> {
+        let Item { dialect, path, line, .. } = self.item;
+        Origin { dialect, path, line }
+    }
+
+    /// Takes it out of the answer for another reason.
+    pub fn leave_out(self, reason: Reason<'s>) -> LeftOut<'s> {
+        let Item { dialect, kind, name, path, line, content, level, .. } = self.item;
+        LeftOut { dialect, kind, name, path, line, content, level, reason }
+    }
 }
 
 /// A candidate that does not apply.
@@ -118,6 +187,8 @@ pub struct LeftOut<'s> {
     pub line: usize,
     /// Its text, for people who look for it.
     pub content: &'s str,
+    /// How general it is.
+    pub level: Level,
     /// Why it does not apply.
     pub reason: Reason<'s>,
 }
@@ -176,6 +247,44 @@ pub enum Reason<'s> {
         /// The timing that it is for.
         when: Timing,
     },
+    /// A pattern in a field of a client's own file matches.
+    Glob {
+        /// The field, such as `paths`.
+        field: &'static str,
+        /// The pattern.
+        pattern: &'s str,
+    },
+    /// No pattern in a field of a client's own file matches.
+    NoGlob {
+        /// The field, such as `paths`.
+        field: &'static str,
+        /// The patterns.
+        patterns: &'s [String],
+    },
+    /// The client that asks reads it anyway.
+    LoadedByClient {
+        /// The client.
+        client: &'s str,
+    },
+    /// The same text is in the answer from another place.
+    SameText {
+        /// That place.
+        origin: Origin<'s>,
+    },
+    /// The client that asks reads the same text from another place.
+    SameTextLoaded {
+        /// The client.
+        client: &'s str,
+        /// That place.
+        origin: Origin<'s>,
+    },
+    /// There is no room for it.
+    OverBudget {
+        /// What it costs.
+        tokens: usize,
+        /// What all may cost together.
+        budget: usize,
+    },
     /// It is broken, and the diagnostics say where.
     Invalid {
         /// What is wrong.
@@ -216,18 +325,39 @@ impl fmt::Display for About<'_, '_> {
             }
             Reason::OtherAction { on } => write!(formatter, "it is for: on {on}"),
             Reason::OtherTiming { when } => write!(formatter, "it is for: when {}", when.as_str()),
+            Reason::Glob { field, pattern } => {
+                write!(formatter, "{field} `{pattern}` covers {path}")
+            }
+            Reason::NoGlob { field, patterns } => {
+                let verb = if patterns.len() == 1 { "does" } else { "do" };
+                write!(formatter, "{field} {} {verb} not cover {path}", Quoted(patterns))
+            }
+            Reason::LoadedByClient { client } => write!(formatter, "{client} loads it by itself"),
+            Reason::SameText { origin } => write!(formatter, "the same text as {origin}"),
+            Reason::SameTextLoaded { client, origin } => {
+                write!(formatter, "{client} loads the same text from {origin}")
+            }
+            Reason::OverBudget { tokens, budget } => {
+                write!(formatter, "its {tokens} tokens do not fit into the budget of {budget}")
+            }
             Reason::Invalid { problem } => write!(formatter, "it is not valid: {problem}"),
         }
     }
 }
 
-struct Quoted<'s>(&'s [crate::structured::Pattern]);
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.path.display(), self.line)
+    }
+}
 
-impl fmt::Display for Quoted<'_> {
+struct Quoted<'s, P>(&'s [P]);
+
+impl<P: AsRef<str>> fmt::Display for Quoted<'_, P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, pattern) in self.0.iter().enumerate() {
             let comma = if index == 0 { "" } else { ", " };
-            write!(formatter, "{comma}`{}`", pattern.as_str())?;
+            write!(formatter, "{comma}`{}`", pattern.as_ref())?;
         }
         Ok(())
     }

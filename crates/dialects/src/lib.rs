@@ -18,9 +18,11 @@ pub mod tasks;
 use std::path::Path;
 
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, System};
+use brief_syntax::{Diagnostic, System, Target};
 
-pub use answer::{Answer, Applied, Decision, Item, LeftOut, Name, Reason, State};
+pub use answer::{
+    Answer, Applied, Decision, Item, LeftOut, Level, Name, Origin, Owner, Reason, State,
+};
 pub use moment::{Action, Actions, Moment, Timing};
 
 /// A format that guidance is written in.
@@ -53,6 +55,8 @@ pub struct PathQuestion<'q> {
     pub path: &'q Path,
     /// The directory that the client has open.
     pub mounted: &'q Path,
+    /// The file or directory below it; `None` when it lies outside.
+    pub target: Option<&'q Target>,
     /// What the user mentioned by name.
     pub mentions: &'q [String],
     /// What the user allows client-hosted context.

@@ -5,7 +5,7 @@ use std::fmt;
 use brief_syntax::Target;
 
 /// One moment of work.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Moment {
     /// The file or directory; `None` asks about the whole project, whatever the patterns say.
     pub target: Option<Target>,
@@ -13,8 +13,12 @@ pub struct Moment {
     pub action: Option<Action>,
     /// Before or after it; `None` asks for both.
     pub timing: Option<Timing>,
-    /// The client that asks, by name.
+    /// The client that asks, by name: what it loads by itself is not delivered again.
     pub client: Option<String>,
+    /// The task that is being worked on, by name: some rules are for some tasks only.
+    pub task: Option<String>,
+    /// What the user mentions by name.
+    pub mentions: Vec<String>,
 }
 
 /// What is being done to a file.

@@ -16,8 +16,11 @@ use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic};
 
-/// Every dialect, in the order in which their answers are merged. A new one is one line here.
-const DIALECTS: [&dyn Dialect; 5] = [&Hosted, &Structured, &Tasks, &Portable, &Agents];
+use crate::{order, repetition};
+
+/// Every dialect, in the order in which what is equally general is delivered. A new one is one line
+/// here.
+const DIALECTS: [&dyn Dialect; 5] = [&Tasks, &Agents, &Portable, &Hosted, &Structured];
 
 /// What was read of a project.
 pub struct Catalog {
@@ -93,9 +96,16 @@ impl Catalog {
             }
             _ => Vec::new(),
         };
-        let Question { path, mounted, mentions, hosted, .. } = *question;
-        let question = PathQuestion { path, mounted, mentions, hosted };
-        // What is found in places of its own is more general than what lies on the way.
+        let Question { root, path, mounted, mentions, hosted, .. } = *question;
+        // What is asked about, seen from the mounted directory.
+        let located = match root.path() == mounted {
+            true => question.target.cloned(),
+            false => Root::open(system, mounted)
+                .ok()
+                .and_then(|mounted| mounted.locate(system, root.path(), path)),
+        };
+        let target = located.as_ref();
+        let question = PathQuestion { path, mounted, target, mentions, hosted };
         let asked = dialects.chosen().filter_map(|dialect| dialect.ask(system, &question));
         Catalog::new(asked.chain(finished(readers)).collect(), &gaps, None)
     }
@@ -120,13 +130,21 @@ impl Catalog {
         Catalog { shelves, gaps: gaps.iter().map(gap_diagnostic).collect(), files }
     }
 
-    /// Answers a question from what was read.
-    pub fn resolve(&self, moment: &Moment) -> Answer<'_> {
-        let mut answer = Answer::default();
-        for shelf in &self.shelves {
-            shelf.resolve(moment, &mut answer);
-        }
+    /// Answers a question from what was read: general first, the same text once, and nothing that
+    /// the client loads by itself.
+    pub fn resolve<'c>(&'c self, moment: &'c Moment) -> Answer<'c> {
+        let mut answer = self.candidates(moment);
+        repetition::remove(&mut answer, moment);
         answer
+    }
+
+    /// Returns what [`Catalog::resolve`] chooses from: repetitions are in it.
+    pub fn candidates(&self, moment: &Moment) -> Answer<'_> {
+        order::merge(self.shelves.iter().map(|shelf| {
+            let mut answer = Answer::default();
+            shelf.resolve(moment, &mut answer);
+            answer
+        }))
     }
 
     /// Returns what is wrong with the files that were read, by file and place.

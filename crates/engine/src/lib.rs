@@ -16,21 +16,24 @@
 //! let target = root.locate(&system, root.path(), Path::new("cart.py")).expect("it is inside");
 //! let catalog = Catalog::along(&system, &root, &target);
 //!
-//! let moment = Moment { target: Some(target), action: Some(Action::Edit), timing: None, client: None };
+//! let moment = Moment { target: Some(target), action: Some(Action::Edit), ..Moment::default() };
 //! let resolution = catalog.resolve(&moment);
 //! assert_eq!(resolution.items[0].item.content, "Prices are integers in cents.");
 //! assert_eq!(resolution.items[0].reason.about("cart.py").to_string(), "match `**/*.py` covers cart.py");
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+pub mod budget;
 mod catalog;
+mod order;
 mod prompt;
+mod repetition;
 mod report;
 mod tokens;
 
 pub use brief_dialects::{
-    Action, Answer as Resolution, Applied, Decision, Item, LeftOut, Moment, Name, Reason, State,
-    Timing,
+    Action, Answer as Resolution, Applied, Decision, Item, LeftOut, Level, Moment, Name, Origin,
+    Owner, Reason, State, Timing,
 };
 pub use brief_dialects::{agents, hosted, mcp, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};

@@ -93,7 +93,14 @@ fn whole(system: &MemorySystem) -> Catalog {
 }
 
 /// A moment without a path or a filter.
-const EVERYTHING: Moment = Moment { target: None, action: None, timing: None, client: None };
+static EVERYTHING: Moment = Moment {
+    target: None,
+    action: None,
+    timing: None,
+    client: None,
+    task: None,
+    mentions: Vec::new(),
+};
 
 /// What was answered: the places of entries, by what became of them.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,7 +115,7 @@ fn ask(files: &Files, (path, action, timing): Question) -> Answered {
     let root = root(&system);
     let target = root.locate(&system, root.path(), Path::new(path)).expect("it is inside");
     let catalog = Catalog::along(&system, &root, &target);
-    let moment = Moment { target: Some(target), action, timing, client: None };
+    let moment = Moment { target: Some(target), action, timing, ..Moment::default() };
     let answer = catalog.resolve(&moment);
     let place = |path: &Path, name: &dyn Display| format!("{}#{name}", path.display());
     let items = answer.items.iter().map(|applied| place(applied.item.path, &applied.item.name));
@@ -256,7 +263,7 @@ fn assert_total(bytes: &[u8]) {
     let root = root(&system);
     for path in ["a.py", "b/"] {
         let target = root.locate(&system, root.path(), Path::new(path)).expect("it is inside");
-        let moment = Moment { target: Some(target), ..EVERYTHING };
+        let moment = Moment { target: Some(target), ..Moment::default() };
         let answer = catalog.resolve(&moment);
         assert!(answer.items.iter().any(|applied| applied.item.content == "GOOD"));
     }

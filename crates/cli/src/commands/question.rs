@@ -215,7 +215,8 @@ impl Question<'_> {
                 (None, Catalog::whole(session.system(), &root, scope))
             }
         };
-        let moment = Moment { target, action: self.action, timing: self.timing, client: None };
+        let moment =
+            Moment { target, action: self.action, timing: self.timing, ..Moment::default() };
         let sought =
             match (self.reach.has(DialectArg::Structured), self.reach.has(DialectArg::Hosted)) {
                 (true, false) => "AGENTS.yaml files",

@@ -1,12 +1,13 @@
 //! The dialect as the engine sees it.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use brief_syntax::system::DirEntry;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, System, Target, TargetKind};
 
-use crate::answer::{Answer, Applied, Item, LeftOut, Name, Reason};
+use crate::answer::{Answer, Applied, Item, LeftOut, Level, Name, Owner, Reason};
 use crate::moment::Moment;
 use crate::{Dialect, PathQuestion, ProjectFiles, Reader, Shelf};
 
@@ -27,7 +28,7 @@ impl Dialect for Hosted {
     }
 
     fn ask(&self, system: &dyn System, question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
-        let PathQuestion { path, mounted, mentions, hosted } = *question;
+        let PathQuestion { path, mounted, mentions, hosted, .. } = *question;
         let query = Query { mounted, path, mentions };
         Some(Box::new(Answered(resolve_with(system, &query, hosted))))
     }
@@ -41,8 +42,9 @@ impl Shelf for Answered {
     /// this dialect.
     fn resolve<'s>(&'s self, _: &Moment, answer: &mut Answer<'s>) {
         let Answered(resolution) = self;
-        answer.items.extend(resolution.items.iter().map(applied));
-        answer.left_out.extend(resolution.left_out.iter().map(left_out));
+        answer.items.extend(resolution.items.iter().map(|item| applied(item, resolution)));
+        let out = resolution.left_out.iter().map(|out| left_out(out, resolution));
+        answer.left_out.extend(out);
         answer.hosted = Some(resolution);
     }
 
@@ -59,9 +61,24 @@ impl Shelf for Answered {
     }
 }
 
-fn applied(item: &super::Item) -> Applied<'_> {
-    Applied {
-        item: Item {
+/// The user's own first, then by the directory that the file is for. What a configuration includes
+/// belongs to the place where the work is done.
+fn level(path: &Path, scope: Scope, place: &Resolution) -> Level {
+    match scope {
+        Scope::Global => Level::of_user(false),
+        Scope::Mounted => Level::of_directory(&place.mounted, false),
+        Scope::Working | Scope::Include => Level::of_directory(&place.working, false),
+        Scope::Ancestor => {
+            let shared = place.working.components().zip(path.components());
+            let depth = shared.take_while(|(here, there)| here == there).count();
+            Level { owner: Owner::Project, depth, is_scoped: false }
+        }
+    }
+}
+
+fn applied<'s>(item: &'s super::Item, place: &Resolution) -> Applied<'s> {
+    Applied::new(
+        Item {
             dialect: NAME,
             kind: "context",
             name: Name::Text(&item.name),
@@ -73,12 +90,13 @@ fn applied(item: &super::Item) -> Applied<'_> {
             content: item.content(),
             description: item.description(),
             patterns: &[],
+            level: level(item.path(), item.scope, place),
         },
-        reason: Reason::Stated(&item.reason),
-    }
+        Reason::Stated(&item.reason),
+    )
 }
 
-fn left_out(left_out: &super::LeftOut) -> LeftOut<'_> {
+fn left_out<'s>(left_out: &'s super::LeftOut, place: &Resolution) -> LeftOut<'s> {
     let name = left_out.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     LeftOut {
         dialect: NAME,
@@ -87,6 +105,7 @@ fn left_out(left_out: &super::LeftOut) -> LeftOut<'_> {
         path: &left_out.path,
         line: 1,
         content: "",
+        level: level(&left_out.path, left_out.scope, place),
         reason: Reason::Stated(&left_out.reason),
     }
 }
@@ -141,8 +160,9 @@ impl Reader for Directories {
 impl Shelf for Directories {
     fn resolve<'s>(&'s self, _: &Moment, answer: &mut Answer<'s>) {
         for (_, resolution) in &self.found {
-            answer.items.extend(resolution.items.iter().map(applied));
-            answer.left_out.extend(resolution.left_out.iter().map(left_out));
+            answer.items.extend(resolution.items.iter().map(|item| applied(item, resolution)));
+            let out = resolution.left_out.iter().map(|out| left_out(out, resolution));
+            answer.left_out.extend(out);
         }
     }
 

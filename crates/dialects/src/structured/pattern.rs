@@ -26,6 +26,12 @@ enum PatternKind {
     OwnDirectory,
 }
 
+impl AsRef<str> for Pattern {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
 impl Pattern {
     /// Reads a pattern.
     pub fn new(written: &str) -> Result<Pattern, GlobError> {

@@ -7,7 +7,7 @@ use brief_syntax::system::{FileKind, ReadError};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span};
 
-use crate::answer::{Answer, Applied, Decision, Item, LeftOut, Name, Reason, State};
+use crate::answer::{Answer, Applied, Decision, Item, LeftOut, Level, Name, Reason, State};
 use crate::moment::Moment;
 use crate::{Dialect, ProjectFiles, Reader, Shelf};
 
@@ -90,10 +90,12 @@ impl Shelf for ContextFiles {
                 },
             };
             let path = file.source.path();
+            // Every entry says which files it is about, if only that it is about all.
+            let level = Level::of_directory(path.parent().unwrap_or(path), true);
             for entry in &file.context {
                 match judge_entry(entry, place, moment.action, moment.timing) {
                     Verdict::In(reason) => {
-                        answer.items.push(Applied { item: item(entry, path), reason });
+                        answer.items.push(Applied::new(item(entry, path, level), reason));
                     }
                     Verdict::Out(reason) => answer.left_out.push(LeftOut {
                         dialect: NAME,
@@ -102,6 +104,7 @@ impl Shelf for ContextFiles {
                         path,
                         line: entry.line,
                         content: &entry.content,
+                        level,
                         reason,
                     }),
                 }
@@ -118,6 +121,7 @@ impl Shelf for ContextFiles {
                         path,
                         line: decision.line,
                         content: &decision.decision,
+                        level,
                         reason,
                     }),
                 }
@@ -129,6 +133,7 @@ impl Shelf for ContextFiles {
                 path,
                 line: invalid.line,
                 content: "",
+                level,
                 reason: Reason::Invalid { problem: &invalid.problem },
             }));
         }
@@ -147,7 +152,7 @@ impl Shelf for ContextFiles {
     }
 }
 
-fn item<'s>(entry: &'s ContextEntry, path: &'s Path) -> Item<'s> {
+fn item<'s>(entry: &'s ContextEntry, path: &'s Path, level: Level) -> Item<'s> {
     Item {
         dialect: NAME,
         kind: "context",
@@ -160,5 +165,6 @@ fn item<'s>(entry: &'s ContextEntry, path: &'s Path) -> Item<'s> {
         content: &entry.content,
         description: "",
         patterns: &entry.patterns,
+        level,
     }
 }

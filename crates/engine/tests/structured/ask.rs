@@ -36,7 +36,7 @@ impl Ask<'_> {
         let target = target.expect("the target is inside");
         let catalog = Catalog::along(self.system, &root, &target);
         let (action, timing) = (self.action, self.timing);
-        let moment = Moment { target: Some(target), action, timing, client: None };
+        let moment = Moment { target: Some(target), action, timing, ..Moment::default() };
         let resolution = catalog.resolve(&moment);
         look(&catalog, &resolution)
     }

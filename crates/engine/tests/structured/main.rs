@@ -465,7 +465,7 @@ fn without_a_path_everything_is_listed() {
         Scope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All },
     );
     let listed = |timing| {
-        let moment = Moment { target: None, action: None, timing, client: None };
+        let moment = Moment { target: None, action: None, timing, ..Moment::default() };
         let answer = catalog.resolve(&moment);
         answer.items.iter().map(|applied| applied.item.content.to_owned()).collect::<Vec<_>>()
     };

@@ -150,7 +150,7 @@ fn answer_tool_call(
             action: action(system, &cwd, touch),
             timing: Some(call.timing),
             target: Some(target),
-            client: None,
+            ..Moment::default()
         };
         catalogs.push((catalog, moment));
     }
@@ -162,7 +162,7 @@ fn answer_tool_call(
     };
     let known = memory.as_ref().map(Memory::recall).unwrap_or_default();
     let resolutions: Vec<(Resolution<'_>, &Moment)> =
-        catalogs.iter().map(|(catalog, moment)| (catalog.resolve(moment), moment)).collect();
+        catalogs.iter().map(|(catalog, moment)| (catalog.candidates(moment), moment)).collect();
     for (resolution, moment) in &resolutions {
         let target = moment.target.as_ref().map(Target::slashed).unwrap_or_default();
         for Applied { item, .. } in &resolution.items {

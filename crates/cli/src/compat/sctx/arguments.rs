@@ -82,7 +82,8 @@ impl Arguments {
         };
         warn(ui, &catalog.diagnostics())?;
         warn_if_nothing_found(ui, catalog.is_empty())?;
-        let moment = Moment { target, action: self.action, timing: self.timing, client: None };
+        let moment =
+            Moment { target, action: self.action, timing: self.timing, ..Moment::default() };
         Ok(Some((root, catalog, moment)))
     }
 }

@@ -30,7 +30,7 @@ struct ListedEntry<'e> {
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
     let arguments = Arguments::parse(args, Filters::Accepted)?;
     let asked = arguments.ask(ui, session)?;
-    let resolution = asked.as_ref().map(|(_, catalog, moment)| catalog.resolve(moment));
+    let resolution = asked.as_ref().map(|(_, catalog, moment)| catalog.candidates(moment));
     let items =
         resolution.as_ref().map(|resolution| resolution.items.as_slice()).unwrap_or_default();
     let root = asked.as_ref().map_or(session.directory(), |(root, ..)| root.path());

@@ -47,7 +47,7 @@ struct Alternative<'d> {
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
     let arguments = Arguments::parse(args, Filters::Unknown)?;
     let asked = arguments.ask(ui, session)?;
-    let resolution = asked.as_ref().map(|(_, catalog, moment)| catalog.resolve(moment));
+    let resolution = asked.as_ref().map(|(_, catalog, moment)| catalog.candidates(moment));
     let bound = resolution.as_ref().map(|resolution| resolution.decisions.as_slice());
     let bound = bound.unwrap_or_default();
     let root = asked.as_ref().map_or(session.directory(), |(root, ..)| root.path());

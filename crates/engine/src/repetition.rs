@@ -1,0 +1,115 @@
+//! The same text is delivered once, however many places it stands in.
+//!
+//! It stays where it is most specific, because what is general goes first when there is no room.
+//! What the client loads by itself is not delivered at all, wherever else it stands.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{Hash, Hasher};
+
+use brief_dialects::{Answer, LeftOut, Moment, Origin, Reason, State};
+
+/// Leaves out what is said already.
+pub(crate) fn remove<'s>(answer: &mut Answer<'s>, moment: &'s Moment) {
+    let mut loaded: HashMap<Text<'s>, Origin<'s>> = HashMap::new();
+    for LeftOut { dialect, path, line, content, reason, .. } in &answer.left_out {
+        if matches!(reason, Reason::LoadedByClient { .. }) && !content.trim().is_empty() {
+            let origin = Origin { dialect, path, line: *line };
+            loaded.entry(Text::of(content)).or_insert(origin);
+        }
+    }
+    // From the back: the most specific place is found first.
+    let mut delivered: HashMap<Text<'s>, usize> = HashMap::with_capacity(answer.items.len());
+    let mut reasons: Vec<Option<Reason<'s>>> = vec![None; answer.items.len()];
+    for index in (0..answer.items.len()).rev() {
+        let applied = &answer.items[index];
+        if applied.item.state != State::Active || applied.item.content.trim().is_empty() {
+            continue;
+        }
+        let text = Text::of(applied.item.content);
+        if let (Some(client), Some(&origin)) = (&moment.client, loaded.get(&text)) {
+            reasons[index] = Some(Reason::SameTextLoaded { client, origin });
+            continue;
+        }
+        match delivered.entry(text) {
+            Entry::Vacant(place) => {
+                place.insert(index);
+            }
+            Entry::Occupied(mut place) => {
+                let kept = *place.get();
+                // Of equally general places the first one counts.
+                let level = answer.items[index].item.level;
+                let (kept, repeated) = if answer.items[kept].item.level == level {
+                    place.insert(index);
+                    (index, kept)
+                } else {
+                    (kept, index)
+                };
+                reasons[repeated] = Some(Reason::SameText { origin: answer.items[kept].origin() });
+                let mut also = std::mem::take(&mut answer.items[repeated].also);
+                also.push(answer.items[repeated].origin());
+                answer.items[kept].also.append(&mut also);
+            }
+        }
+    }
+    if reasons.iter().all(Option::is_none) {
+        return;
+    }
+    let mut kept = Vec::with_capacity(answer.items.len());
+    let mut out = Vec::new();
+    for (applied, reason) in std::mem::take(&mut answer.items).into_iter().zip(reasons) {
+        match reason {
+            None => kept.push(applied),
+            Some(reason) => out.push(applied.leave_out(reason)),
+        }
+    }
+    for applied in &mut kept {
+        applied.also.sort_by_key(|origin| (origin.path, origin.line));
+    }
+    // A repetition of something that was itself found to be one names the place that is left.
+    let places: HashMap<(&std::path::Path, usize), Origin<'s>> = kept
+        .iter()
+        .flat_map(|applied| {
+            let origin = applied.origin();
+            applied.also.iter().map(move |also| ((also.path, also.line), origin))
+        })
+        .collect();
+    for left_out in &mut out {
+        if let Reason::SameText { origin } = &mut left_out.reason
+            && let Some(&delivered) = places.get(&(left_out.path, left_out.line))
+        {
+            *origin = delivered;
+        }
+    }
+    answer.items = kept;
+    answer.left_out.append(&mut out);
+    answer.left_out.sort_by_key(|left_out| left_out.level);
+}
+
+/// A text as a reader sees it: blank lines around it and blanks at the ends of lines make no
+/// difference.
+struct Text<'s>(&'s str);
+
+impl<'s> Text<'s> {
+    fn of(content: &'s str) -> Text<'s> {
+        Text(content.trim_start_matches(['\n', '\r']).trim_end())
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &'s str> {
+        self.0.lines().map(str::trim_end)
+    }
+}
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0 || self.lines().eq(other.lines())
+    }
+}
+
+impl Eq for Text<'_> {}
+
+impl Hash for Text<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.lines().for_each(|line| line.hash(state));
+    }
+}
