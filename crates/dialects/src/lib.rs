@@ -41,6 +41,12 @@ pub trait Dialect: Sync {
         self.reader()
     }
 
+    /// Starts reading the directories from the mounted one down to a path, for a dialect whose files
+    /// count from there on, wherever the question is asked.
+    fn mounted_reader(&self, _question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
+        None
+    }
+
     /// Reads what it takes to answer a question about one path; `None` for a dialect whose files
     /// were read on the way to it.
     fn ask(&self, _system: &dyn System, _question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {

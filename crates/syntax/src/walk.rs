@@ -12,7 +12,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::limits;
 use crate::project::{Root, Target};
-use crate::system::{Dir, DirEntry, FileKind, ReadError, System};
+use crate::system::{Below, Dir, DirEntry, FileKind, ReadError, System};
 
 /// A directory during a walk.
 pub struct Visit<'v> {
@@ -57,6 +57,15 @@ impl Visit<'_> {
     /// only one path is walked.
     pub fn entries(&self) -> Option<&[DirEntry]> {
         self.entries
+    }
+
+    /// Looks at a name in this directory without opening what is there.
+    pub fn look(&self, name: &str) -> Below {
+        let is_listed = |entries: &[DirEntry]| entries.iter().any(|entry| entry.name == name);
+        if self.entries.is_some_and(|entries| !is_listed(entries)) {
+            return Below::Missing;
+        }
+        self.handle.look_below(Path::new(name))
     }
 
     /// Reads a file in this directory; [`ReadError::Missing`] costs nothing after a listing.

@@ -14,6 +14,7 @@ mod managed;
 mod mcp;
 mod model;
 mod notes;
+mod own;
 mod parameters;
 mod parse;
 mod places;

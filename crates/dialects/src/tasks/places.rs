@@ -3,7 +3,8 @@
 //! The order is part of the output, so it is data and fixed: `.agents` first, then the agents' own
 //! places (ruling T6).
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use super::model::Kind;
 
@@ -30,6 +31,9 @@ impl Place {
         }
     }
 }
+
+/// The directory of files that belong to no other tool.
+pub(super) const OWN: &str = ".agents";
 
 /// Where namespaces lie: `.agents/namespaces/<name>/{tasks,commands,rules,skills}`.
 pub(super) const NAMESPACES: &str = ".agents/namespaces";
@@ -154,6 +158,21 @@ pub(super) fn is_at_place(directory: &[OsString]) -> bool {
     let all = [TASKS, COMMANDS, RULES, SKILLS].into_iter().flatten();
     let mut all = all.map(|place| place.path()).chain([NAMESPACES]);
     all.any(|path| path.split('/').zip(directory).all(|(part, name)| name == part))
+}
+
+/// What a rule's script is called, after the rule's own name.
+pub(super) const SCRIPT_SUFFIX: &str = "-bootstrap";
+
+/// The name of a Markdown file without its extension.
+pub(super) fn stem(name: &OsStr) -> Option<&OsStr> {
+    let path = Path::new(name);
+    let extension = path.extension()?;
+    (extension == "md" || extension == "mdc").then(|| path.file_stem().unwrap_or_default())
+}
+
+/// Returns whether a file is the script of a rule, by its name.
+pub(super) fn is_script(name: &OsStr) -> bool {
+    name.to_string_lossy().ends_with(SCRIPT_SUFFIX)
 }
 
 #[cfg(test)]
