@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 63] = [
+const LIMITS: [(&str, u64, &str, &str); 64] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -311,6 +311,12 @@ const LIMITS: [(&str, u64, &str, &str); 63] = [
     ),
     ("bytes of a remote directory", limits::REMOTE_BYTES, "the directory is not used, exit 1", "—"),
     ("seconds of one call of `git`", limits::REMOTE_SECONDS, "it is ended, exit 1", "—"),
+    (
+        "bytes of the record of exact token counts",
+        limits::TOKEN_COUNT_BYTES as u64,
+        "the older half is counted again",
+        "—",
+    ),
     ("bytes of the record of trust", limits::TRUST_BYTES, "no entry is added", "—"),
     ("bytes of the code of an agent's tools", limits::TOOL_CODE_BYTES as u64, REFUSED, "—"),
     ("tools of one agent", limits::TOOLS as u64, REFUSED, "—"),

@@ -296,14 +296,30 @@ pub enum Reason<'s> {
 
 impl<'s> Reason<'s> {
     /// Returns the reason in words, about `path`.
-    pub fn about<'r>(&'r self, path: &'r str) -> impl fmt::Display + use<'r, 's> {
-        About { reason: self, path }
+    pub fn about<'r>(&'r self, path: &'r str) -> About<'r, 's> {
+        About { reason: self, path, root: None }
     }
 }
 
-struct About<'r, 's> {
+/// A reason in words. Other places are named by their absolute paths, unless a root is given.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'r, 's> {
     reason: &'r Reason<'s>,
     path: &'r str,
+    root: Option<&'r Path>,
+}
+
+impl<'r> About<'r, '_> {
+    /// Names places in `root` relative to it, as people like to read them.
+    #[must_use]
+    pub fn seen_from(self, root: &'r Path) -> Self {
+        About { root: Some(root), ..self }
+    }
+
+    fn place<'s>(&self, origin: &Origin<'s>) -> Origin<'s> {
+        let below = self.root.and_then(|root| origin.path.strip_prefix(root).ok());
+        Origin { path: below.unwrap_or(origin.path), ..*origin }
+    }
 }
 
 impl fmt::Display for About<'_, '_> {
@@ -336,9 +352,11 @@ impl fmt::Display for About<'_, '_> {
                 write!(formatter, "{field} {} {verb} not cover {path}", Quoted(patterns))
             }
             Reason::LoadedByClient { client } => write!(formatter, "{client} loads it by itself"),
-            Reason::SameText { origin } => write!(formatter, "the same text as {origin}"),
+            Reason::SameText { origin } => {
+                write!(formatter, "the same text as {}", self.place(origin))
+            }
             Reason::SameTextLoaded { client, origin } => {
-                write!(formatter, "{client} loads the same text from {origin}")
+                write!(formatter, "{client} loads the same text from {}", self.place(origin))
             }
             Reason::OverBudget { tokens, budget } => {
                 write!(formatter, "its {tokens} tokens do not fit into the budget of {budget}")

@@ -29,7 +29,7 @@ mod order;
 mod prompt;
 mod repetition;
 mod report;
-mod tokens;
+pub mod tokens;
 
 pub use brief_dialects::{
     Action, Answer as Resolution, Applied, Decision, Item, LeftOut, Level, Moment, Name, Origin,

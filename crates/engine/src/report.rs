@@ -8,21 +8,24 @@ use std::cell::Cell;
 use std::path::Path;
 
 use brief_dialects::hosted::{Config, ConfigPattern, ConfiguredServer, Connection, ServerKind};
-use brief_dialects::{Action, Answer, Applied, Decision, LeftOut, Moment, Name, Reason, Timing};
+use brief_dialects::{
+    Action, Answer, Applied, Decision, LeftOut, Moment, Name, Origin, Reason, Timing,
+};
 use brief_syntax::render::JsonDiagnostic;
 use brief_syntax::{Diagnostic, Target, TargetKind};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use crate::budget::{Count, cost};
 use crate::tokens::estimate_tokens;
 
 /// The JSON form of an answer.
-#[derive(Debug)]
 pub struct Report<'r> {
     root: &'r Path,
     moment: &'r Moment,
     answer: &'r Answer<'r>,
     diagnostics: &'r [Diagnostic],
+    count: Count<'r>,
 }
 
 impl<'r> Report<'r> {
@@ -33,7 +36,13 @@ impl<'r> Report<'r> {
         answer: &'r Answer<'r>,
         diagnostics: &'r [Diagnostic],
     ) -> Self {
-        Report { root, moment, answer, diagnostics }
+        Report { root, moment, answer, diagnostics, count: &estimate_tokens }
+    }
+
+    /// Counts tokens in another way than by estimating them.
+    #[must_use]
+    pub fn counted_by(self, count: Count<'r>) -> Self {
+        Report { count, ..self }
     }
 
     fn path(&self) -> Option<&'r str> {
@@ -47,9 +56,8 @@ impl Serialize for Report<'_> {
         let tokens = Cell::new(0);
         let answer = self.answer;
         let items = answer.items.iter().map(|applied| {
-            let item = item(applied, about);
-            tokens.set(tokens.get() + item.tokens);
-            item
+            tokens.set(tokens.get() + cost(&applied.item, self.count));
+            item(applied, about, self.count)
         });
         let left_out = answer.left_out.iter().map(|candidate| left_out(candidate, about));
         let decisions = answer.decisions.iter().map(|bound| decision(bound, about));
@@ -94,6 +102,7 @@ struct MomentReport<'r> {
     on: &'static str,
     when: &'static str,
     client: Option<&'r str>,
+    task: Option<&'r str>,
 }
 
 fn moment<'r>(report: &Report<'r>) -> MomentReport<'r> {
@@ -109,6 +118,7 @@ fn moment<'r>(report: &Report<'r>) -> MomentReport<'r> {
         on: moment.action.map_or("all", Action::as_str),
         when: moment.timing.map_or("all", Timing::as_str),
         client: moment.client.as_deref(),
+        task: moment.task.as_deref(),
     }
 }
 
@@ -156,10 +166,23 @@ struct ItemReport<'r> {
     description: &'r str,
     content: &'r str,
     tokens: usize,
+    also: Vec<OriginReport<'r>>,
 }
 
-fn item<'r>(applied: &'r Applied<'r>, about: &'r str) -> ItemReport<'r> {
+#[derive(Serialize)]
+struct OriginReport<'r> {
+    dialect: &'static str,
+    path: Cow<'r, str>,
+    line: usize,
+}
+
+fn item<'r>(applied: &'r Applied<'r>, about: &'r str, count: Count<'_>) -> ItemReport<'r> {
     let item = &applied.item;
+    let also = applied.also.iter().map(|&Origin { dialect, path, line }| OriginReport {
+        dialect,
+        path: path.to_string_lossy(),
+        line,
+    });
     ItemReport {
         dialect: item.dialect,
         kind: item.kind,
@@ -171,7 +194,8 @@ fn item<'r>(applied: &'r Applied<'r>, about: &'r str) -> ItemReport<'r> {
         reason: ReasonText { reason: &applied.reason, about },
         description: item.description,
         content: item.content,
-        tokens: estimate_tokens(item.content),
+        tokens: count(item.content),
+        also: also.collect(),
     }
 }
 

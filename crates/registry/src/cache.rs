@@ -15,6 +15,7 @@
 use std::path::PathBuf;
 
 use brief_syntax::System;
+use brief_syntax::system::cache_directory;
 
 use crate::address::one_line;
 use crate::error::FetchError;
@@ -83,11 +84,7 @@ impl<'s> Cache<'s> {
     /// Returns the user's cache: `$XDG_CACHE_HOME/brief/git`, or the platform's place for such
     /// things. `None` if there is no home directory.
     pub fn of_user(system: &'s dyn System) -> Option<Self> {
-        let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache = absolute("XDG_CACHE_HOME")
-            .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
-            .or_else(|| absolute("LOCALAPPDATA"))?;
-        Some(Cache::at(system, cache.join("brief").join("git")))
+        Some(Cache::at(system, cache_directory(system)?.join("git")))
     }
 
     /// Returns a cache in the given directory, which is created when needed.

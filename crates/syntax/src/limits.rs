@@ -198,3 +198,6 @@ pub const TOOL_FETCH_SECONDS: u64 = 30;
 
 /// How often one answer from the network may lead elsewhere.
 pub const TOOL_REDIRECTS: usize = 5;
+
+/// Bytes of the record of exact token counts; the older half goes when it is full.
+pub const TOKEN_COUNT_BYTES: usize = 2 * 1024 * 1024;

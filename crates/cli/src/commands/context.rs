@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use brief_engine::structured::Pattern;
-use brief_engine::{Applied, State};
+use brief_engine::{Applied, Origin, State};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Asked, PathOrAll, Question, Reach, When};
+use super::question::{Asked, Cost, PathOrAll, Question, Reach, When, shown_place};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -27,10 +27,16 @@ pub(crate) struct ContextArgs {
     #[command(flatten)]
     reach: Reach,
 
+    #[command(flatten)]
+    cost: Cost,
+
     /// Print JSON: what applies, what does not, and why
     #[arg(long)]
     json: bool,
 }
+
+/// Other places of a text that are named.
+const PLACES: usize = 4;
 
 pub(crate) fn run(
     ui: &mut Ui,
@@ -45,9 +51,11 @@ pub(crate) fn run(
     };
     let asked = question.ask(ui, session)?;
     let diagnostics = asked.catalog.diagnostics();
-    let resolution = asked.catalog.resolve(&asked.moment);
+    let counter = args.cost.counting.counter(session);
+    let mut resolution = asked.catalog.resolve(&asked.moment);
+    let cut = args.cost.fit(&mut resolution, &counter);
     if args.json {
-        asked.print_json(ui, &resolution, &diagnostics)?;
+        asked.print_json(ui, &resolution, &diagnostics, &counter)?;
         return Ok(ExitCode::SUCCESS);
     }
     ui.mention(&diagnostics, asked.root.path())?;
@@ -56,12 +64,13 @@ pub(crate) fn run(
         items.collect::<Vec<_>>()
     };
     let (active, offered) = (in_state(State::Active), in_state(State::Offered));
-    if active.is_empty() && offered.is_empty() {
+    if active.is_empty() && offered.is_empty() && cut == 0 {
         asked.explain_nothing(ui, "context")?;
         return Ok(ExitCode::SUCCESS);
     }
     print_items(ui, asked, &active)?;
     print_offers(ui, asked, &offered, !active.is_empty())?;
+    asked.mention_cuts(ui, cut, args.cost)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -87,6 +96,18 @@ fn print_offers(
     Ok(())
 }
 
+/// Says where else a text stands.
+fn elsewhere(asked: &Asked, also: &[Origin<'_>]) -> String {
+    let (named, more) = also.split_at(also.len().min(PLACES));
+    let named: Vec<String> =
+        named.iter().map(|origin| shown_place(&asked.root, origin.path, origin.line)).collect();
+    match (named.as_slice(), more.len()) {
+        ([], _) => String::new(),
+        (named, 0) => format!(", also {}", named.join(", ")),
+        (named, more) => format!(", also {} and {more} more", named.join(", ")),
+    }
+}
+
 /// One heading per entry, its text below it.
 fn print_items(ui: &mut Ui, asked: &Asked, items: &[&Applied<'_>]) -> Result<(), CommandError> {
     // Entries of one file stand together, and its path can be long.
@@ -95,12 +116,13 @@ fn print_items(ui: &mut Ui, asked: &Asked, items: &[&Applied<'_>]) -> Result<(),
     for (index, items) in of_one_file.enumerate() {
         let path = items[0].item.path;
         let path = path.strip_prefix(asked.root.path()).unwrap_or(path).to_string_lossy();
-        for (position, Applied { item, .. }) in items.iter().enumerate() {
+        for (position, Applied { item, also, .. }) in items.iter().enumerate() {
             if index + position > 0 {
                 ui.print_line("")?;
             }
             let mut heading = format!("{path}:{}", item.line);
-            if asked.moment.target.is_none() {
+            heading.push_str(&elsewhere(asked, also));
+            if asked.moment.target.is_none() && !item.patterns.is_empty() {
                 let patterns: Vec<_> = item.patterns.iter().map(Pattern::as_str).collect();
                 heading.push_str(&format!("  match {}", patterns.join(", ")));
             }

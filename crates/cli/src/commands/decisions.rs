@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use brief_engine::tokens::Counter;
 use brief_engine::{Decision, Resolution};
 use clap::Args;
 
@@ -37,7 +38,7 @@ pub(crate) fn run(
     let mut resolution = asked.catalog.resolve(&asked.moment);
     only_decisions(&mut resolution);
     if args.json {
-        asked.print_json(ui, &resolution, &diagnostics)?;
+        asked.print_json(ui, &resolution, &diagnostics, &Counter::estimate())?;
         return Ok(ExitCode::SUCCESS);
     }
     ui.mention(&diagnostics, asked.root.path())?;

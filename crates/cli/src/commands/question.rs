@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use brief_engine::tokens::Counter;
 use brief_engine::{
     Action, Catalog, Dialects, Moment, Report, Resolution, Root, Scope, Target, TargetKind, Timing,
-    hosted, structured,
+    budget, hosted, structured,
 };
 use brief_syntax::Diagnostic;
 use brief_syntax::walk::Ignored;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
 use crate::error::CommandError;
@@ -61,6 +63,53 @@ impl WhenArg {
     }
 }
 
+/// The clients whose own files are known: what they load by themselves is not delivered again.
+pub(crate) const CLIENTS: [&str; 9] =
+    ["claude", "copilot", "opencode", "cursor", "codex", "gemini", "cline", "windsurf", "zed"];
+
+pub(crate) fn client_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(CLIENTS)
+}
+
+/// How tokens are counted.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Counting {
+    /// Count tokens exactly, for the o200k vocabulary, instead of estimating them
+    #[arg(long)]
+    pub(crate) exact: bool,
+}
+
+impl Counting {
+    pub(crate) fn counter<'s>(self, session: &'s Session) -> Counter<'s> {
+        match self.exact {
+            true => Counter::exact(session.system()).outside(session.directory()),
+            false => Counter::estimate(),
+        }
+    }
+}
+
+/// What an answer may cost.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Cost {
+    /// Cut what is most general until the rest costs at most N tokens
+    #[arg(long, value_name = "N")]
+    pub(crate) budget: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) counting: Counting,
+}
+
+impl Cost {
+    /// Cuts the answer if need be, and returns how many items that took.
+    pub(crate) fn fit(self, answer: &mut Resolution<'_>, counter: &Counter<'_>) -> usize {
+        let before = answer.items.len();
+        if let Some(budget) = self.budget {
+            budget::fit(answer, budget, &|text| counter.count(text));
+        }
+        before - answer.items.len()
+    }
+}
+
 /// Which guidance to look at, and from where.
 #[derive(Debug, Args)]
 pub(crate) struct Reach {
@@ -75,6 +124,14 @@ pub(crate) struct Reach {
     /// What the user mentions by name; may be given several times
     #[arg(long = "mention", value_name = "NAME")]
     mentions: Vec<String>,
+
+    /// The client that asks: what it loads by itself is left out
+    #[arg(long, value_name = "NAME", value_parser = client_names())]
+    client: Option<String>,
+
+    /// The task that is being worked on: some rules are for some tasks only
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
 
     /// What `includeFiles` patterns of `.context` are relative to
     #[arg(long, value_name = "DIRECTORY", default_value = "working")]
@@ -116,6 +173,8 @@ impl Reach {
         only: Vec::new(),
         mounted: None,
         mentions: Vec::new(),
+        client: None,
+        task: None,
         anchor: AnchorArg::Working,
         outside: false,
     };
@@ -215,8 +274,15 @@ impl Question<'_> {
                 (None, Catalog::whole(session.system(), &root, scope))
             }
         };
-        let moment =
-            Moment { target, action: self.action, timing: self.timing, ..Moment::default() };
+        let Reach { client, task, mentions, .. } = self.reach;
+        let moment = Moment {
+            target,
+            action: self.action,
+            timing: self.timing,
+            client: client.clone(),
+            task: task.clone(),
+            mentions: mentions.clone(),
+        };
         let sought =
             match (self.reach.has(DialectArg::Structured), self.reach.has(DialectArg::Hosted)) {
                 (true, false) => "AGENTS.yaml files",
@@ -257,12 +323,14 @@ impl Asked {
         ui: &mut Ui,
         resolution: &Resolution<'_>,
         diagnostics: &[Diagnostic],
+        counter: &Counter<'_>,
     ) -> Result<(), CommandError> {
         if self.catalog.is_empty() && !self.is_outside {
             self.warn_of_no_file(ui)?;
         }
+        let count = |text: &str| counter.count(text);
         let report = Report::new(self.root.path(), &self.moment, resolution, diagnostics);
-        ui.print_json(&report)?;
+        ui.print_json(&report.counted_by(&count))?;
         Ok(())
     }
 
@@ -279,6 +347,24 @@ impl Asked {
         if self.sought.contains("AGENTS.yaml") {
             ui.hint("`brief init` writes an AGENTS.yaml to start from")?;
         }
+        Ok(())
+    }
+
+    /// Says what had to go, and where to see it.
+    pub(crate) fn mention_cuts(
+        &self,
+        ui: &mut Ui,
+        cut: usize,
+        cost: Cost,
+    ) -> Result<(), CommandError> {
+        let Some(budget) = cost.budget.filter(|_| cut > 0) else { return Ok(()) };
+        let exact = if cost.counting.exact { " --exact" } else { "" };
+        let items = if cut == 1 { "1 item was".to_owned() } else { format!("{cut} items were") };
+        let way = match self.path() {
+            Some(path) => format!("`brief why {path} --budget {budget}{exact}` shows what"),
+            None => "`--json` shows what, under left_out".to_owned(),
+        };
+        ui.status(&format!("{items} cut to fit into {budget} tokens; {way}"))?;
         Ok(())
     }
 
@@ -299,6 +385,11 @@ impl Asked {
         }
         Ok(())
     }
+}
+
+/// Returns a place as people read it: relative to the root, if it lies there.
+pub(crate) fn shown_place(root: &Root, path: &Path, line: usize) -> String {
+    format!("{}:{line}", path.strip_prefix(root.path()).unwrap_or(path).display())
 }
 
 /// The path of a command that can also list everything.

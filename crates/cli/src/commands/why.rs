@@ -7,7 +7,7 @@ use brief_engine::{Moment, Reason, Resolution, State, Target, TargetKind};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Question, Reach, When};
+use super::question::{Cost, Question, Reach, When};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -23,6 +23,9 @@ pub(crate) struct WhyArgs {
 
     #[command(flatten)]
     reach: Reach,
+
+    #[command(flatten)]
+    cost: Cost,
 
     /// Print JSON, in the shape of `brief context --json`
     #[arg(long)]
@@ -42,9 +45,11 @@ pub(crate) fn run(
     };
     let asked = question.ask(ui, session)?;
     let diagnostics = asked.catalog.diagnostics();
-    let resolution = asked.catalog.resolve(&asked.moment);
+    let counter = args.cost.counting.counter(session);
+    let mut resolution = asked.catalog.resolve(&asked.moment);
+    args.cost.fit(&mut resolution, &counter);
     if args.json {
-        asked.print_json(ui, &resolution, &diagnostics)?;
+        asked.print_json(ui, &resolution, &diagnostics, &counter)?;
         return Ok(ExitCode::SUCCESS);
     }
     ui.mention(&diagnostics, asked.root.path())?;
@@ -64,7 +69,7 @@ pub(crate) fn run(
             heading.push_str(&format!("  {scope}, {trigger}"));
         }
         ui.print_heading(&heading)?;
-        let reason = candidate.reason.about(about).to_string();
+        let reason = candidate.reason.about(about).seen_from(asked.root.path()).to_string();
         ui.print_line(format!("     {kind}{}", visible_line(&reason)))?;
         if let Some(line) = candidate.content.lines().find(|line| !line.trim().is_empty()) {
             ui.print_line(format!("     > {}", line.trim()))?;
@@ -139,6 +144,12 @@ fn asked_about(moment: &Moment) -> String {
     }
     if let Some(timing) = moment.timing {
         text.push_str(&format!(", when {}", timing.as_str()));
+    }
+    if let Some(client) = &moment.client {
+        text.push_str(&format!(", for {client}"));
+    }
+    if let Some(task) = &moment.task {
+        text.push_str(&format!(", task {task}"));
     }
     text
 }

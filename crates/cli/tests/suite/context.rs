@@ -112,7 +112,8 @@ fn json_has_every_key_in_its_order() {
         "kind": "file",
         "on": "edit",
         "when": "before",
-        "client": null
+        "client": null,
+        "task": null
       },
       "items": [
         {
@@ -129,7 +130,8 @@ fn json_has_every_key_in_its_order() {
           "reason": "match `**` covers src/cart.py",
           "description": "",
           "content": "Speak plainly.",
-          "tokens": 3
+          "tokens": 3,
+          "also": []
         },
         {
           "dialect": "structured",
@@ -145,7 +147,8 @@ fn json_has_every_key_in_its_order() {
           "reason": "match `**/*.py` covers src/cart.py",
           "description": "",
           "content": "Prices are integers in cents.\nNever use floats for money.\n",
-          "tokens": 13
+          "tokens": 13,
+          "also": []
         }
       ],
       "left_out": [
@@ -246,7 +249,8 @@ fn json_without_anything_has_the_same_keys() {
         "kind": "file",
         "on": "all",
         "when": "all",
-        "client": null
+        "client": null,
+        "task": null
       },
       "items": [],
       "left_out": [],

@@ -48,7 +48,8 @@ fn json_has_every_key_in_its_order() {
         "kind": "file",
         "on": "all",
         "when": "all",
-        "client": null
+        "client": null,
+        "task": null
       },
       "items": [],
       "left_out": [],

@@ -7,6 +7,7 @@ mod agent;
 #[cfg(unix)]
 mod agent_run;
 mod architecture;
+mod budget;
 mod build;
 mod build_ownership;
 mod coding_context;

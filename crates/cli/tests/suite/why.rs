@@ -139,7 +139,8 @@ fn json_lists_what_was_left_out() {
         "kind": "file",
         "on": "read",
         "when": "before",
-        "client": null
+        "client": null,
+        "task": null
       },
       "items": [
         {
@@ -156,7 +157,8 @@ fn json_lists_what_was_left_out() {
           "reason": "match `**` covers README.md",
           "description": "",
           "content": "Speak plainly.",
-          "tokens": 3
+          "tokens": 3,
+          "also": []
         }
       ],
       "left_out": [

@@ -30,7 +30,9 @@ use std::time::{Duration, SystemTime};
 pub use interruption::Interruption;
 pub use memory::MemorySystem;
 pub use os::OsSystem;
-pub use private::{FileLock, Owner, Ownership, TemporaryDir, Writers, state_directory};
+pub use private::{
+    FileLock, Owner, Ownership, TemporaryDir, Writers, cache_directory, state_directory,
+};
 pub use process::{Call, Companion, Ending, Environment, OverLimit, Stream};
 pub use remembered::Remembered;
 

@@ -87,6 +87,16 @@ pub fn state_directory(system: &dyn System) -> Option<PathBuf> {
     Some(state.join("brief"))
 }
 
+/// Returns the directory for what can be made again: `$XDG_CACHE_HOME/brief`, or the platform's place
+/// for such things. `None` where the environment names no place.
+pub fn cache_directory(system: &dyn System) -> Option<PathBuf> {
+    let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .or_else(|| absolute("LOCALAPPDATA"))?;
+    Some(cache.join("brief"))
+}
+
 #[cfg(unix)]
 pub(super) fn ownership(path: &Path) -> io::Result<Ownership> {
     use std::os::unix::fs::MetadataExt;
