@@ -55,6 +55,7 @@ pub fn sync(
         let path = path.to_owned();
         move |error| InstallError::Io { path, error }
     };
+    brief_syntax::allocation::expect_reuse();
     let is_write = request.mode == Mode::Write;
     let has = |path: &Path| system.resolve(path).is_ok();
     if needs_manifest(request) && !has(&project.manifest()) && !has(&project.own) {
