@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use brief_engine::tasks::Selectors;
 use brief_engine::tokens::Counter;
 use brief_engine::{
     Action, Catalog, Dialects, Moment, Report, Resolution, Root, Scope, Target, TargetKind, Timing,
@@ -133,6 +134,10 @@ pub(crate) struct Reach {
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
 
+    /// Of rules, only what is for KEY=VALUE, or for every KEY
+    #[arg(short = 's', long = "select", value_name = "KEY=VALUE")]
+    selectors: Vec<String>,
+
     /// What `includeFiles` patterns of `.context` are relative to
     #[arg(long, value_name = "DIRECTORY", default_value = "working")]
     anchor: AnchorArg,
@@ -175,6 +180,7 @@ impl Reach {
         mentions: Vec::new(),
         client: None,
         task: None,
+        selectors: Vec::new(),
         anchor: AnchorArg::Working,
         outside: false,
     };
@@ -219,6 +225,17 @@ impl Reach {
     }
 }
 
+/// Reads what was typed after `-s`.
+pub(crate) fn read_selectors(typed: &[String]) -> Result<Selectors, CommandError> {
+    let mut selectors = Selectors::default();
+    for text in typed {
+        selectors.add_text(text).map_err(|error| {
+            CommandError::usage(error.to_string()).with_hint("write `-s key=value`")
+        })?;
+    }
+    Ok(selectors)
+}
+
 /// None named means all.
 fn dialects<'d>(only: &'d [&'d str]) -> Dialects<'d> {
     if only.is_empty() { Dialects::All } else { Dialects::Only(only) }
@@ -252,6 +269,7 @@ impl Question<'_> {
         session: &Session,
     ) -> Result<&'static Asked, CommandError> {
         let session = &session.remembering();
+        let selectors = read_selectors(&self.reach.selectors)?;
         let root = session.root()?;
         let mut is_outside = false;
         let (target, catalog) = match self.path {
@@ -281,13 +299,14 @@ impl Question<'_> {
             timing: self.timing,
             client: client.clone(),
             task: task.clone(),
+            selectors,
             mentions: mentions.clone(),
         };
         let sought =
             match (self.reach.has(DialectArg::Structured), self.reach.has(DialectArg::Hosted)) {
                 (true, false) => "AGENTS.yaml files",
                 (false, true) => ".context files",
-                _ => "AGENTS.yaml or .context files",
+                _ => "guidance",
             };
         // The program answers one question and ends; giving a large catalog back piece by piece
         // would only take time.
@@ -344,7 +363,7 @@ impl Asked {
             .path()
             .map_or("in this project".to_owned(), |path| format!("on the way to {path}"));
         ui.warning(&format!("no {} found {place}", self.sought))?;
-        if self.sought.contains("AGENTS.yaml") {
+        if self.sought != ".context files" {
             ui.hint("`brief init` writes an AGENTS.yaml to start from")?;
         }
         Ok(())
