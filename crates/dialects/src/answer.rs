@@ -97,7 +97,7 @@ pub struct Origin<'s> {
 }
 
 /// What a piece of guidance is called. A name is put into words only when somebody reads it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Name<'s> {
     /// Its place in a list of its file.

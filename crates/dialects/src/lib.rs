@@ -11,10 +11,12 @@ pub mod hosted;
 pub mod mcp;
 pub mod moment;
 pub mod portable;
+pub mod reach;
 pub mod sensitive;
 pub mod structured;
 pub mod tasks;
 
+use std::ops::Range;
 use std::path::Path;
 
 use brief_syntax::walk::Visit;
@@ -24,6 +26,7 @@ pub use answer::{
     Answer, Applied, Decision, Item, LeftOut, Level, Name, Origin, Owner, Reason, State,
 };
 pub use moment::{Action, Actions, Moment, Timing};
+pub use reach::{Candidate, FileSet, Reached};
 
 /// A format that guidance is written in.
 pub trait Dialect: Sync {
@@ -84,6 +87,17 @@ pub trait Shelf {
     /// that is not about paths has nothing to add.
     fn resolve<'s>(&'s self, _moment: &Moment, _answer: &mut Answer<'s>) {}
 
+    /// Tells of each item which files of the project it is for, at a moment without a target. What
+    /// the client loads by itself is told as such.
+    fn reach<'s>(
+        &'s self,
+        moment: &Moment,
+        files: &ProjectFiles,
+        tell: &mut dyn FnMut(Reached<'s>),
+    ) {
+        reach::by_asking(|moment, answer| self.resolve(moment, answer), moment, files, tell);
+    }
+
     /// Returns what is wrong with the files, as far as it shows without looking at others.
     fn diagnostics(&self) -> &[Diagnostic];
 
@@ -111,6 +125,11 @@ impl ProjectFiles {
         below(&self.files, directory)
     }
 
+    /// Returns where in [`ProjectFiles::files`] the files below a directory stand.
+    pub fn places_below(&self, directory: &str) -> Range<usize> {
+        range_below(&self.files, directory)
+    }
+
     /// Returns the directories below a directory, relative to it.
     pub fn directories_below<'f>(&'f self, directory: &str) -> impl Iterator<Item = &'f str> {
         below(&self.directories, directory)
@@ -118,15 +137,18 @@ impl ProjectFiles {
 }
 
 fn below<'f>(paths: &'f [String], directory: &str) -> impl Iterator<Item = &'f str> {
-    let (paths, prefix) = if directory.is_empty() {
-        (paths, 0)
-    } else {
-        let first = format!("{directory}/");
-        // `0` is the character after `/`.
-        let last = format!("{directory}0");
-        let start = paths.partition_point(|path| path.as_str() < first.as_str());
-        let end = paths.partition_point(|path| path.as_str() < last.as_str());
-        (&paths[start..end], first.len())
-    };
-    paths.iter().map(move |path| &path[prefix..])
+    let prefix = if directory.is_empty() { 0 } else { directory.len() + 1 };
+    paths[range_below(paths, directory)].iter().map(move |path| &path[prefix..])
+}
+
+fn range_below(paths: &[String], directory: &str) -> Range<usize> {
+    if directory.is_empty() {
+        return 0..paths.len();
+    }
+    let first = format!("{directory}/");
+    // `0` is the character after `/`.
+    let last = format!("{directory}0");
+    let start = paths.partition_point(|path| path.as_str() < first.as_str());
+    let end = paths.partition_point(|path| path.as_str() < last.as_str());
+    start..end
 }

@@ -11,7 +11,7 @@ use brief_dialects::hosted::{self, Hosted};
 use brief_dialects::portable::Portable;
 use brief_dialects::structured::Structured;
 use brief_dialects::tasks::Tasks;
-use brief_dialects::{Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reader, Shelf};
+use brief_dialects::{Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reached, Reader, Shelf};
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic};
@@ -163,6 +163,20 @@ impl Catalog {
             shelf.resolve(moment, &mut answer);
             answer
         }))
+    }
+
+    /// Returns every path of the project, for a catalog that was read with [`Catalog::whole`].
+    pub fn files(&self) -> Option<&ProjectFiles> {
+        self.files.as_ref()
+    }
+
+    /// Tells of each item which files of the project it is for, for a catalog that was read with
+    /// [`Catalog::whole`]. Repetitions are told, too.
+    pub fn reach<'c>(&'c self, moment: &Moment, tell: &mut dyn FnMut(Reached<'c>)) {
+        let Some(files) = &self.files else { return };
+        for shelf in &self.shelves {
+            shelf.reach(moment, files, tell);
+        }
     }
 
     /// Returns what is wrong with the files that were read, by file and place.

@@ -29,6 +29,7 @@ mod order;
 mod prompt;
 mod repetition;
 mod report;
+pub mod survey;
 pub mod tokens;
 
 pub use brief_dialects::{

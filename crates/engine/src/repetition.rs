@@ -88,10 +88,11 @@ pub(crate) fn remove<'s>(answer: &mut Answer<'s>, moment: &'s Moment) {
 
 /// A text as a reader sees it: blank lines around it and blanks at the ends of lines make no
 /// difference.
-struct Text<'s>(&'s str);
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Text<'s>(&'s str);
 
 impl<'s> Text<'s> {
-    fn of(content: &'s str) -> Text<'s> {
+    pub(crate) fn of(content: &'s str) -> Text<'s> {
         Text(content.trim_start_matches(['\n', '\r']).trim_end())
     }
 

@@ -100,6 +100,17 @@ fn judge_file<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -
     }
 }
 
+/// Returns whether an entry is for a file, whatever is done to it.
+pub(super) fn covers_file(entry: &ContextEntry, path: &str) -> bool {
+    matches!(judge_file(&entry.patterns, &entry.exclude, path), Verdict::In(_))
+}
+
+/// Returns whether an entry names a directory, not only something that could be in it.
+pub(super) fn covers_directory(entry: &ContextEntry, path: &str) -> bool {
+    let verdict = judge_directory(&entry.patterns, &entry.exclude, path);
+    matches!(verdict, Verdict::In(Reason::Covers { .. }))
+}
+
 fn judge_directory<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -> Verdict<'s> {
     let exact = patterns.iter().find(|pattern| pattern.matches_directory(path));
     let reason = match exact {

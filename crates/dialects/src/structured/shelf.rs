@@ -9,13 +9,14 @@ use brief_syntax::{Diagnostic, Source, Span};
 
 use crate::answer::{Answer, Applied, Decision, Item, LeftOut, Level, Name, Reason, State};
 use crate::moment::Moment;
+use crate::reach::{Candidate, FileSet, Reached};
 use crate::{Dialect, ProjectFiles, Reader, Shelf};
 
 use super::check;
 use super::model::{ContextEntry, ContextFile};
 use super::parse::{Parsed, parse};
 use super::pattern::PatternCache;
-use super::resolve::{Place, Verdict, judge_decision, judge_entry};
+use super::resolve::{Place, Verdict, covers_directory, covers_file, judge_decision, judge_entry};
 use super::{FILE_NAMES, NAME};
 
 /// The dialect of `AGENTS.yaml`.
@@ -136,6 +137,37 @@ impl Shelf for ContextFiles {
                 level,
                 reason: Reason::Invalid { problem: &invalid.problem },
             }));
+        }
+    }
+
+    /// Each entry sees only the files below its own.
+    fn reach<'s>(
+        &'s self,
+        moment: &Moment,
+        files: &ProjectFiles,
+        tell: &mut dyn FnMut(Reached<'s>),
+    ) {
+        for file in &self.files {
+            let path = file.source.path();
+            let level = Level::of_directory(path.parent().unwrap_or(path), true);
+            let places = files.places_below(&file.directory);
+            let below: Vec<&str> = files.files_below(&file.directory).collect();
+            for entry in &file.context {
+                if let Verdict::Out(_) = judge_entry(entry, None, moment.action, moment.timing) {
+                    continue;
+                }
+                let mut reached = FileSet::new(files.files.len());
+                for (place, path) in places.clone().zip(&below) {
+                    if covers_file(entry, path) {
+                        reached.insert(place);
+                    }
+                }
+                let mut directories = files.directories_below(&file.directory);
+                let names = |path: &str| covers_directory(entry, path);
+                let has_directory = reached.is_empty() && (names("") || directories.any(names));
+                let candidate = Candidate::Item(item(entry, path, level));
+                tell(Reached { candidate, files: reached, has_directory });
+            }
         }
     }
 

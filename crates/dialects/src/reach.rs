@@ -1,0 +1,164 @@
+//! Which files an item is for, over a whole project.
+//!
+//! The answer for one path says what applies to it; this is the same seen from the other side. Each
+//! dialect can be asked about every file in turn, and one that knows its patterns can do better
+//! ([`crate::Shelf::reach`]).
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::ops::Range;
+
+use brief_syntax::{Target, TargetKind};
+
+use crate::ProjectFiles;
+use crate::answer::{Answer, Item, LeftOut, Name, Reason, State};
+use crate::moment::Moment;
+
+/// An item and the files that it is for.
+#[derive(Debug)]
+pub struct Reached<'s> {
+    /// The item.
+    pub candidate: Candidate<'s>,
+    /// The files, by their places in [`ProjectFiles::files`].
+    pub files: FileSet,
+    /// Whether it names a directory of the project instead.
+    pub has_directory: bool,
+}
+
+/// Something that reaches a file in one way or the other.
+#[derive(Debug, Clone)]
+pub enum Candidate<'s> {
+    /// It is delivered.
+    Item(Item<'s>),
+    /// The client that asks loads it by itself.
+    Loaded(LeftOut<'s>),
+}
+
+/// A set of files of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSet {
+    words: Box<[u64]>,
+}
+
+/// Files in one word of a set.
+const WORD: usize = 64;
+
+impl FileSet {
+    /// Returns an empty set for a project of `files` files.
+    pub fn new(files: usize) -> FileSet {
+        FileSet { words: vec![0; files.div_ceil(WORD)].into() }
+    }
+
+    /// Adds a file.
+    pub fn insert(&mut self, file: usize) {
+        if let Some(word) = self.words.get_mut(file / WORD) {
+            *word |= 1 << (file % WORD);
+        }
+    }
+
+    /// Adds neighbours.
+    pub fn insert_all(&mut self, files: Range<usize>) {
+        for file in files {
+            self.insert(file);
+        }
+    }
+
+    /// Returns whether a file is in the set.
+    pub fn contains(&self, file: usize) -> bool {
+        self.words.get(file / WORD).is_some_and(|word| word & 1 << (file % WORD) != 0)
+    }
+
+    /// Adds all files of another set.
+    pub fn add(&mut self, other: &FileSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Removes all files of another set.
+    pub fn subtract(&mut self, other: &FileSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
+    }
+
+    /// Returns how many files there are.
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    /// Returns the files in order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        self.words.iter().enumerate().flat_map(|(index, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = rest.trailing_zeros() as usize;
+                rest &= rest.checked_sub(1)?;
+                Some(index * WORD + bit)
+            })
+        })
+    }
+}
+
+/// Asks about every file in turn.
+pub(crate) fn by_asking<'s>(
+    resolve: impl Fn(&Moment, &mut Answer<'s>),
+    moment: &Moment,
+    files: &ProjectFiles,
+    tell: &mut dyn FnMut(Reached<'s>),
+) {
+    let mut reached: Vec<Reached<'s>> = Vec::new();
+    let mut known: HashMap<(&'s OsStr, usize, Name<'s>, Option<State>), usize> = HashMap::new();
+    let mut moment = moment.clone();
+    let mut reach = |file: usize, state: Option<State>, candidate: Candidate<'s>| {
+        let (path, line, name) = match &candidate {
+            Candidate::Item(item) => (item.path, item.line, item.name),
+            Candidate::Loaded(left_out) => (left_out.path, left_out.line, left_out.name),
+        };
+        let place = *known.entry((path.as_os_str(), line, name, state)).or_insert(reached.len());
+        if place == reached.len() {
+            let none = FileSet::new(files.files.len());
+            reached.push(Reached { candidate, files: none, has_directory: false });
+        }
+        reached[place].files.insert(file);
+    };
+    let mut answer = Answer::default();
+    for (file, path) in files.files.iter().enumerate() {
+        moment.target = Some(Target::from_slashed(path, TargetKind::File));
+        resolve(&moment, &mut answer);
+        for applied in answer.items.drain(..) {
+            reach(file, Some(applied.item.state), Candidate::Item(applied.item));
+        }
+        for left_out in answer.left_out.drain(..) {
+            if matches!(left_out.reason, Reason::LoadedByClient { .. }) {
+                reach(file, None, Candidate::Loaded(left_out));
+            }
+        }
+        answer.decisions.clear();
+    }
+    reached.into_iter().for_each(tell);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileSet;
+
+    #[test]
+    fn a_set_has_what_was_put_into_it() {
+        let mut set = FileSet::new(130);
+        set.insert_all(60..70);
+        set.insert(129);
+        set.insert(1_000);
+        assert_eq!(set.count(), 11);
+        assert!(set.contains(69) && !set.contains(70) && !set.contains(1_000));
+        assert_eq!(set.iter().collect::<Vec<_>>(), (60..70).chain([129]).collect::<Vec<_>>());
+        let mut other = FileSet::new(130);
+        other.insert_all(0..65);
+        set.subtract(&other);
+        assert_eq!(set.iter().next(), Some(65));
+        other.add(&set);
+        assert_eq!(other.count(), 71);
+        assert!(FileSet::new(0).is_empty() && FileSet::new(0).iter().next().is_none());
+    }
+}

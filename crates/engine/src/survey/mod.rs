@@ -1,0 +1,305 @@
+//! A whole project at once: what there is, where it applies, what it costs.
+//!
+//! Made from what each dialect tells about its items and files ([`Catalog::reach`]), not from an
+//! answer for every file: a project may have a hundred thousand of them.
+
+mod gaps;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::path::Path;
+
+use brief_dialects::{
+    Applied, Candidate, FileSet, Item, LeftOut, Level, Moment, Name, Owner, ProjectFiles, Reason,
+    State,
+};
+
+use crate::Catalog;
+use crate::budget::{Count, cost};
+use crate::repetition::Text;
+
+pub use gaps::Gap;
+
+/// What a project says, seen from above.
+#[derive(Debug)]
+pub struct Survey<'c> {
+    /// Every item, general first. Repetitions are in it.
+    pub items: Vec<Surveyed<'c>>,
+    /// What is left out whatever is asked, with the reason.
+    pub left_out: Vec<LeftOut<'c>>,
+    /// What delivering all items would cost, the same text once.
+    pub tokens: usize,
+    files: &'c ProjectFiles,
+    /// What each file gets, in tokens.
+    costs: Vec<usize>,
+    /// The files that something is for.
+    covered: FileSet,
+}
+
+/// An item of a project.
+#[derive(Debug, Clone)]
+pub struct Surveyed<'c> {
+    /// The item, in the state that it has where it counts most.
+    pub item: Item<'c>,
+    /// The directory whose guidance it is, `/`-separated below the root; `None` for the user's own.
+    pub directory: Option<String>,
+    /// What delivering it costs.
+    pub tokens: usize,
+    /// How many files it is for.
+    pub files: usize,
+    /// Whether it is for a directory of the project instead.
+    pub has_directory: bool,
+}
+
+impl Surveyed<'_> {
+    /// Returns whether nothing in the project gets it.
+    pub fn is_idle(&self) -> bool {
+        self.files == 0 && !self.has_directory
+    }
+}
+
+/// A directory that has guidance of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The directory, `/`-separated below the root; `None` for the user's own guidance.
+    pub path: Option<String>,
+    /// How many items are its own.
+    pub items: usize,
+    /// What they cost.
+    pub tokens: usize,
+    /// How many files it has, those further down included.
+    pub files: usize,
+    /// What the file that costs least gets, from here and from above.
+    pub least: Option<usize>,
+    /// What the file that costs most gets.
+    pub most: Option<usize>,
+}
+
+/// What a client has of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share<'n> {
+    /// The client.
+    pub client: &'n str,
+    /// What it loads by itself, in tokens.
+    pub loaded: usize,
+    /// What is delivered to it.
+    pub delivered: usize,
+}
+
+/// What an item is known by.
+type Key<'c> = (&'c OsStr, usize, Name<'c>);
+
+fn key<'c>(item: &Item<'c>) -> Key<'c> {
+    (item.path.as_os_str(), item.line, item.name)
+}
+
+/// A text that stands in more than one place, and the files that get it.
+struct Shared {
+    tokens: usize,
+    delivered: FileSet,
+    loaded: FileSet,
+}
+
+struct SharedTexts<'c> {
+    places: HashMap<Text<'c>, usize>,
+    texts: Vec<Shared>,
+}
+
+impl<'c> SharedTexts<'c> {
+    fn get(&mut self, text: Text<'c>, files: usize) -> &mut Shared {
+        let place = *self.places.entry(text).or_insert(self.texts.len());
+        if place == self.texts.len() {
+            let none = || FileSet::new(files);
+            self.texts.push(Shared { tokens: 0, delivered: none(), loaded: none() });
+        }
+        &mut self.texts[place]
+    }
+}
+
+impl<'c> Survey<'c> {
+    /// Looks at a project that was read with [`Catalog::whole`]; `None` for any other. The target
+    /// of the moment does not count.
+    pub fn of(
+        catalog: &'c Catalog,
+        root: &Path,
+        moment: &Moment,
+        count: Count<'_>,
+    ) -> Option<Survey<'c>> {
+        let files = catalog.files()?;
+        let moment = Moment { target: None, ..moment.clone() };
+        let listed = catalog.candidates(&moment);
+        let mut survey = Survey {
+            items: Vec::with_capacity(listed.items.len()),
+            left_out: listed.left_out,
+            tokens: 0,
+            files,
+            costs: vec![0; files.files.len()],
+            covered: FileSet::new(files.files.len()),
+        };
+        let mut known: HashMap<Key<'c>, usize> = HashMap::new();
+        // What stands in one place only need not be held against anything.
+        let mut places: HashMap<Text<'c>, usize> = HashMap::new();
+        for Applied { item, .. } in listed.items {
+            *places.entry(Text::of(item.content)).or_default() += 1;
+            known.entry(key(&item)).or_insert(survey.items.len());
+            survey.push(root, item, count);
+        }
+        for left_out in &survey.left_out {
+            if matches!(left_out.reason, Reason::LoadedByClient { .. }) {
+                *places.entry(Text::of(left_out.content)).or_default() += 1;
+            }
+        }
+        let mut shared = SharedTexts { places: HashMap::new(), texts: Vec::new() };
+        let number = files.files.len();
+        catalog.reach(&moment, &mut |reached| match reached.candidate {
+            Candidate::Loaded(left_out) => {
+                survey.covered.add(&reached.files);
+                shared.get(Text::of(left_out.content), number).loaded.add(&reached.files);
+            }
+            Candidate::Item(item) => {
+                let place = *known.entry(key(&item)).or_insert(survey.items.len());
+                if place == survey.items.len() {
+                    survey.push(root, item.clone(), count);
+                }
+                let text = Text::of(item.content);
+                let is_alone = places.get(&text) == Some(&1);
+                let (state, has_directory) = (item.state, reached.has_directory);
+                let tokens = survey.meet(place, item, &reached.files, has_directory, count);
+                match state {
+                    State::Active if is_alone => survey.charge(&reached.files, tokens),
+                    State::Active => {
+                        let shared = shared.get(text, number);
+                        shared.tokens = shared.tokens.max(tokens);
+                        shared.delivered.add(&reached.files);
+                    }
+                    State::Offered | State::Manual => survey.charge(&reached.files, tokens),
+                }
+            }
+        });
+        for Shared { tokens, mut delivered, loaded } in shared.texts {
+            delivered.subtract(&loaded);
+            survey.charge(&delivered, tokens);
+        }
+        survey.tokens = survey.sum();
+        Some(survey)
+    }
+
+    fn push(&mut self, root: &Path, item: Item<'c>, count: Count<'_>) {
+        let directory = directory_of(root, item.path, item.level);
+        let tokens = cost(&item, count);
+        self.items.push(Surveyed { item, directory, tokens, files: 0, has_directory: false });
+    }
+
+    /// Adds what is known of an item, and returns what it costs there.
+    fn meet(
+        &mut self,
+        place: usize,
+        item: Item<'c>,
+        files: &FileSet,
+        has_directory: bool,
+        count: Count<'_>,
+    ) -> usize {
+        let surveyed = &mut self.items[place];
+        let number = files.count();
+        let tokens = match item.state == surveyed.item.state {
+            true => surveyed.tokens,
+            false => cost(&item, count),
+        };
+        if item.state != State::Manual {
+            self.covered.add(files);
+        }
+        // A list does not know whether an item would be active; a file does.
+        if number > 0 && (surveyed.files == 0 || item.state < surveyed.item.state) {
+            surveyed.item.state = item.state;
+            surveyed.tokens = tokens;
+        }
+        surveyed.files += number;
+        surveyed.has_directory |= has_directory;
+        tokens
+    }
+
+    fn charge(&mut self, files: &FileSet, tokens: usize) {
+        if tokens > 0 {
+            files.iter().for_each(|file| self.costs[file] += tokens);
+        }
+    }
+
+    /// What all items cost, the same text once.
+    fn sum(&self) -> usize {
+        let mut seen: HashSet<Text<'c>> = HashSet::new();
+        let counts = |surveyed: &&Surveyed<'c>| {
+            surveyed.item.state != State::Active || seen.insert(Text::of(surveyed.item.content))
+        };
+        self.items.iter().filter(counts).map(|surveyed| surveyed.tokens).sum()
+    }
+
+    /// Returns how many files there are below a directory.
+    pub fn file_count(&self, directory: &str) -> usize {
+        self.files.places_below(directory).len()
+    }
+
+    /// Returns the directories that have guidance of their own, the user's first, then by path.
+    pub fn places(&self) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
+        let mut of: Vec<&Surveyed<'c>> = self.items.iter().collect();
+        of.sort_by(|left, right| left.directory.cmp(&right.directory));
+        for own in of.chunk_by(|left, right| left.directory == right.directory) {
+            let path = own[0].directory.clone();
+            let below = self.files.places_below(path.as_deref().unwrap_or_default());
+            let costs = &self.costs[below];
+            places.push(Place {
+                path,
+                items: own.len(),
+                tokens: own.iter().map(|surveyed| surveyed.tokens).sum(),
+                files: costs.len(),
+                least: costs.iter().min().copied(),
+                most: costs.iter().max().copied(),
+            });
+        }
+        places
+    }
+
+    /// Returns what each of some clients loads by itself and what would be delivered to it.
+    pub fn shares<'n>(
+        &self,
+        catalog: &Catalog,
+        moment: &Moment,
+        clients: &[&'n str],
+        count: Count<'_>,
+    ) -> Vec<Share<'n>> {
+        let costs: HashMap<Key<'_>, usize> =
+            self.items.iter().map(|surveyed| (key(&surveyed.item), surveyed.tokens)).collect();
+        let share = |&client: &&'n str| {
+            let client_name = Some(client.to_owned());
+            let moment = Moment { target: None, client: client_name, ..moment.clone() };
+            let answer = catalog.resolve(&moment);
+            let cost_of = |applied: &Applied<'_>| {
+                let known = costs.get(&key(&applied.item)).copied();
+                known.unwrap_or_else(|| cost(&applied.item, count))
+            };
+            let is_loaded =
+                |left_out: &&LeftOut<'_>| matches!(left_out.reason, Reason::LoadedByClient { .. });
+            let loaded = answer.left_out.iter().filter(is_loaded);
+            Share {
+                client,
+                loaded: loaded.map(|left_out| count(left_out.content)).sum(),
+                delivered: answer.items.iter().map(cost_of).sum(),
+            }
+        };
+        clients.iter().map(share).collect()
+    }
+}
+
+/// Returns the directory whose guidance something is: as deep as its level says, on the way to its
+/// file. What lies above the root holds for all of it.
+pub fn directory_of(root: &Path, path: &Path, level: Level) -> Option<String> {
+    if level.owner == Owner::User {
+        return None;
+    }
+    let directory: std::path::PathBuf = path.components().take(level.depth).collect();
+    let below = directory.strip_prefix(root).unwrap_or(Path::new(""));
+    let names: Vec<_> = below.iter().map(OsStr::to_string_lossy).collect();
+    Some(names.join("/"))
+}
