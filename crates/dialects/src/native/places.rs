@@ -52,8 +52,6 @@ pub(super) enum Shape {
     File,
     /// A directory of files.
     Tree(Names),
-    /// Either.
-    FileOrTree(Names),
     /// A directory of directories with a `SKILL.md` each.
     Skills,
 }
@@ -82,8 +80,10 @@ const CURSOR: Shape = Shape::Tree(Names {
     unread: Some((".md", "Cursor reads only `.mdc` files here")),
     ..names(&[".mdc"], true)
 });
-const CLINE: Names =
-    Names { skipped: &["hooks", "skills", "workflows"], ..names(&[".md", ".txt"], true) };
+const CLINE: Shape = Shape::Tree(Names {
+    skipped: &["hooks", "skills", "workflows"],
+    ..names(&[".md", ".txt"], true)
+});
 
 /// A client that reads a place by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,13 +227,9 @@ pub(super) const PROJECT: &[Place] = &[
     ),
     file(".cursorrules", Form::Legacy, &[top("cline"), top("cursor"), zed(ZED.split_at(1).0)]),
     file(".windsurfrules", Form::Legacy, &[top("cline"), top("windsurf"), zed(ZED.split_at(2).0)]),
-    tree(
-        ".clinerules",
-        Shape::FileOrTree(CLINE),
-        Form::Cline,
-        &[top("cline"), zed(ZED.split_at(3).0)],
-    ),
-    tree(".cline/rules", Shape::Tree(CLINE), Form::Cline, &[top("cline")]),
+    file(".clinerules", Form::Cline, &[top("cline"), zed(ZED.split_at(3).0)]),
+    tree(".clinerules", CLINE, Form::Cline, &[top("cline")]),
+    tree(".cline/rules", CLINE, Form::Cline, &[top("cline")]),
     tree(".claude/rules", DEEP_MARKDOWN, Form::Claude, &[nested("claude"), top("copilot")]),
     tree(".cursor/rules", CURSOR, Form::Cursor, &[top("cursor")]),
     tree(".github/instructions", COPILOT, Form::Copilot, &[top("copilot")]),
@@ -309,7 +305,7 @@ pub(super) const USER: &[Place] = &[
     file(".codeium/windsurf/memories/global_rules.md", Form::Legacy, &[top("windsurf")]),
     tree(".claude/rules", DEEP_MARKDOWN, Form::Claude, &[top("claude")]),
     tree(".copilot/instructions", COPILOT, Form::Copilot, &[top("copilot")]),
-    tree(".cline/rules", Shape::Tree(CLINE), Form::Cline, &[top("cline")]),
+    tree(".cline/rules", CLINE, Form::Cline, &[top("cline")]),
     skills(
         ".agents/skills",
         &[
@@ -354,13 +350,13 @@ pub(super) fn place_of<'p>(places: &'p [Place], path: &str) -> Option<&'p Place>
     places.iter().find(|place| {
         let Some(inside) = path.strip_prefix(place.path) else { return false };
         match (place.shape, inside) {
-            (Shape::File | Shape::FileOrTree(_), "") => true,
+            (Shape::File, "") => true,
             (Shape::File, _) => false,
             (Shape::Skills, rest) => {
                 let name = rest.strip_prefix('/').and_then(|rest| rest.strip_suffix("/SKILL.md"));
                 name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
             }
-            (Shape::Tree(names) | Shape::FileOrTree(names), rest) => {
+            (Shape::Tree(names), rest) => {
                 let Some(rest) = rest.strip_prefix('/') else { return false };
                 let mut above = rest.split('/').rev().skip(1);
                 let is_near = names.is_deep || !rest.contains('/');

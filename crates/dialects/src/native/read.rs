@@ -159,26 +159,26 @@ impl<'s> Ground<'s> {
         index: usize,
         folder: &mut Folder,
     ) {
-        if let Shape::File | Shape::FileOrTree(_) = place.shape {
+        if place.shape == Shape::File {
             match self.read(here, OsStr::new(name)) {
                 Ok(bytes) => {
                     folder.present |= 1 << index;
                     self.add(here.path.join(name), bytes, place, folder);
                 }
-                Err(Unread::Missing) => return,
-                Err(Unread::Directory) => {}
+                // A directory of that name is something else.
+                Err(Unread::Missing | Unread::Directory) => {}
                 Err(problem) => {
                     folder.present |= 1 << index;
                     self.report(&here.path.join(name), problem);
                 }
             }
+            return;
         }
-        let (Shape::Tree(_) | Shape::FileOrTree(_) | Shape::Skills) = place.shape else { return };
         let Some(opened) = self.open(here, OsStr::new(name)) else { return };
         let mut walk =
             Walk { place, folder, entries: 0, files: 0, entered: BTreeSet::new(), is_full: false };
         match place.shape {
-            Shape::Tree(names) | Shape::FileOrTree(names) => walk.tree(self, &opened, names, 0),
+            Shape::Tree(names) => walk.tree(self, &opened, names, 0),
             _ => walk.skills(self, &opened),
         }
     }

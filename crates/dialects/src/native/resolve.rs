@@ -75,7 +75,11 @@ pub(super) fn resolve<'s>(
             Verdict::Bridge(words) => (State::Active, Reason::Stated(words), false),
             Verdict::Out(reason) => (State::Active, reason, false),
         };
-        let applied = Applied::new(item(folder, guide, state), reason);
+        let mut applied = Applied::new(item(folder, guide, state), reason);
+        if is_loaded && state == State::Offered {
+            // What the client has of it until it asks.
+            applied.item.content = &guide.description;
+        }
         let same = offered.get(&index).copied();
         let reason = match (client, same) {
             (Some(client), _) if is_loaded => Reason::LoadedByClient { client },
