@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 64] = [
+const LIMITS: [(&str, u64, &str, &str); 72] = [
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -186,6 +186,54 @@ const LIMITS: [(&str, u64, &str, &str); 64] = [
         "`hosted/limit-entries`",
     ),
     ("bytes of a hook's input", limits::HOOK_INPUT_BYTES, "the hook says so and exits 1", "—"),
+    (
+        "directories from the mounted one to a path, for client files",
+        limits::NATIVE_LEVELS as u64,
+        "the ones nearest to the path are read",
+        "`native/limit`",
+    ),
+    (
+        "files of one directory of a client's rules, skills or agents",
+        limits::NATIVE_FILES as u64,
+        "the rest is left out",
+        "`native/limit`",
+    ),
+    (
+        "names in such a directory and all below it",
+        limits::NATIVE_ENTRIES as u64,
+        "the search ends",
+        "`native/limit`",
+    ),
+    (
+        "directories deep, in a client's rules or agents",
+        limits::NATIVE_DEPTH as u64,
+        "deeper ones are not entered",
+        "`native/limit`",
+    ),
+    (
+        "bytes of all client files of a project",
+        limits::NATIVE_BYTES as u64,
+        "the rest is not read",
+        "`native/limit`",
+    ),
+    (
+        "patterns of one client file, braces expanded",
+        limits::NATIVE_PATTERNS as u64,
+        "the rest is left out",
+        "`native/limit`",
+    ),
+    (
+        "imports in the client files of one directory",
+        limits::NATIVE_IMPORTS as u64,
+        "the rest is not followed",
+        "`native/limit`",
+    ),
+    (
+        "imports on the way to one file",
+        limits::NATIVE_HOPS as u64,
+        "the last file's own are not followed",
+        "`native/limit`",
+    ),
     (
         "names in one directory of tasks, rules, commands or skills",
         limits::TASK_FILES as u64,

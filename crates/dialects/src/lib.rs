@@ -10,6 +10,7 @@ pub mod answer;
 pub mod hosted;
 pub mod mcp;
 pub mod moment;
+pub mod native;
 pub mod portable;
 pub mod reach;
 pub mod sensitive;

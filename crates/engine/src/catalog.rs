@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use brief_dialects::agents::Agents;
 use brief_dialects::hosted::{self, Hosted};
+use brief_dialects::native::Native;
 use brief_dialects::portable::Portable;
 use brief_dialects::structured::Structured;
 use brief_dialects::tasks::Tasks;
@@ -20,7 +21,7 @@ use crate::{order, repetition};
 
 /// Every dialect, in the order in which what is equally general is delivered. A new one is one line
 /// here.
-const DIALECTS: [&dyn Dialect; 5] = [&Tasks, &Agents, &Portable, &Hosted, &Structured];
+const DIALECTS: [&dyn Dialect; 6] = [&Native, &Tasks, &Agents, &Portable, &Hosted, &Structured];
 
 /// What was read of a project.
 pub struct Catalog {
@@ -184,6 +185,11 @@ impl Catalog {
         let on_shelves = self.shelves.iter().flat_map(|shelf| shelf.diagnostics());
         let mut diagnostics: Vec<_> = self.gaps.iter().chain(on_shelves).cloned().collect();
         diagnostic::sort(&mut diagnostics);
+        // Two dialects that read one file find the same mistakes in its front matter.
+        diagnostics.dedup_by(|next, first| {
+            (next.path(), next.span, next.code) == (first.path(), first.span, first.code)
+                && next.message == first.message
+        });
         diagnostics
     }
 

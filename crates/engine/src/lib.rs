@@ -36,7 +36,7 @@ pub use brief_dialects::{
     Action, Answer as Resolution, Applied, Decision, Item, LeftOut, Level, Moment, Name, Origin,
     Owner, Reason, State, Timing,
 };
-pub use brief_dialects::{agents, hosted, mcp, portable, structured, tasks};
+pub use brief_dialects::{agents, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};
 pub use catalog::{Catalog, Dialects, Question, Scope};
 pub use prompt::{PromptReport, RunReport};

@@ -22,6 +22,7 @@ pub struct Visit<'v> {
     path: &'v Path,
     slashed: &'v str,
     entries: Option<&'v [DirEntry]>,
+    ignored: &'v [DirEntry],
 }
 
 impl Visit<'_> {
@@ -66,6 +67,17 @@ impl Visit<'_> {
             return Below::Missing;
         }
         self.handle.look_below(Path::new(name))
+    }
+
+    /// Returns what is in the directory but not in [`Visit::entries`], because version control does not
+    /// look there. Some clients do: a `CLAUDE.local.md` is not meant for the repository.
+    pub fn ignored_entries(&self) -> &[DirEntry] {
+        self.ignored
+    }
+
+    /// Returns the directory itself, held open.
+    pub fn handle(&self) -> &dyn Dir {
+        self.handle
     }
 
     /// Reads a file in this directory; [`ReadError::Missing`] costs nothing after a listing.
@@ -134,7 +146,7 @@ pub fn along(
         if depth >= skipped {
             let handle = handle.as_ref();
             let (path, slashed) = (path.as_path(), slashed.as_str());
-            visitor(&Visit { system, root, handle, path, slashed, entries: None });
+            visitor(&Visit { system, root, handle, path, slashed, entries: None, ignored: &[] });
         }
         let Some(name) = names.get(depth) else { break };
         match handle.open_dir(name) {
@@ -234,14 +246,23 @@ impl Whole<'_> {
         }
         entries.sort_unstable();
         let rules = self.rules.len();
+        let mut ignored = Vec::new();
         if self.ignored == Ignored::Skip {
             if entries.iter().any(|entry| entry.name == ".gitignore") {
                 self.add_rules(handle, path);
             }
-            entries.retain(|entry| !self.is_ignored(path, entry));
+            entries.retain(|entry| {
+                let is_ignored = self.is_ignored(path, entry);
+                if is_ignored {
+                    ignored.push(entry.clone());
+                }
+                !is_ignored
+            });
         }
         let (system, root) = (self.system, self.root);
-        (self.visitor)(&Visit { system, root, handle, path, slashed, entries: Some(&entries) });
+        let (listed, ignored) = (Some(entries.as_slice()), ignored.as_slice());
+        let visit = Visit { system, root, handle, path, slashed, entries: listed, ignored };
+        (self.visitor)(&visit);
         for entry in entries.iter().filter(|entry| entry.kind == FileKind::Directory) {
             self.visit_child(handle, path, slashed, &entry.name, depth);
         }

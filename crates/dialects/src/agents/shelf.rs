@@ -66,6 +66,8 @@ struct Files {
     diagnostics: Vec<Diagnostic>,
     /// What was asked about when the files were read.
     asked: Option<Target>,
+    /// Whether the first directory was seen.
+    is_started: bool,
 }
 
 struct File {
@@ -100,6 +102,13 @@ impl Files {
 
 impl Reader for Files {
     fn visit(&mut self, visit: &Visit<'_>) {
+        if !std::mem::replace(&mut self.is_started, true) {
+            for loaded in load::at_home(visit.system(), visit.root()) {
+                self.add(loaded, Owner::Home, None);
+            }
+            // Their mistakes are not the project's.
+            self.diagnostics.clear();
+        }
         for loaded in load::in_directory(visit) {
             let directory = Path::new(visit.slashed()).parent().unwrap_or(Path::new(""));
             self.add(loaded, Owner::Project, Some(directory.to_owned()));
@@ -132,7 +141,7 @@ impl Shelf for Files {
     }
 
     fn file_count(&self) -> usize {
-        self.found.len()
+        self.found.iter().filter(|file| file.owner == Owner::Project).count()
     }
 }
 

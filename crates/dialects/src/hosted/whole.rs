@@ -70,11 +70,7 @@ impl Whole {
     fn resolve_at(visit: &Visit<'_>) -> Resolution {
         let directory = visit.path();
         let query = Query { mounted: visit.root(), path: &directory, mentions: &[] };
-        let mut resolution = resolve(visit.system(), &query);
-        // What the user has at home is not the project's.
-        resolution.items.retain(|item| item.scope != Scope::Global);
-        resolution.left_out.retain(|left_out| left_out.scope != Scope::Global);
-        resolution
+        resolve(visit.system(), &query)
     }
 }
 
@@ -98,9 +94,10 @@ impl Reader for Whole {
             self.places.insert(visit.slashed().to_owned(), here);
             return;
         }
-        let Some((_, above)) = self.nearest(visit.slashed()) else { return };
+        let above = self.nearest(visit.slashed());
         let name = visit.slashed().rsplit('/').next().unwrap_or_default();
-        if !above.is_plain() || DEPENDENCIES.contains(&name) {
+        // The first directory has at least what the user has at home.
+        if above.is_none_or(|(_, above)| !above.is_plain()) || DEPENDENCIES.contains(&name) {
             let mut resolution = Whole::resolve_at(visit);
             resolution.diagnostics.clear();
             let here = Here { resolution, is_owner: false };
@@ -225,6 +222,8 @@ mod tests {
     #[test]
     fn every_path_has_the_answer_that_it_has_alone() {
         let system = MemorySystem::new("/p")
+            .with_env("HOME", "/h")
+            .with_file("/h/.context/mine.md", "Mine.\n")
             .with_file(".context/all.md", "All.\n")
             .with_file(".context/ts.md", "---\ntrigger: auto\nglobs: 'web/**/*.ts'\n---\nTs.\n")
             .with_file("web/.context/web.md", "Web.\n")
@@ -237,7 +236,7 @@ mod tests {
             .with_file("alone/.context/own.md", "Own.\n")
             .with_file(
                 "alone/.context/context-config.json",
-                r#"{"ignoreAncestorContext": true, "excludeFiles": ["ts.md"]}"#,
+                r#"{"ignoreAncestorContext": true, "ignoreGlobalContext": true, "excludeFiles": ["ts.md"]}"#,
             )
             .with_file("alone/below/d.rs", "")
             .with_file("vendor/lib/e.rs", "")

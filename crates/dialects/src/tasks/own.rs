@@ -59,6 +59,11 @@ impl Own {
         self.diagnostics.extend(library.take_diagnostics());
     }
 
+    /// Keeps quiet about what was wrong so far.
+    pub(super) fn forget_diagnostics(&mut self) {
+        self.diagnostics.clear();
+    }
+
     /// Adds a file that was read, when it is one of these.
     pub(super) fn add_listed(&mut self, document: Document, path: &Path, directory: &str) {
         let is_own = document.path().starts_with(path.join(places::OWN));
@@ -76,7 +81,7 @@ impl Own {
     }
 
     /// Reads the user's own, unless it is the project's.
-    fn read_home(&mut self, system: &dyn System, mounted: &Path) {
+    pub(super) fn read_home(&mut self, system: &dyn System, mounted: &Path) {
         let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
         if let Some(home) = home.filter(|home| home != mounted)
             && system.look(&home.join(places::OWN)) != Below::Missing

@@ -56,6 +56,7 @@ struct Projects {
     diagnostics: Vec<Diagnostic>,
     files: usize,
     own: Own,
+    is_started: bool,
     /// Read once, for the first project that wants it.
     home: Option<AtHome>,
 }
@@ -78,6 +79,11 @@ impl AtHome {
 
 impl Reader for Projects {
     fn visit(&mut self, visit: &Visit<'_>) {
+        if !std::mem::replace(&mut self.is_started, true) {
+            self.own.read_home(visit.system(), visit.root());
+            // Its mistakes are not the project's.
+            self.own.forget_diagnostics();
+        }
         let begins = |entries: &[DirEntry]| {
             let mut names = entries.iter().filter_map(|entry| entry.name.to_str());
             names.any(places::is_beginning)

@@ -299,8 +299,8 @@ impl<'d> Disk<'d> {
         }
         if !self.held.iter().any(|(name, _)| name == directory) {
             let (above, name) = split(directory);
-            let is_new = self.is_new
-                || self.is_made.contains(above) && !self.is_made.contains(directory);
+            let is_new =
+                self.is_new || self.is_made.contains(above) && !self.is_made.contains(directory);
             let is_there = !is_new && self.hold(directory)?.is_some();
             if !is_there {
                 let handle = self.make(above)?.make_dir(OsStr::new(name))?;

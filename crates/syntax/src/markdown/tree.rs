@@ -296,11 +296,7 @@ impl<'t> Bounds<'t> {
         Ok(Bounds { text, ..Bounds::default() })
     }
 
-    pub(super) fn check(
-        &mut self,
-        event: &Event<'_>,
-        range: &Range<usize>,
-    ) -> Result<(), Refusal> {
+    pub(super) fn check(&mut self, event: &Event<'_>, range: &Range<usize>) -> Result<(), Refusal> {
         let text = self.text;
         self.pieces += 1;
         match event {
