@@ -410,10 +410,10 @@ mod tests {
 
     impl Contents for Own {
         fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
-            match file.object.len() as u64 > limit {
-                true => Err(ReadError::TooLarge { limit }),
-                false => Ok(file.object.to_vec()),
+            if file.object.len() as u64 > limit {
+                return Err(ReadError::TooLarge { limit });
             }
+            Ok(file.object.to_vec())
         }
 
         fn target(&self, link: &Listed<'_>) -> io::Result<PathBuf> {
