@@ -134,7 +134,7 @@ impl Catalog {
     /// the client loads by itself.
     pub fn resolve<'c>(&'c self, moment: &'c Moment) -> Answer<'c> {
         let mut answer = self.candidates(moment);
-        repetition::remove(&mut answer, moment);
+        repetition::remove(&mut answer, moment.client.as_deref());
         answer
     }
 
@@ -164,6 +164,11 @@ impl Catalog {
             diagnostic::sort(&mut diagnostics);
         }
         diagnostics
+    }
+
+    /// Returns the paths of the project, for a catalog that was read with [`Catalog::whole`].
+    pub fn files(&self) -> Option<&ProjectFiles> {
+        self.files.as_ref()
     }
 
     /// Returns whether no file of any dialect was found.

@@ -4,26 +4,27 @@
 //! of the repository is executed: no hooks, no filters, no attributes, no fetching of what is not
 //! there. Submodules are other repositories and no part of it.
 
+mod caller;
 mod error;
 mod objects;
 mod working;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{Call, ListedKind, Listing, TreeSystem};
+use brief_syntax::system::{ListedKind, Listing, TreeSystem};
 use brief_syntax::{System, limits};
 
+use caller::Caller;
 pub use error::HistoryError;
 use objects::{Committed, Objects};
 use working::OnDisk;
 
 use crate::address::one_line;
 use crate::extract::{is_commit, path_from};
-use crate::git::{CHATTER, Outcome, Stop, hardened, make};
+use crate::git::{CHATTER, Outcome};
 
 /// What the user may do about a revision that is not there.
 const TYPED: &str = "`git log` and `git branch --all` list what there is";
@@ -33,11 +34,12 @@ const SHALLOW: &str =
     "this clone has only some of the history; `git fetch --unshallow` gets the rest";
 
 /// A git repository.
-#[derive(Clone)]
 pub struct Repository {
-    system: Arc<dyn System>,
-    git_dir: PathBuf,
+    git: Caller,
+    /// The top of the working tree.
     top: Option<PathBuf>,
+    /// The contents, which revisions have in common.
+    objects: Arc<Objects>,
 }
 
 /// A commit of a repository.
@@ -78,50 +80,29 @@ impl Revisions {
 }
 
 impl Repository {
-    /// Finds the repository that a directory lies in. The directory itself may be a bare one.
+    /// Finds the repository that a directory lies in; the directory, an absolute path without links, may
+    /// be a bare repository itself.
     pub fn find(system: Arc<dyn System>, directory: &Path) -> Result<Repository, HistoryError> {
-        let mut repository =
-            Repository { system, git_dir: directory.to_owned(), top: Some(directory.to_owned()) };
-        let found = repository.discover(&["--is-inside-work-tree", "--absolute-git-dir"])?;
+        let puzzled = || HistoryError::Puzzled("rev-parse");
+        let looking = Caller { system, directory: directory.to_owned(), git_dir: None };
         // A path may hold line breaks, so it comes last.
-        let mut parts = found.splitn(2, |&byte| byte == b'\n');
-        let (is_inside, git_dir) = (parts.next().unwrap_or_default(), parts.next());
-        let git_dir = git_dir.and_then(path_from).ok_or(HistoryError::Puzzled("rev-parse"))?;
-        repository.top = None;
-        if is_inside == b"true" {
-            let top = repository.discover_in(directory, &["--show-toplevel"])?;
-            let top = path_from(&top).ok_or(HistoryError::Puzzled("rev-parse"))?;
-            let top = repository.system.resolve_dir(&top).map_err(|error| failed(&error))?;
-            if !directory.starts_with(&top) {
-                return Err(HistoryError::Elsewhere(top));
+        let found = discover(&looking, &["--is-inside-work-tree", "--absolute-git-dir"])?;
+        let break_at = found.iter().position(|&byte| byte == b'\n').ok_or_else(puzzled)?;
+        let git_dir = path_from(&found[break_at + 1..]).ok_or_else(puzzled)?;
+        let mut top = None;
+        if &found[..break_at] == b"true" {
+            let found = path_from(&discover(&looking, &["--show-toplevel"])?);
+            let found = looking.system.resolve_dir(&found.ok_or_else(puzzled)?);
+            let found = found.map_err(|error| HistoryError::Git(error.to_string()))?;
+            if !directory.starts_with(&found) {
+                return Err(HistoryError::Elsewhere(found));
             }
-            repository.top = Some(top);
+            top = Some(found);
         }
-        repository.git_dir = git_dir;
-        Ok(repository)
-    }
-
-    fn discover(&self, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
-        self.discover_in(&self.git_dir, args)
-    }
-
-    fn discover_in(&self, directory: &Path, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
-        let mut all = vec!["rev-parse"];
-        all.extend(args);
-        let call = open_call(self.system.as_ref(), directory, None, &all, CHATTER);
-        match self.make(&call)? {
-            Outcome::Done(mut output) => {
-                if output.last() == Some(&b'\n') {
-                    output.pop();
-                }
-                Ok(output)
-            }
-            Outcome::Failed(said) if said.contains("not a git repository") => {
-                Err(HistoryError::NoRepository(directory.to_owned()))
-            }
-            Outcome::Failed(said) => Err(HistoryError::Git(said)),
-            Outcome::TooMuch => Err(HistoryError::Puzzled("rev-parse")),
-        }
+        let mount = top.clone().unwrap_or_else(|| git_dir.clone());
+        let git = Caller { directory: mount, git_dir: Some(git_dir), ..looking };
+        let objects = Arc::new(Objects::new(git.clone()));
+        Ok(Repository { git, top, objects })
     }
 
     /// Returns the top of the working tree, if the program was started in one.
@@ -131,30 +112,7 @@ impl Repository {
 
     /// Returns where its files are, or would be in a bare repository.
     pub fn mount(&self) -> &Path {
-        self.top.as_deref().unwrap_or(&self.git_dir)
-    }
-
-    fn call(&self, args: &[&str], output: usize) -> Call {
-        open_call(self.system.as_ref(), self.mount(), Some(&self.git_dir), args, output)
-    }
-
-    fn make(&self, call: &Call) -> Result<Outcome, HistoryError> {
-        make(self.system.as_ref(), call).map_err(|stop| match stop {
-            Stop::TimedOut => HistoryError::TimedOut,
-            Stop::Interrupted => HistoryError::Interrupted,
-            Stop::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
-                HistoryError::GitMissing
-            }
-            Stop::NotStarted(error) => HistoryError::NotStarted(error),
-        })
-    }
-
-    fn expect(&self, call: &Call) -> Result<Vec<u8>, HistoryError> {
-        match self.make(call)? {
-            Outcome::Done(output) => Ok(output),
-            Outcome::Failed(said) => Err(HistoryError::Git(said)),
-            Outcome::TooMuch => Err(HistoryError::TooLarge),
-        }
+        &self.git.directory
     }
 
     /// Finds the commit that a revision names.
@@ -163,9 +121,9 @@ impl Repository {
             return Err(HistoryError::NotARevision(one_line(revision)));
         }
         // On standard input nothing is taken for an option.
-        let mut call = self.call(&["cat-file", "--batch-check"], CHATTER);
+        let mut call = self.git.call(&["cat-file", "--batch-check"], CHATTER);
         call.input = format!("{revision}^{{commit}}\n").into_bytes();
-        let output = self.expect(&call)?;
+        let output = self.git.expect(&call)?;
         let output = String::from_utf8_lossy(&output);
         match output.trim_end().rsplit_once(" commit ") {
             Some((id, _)) if is_commit(id) => {
@@ -177,24 +135,25 @@ impl Repository {
     }
 
     fn is_empty(&self) -> Result<bool, HistoryError> {
-        let references = self.expect(&self.call(&["for-each-ref", "--count=1"], CHATTER))?;
-        let mut head = self.call(&["cat-file", "--batch-check"], CHATTER);
+        let references =
+            self.git.expect(&self.git.call(&["for-each-ref", "--count=1"], CHATTER))?;
+        let mut head = self.git.call(&["cat-file", "--batch-check"], CHATTER);
         head.input = b"HEAD^{commit}\n".to_vec();
-        let head = self.expect(&head)?;
+        let head = self.git.expect(&head)?;
         Ok(references.is_empty() && head.trim_ascii_end().ends_with(b" missing"))
     }
 
     /// Returns the way out when something of the history is not there.
     fn help(&self) -> Result<&'static str, HistoryError> {
-        let call = self.call(&["rev-parse", "--is-shallow-repository"], CHATTER);
-        let is_shallow = self.expect(&call)?.starts_with(b"true");
+        let call = self.git.call(&["rev-parse", "--is-shallow-repository"], CHATTER);
+        let is_shallow = self.git.expect(&call)?.starts_with(b"true");
         Ok(if is_shallow { SHALLOW } else { TYPED })
     }
 
     /// Finds the newest commit that two others have in common.
     pub fn merge_base(&self, left: &Commit, right: &Commit) -> Result<Commit, HistoryError> {
-        let call = self.call(&["merge-base", &left.id, &right.id], CHATTER);
-        let output = match self.make(&call)? {
+        let call = self.git.call(&["merge-base", &left.id, &right.id], CHATTER);
+        let output = match self.git.make(&call)? {
             Outcome::Done(output) => output,
             Outcome::Failed(_) => {
                 let (left, right) = (one_line(&left.revision), one_line(&right.revision));
@@ -211,24 +170,20 @@ impl Repository {
         Ok(Commit { revision, id })
     }
 
-    /// Returns the files of commits, one system each, with these variables in their environment.
-    pub fn trees(
+    /// Returns the files of a commit, with these variables in their environment.
+    pub fn tree(
         &self,
-        commits: &[&Commit],
+        commit: &Commit,
         env: &BTreeMap<String, OsString>,
-    ) -> Result<Vec<TreeSystem>, HistoryError> {
-        let objects = Arc::new(Objects::new(self.clone()));
-        let tree = |commit: &&Commit| {
-            let listing = self.listing(&commit.id)?;
-            let contents = Box::new(Committed(Arc::clone(&objects)));
-            Ok(TreeSystem::new(self.mount(), listing, contents, env.clone()))
-        };
-        commits.iter().map(tree).collect()
+    ) -> Result<TreeSystem, HistoryError> {
+        let listing = self.listing(&commit.id)?;
+        let contents = Box::new(Committed(Arc::clone(&self.objects)));
+        Ok(TreeSystem::new(self.mount(), listing, contents, env.clone()))
     }
 
     fn listing(&self, commit: &str) -> Result<Listing, HistoryError> {
         let args = ["ls-tree", "-r", "-z", "--full-tree", commit];
-        let text = self.expect(&self.call(&args, limits::TREE_LISTING_BYTES))?;
+        let text = self.git.expect(&self.git.call(&args, limits::TREE_LISTING_BYTES))?;
         let mut listing = Listing::new(text);
         for (path, object, kind) in places(listing.text())? {
             listing.add(path, object, kind);
@@ -243,35 +198,30 @@ impl Repository {
     ) -> Result<TreeSystem, HistoryError> {
         let top = self.top.clone().ok_or(HistoryError::NoWorkingTree)?;
         let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
-        let call = open_call(self.system.as_ref(), &top, None, &args, limits::TREE_LISTING_BYTES);
-        let names = self.expect(&call)?;
-        let listing = working::listing(self.system.as_ref(), &top, names);
-        let listing = listing.map_err(|error| failed(&error))?;
-        let contents = Box::new(OnDisk { system: Arc::clone(&self.system), top: top.clone() });
+        // Which tree belongs to a repository, git finds out only from inside.
+        let git = Caller { git_dir: None, ..self.git.clone() };
+        let names = git.expect(&git.call(&args, limits::TREE_LISTING_BYTES))?;
+        let listing = working::listing(git.system.as_ref(), &top, names);
+        let listing = listing.map_err(|error| HistoryError::Git(error.to_string()))?;
+        let contents = Box::new(OnDisk { system: git.system, top: top.clone() });
         Ok(TreeSystem::new(top, listing, contents, env.clone()))
     }
 }
 
-fn failed(error: &io::Error) -> HistoryError {
-    HistoryError::Git(error.to_string())
-}
-
-/// Prepares a call in a repository of the user's, which may be a bare one.
-fn open_call(
-    system: &dyn System,
-    directory: &Path,
-    git_dir: Option<&Path>,
-    args: &[&str],
-    output: usize,
-) -> Call {
-    let mut all: Vec<OsString> = vec!["-c".into(), "safe.bareRepository=all".into()];
-    if let Some(git_dir) = git_dir {
-        let mut place = OsString::from("--git-dir=");
-        place.push(git_dir);
-        all.push(place);
+/// Asks where things are.
+fn discover(git: &Caller, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
+    let args: Vec<&str> = std::iter::once("rev-parse").chain(args.iter().copied()).collect();
+    match git.make(&git.call(&args, CHATTER))? {
+        Outcome::Done(mut output) => {
+            output.pop_if(|last| *last == b'\n');
+            Ok(output)
+        }
+        Outcome::Failed(said) if said.contains("not a git repository") => {
+            Err(HistoryError::NoRepository(git.directory.clone()))
+        }
+        Outcome::Failed(said) => Err(HistoryError::Git(said)),
+        Outcome::TooMuch => Err(HistoryError::Puzzled("rev-parse")),
     }
-    all.extend(args.iter().map(OsString::from));
-    hardened(system, directory, all, output)
 }
 
 type Place = (std::ops::Range<usize>, std::ops::Range<usize>, ListedKind);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use brief_syntax::limits;
 use brief_syntax::system::{Companion, Contents, Listed, ReadError};
 
-use super::Repository;
+use super::caller::Caller;
 use crate::extract::path_from;
 use crate::git::Outcome;
 
@@ -29,7 +29,7 @@ const KEPT: usize = 64 * 1024 * 1024;
 
 /// The contents that a repository has.
 pub(super) struct Objects {
-    repository: Repository,
+    git: Caller,
     state: Mutex<State>,
 }
 
@@ -41,8 +41,8 @@ struct State {
 }
 
 impl Objects {
-    pub(super) fn new(repository: Repository) -> Objects {
-        Objects { repository, state: Mutex::default() }
+    pub(super) fn new(git: Caller) -> Objects {
+        Objects { git, state: Mutex::default() }
     }
 
     fn read(&self, object: &[u8], limit: u64) -> Result<Arc<[u8]>, ReadError> {
@@ -73,8 +73,8 @@ impl Objects {
         let git = match &mut state.git {
             Some(git) => git,
             none => {
-                let call = self.repository.call(&["cat-file", "--batch"], 0);
-                none.insert(self.repository.system.start(&call)?)
+                let call = self.git.call(&["cat-file", "--batch"], 0);
+                none.insert(self.git.system.start(&call)?)
             }
         };
         git.send(&[object, b"\n"].concat(), PATIENCE)?;
@@ -105,9 +105,9 @@ impl Objects {
     /// Where no program runs beside us, one is started for each object.
     fn ask_alone(&self, object: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
         let most = usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(HEADER);
-        let mut call = self.repository.call(&["cat-file", "--batch"], most);
+        let mut call = self.git.call(&["cat-file", "--batch"], most);
         call.input = [object, b"\n"].concat();
-        match self.repository.make(&call) {
+        match self.git.make(&call) {
             Ok(Outcome::Done(answer)) => {
                 let end = answer.iter().position(|&byte| byte == b'\n').ok_or_else(strange)?;
                 let size = size(&answer[..end], object, limit)?;

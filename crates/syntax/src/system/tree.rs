@@ -37,6 +37,19 @@ pub trait Contents: Send + Sync {
     }
 }
 
+/// The contents of a tree without files.
+struct Nothing;
+
+impl Contents for Nothing {
+    fn read(&self, _: &Listed<'_>, _: u64) -> Result<Vec<u8>, ReadError> {
+        Err(ReadError::Missing)
+    }
+
+    fn target(&self, _: &Listed<'_>) -> io::Result<PathBuf> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
 /// What a name in a tree leads to.
 #[derive(Debug, Clone)]
 enum Node {
@@ -93,6 +106,11 @@ impl TreeSystem {
         let (mount, listing) = (mount.into(), listing.settle());
         let record = Mutex::default();
         TreeSystem { shared: Arc::new(Shared { mount, listing, contents, env, record }) }
+    }
+
+    /// Puts an empty tree at `mount`.
+    pub fn empty(mount: impl Into<PathBuf>) -> TreeSystem {
+        TreeSystem::new(mount, Listing::default(), Box::new(Nothing), BTreeMap::new())
     }
 
     /// Returns how many files there are.
