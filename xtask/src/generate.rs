@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 72] = [
+const LIMITS: &[(&str, u64, &str, &str)] = &[
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -396,6 +396,18 @@ const LIMITS: [(&str, u64, &str, &str); 72] = [
     ("bytes that a tool fetches at once", limits::TOOL_FETCH_BYTES, ASKED, "—"),
     ("seconds that a tool waits for an answer", limits::TOOL_FETCH_SECONDS, ASKED, "—"),
     ("times that an answer leads a tool elsewhere", limits::TOOL_REDIRECTS as u64, ASKED, "—"),
+    (
+        "bytes of the list of files of a revision (`brief diff`)",
+        limits::TREE_LISTING_BYTES as u64,
+        "refused",
+        "—",
+    ),
+    (
+        "paths that a change of the guidance names (`brief diff`)",
+        limits::DIFF_PATHS as u64,
+        "the rest is counted",
+        "`files_left_out`",
+    ),
 ];
 
 const REFUSED: &str = "the agent does not run";
@@ -408,7 +420,7 @@ fn limits_table() -> String {
          hit is always reported.\n\n| what | at most | beyond it | code |\n| --- | --- | --- | --- |\n",
     );
     for (what, limit, beyond, code) in LIMITS {
-        let _ = writeln!(page, "| {what} | {} | {beyond} | {code} |", grouped(limit));
+        let _ = writeln!(page, "| {what} | {} | {beyond} | {code} |", grouped(*limit));
     }
     page.push_str(
         "\nOnly regular files are read: a FIFO, a device or a socket with the name of a guidance \

@@ -153,7 +153,7 @@ impl Catalog {
     /// the client loads by itself.
     pub fn resolve<'c>(&'c self, moment: &'c Moment) -> Answer<'c> {
         let mut answer = self.candidates(moment);
-        repetition::remove(&mut answer, moment);
+        repetition::remove(&mut answer, moment.client.as_deref());
         answer
     }
 

@@ -25,6 +25,7 @@
 
 pub mod budget;
 mod catalog;
+pub mod diff;
 mod order;
 mod prompt;
 mod repetition;

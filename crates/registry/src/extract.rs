@@ -383,14 +383,14 @@ fn is_taken(error: &io::Error) -> bool {
 }
 
 #[cfg(unix)]
-fn path_from(bytes: &[u8]) -> Option<PathBuf> {
+pub(crate) fn path_from(bytes: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStringExt;
 
     (!bytes.contains(&0)).then(|| PathBuf::from(OsString::from_vec(bytes.to_vec())))
 }
 
 #[cfg(not(unix))]
-fn path_from(bytes: &[u8]) -> Option<PathBuf> {
+pub(crate) fn path_from(bytes: &[u8]) -> Option<PathBuf> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))?;
     Some(PathBuf::from(OsString::from(text)))
 }

@@ -136,6 +136,12 @@ pub const REMOTE_BYTES: u64 = 256 * 1024 * 1024;
 /// Seconds that one call of `git` may take.
 pub const REMOTE_SECONDS: u64 = 120;
 
+/// Bytes of the list of files of one revision; a larger one is refused.
+pub const TREE_LISTING_BYTES: usize = 512 * 1024 * 1024;
+
+/// Paths that one change of the guidance names; the rest is counted.
+pub const DIFF_PATHS: usize = 1_000;
+
 /// Bytes of one file that lies beside a rule, skill or agent.
 pub const SUPPORT_FILE_BYTES: u64 = 16 * 1024 * 1024;
 

@@ -7,6 +7,7 @@ mod clean;
 pub(crate) mod completions;
 mod context;
 mod decisions;
+mod diff;
 mod doctor;
 mod fmt;
 pub(crate) mod hook;
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Context(context::ContextArgs),
     Decisions(decisions::DecisionsArgs),
     Why(why::WhyArgs),
+    Diff(diff::DiffArgs),
     Task(Box<task::TaskArgs>),
     Agent(agent::AgentArgs),
     McpServers(mcp_servers::McpServersArgs),
@@ -72,6 +74,7 @@ pub(crate) fn run(
         Command::Context(args) => context::run(ui, session, args),
         Command::Decisions(args) => decisions::run(ui, session, args),
         Command::Why(args) => why::run(ui, session, args),
+        Command::Diff(args) => diff::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::Agent(args) => agent::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),

@@ -164,7 +164,7 @@ pub(crate) enum DialectArg {
 }
 
 impl DialectArg {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             DialectArg::Structured => structured::NAME,
             DialectArg::Hosted => hosted::NAME,
@@ -237,7 +237,7 @@ pub(crate) fn read_selectors(typed: &[String]) -> Result<Selectors, CommandError
 }
 
 /// None named means all.
-fn dialects<'d>(only: &'d [&'d str]) -> Dialects<'d> {
+pub(crate) fn dialects<'d>(only: &'d [&'d str]) -> Dialects<'d> {
     if only.is_empty() { Dialects::All } else { Dialects::Only(only) }
 }
 
