@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use brief_engine::{
     Action, Catalog, Dialects, Moment, Report, Resolution, Root, Scope, Target, TargetKind, Timing,
-    hosted, structured,
+    agents, hosted, native, portable, structured, tasks,
 };
 use brief_syntax::Diagnostic;
 use brief_syntax::walk::Ignored;
@@ -99,6 +99,14 @@ pub(crate) enum DialectArg {
     Structured,
     /// `.context` directories
     Hosted,
+    /// Files that clients read by themselves, such as `CLAUDE.md`
+    Native,
+    /// Tasks, rules, commands and skills in `.agents`
+    Tasks,
+    /// `*.agent.md` files
+    Agents,
+    /// Portable rules, skills, agents and bundles
+    Portable,
 }
 
 impl DialectArg {
@@ -106,6 +114,10 @@ impl DialectArg {
         match self {
             DialectArg::Structured => structured::NAME,
             DialectArg::Hosted => hosted::NAME,
+            DialectArg::Native => native::NAME,
+            DialectArg::Tasks => tasks::NAME,
+            DialectArg::Agents => agents::NAME,
+            DialectArg::Portable => portable::NAME,
         }
     }
 }
