@@ -109,6 +109,11 @@ pub trait Shelf {
 
     /// Returns how many files of its own the dialect found, readable or not.
     fn file_count(&self) -> usize;
+
+    /// Returns how many of these are rules or skills to the dialect of tasks, too, which counts them.
+    fn shared_with_tasks(&self) -> usize {
+        0
+    }
 }
 
 /// The paths of a project, for questions such as "does this pattern match anything?".

@@ -11,7 +11,7 @@ use brief_dialects::hosted::{self, Hosted};
 use brief_dialects::native::Native;
 use brief_dialects::portable::Portable;
 use brief_dialects::structured::Structured;
-use brief_dialects::tasks::Tasks;
+use brief_dialects::tasks::{self, Tasks};
 use brief_dialects::{Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reached, Reader, Shelf};
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -28,6 +28,8 @@ pub struct Catalog {
     shelves: Vec<Box<dyn Shelf>>,
     gaps: Vec<Diagnostic>,
     files: Option<ProjectFiles>,
+    /// How many files two dialects have counted.
+    shared: usize,
 }
 
 /// How much of a project to read when no single path is asked about.
@@ -137,7 +139,11 @@ impl Catalog {
         });
         files.files.sort_unstable();
         files.directories.sort_unstable();
-        Catalog::new(finished(readers), &gaps, Some(files))
+        let mut catalog = Catalog::new(finished(readers), &gaps, Some(files));
+        if scope.dialects.chosen().any(|(_, dialect)| dialect.name() == tasks::NAME) {
+            catalog.shared = catalog.shelves.iter().map(|shelf| shelf.shared_with_tasks()).sum();
+        }
+        catalog
     }
 
     fn new(
@@ -146,7 +152,7 @@ impl Catalog {
         files: Option<ProjectFiles>,
     ) -> Catalog {
         let shelves = shelves.into_iter().map(|(_, shelf)| shelf).collect();
-        Catalog { shelves, gaps: gaps.iter().map(gap_diagnostic).collect(), files }
+        Catalog { shelves, gaps: gaps.iter().map(gap_diagnostic).collect(), files, shared: 0 }
     }
 
     /// Answers a question from what was read: general first, the same text once, and nothing that
@@ -186,8 +192,12 @@ impl Catalog {
         let mut diagnostics: Vec<_> = self.gaps.iter().chain(on_shelves).cloned().collect();
         diagnostic::sort(&mut diagnostics);
         // Two dialects that read one file find the same mistakes in its front matter.
+        let is_of_text = |code: &str| {
+            ["frontmatter-", "yaml/", "text/"].iter().any(|area| code.starts_with(area))
+        };
         diagnostics.dedup_by(|next, first| {
-            (next.path(), next.span, next.code) == (first.path(), first.span, first.code)
+            is_of_text(next.code)
+                && (next.path(), next.span, next.code) == (first.path(), first.span, first.code)
                 && next.message == first.message
         });
         diagnostics
@@ -211,7 +221,8 @@ impl Catalog {
 
     /// Returns how many files of any dialect were found, readable or not.
     pub fn file_count(&self) -> usize {
-        self.shelves.iter().map(|shelf| shelf.file_count()).sum()
+        let all: usize = self.shelves.iter().map(|shelf| shelf.file_count()).sum();
+        all.saturating_sub(self.shared)
     }
 }
 

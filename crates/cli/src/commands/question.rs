@@ -6,7 +6,7 @@ use brief_engine::tasks::Selectors;
 use brief_engine::tokens::Counter;
 use brief_engine::{
     Action, Catalog, Dialects, Moment, Report, Resolution, Root, Scope, Target, TargetKind, Timing,
-    budget, hosted, structured,
+    agents, budget, hosted, native, portable, structured, tasks,
 };
 use brief_syntax::Diagnostic;
 use brief_syntax::walk::Ignored;
@@ -161,6 +161,14 @@ pub(crate) enum DialectArg {
     Structured,
     /// `.context` directories
     Hosted,
+    /// Files that clients read by themselves, such as `CLAUDE.md`
+    Native,
+    /// Tasks, rules, commands and skills in `.agents`
+    Tasks,
+    /// `*.agent.md` files
+    Agents,
+    /// Portable rules, skills, agents and bundles
+    Portable,
 }
 
 impl DialectArg {
@@ -168,6 +176,10 @@ impl DialectArg {
         match self {
             DialectArg::Structured => structured::NAME,
             DialectArg::Hosted => hosted::NAME,
+            DialectArg::Native => native::NAME,
+            DialectArg::Tasks => tasks::NAME,
+            DialectArg::Agents => agents::NAME,
+            DialectArg::Portable => portable::NAME,
         }
     }
 }

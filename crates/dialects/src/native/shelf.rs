@@ -9,6 +9,7 @@ use brief_syntax::{Diagnostic, System, Target, TargetKind, limits};
 
 use crate::answer::{Answer, Owner};
 use crate::moment::Moment;
+use crate::tasks;
 use crate::{Dialect, PathQuestion, ProjectFiles, Reader, Shelf};
 
 use super::model::Folder;
@@ -233,6 +234,12 @@ impl Shelf for Everywhere {
 
     fn file_count(&self) -> usize {
         self.found
+    }
+
+    fn shared_with_tasks(&self) -> usize {
+        let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
+        let places = project.flat_map(|folder| &folder.guides).filter_map(|guide| guide.place);
+        places.filter(|place| tasks::reads(place.path)).count()
     }
 }
 

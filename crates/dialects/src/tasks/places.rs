@@ -153,6 +153,21 @@ pub(super) fn is_beginning(name: &str) -> bool {
     all.map(|place| place.path()).any(|path| path.split('/').next() == Some(name))
 }
 
+/// Returns whether the rules or skills at a path of the root, a file or a directory, are read.
+pub(super) fn reads(path: &str) -> bool {
+    [RULES, SKILLS].into_iter().flatten().any(|place| {
+        let Some(inside) = path.strip_prefix(place.path()) else { return false };
+        match place {
+            Place::Tree(_) => inside.is_empty() || inside.starts_with('/'),
+            Place::AgentTree(_) => {
+                let below = inside.strip_prefix('/').and_then(|below| below.split('/').next());
+                below.is_some_and(|name| NOT_RULES.binary_search(&name).is_err())
+            }
+            Place::File(_) | Place::Skills(_) => inside.is_empty(),
+        }
+    })
+}
+
 /// Returns whether a directory is one of the places, lies in one, or holds one.
 pub(super) fn is_at_place(directory: &[OsString]) -> bool {
     let all = [TASKS, COMMANDS, RULES, SKILLS].into_iter().flatten();
@@ -188,6 +203,20 @@ mod tests {
     fn a_beginning_is_the_first_name_of_a_place() {
         assert!(is_beginning(".agents") && is_beginning("CLAUDE.md") && is_beginning(".github"));
         assert!(!is_beginning("src") && !is_beginning("rules"));
+    }
+
+    #[test]
+    fn rules_and_skills_of_clients_are_read() {
+        for path in
+            ["CLAUDE.md", ".claude/rules", ".claude/CLAUDE.md", ".cursor/rules", ".claude/skills"]
+        {
+            assert!(reads(path), "{path}");
+        }
+        for path in
+            [".claude/agents", ".github/instructions", ".clinerules", "QWEN.md", ".cursorrulesx"]
+        {
+            assert!(!reads(path), "{path}");
+        }
     }
 
     #[test]

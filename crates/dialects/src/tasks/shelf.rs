@@ -45,6 +45,11 @@ pub fn owner_of(directory: &Target) -> Option<Target> {
     Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
 }
 
+/// Returns whether the rules or skills at a path below a project, a file or a directory, are read.
+pub(crate) fn reads(path: &str) -> bool {
+    places::reads(path)
+}
+
 /// Returns whether a file of that name holds rules, wherever it lies.
 pub fn is_rule_file(name: &OsStr) -> bool {
     name.to_str().is_some_and(places::is_beginning)
