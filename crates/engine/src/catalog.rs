@@ -98,11 +98,12 @@ impl Catalog {
         };
         let Question { root, path, mounted, mentions, hosted, .. } = *question;
         // What is asked about, seen from the mounted directory.
-        let located = match root.path() == mounted {
-            true => question.target.cloned(),
-            false => Root::open(system, mounted)
+        let located = if root.path() == mounted {
+            question.target.cloned()
+        } else {
+            Root::open(system, mounted)
                 .ok()
-                .and_then(|mounted| mounted.locate(system, root.path(), path)),
+                .and_then(|mounted| mounted.locate(system, root.path(), path))
         };
         let target = located.as_ref();
         let question = PathQuestion { path, mounted, target, mentions, hosted };

@@ -6,6 +6,7 @@ mod build;
 mod clean;
 pub(crate) mod completions;
 mod context;
+mod coverage;
 mod decisions;
 mod doctor;
 mod fmt;
@@ -21,8 +22,11 @@ mod remove;
 mod schema;
 mod sync;
 mod task;
+mod tokens;
+mod tree;
 mod trust;
 mod update;
+mod whole;
 mod why;
 
 use std::process::ExitCode;
@@ -40,6 +44,9 @@ pub(crate) enum Command {
     Context(context::ContextArgs),
     Decisions(decisions::DecisionsArgs),
     Why(why::WhyArgs),
+    Tokens(tokens::TokensArgs),
+    Tree(tree::TreeArgs),
+    Coverage(coverage::CoverageArgs),
     Task(Box<task::TaskArgs>),
     Agent(agent::AgentArgs),
     McpServers(mcp_servers::McpServersArgs),
@@ -72,6 +79,9 @@ pub(crate) fn run(
         Command::Context(args) => context::run(ui, session, args),
         Command::Decisions(args) => decisions::run(ui, session, args),
         Command::Why(args) => why::run(ui, session, args),
+        Command::Tokens(args) => tokens::run(ui, session, args),
+        Command::Tree(args) => tree::run(ui, session, args),
+        Command::Coverage(args) => coverage::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::Agent(args) => agent::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),

@@ -80,10 +80,12 @@ pub(crate) struct Counting {
 }
 
 impl Counting {
-    pub(crate) fn counter<'s>(self, session: &'s Session) -> Counter<'s> {
-        match self.exact {
-            true => Counter::exact(session.system()).outside(session.directory()),
-            false => Counter::estimate(),
+    /// Returns what counts. It writes nothing into the project at `root`.
+    pub(crate) fn counter<'s>(self, session: &'s Session, root: &Root) -> Counter<'s> {
+        if self.exact {
+            Counter::exact(session.system()).outside(root.path())
+        } else {
+            Counter::estimate()
         }
     }
 }
@@ -159,7 +161,7 @@ pub(crate) enum DialectArg {
 }
 
 impl DialectArg {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             DialectArg::Structured => structured::NAME,
             DialectArg::Hosted => hosted::NAME,
@@ -184,6 +186,22 @@ impl Reach {
         Reach { only: vec![dialect], ..Reach::EVERYTHING }
     }
 
+    /// Returns the client that asks.
+    pub(crate) fn client(&self) -> Option<&str> {
+        self.client.as_deref()
+    }
+
+    /// Returns who asks for what, whatever the path.
+    pub(crate) fn moment(&self) -> Moment {
+        let Reach { client, task, mentions, .. } = self;
+        Moment {
+            client: client.clone(),
+            task: task.clone(),
+            mentions: mentions.clone(),
+            ..Moment::default()
+        }
+    }
+
     /// Sets the directory that the client has open.
     pub(crate) fn mounted_at(self, mounted: Option<PathBuf>) -> Reach {
         Reach { mounted, ..self }
@@ -200,7 +218,7 @@ impl Reach {
         }
     }
 
-    fn names(&self) -> Vec<&'static str> {
+    pub(crate) fn names(&self) -> Vec<&'static str> {
         self.only.iter().map(|dialect| dialect.name()).collect()
     }
 
@@ -274,15 +292,8 @@ impl Question<'_> {
                 (None, Catalog::whole(session.system(), &root, scope))
             }
         };
-        let Reach { client, task, mentions, .. } = self.reach;
-        let moment = Moment {
-            target,
-            action: self.action,
-            timing: self.timing,
-            client: client.clone(),
-            task: task.clone(),
-            mentions: mentions.clone(),
-        };
+        let moment =
+            Moment { target, action: self.action, timing: self.timing, ..self.reach.moment() };
         let sought =
             match (self.reach.has(DialectArg::Structured), self.reach.has(DialectArg::Hosted)) {
                 (true, false) => "AGENTS.yaml files",
