@@ -18,7 +18,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what guidance misses: patterns without files, items that never apply, files without guidance
+/// Show patterns that match nothing, items that never apply, files without guidance
 ///
 /// Findings are patterns that match nothing, items that nothing in the repository gets, and items for
 /// nine in ten files that cost more than --heavy tokens. Files without guidance are shown, and are
@@ -299,7 +299,8 @@ impl Found<'_> {
 fn shown_gap(gap: &Gap<'_>) -> String {
     let directory = shown_directory(Some(&gap.directory));
     if gap.is_deep {
-        return format!("{directory}  {}, and none below with any", counted(gap.files, "file"));
+        let directory = if gap.directory.is_empty() { "" } else { &directory };
+        return format!("{directory}**  {}", counted(gap.files, "file"));
     }
     let (named, more) = gap.names.split_at(gap.names.len().min(NAMES));
     let more = if more.is_empty() { "" } else { ", …" };

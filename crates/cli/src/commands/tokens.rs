@@ -227,15 +227,30 @@ fn print_project(
     print_rows(ui, &places.iter().map(row).collect::<Vec<_>>())?;
     ui.print_line("")?;
     ui.print_heading("by client: what brief delivers, and what the client loads by itself")?;
-    let row = |share: &Share<'_>| {
-        let loaded = counter.shown(share.loaded);
-        (counter.shown(share.delivered), format!("{}  {loaded} by itself", share.client))
-    };
-    print_rows(ui, &shares.iter().map(row).collect::<Vec<_>>())?;
+    print_rows(ui, &by_share(shares, counter))?;
     let items = counted(survey.items.len(), "item");
     let files = counted(survey.file_count(""), "file");
     ui.status(&format!("{} tokens in {items} for {files}", counter.shown(survey.tokens)))?;
     Ok(())
+}
+
+/// Clients that have the same stand together.
+fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(String, String)> {
+    let mut groups: Vec<(&Share<'_>, Vec<&str>)> = Vec::new();
+    for share in shares {
+        let same = |(of, _): &&mut (&Share<'_>, Vec<&str>)| {
+            (of.loaded, of.delivered) == (share.loaded, share.delivered)
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, clients)) => clients.push(share.client),
+            None => groups.push((share, vec![share.client])),
+        }
+    }
+    let row = |(share, clients): &(&Share<'_>, Vec<&str>)| {
+        let loaded = counter.shown(share.loaded);
+        (counter.shown(share.delivered), format!("{loaded} by itself  {}", clients.join(", ")))
+    };
+    groups.iter().map(row).collect()
 }
 
 fn print_dialects(
