@@ -55,6 +55,20 @@ impl Session {
         })
     }
 
+    /// The whole that the directory is part of: the nearest repository, or the directory itself.
+    /// For questions about everything, which are not about where the program was started.
+    pub(crate) fn repository(&self) -> Result<Root, CommandError> {
+        let root = self.root()?;
+        let is_repository =
+            |directory: &&Path| self.system().resolve(&directory.join(".git")).is_ok();
+        match root.path().ancestors().find(is_repository) {
+            Some(directory) if directory != root.path() => {
+                Root::open(self.system(), directory).or(Ok(root))
+            }
+            _ => Ok(root),
+        }
+    }
+
     /// Finds a path that the user typed; `None` when it lies outside the root.
     pub(crate) fn locate(&self, root: &Root, path: &Path) -> Option<Target> {
         root.locate(self.system(), &self.directory, path)

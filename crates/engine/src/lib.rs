@@ -34,8 +34,8 @@ pub mod survey;
 pub mod tokens;
 
 pub use brief_dialects::{
-    Action, Answer as Resolution, Applied, Decision, Item, LeftOut, Level, Moment, Name, Origin,
-    Owner, Reason, State, Timing,
+    Action, Answer as Resolution, Applied, Candidate, Decision, FileSet, Item, LeftOut, Level,
+    Moment, Name, Origin, Owner, ProjectFiles, Reached, Reason, State, Timing,
 };
 pub use brief_dialects::{agents, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};

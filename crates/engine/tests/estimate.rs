@@ -81,4 +81,5 @@ fn the_estimate_is_as_good_as_the_documentation_says() {
     let code = measure(&counter, &["crates", "xtask"], &[".rs"]);
     assert!(code.texts > 300, "{code:?}");
     assert!(code.median <= 65 && code.ninth_decile <= 120, "{code:?}");
+    assert!(guidance.sum <= 80 && code.sum <= 80, "{guidance:?} {code:?}");
 }

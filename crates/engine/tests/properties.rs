@@ -6,7 +6,8 @@ use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
-    Action, Catalog, Dialects, Moment, Reason, Root, Scope, Target, TargetKind, Timing,
+    Action, Candidate, Catalog, Dialects, Item, Moment, Reason, Root, Scope, Target, TargetKind,
+    Timing,
 };
 use brief_syntax::diagnostic::apply_safe_fixes;
 use brief_syntax::system::MemorySystem;
@@ -134,6 +135,39 @@ fn the_same_question_has_the_same_answer() {
         let (files, _) = files(bytes)?;
         let question = question(bytes)?;
         assert_eq!(ask(&files, question), ask(&files, question));
+        Ok(())
+    });
+}
+
+/// Which files an item is for is the same question as what applies to each file, the other way round.
+#[test]
+fn an_item_reaches_the_files_that_it_applies_to() {
+    arbtest::arbtest(|bytes| {
+        let (mut files, _) = files(bytes)?;
+        for path in PATHS.iter().filter(|path| !path.ends_with('/')) {
+            files.insert((*path).to_owned(), String::new());
+        }
+        let (_, action, timing) = question(bytes)?;
+        let system = system(&files);
+        let catalog = whole(&system);
+        let paths = &catalog.files().expect("it was read as a whole").files;
+        let mut reached = vec![Vec::new(); paths.len()];
+        let moment = Moment { action, timing, ..Moment::default() };
+        catalog.reach(&moment, &mut |found| {
+            if let Candidate::Item(item) = found.candidate {
+                let place = format!("{}#{}", item.path.display(), item.name);
+                found.files.iter().for_each(|file| reached[file].push(place.clone()));
+            }
+        });
+        for (path, mut reached) in paths.iter().zip(reached) {
+            let target = Some(Target::from_slashed(path, TargetKind::File));
+            let answer = catalog.candidates(&Moment { target, ..moment.clone() });
+            let place = |item: &Item<'_>| format!("{}#{}", item.path.display(), item.name);
+            let mut applied: Vec<_> = answer.items.iter().map(|of| place(&of.item)).collect();
+            reached.sort_unstable();
+            applied.sort_unstable();
+            assert_eq!(reached, applied, "{path}");
+        }
         Ok(())
     });
 }

@@ -51,7 +51,7 @@ pub(crate) fn run(
     };
     let asked = question.ask(ui, session)?;
     let diagnostics = asked.catalog.diagnostics();
-    let counter = args.cost.counting.counter(session);
+    let counter = args.cost.counting.counter(session, &asked.root);
     let mut resolution = asked.catalog.resolve(&asked.moment);
     let cut = args.cost.fit(&mut resolution, &counter);
     if args.json {

@@ -6,6 +6,7 @@ mod build;
 mod clean;
 pub(crate) mod completions;
 mod context;
+mod coverage;
 mod decisions;
 mod diff;
 mod doctor;
@@ -22,8 +23,11 @@ mod remove;
 mod schema;
 mod sync;
 mod task;
+mod tokens;
+mod tree;
 mod trust;
 mod update;
+mod whole;
 mod why;
 
 use std::process::ExitCode;
@@ -41,6 +45,9 @@ pub(crate) enum Command {
     Context(context::ContextArgs),
     Decisions(decisions::DecisionsArgs),
     Why(why::WhyArgs),
+    Tokens(tokens::TokensArgs),
+    Tree(tree::TreeArgs),
+    Coverage(coverage::CoverageArgs),
     Diff(diff::DiffArgs),
     Task(Box<task::TaskArgs>),
     Agent(agent::AgentArgs),
@@ -74,6 +81,9 @@ pub(crate) fn run(
         Command::Context(args) => context::run(ui, session, args),
         Command::Decisions(args) => decisions::run(ui, session, args),
         Command::Why(args) => why::run(ui, session, args),
+        Command::Tokens(args) => tokens::run(ui, session, args),
+        Command::Tree(args) => tree::run(ui, session, args),
+        Command::Coverage(args) => coverage::run(ui, session, args),
         Command::Diff(args) => diff::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::Agent(args) => agent::run(ui, session, args),

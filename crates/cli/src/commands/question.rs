@@ -65,11 +65,8 @@ impl WhenArg {
 }
 
 /// The clients whose own files are known: what they load by themselves is not delivered again.
-pub(crate) const CLIENTS: [&str; 9] =
-    ["claude", "copilot", "opencode", "cursor", "codex", "gemini", "cline", "windsurf", "zed"];
-
 pub(crate) fn client_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(CLIENTS)
+    PossibleValuesParser::new(native::CLIENTS)
 }
 
 /// How tokens are counted.
@@ -81,10 +78,12 @@ pub(crate) struct Counting {
 }
 
 impl Counting {
-    pub(crate) fn counter<'s>(self, session: &'s Session) -> Counter<'s> {
-        match self.exact {
-            true => Counter::exact(session.system()).outside(session.directory()),
-            false => Counter::estimate(),
+    /// Returns what counts. It writes nothing into the project at `root`.
+    pub(crate) fn counter<'s>(self, session: &'s Session, root: &Root) -> Counter<'s> {
+        if self.exact {
+            Counter::exact(session.system()).outside(root.path())
+        } else {
+            Counter::estimate()
         }
     }
 }
@@ -202,6 +201,23 @@ impl Reach {
         Reach { only: vec![dialect], ..Reach::EVERYTHING }
     }
 
+    /// Returns the client that asks.
+    pub(crate) fn client(&self) -> Option<&str> {
+        self.client.as_deref()
+    }
+
+    /// Returns who asks for what, whatever the path.
+    pub(crate) fn moment(&self) -> Result<Moment, CommandError> {
+        let Reach { client, task, mentions, selectors, .. } = self;
+        Ok(Moment {
+            client: client.clone(),
+            task: task.clone(),
+            mentions: mentions.clone(),
+            selectors: read_selectors(selectors)?,
+            ..Moment::default()
+        })
+    }
+
     /// Sets the directory that the client has open.
     pub(crate) fn mounted_at(self, mounted: Option<PathBuf>) -> Reach {
         Reach { mounted, ..self }
@@ -218,7 +234,7 @@ impl Reach {
         }
     }
 
-    fn names(&self) -> Vec<&'static str> {
+    pub(crate) fn names(&self) -> Vec<&'static str> {
         self.only.iter().map(|dialect| dialect.name()).collect()
     }
 
@@ -281,7 +297,7 @@ impl Question<'_> {
         session: &Session,
     ) -> Result<&'static Asked, CommandError> {
         let session = &session.remembering();
-        let selectors = read_selectors(&self.reach.selectors)?;
+        let moment = self.reach.moment()?;
         let root = session.root()?;
         let mut is_outside = false;
         let (target, catalog) = match self.path {
@@ -304,16 +320,7 @@ impl Question<'_> {
                 (None, Catalog::whole(session.system(), &root, scope))
             }
         };
-        let Reach { client, task, mentions, .. } = self.reach;
-        let moment = Moment {
-            target,
-            action: self.action,
-            timing: self.timing,
-            client: client.clone(),
-            task: task.clone(),
-            selectors,
-            mentions: mentions.clone(),
-        };
+        let moment = Moment { target, action: self.action, timing: self.timing, ..moment };
         let sought =
             match (self.reach.has(DialectArg::Structured), self.reach.has(DialectArg::Hosted)) {
                 (true, false) => "AGENTS.yaml files",

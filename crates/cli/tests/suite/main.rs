@@ -67,6 +67,7 @@ mod portable_corpus;
 mod portable_lint;
 mod promises;
 mod sctx;
+mod survey;
 mod task;
 #[cfg(unix)]
 mod task_exec;

@@ -14,6 +14,9 @@ fn help_lists_the_commands() {
       context      Show everything that applies to a file or directory
       decisions    Show the decisions that bind a file or directory
       why          Show each candidate for a file or directory, in or out, and the reason
+      tokens       Show what costs how many tokens: for a path, or in the whole project
+      tree         Show which directory has which guidance
+      coverage     Show patterns that match nothing, items that never apply, files without guidance
       task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
       agent        Check, run and serve agent files
       mcp-servers  Show the MCP servers that are configured for a file or directory
@@ -52,6 +55,9 @@ fn each_command_has_help() {
         &["context"][..],
         &["decisions"],
         &["why"],
+        &["tokens"],
+        &["tree"],
+        &["coverage"],
         &["task"],
         &["task", "list"],
         &["agent"],
@@ -138,6 +144,9 @@ fn asking_writes_nothing() {
         &["context", "--all", "--json"],
         &["decisions", "src/cart.py"],
         &["why", "src/cart.py"],
+        &["tokens"],
+        &["tree"],
+        &["coverage"],
         &["lint"],
         &["completions", "bash"],
     ] {

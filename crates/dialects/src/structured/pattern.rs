@@ -71,6 +71,11 @@ impl Pattern {
             && written != ".."
     }
 
+    /// Returns whether it matches every file.
+    pub fn is_everything(&self) -> bool {
+        self.kind == PatternKind::Everything
+    }
+
     /// Returns whether it is about directories.
     pub fn is_directory(&self) -> bool {
         matches!(self.kind, PatternKind::Directory | PatternKind::OwnDirectory)

@@ -100,6 +100,11 @@ fn judge_file<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -
     }
 }
 
+/// Returns whether an entry is for every file, without looking at one.
+pub(super) fn covers_everything(entry: &ContextEntry) -> bool {
+    entry.exclude.is_empty() && entry.patterns.iter().any(Pattern::is_everything)
+}
+
 /// Returns whether an entry is for a file, whatever is done to it.
 pub(super) fn covers_file(entry: &ContextEntry, path: &str) -> bool {
     matches!(judge_file(&entry.patterns, &entry.exclude, path), Verdict::In(_))

@@ -16,7 +16,9 @@ use super::check;
 use super::model::{ContextEntry, ContextFile};
 use super::parse::{Parsed, parse};
 use super::pattern::PatternCache;
-use super::resolve::{Place, Verdict, covers_directory, covers_file, judge_decision, judge_entry};
+use super::resolve::{
+    Place, Verdict, covers_directory, covers_everything, covers_file, judge_decision, judge_entry,
+};
 use super::{FILE_NAMES, NAME};
 
 /// The dialect of `AGENTS.yaml`.
@@ -157,10 +159,12 @@ impl Shelf for ContextFiles {
                     continue;
                 }
                 let mut reached = FileSet::new(files.files.len());
-                for (place, path) in places.clone().zip(&below) {
-                    if covers_file(entry, path) {
-                        reached.insert(place);
-                    }
+                if covers_everything(entry) {
+                    reached.insert_all(places.clone());
+                } else {
+                    let covered =
+                        places.clone().zip(&below).filter(|(_, path)| covers_file(entry, path));
+                    covered.for_each(|(place, _)| reached.insert(place));
                 }
                 let mut directories = files.directories_below(&file.directory);
                 let names = |path: &str| covers_directory(entry, path);

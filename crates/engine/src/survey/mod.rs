@@ -51,6 +51,8 @@ pub struct Surveyed<'c> {
     pub files: usize,
     /// Whether it is for a directory of the project instead.
     pub has_directory: bool,
+    /// Whether an item before it has the same text, which counts once in what all of them cost.
+    pub is_repeated: bool,
 }
 
 impl Surveyed<'_> {
@@ -166,7 +168,7 @@ impl<'c> Survey<'c> {
                 let text = Text::of(item.content);
                 let is_alone = places.get(&text) == Some(&1);
                 let (state, has_directory) = (item.state, reached.has_directory);
-                let tokens = survey.meet(place, item, &reached.files, has_directory, count);
+                let tokens = survey.meet(place, &item, &reached.files, has_directory, count);
                 match state {
                     State::Active if is_alone => survey.charge(&reached.files, tokens),
                     State::Active => {
@@ -182,31 +184,38 @@ impl<'c> Survey<'c> {
             delivered.subtract(&loaded);
             survey.charge(&delivered, tokens);
         }
-        survey.tokens = survey.sum();
+        survey.find_repetitions();
+        let counted = survey.items.iter().filter(|surveyed| !surveyed.is_repeated);
+        survey.tokens = counted.map(|surveyed| surveyed.tokens).sum();
         Some(survey)
     }
 
     fn push(&mut self, root: &Path, item: Item<'c>, count: Count<'_>) {
         let directory = directory_of(root, item.path, item.level);
         let tokens = cost(&item, count);
-        self.items.push(Surveyed { item, directory, tokens, files: 0, has_directory: false });
+        self.items.push(Surveyed {
+            item,
+            directory,
+            tokens,
+            files: 0,
+            has_directory: false,
+            is_repeated: false,
+        });
     }
 
     /// Adds what is known of an item, and returns what it costs there.
     fn meet(
         &mut self,
         place: usize,
-        item: Item<'c>,
+        item: &Item<'c>,
         files: &FileSet,
         has_directory: bool,
         count: Count<'_>,
     ) -> usize {
         let surveyed = &mut self.items[place];
         let number = files.count();
-        let tokens = match item.state == surveyed.item.state {
-            true => surveyed.tokens,
-            false => cost(&item, count),
-        };
+        let is_known = item.state == surveyed.item.state;
+        let tokens = if is_known { surveyed.tokens } else { cost(item, count) };
         if item.state != State::Manual {
             self.covered.add(files);
         }
@@ -226,18 +235,23 @@ impl<'c> Survey<'c> {
         }
     }
 
-    /// What all items cost, the same text once.
-    fn sum(&self) -> usize {
+    fn find_repetitions(&mut self) {
         let mut seen: HashSet<Text<'c>> = HashSet::new();
-        let counts = |surveyed: &&Surveyed<'c>| {
-            surveyed.item.state != State::Active || seen.insert(Text::of(surveyed.item.content))
-        };
-        self.items.iter().filter(counts).map(|surveyed| surveyed.tokens).sum()
+        for surveyed in &mut self.items {
+            let item = &surveyed.item;
+            surveyed.is_repeated =
+                item.state == State::Active && !seen.insert(Text::of(item.content));
+        }
     }
 
     /// Returns how many files there are below a directory.
     pub fn file_count(&self, directory: &str) -> usize {
         self.files.places_below(directory).len()
+    }
+
+    /// Returns whether an item is for nine in ten files of the project at least.
+    pub fn is_everywhere(&self, surveyed: &Surveyed<'_>) -> bool {
+        surveyed.files > 0 && surveyed.files * 10 >= self.files.files.len() * 9
     }
 
     /// Returns the directories that have guidance of their own, the user's first, then by path.

@@ -12,7 +12,7 @@ use brief_syntax::system::cache_directory;
 use super::estimate::estimate_tokens;
 use super::record::{Key, Record};
 
-/// The vocabulary of current models of OpenAI, the largest one that is public.
+/// The vocabulary of current models of `OpenAI`, the largest one that is public.
 const VOCABULARY: &str = "o200k_base";
 
 /// Counts with a vocabulary and a record.

@@ -1,0 +1,308 @@
+//! `brief coverage`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_engine::survey::{Gap, Survey, Surveyed};
+use brief_engine::tokens::Counter;
+use brief_engine::{LeftOut, Moment, Name, Reason};
+use brief_syntax::Diagnostic;
+use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::text::visible_line;
+use clap::Args;
+use serde::Serialize;
+
+use super::question::{Counting, DialectArg, client_names, shown_place};
+use super::whole::{JsonPlace, NameText, Whole, counted, shown_directory};
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show patterns that match nothing, items that never apply, files without guidance
+///
+/// Findings are patterns that match nothing, items that nothing in the repository gets, and items for
+/// nine in ten files that cost more than --heavy tokens. Files without guidance are shown, and are
+/// findings only with --complete.
+#[derive(Debug, Args)]
+pub(crate) struct CoverageArgs {
+    /// The directory to look at; the whole repository without one
+    path: Option<PathBuf>,
+
+    /// Exit with 1 when there is a finding
+    #[arg(long)]
+    strict: bool,
+
+    /// Count files without guidance as findings, too
+    #[arg(long)]
+    complete: bool,
+
+    /// From how many tokens an item for nine in ten files is a finding
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    heavy: usize,
+
+    /// The client that asks: what it loads by itself counts as guidance
+    #[arg(long, value_name = "NAME", value_parser = client_names())]
+    client: Option<String>,
+
+    /// Only this dialect; may be given several times
+    #[arg(long, value_name = "DIALECT")]
+    only: Vec<DialectArg>,
+
+    #[command(flatten)]
+    counting: Counting,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Places without guidance that people are shown; a program gets all.
+const SHOWN: usize = 50;
+
+/// Names of files in one place that people are shown.
+const NAMES: usize = 4;
+
+/// What nothing gets: items, and what is left out whatever is asked.
+struct Idle<'s> {
+    dialect: &'static str,
+    kind: &'static str,
+    name: Name<'s>,
+    path: &'s std::path::Path,
+    line: usize,
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct JsonCoverage<'s> {
+    root: String,
+    path: &'s str,
+    client: Option<&'s str>,
+    files: usize,
+    without_guidance: usize,
+    dead_patterns: Vec<JsonDiagnostic<'s>>,
+    never: Vec<JsonIdle<'s>>,
+    everywhere: Vec<JsonHeavy<'s>>,
+    gaps: Vec<JsonGap<'s>>,
+    findings: usize,
+}
+
+#[derive(Serialize)]
+struct JsonIdle<'s> {
+    dialect: &'static str,
+    kind: &'static str,
+    name: NameText<'s>,
+    source: JsonPlace,
+    reason: &'s str,
+}
+
+#[derive(Serialize)]
+struct JsonHeavy<'s> {
+    dialect: &'static str,
+    kind: &'static str,
+    name: NameText<'s>,
+    source: JsonPlace,
+    files: usize,
+    tokens: usize,
+}
+
+#[derive(Serialize)]
+struct JsonGap<'s> {
+    path: &'s str,
+    deep: bool,
+    files: usize,
+    of: usize,
+    names: &'s [&'s str],
+}
+
+/// Everything that was found.
+struct Found<'s> {
+    dead: Vec<Diagnostic>,
+    idle: Vec<Idle<'s>>,
+    heavy: Vec<&'s Surveyed<'s>>,
+    gaps: Vec<Gap<'s>>,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &CoverageArgs,
+) -> Result<ExitCode, CommandError> {
+    let only: Vec<&str> = args.only.iter().map(|dialect| dialect.name()).collect();
+    let whole = Whole::read(ui, session, args.path.as_deref(), &only)?;
+    let counter = args.counting.counter(session, &whole.root);
+    let moment = Moment { client: args.client.clone(), ..Moment::default() };
+    let survey = whole.survey(&moment, &counter)?;
+    let found = Found {
+        dead: dead_patterns(whole),
+        idle: idle(whole, &survey),
+        heavy: heavy(whole, &survey, args.heavy),
+        gaps: survey.gaps(whole.root.path(), &whole.part),
+    };
+    let bare: usize = found.gaps.iter().map(|gap| gap.files).sum();
+    let findings = found.dead.len()
+        + found.idle.len()
+        + found.heavy.len()
+        + if args.complete { bare } else { 0 };
+    let files = survey.file_count(&whole.part);
+    if args.json {
+        let client = args.client.as_deref();
+        ui.print_json(&found.json(whole, client, files, bare, findings))?;
+    } else {
+        found.print(ui, whole, files, &counter)?;
+        let (findings, files) = (counted(findings, "finding"), counted(files, "file"));
+        ui.status(&format!("{findings}; {bare} of {files} without guidance"))?;
+    }
+    let failed = args.strict && findings > 0;
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+/// What the dialects say of patterns that match nothing here, or nowhere.
+fn dead_patterns(whole: &Whole) -> Vec<Diagnostic> {
+    let mut found = whole.catalog.check();
+    found.retain(|diagnostic| {
+        let rule = diagnostic.code.rsplit('/').next().unwrap_or_default();
+        matches!(rule, "dead-glob" | "never-matches") && whole.holds(diagnostic.path())
+    });
+    found
+}
+
+fn idle<'s>(whole: &Whole, survey: &'s Survey<'_>) -> Vec<Idle<'s>> {
+    let nothing = "it applies to no file or directory of the project";
+    let items = survey.items.iter().filter(|surveyed| surveyed.is_idle()).map(|surveyed| Idle {
+        dialect: surveyed.item.dialect,
+        kind: surveyed.item.kind,
+        name: surveyed.item.name,
+        path: surveyed.item.path,
+        line: surveyed.item.line,
+        reason: nothing.to_owned(),
+    });
+    // Other reasons depend on who asks, and for what.
+    let is_certain = |left_out: &&LeftOut<'_>| match left_out.reason {
+        Reason::Invalid { .. } => true,
+        Reason::NoGlob { patterns, .. } => patterns.is_empty(),
+        _ => false,
+    };
+    let left_out = survey.left_out.iter().filter(is_certain).map(|left_out| Idle {
+        dialect: left_out.dialect,
+        kind: left_out.kind,
+        name: left_out.name,
+        path: left_out.path,
+        line: left_out.line,
+        reason: match &left_out.reason {
+            Reason::NoGlob { field, .. } => format!("`{field}` has no pattern"),
+            reason => reason.about("").to_string(),
+        },
+    });
+    let mut idle: Vec<_> = items.chain(left_out).filter(|idle| whole.holds(idle.path)).collect();
+    idle.sort_by(|left, right| (left.path, left.line).cmp(&(right.path, right.line)));
+    idle
+}
+
+fn heavy<'s>(whole: &Whole, survey: &'s Survey<'_>, most: usize) -> Vec<&'s Surveyed<'s>> {
+    let is_heavy = |surveyed: &&Surveyed<'_>| {
+        surveyed.tokens > most && survey.is_everywhere(surveyed) && whole.holds(surveyed.item.path)
+    };
+    let mut heavy: Vec<_> = survey.items.iter().filter(is_heavy).collect();
+    heavy.sort_by_key(|surveyed| std::cmp::Reverse(surveyed.tokens));
+    heavy
+}
+
+impl Found<'_> {
+    fn json<'s>(
+        &'s self,
+        whole: &'s Whole,
+        client: Option<&'s str>,
+        files: usize,
+        bare: usize,
+        findings: usize,
+    ) -> JsonCoverage<'s> {
+        let never = self.idle.iter().map(|idle| JsonIdle {
+            dialect: idle.dialect,
+            kind: idle.kind,
+            name: NameText(idle.name),
+            source: JsonPlace::new(idle.path, idle.line),
+            reason: &idle.reason,
+        });
+        let everywhere = self.heavy.iter().map(|surveyed| JsonHeavy {
+            dialect: surveyed.item.dialect,
+            kind: surveyed.item.kind,
+            name: NameText(surveyed.item.name),
+            source: JsonPlace::new(surveyed.item.path, surveyed.item.line),
+            files: surveyed.files,
+            tokens: surveyed.tokens,
+        });
+        let gaps = self.gaps.iter().map(|gap| JsonGap {
+            path: &gap.directory,
+            deep: gap.is_deep,
+            files: gap.files,
+            of: gap.of,
+            names: &gap.names,
+        });
+        JsonCoverage {
+            root: whole.root_text(),
+            path: &whole.part,
+            client,
+            files,
+            without_guidance: bare,
+            dead_patterns: self.dead.iter().map(JsonDiagnostic::from).collect(),
+            never: never.collect(),
+            everywhere: everywhere.collect(),
+            gaps: gaps.collect(),
+            findings,
+        }
+    }
+
+    fn print(
+        &self,
+        ui: &mut Ui,
+        whole: &Whole,
+        files: usize,
+        counter: &Counter<'_>,
+    ) -> Result<(), CommandError> {
+        let dead = self.dead.iter().map(|diagnostic| {
+            let line = diagnostic.position().line;
+            format!("{}  {}", shown_place(&whole.root, diagnostic.path(), line), diagnostic.message)
+        });
+        let idle = self.idle.iter().map(|idle| {
+            let place = shown_place(&whole.root, idle.path, idle.line);
+            format!("{place}  {}: {}", idle.name, idle.reason)
+        });
+        let heavy = self.heavy.iter().map(|surveyed| {
+            let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
+            let tokens = counter.shown(surveyed.tokens);
+            format!("{place}  {name}: {tokens} tokens, for {}", counted(surveyed.files, "file"))
+        });
+        let mut gaps: Vec<String> = self.gaps.iter().take(SHOWN).map(shown_gap).collect();
+        if let Some(more) = self.gaps.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+            gaps.push(format!("and {more} more places"));
+        }
+        let parts = [
+            ("patterns that match nothing", dead.collect::<Vec<_>>()),
+            ("items that never apply", idle.collect()),
+            ("items for nearly every file that cost much", heavy.collect()),
+            ("files without guidance", if files == 0 { Vec::new() } else { gaps }),
+        ];
+        let mut is_first = true;
+        for (heading, lines) in parts.iter().filter(|(_, lines)| !lines.is_empty()) {
+            if !std::mem::take(&mut is_first) {
+                ui.print_line("")?;
+            }
+            ui.print_heading(heading)?;
+            for line in lines {
+                ui.print_line(visible_line(&format!("  {line}")))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shown_gap(gap: &Gap<'_>) -> String {
+    let directory = shown_directory(Some(&gap.directory));
+    if gap.is_deep {
+        let directory = if gap.directory.is_empty() { "" } else { &directory };
+        return format!("{directory}**  {}", counted(gap.files, "file"));
+    }
+    let (named, more) = gap.names.split_at(gap.names.len().min(NAMES));
+    let more = if more.is_empty() { "" } else { ", …" };
+    format!("{directory}  {} of {}: {}{more}", gap.files, gap.of, named.join(", "))
+}

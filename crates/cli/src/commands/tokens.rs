@@ -1,0 +1,292 @@
+//! `brief tokens`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brief_engine::budget::cost;
+use brief_engine::survey::{Place, Share, Survey, Surveyed};
+use brief_engine::tokens::Counter;
+use brief_engine::{Applied, State, native};
+use brief_syntax::text::visible_line;
+use clap::Args;
+use serde::Serialize;
+
+use super::question::{Counting, Question, Reach, shown_place};
+use super::whole::{JsonItem, Whole, counted, shown_directory};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show what costs how many tokens: for a path, or in the whole project
+///
+/// With a path, what `brief context` delivers for it. Without one, the repository: by dialect, by
+/// directory with what a file there costs at least and at most, by client, and the most expensive items.
+#[derive(Debug, Args)]
+pub(crate) struct TokensArgs {
+    /// The file or directory to ask about; the whole repository without one
+    path: Option<PathBuf>,
+
+    #[command(flatten)]
+    reach: Reach,
+
+    #[command(flatten)]
+    counting: Counting,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Items that people are shown; a program gets all.
+const SHOWN: usize = 20;
+
+#[derive(Serialize)]
+struct JsonTokens<'s> {
+    root: String,
+    path: Option<&'s str>,
+    client: Option<&'s str>,
+    exact: bool,
+    items: Vec<JsonItem<'s>>,
+    dialects: Vec<JsonDialect>,
+    directories: Vec<JsonDirectory<'s>>,
+    clients: Vec<JsonClient<'s>>,
+    tokens: usize,
+}
+
+#[derive(Serialize)]
+struct JsonDialect {
+    dialect: &'static str,
+    items: usize,
+    tokens: usize,
+}
+
+#[derive(Serialize)]
+struct JsonDirectory<'s> {
+    path: Option<&'s str>,
+    items: usize,
+    tokens: usize,
+    files: usize,
+    least: Option<usize>,
+    most: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct JsonClient<'s> {
+    client: &'s str,
+    loaded: usize,
+    delivered: usize,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &TokensArgs,
+) -> Result<ExitCode, CommandError> {
+    match &args.path {
+        Some(path) => of_path(ui, session, args, path)?,
+        None => of_project(ui, session, args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of_path(
+    ui: &mut Ui,
+    session: &Session,
+    args: &TokensArgs,
+    path: &Path,
+) -> Result<(), CommandError> {
+    let question = Question { path: Some(path), action: None, timing: None, reach: &args.reach };
+    let asked = question.ask(ui, session)?;
+    let counter = &args.counting.counter(session, &asked.root);
+    let answer = asked.catalog.resolve(&asked.moment);
+    let count = |text: &str| counter.count(text);
+    let delivered = answer.items.iter().filter(|applied| applied.item.state != State::Manual);
+    let items: Vec<(&Applied<'_>, usize)> =
+        delivered.map(|applied| (applied, cost(&applied.item, &count))).collect();
+    let tokens: usize = items.iter().map(|(_, tokens)| tokens).sum();
+    let dialects = by_dialect(items.iter().map(|&(of, tokens)| (of.item.dialect, tokens)));
+    if args.json {
+        let path = asked.moment.target.as_ref().map(brief_engine::Target::slashed);
+        ui.print_json(&JsonTokens {
+            root: asked.root.path().to_string_lossy().into_owned(),
+            path,
+            client: args.reach.client(),
+            exact: counter.is_exact(),
+            items: items.iter().map(|(of, tokens)| JsonItem::new(&of.item, *tokens)).collect(),
+            dialects,
+            directories: Vec::new(),
+            clients: Vec::new(),
+            tokens,
+        })?;
+        return Ok(());
+    }
+    ui.mention(&asked.catalog.diagnostics(), asked.root.path())?;
+    if items.is_empty() {
+        return asked.explain_nothing(ui, "context");
+    }
+    let rows = items.iter().map(|(Applied { item, .. }, tokens)| {
+        let offered = if item.state == State::Offered { ", offered" } else { "" };
+        let place = shown_place(&asked.root, item.path, item.line);
+        (counter.shown(*tokens), format!("{place}  {}{offered}", item.name))
+    });
+    print_rows(ui, &rows.collect::<Vec<_>>())?;
+    print_dialects(ui, &dialects, counter)?;
+    let items = counted(items.len(), "item");
+    ui.status(&format!("{} tokens in {items}", counter.shown(tokens)))?;
+    Ok(())
+}
+
+fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), CommandError> {
+    let whole = Whole::read(ui, session, None, &args.reach.names())?;
+    let counter = &args.counting.counter(session, &whole.root);
+    let moment = args.reach.moment()?;
+    let mut survey = whole.survey(&moment, counter)?;
+    let count = |text: &str| counter.count(text);
+    let clients: Vec<&str> = match args.reach.client() {
+        Some(client) => vec![client],
+        None => native::CLIENTS.to_vec(),
+    };
+    let shares = survey.shares(&whole.catalog, &moment, &clients, &count);
+    let places = survey.places();
+    let distinct = survey.items.iter().filter(|surveyed| !surveyed.is_repeated);
+    let dialects = by_dialect(distinct.map(|of| (of.item.dialect, of.tokens)));
+    // The most expensive first; what costs the same stays general first.
+    survey.items.sort_by_key(|surveyed| std::cmp::Reverse(surveyed.tokens));
+    if !args.json {
+        return print_project(ui, whole, &survey, &places, &shares, &dialects, counter);
+    }
+    let directories = places.iter().map(|place| JsonDirectory {
+        path: place.path.as_deref(),
+        items: place.items,
+        tokens: place.tokens,
+        files: place.files,
+        least: place.least,
+        most: place.most,
+    });
+    let shares = shares.iter().map(|share| JsonClient {
+        client: share.client,
+        loaded: share.loaded,
+        delivered: share.delivered,
+    });
+    ui.print_json(&JsonTokens {
+        root: whole.root_text(),
+        path: None,
+        client: args.reach.client(),
+        exact: counter.is_exact(),
+        items: survey.items.iter().map(JsonItem::surveyed).collect(),
+        dialects,
+        directories: directories.collect(),
+        clients: shares.collect(),
+        tokens: survey.tokens,
+    })?;
+    Ok(())
+}
+
+fn print_project(
+    ui: &mut Ui,
+    whole: &Whole,
+    survey: &Survey<'_>,
+    places: &[Place],
+    shares: &[Share<'_>],
+    dialects: &[JsonDialect],
+    counter: &Counter<'_>,
+) -> Result<(), CommandError> {
+    if survey.items.is_empty() {
+        return Ok(());
+    }
+    ui.print_heading("most expensive")?;
+    let row = |surveyed: &Surveyed<'_>| {
+        let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
+        let files = if surveyed.has_directory {
+            "for directories".to_owned()
+        } else {
+            format!("for {}", counted(surveyed.files, "file"))
+        };
+        (counter.shown(surveyed.tokens), format!("{place}  {name}, {files}"))
+    };
+    print_rows(ui, &survey.items.iter().take(SHOWN).map(row).collect::<Vec<_>>())?;
+    if let Some(more) = survey.items.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+        ui.print_line(format!("  and {more} more"))?;
+    }
+    print_dialects(ui, dialects, counter)?;
+    ui.print_line("")?;
+    ui.print_heading("by directory, and what a file there gets")?;
+    let row = |place: &Place| {
+        let name = shown_directory(place.path.as_deref());
+        let range = match (place.least, place.most) {
+            (Some(least), Some(most)) if least == most => {
+                format!(", {} each", counter.shown(least))
+            }
+            (Some(least), Some(most)) => {
+                format!(", {} to {}", counter.shown(least), counter.shown(most))
+            }
+            _ => ", no files".to_owned(),
+        };
+        (counter.shown(place.tokens), format!("{name}  {}{range}", counted(place.items, "item")))
+    };
+    print_rows(ui, &places.iter().map(row).collect::<Vec<_>>())?;
+    ui.print_line("")?;
+    ui.print_heading("by client: what brief delivers, and what the client loads by itself")?;
+    print_rows(ui, &by_share(shares, counter))?;
+    let items = counted(survey.items.len(), "item");
+    let files = counted(survey.file_count(""), "file");
+    ui.status(&format!("{} tokens in {items} for {files}", counter.shown(survey.tokens)))?;
+    Ok(())
+}
+
+/// Clients that have the same stand together.
+fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(String, String)> {
+    let mut groups: Vec<(&Share<'_>, Vec<&str>)> = Vec::new();
+    for share in shares {
+        let same = |(of, _): &&mut (&Share<'_>, Vec<&str>)| {
+            (of.loaded, of.delivered) == (share.loaded, share.delivered)
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, clients)) => clients.push(share.client),
+            None => groups.push((share, vec![share.client])),
+        }
+    }
+    let row = |(share, clients): &(&Share<'_>, Vec<&str>)| {
+        let loaded = counter.shown(share.loaded);
+        (counter.shown(share.delivered), format!("{loaded} by itself  {}", clients.join(", ")))
+    };
+    groups.iter().map(row).collect()
+}
+
+fn print_dialects(
+    ui: &mut Ui,
+    dialects: &[JsonDialect],
+    counter: &Counter<'_>,
+) -> Result<(), CommandError> {
+    ui.print_line("")?;
+    ui.print_heading("by dialect")?;
+    let row = |of: &JsonDialect| {
+        (counter.shown(of.tokens), format!("{}  {}", of.dialect, counted(of.items, "item")))
+    };
+    print_rows(ui, &dialects.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Numbers stand under each other.
+fn print_rows(ui: &mut Ui, rows: &[(String, String)]) -> Result<(), CommandError> {
+    let width = rows.iter().map(|(number, _)| number.len()).max().unwrap_or_default();
+    for (number, text) in rows {
+        ui.print_line(visible_line(&format!("  {number:>width$}  {text}")))?;
+    }
+    Ok(())
+}
+
+/// Adds up, the most expensive first.
+fn by_dialect(items: impl Iterator<Item = (&'static str, usize)>) -> Vec<JsonDialect> {
+    let mut dialects: Vec<JsonDialect> = Vec::new();
+    for (dialect, tokens) in items {
+        match dialects.iter_mut().find(|of| of.dialect == dialect) {
+            Some(of) => {
+                of.items += 1;
+                of.tokens += tokens;
+            }
+            None => dialects.push(JsonDialect { dialect, items: 1, tokens }),
+        }
+    }
+    dialects.sort_by_key(|of| (std::cmp::Reverse(of.tokens), of.dialect));
+    dialects
+}

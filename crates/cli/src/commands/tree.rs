@@ -1,0 +1,155 @@
+//! `brief tree`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_engine::survey::Surveyed;
+use brief_engine::tokens::Counter;
+use brief_engine::{Moment, State};
+use brief_syntax::text::visible_line;
+use clap::Args;
+use serde::Serialize;
+
+use super::question::{Counting, DialectArg};
+use super::whole::{JsonItem, Whole, below, counted, shown_directory};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show which directory has which guidance
+///
+/// Each directory of the repository that has guidance of its own, with its items.
+#[derive(Debug, Args)]
+pub(crate) struct TreeArgs {
+    /// The directory to start at; the whole repository without one
+    path: Option<PathBuf>,
+
+    /// How many directories deep to go
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+
+    /// Only this dialect; may be given several times
+    #[arg(long, value_name = "DIALECT")]
+    only: Vec<DialectArg>,
+
+    #[command(flatten)]
+    counting: Counting,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct JsonTree<'s> {
+    root: String,
+    path: &'s str,
+    exact: bool,
+    directories: Vec<JsonDirectory<'s>>,
+    items: usize,
+    tokens: usize,
+}
+
+#[derive(Serialize)]
+struct JsonDirectory<'s> {
+    path: Option<&'s str>,
+    items: Vec<JsonItem<'s>>,
+    tokens: usize,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &TreeArgs,
+) -> Result<ExitCode, CommandError> {
+    let only: Vec<&str> = args.only.iter().map(|dialect| dialect.name()).collect();
+    let whole = Whole::read(ui, session, args.path.as_deref(), &only)?;
+    let counter = args.counting.counter(session, &whole.root);
+    let survey = whole.survey(&Moment::default(), &counter)?;
+    let is_shown = |surveyed: &&Surveyed<'_>| match surveyed.directory.as_deref() {
+        None => whole.part.is_empty(),
+        Some(directory) => below(&whole.part, directory).is_some_and(|below| {
+            args.depth.is_none_or(|depth| below.split_terminator('/').count() <= depth)
+        }),
+    };
+    let mut shown: Vec<&Surveyed<'_>> = survey.items.iter().filter(is_shown).collect();
+    // By directory name after name, so that a directory stands before those in it. Items keep the
+    // order in which they are delivered.
+    let names = |surveyed: &Surveyed<'_>| {
+        let directory = surveyed.directory.as_deref();
+        directory.map(|path| path.split('/').map(str::to_owned).collect::<Vec<_>>())
+    };
+    shown.sort_by_cached_key(|surveyed| names(surveyed));
+    let directories: Vec<&[&Surveyed<'_>]> =
+        shown.chunk_by(|left, right| left.directory == right.directory).collect();
+    let tokens = shown.iter().filter(|of| !of.is_repeated).map(|of| of.tokens).sum();
+    if args.json {
+        let directories = directories.iter().map(|items| JsonDirectory {
+            path: items[0].directory.as_deref(),
+            items: items.iter().map(|surveyed| JsonItem::surveyed(surveyed)).collect(),
+            tokens: sum(items),
+        });
+        ui.print_json(&JsonTree {
+            root: whole.root_text(),
+            path: &whole.part,
+            exact: counter.is_exact(),
+            directories: directories.collect(),
+            items: shown.len(),
+            tokens,
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut above: Vec<&str> = Vec::new();
+    for items in &directories {
+        print_directory(ui, whole, items, &mut above, &counter)?;
+    }
+    let places = match directories.len() {
+        1 => "1 directory".to_owned(),
+        places => format!("{places} directories"),
+    };
+    let items = counted(shown.len(), "item");
+    ui.status(&format!("{places}, {items}, {} tokens", counter.shown(tokens)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn sum(items: &[&Surveyed<'_>]) -> usize {
+    items.iter().map(|surveyed| surveyed.tokens).sum()
+}
+
+fn print_directory<'s>(
+    ui: &mut Ui,
+    whole: &Whole,
+    items: &[&'s Surveyed<'_>],
+    above: &mut Vec<&'s str>,
+    counter: &Counter<'_>,
+) -> Result<(), CommandError> {
+    let directory = items[0].directory.as_deref();
+    // As far in as there are directories around it that were shown.
+    if let Some(directory) = directory {
+        above.retain(|outer| below(outer, directory).is_some());
+    }
+    let margin = "  ".repeat(above.len());
+    let name = match (above.last(), directory) {
+        (Some(outer), Some(directory)) => shown_directory(below(outer, directory)),
+        _ => shown_directory(directory),
+    };
+    ui.print_heading(&format!("{margin}{name}  {}", counter.shown(sum(items))))?;
+    above.extend(directory);
+    for surveyed in items {
+        let item = &surveyed.item;
+        let kind = format!("{} {}", item.dialect, item.kind);
+        let mut about = vec![item.name.to_string(), kind];
+        about.extend(item.trigger.map(str::to_owned));
+        if !item.patterns.is_empty() {
+            let patterns: Vec<&str> = item.patterns.iter().map(AsRef::as_ref).collect();
+            about.push(format!("match {}", patterns.join(" ")));
+        }
+        if item.state != State::Active {
+            about.push(item.state.as_str().to_owned());
+        }
+        let (place, about) = (whole.place(item), about.join(", "));
+        let tokens = counter.shown(surveyed.tokens);
+        ui.print_line(visible_line(&format!("{margin}  {place}  {about}  {tokens}")))?;
+    }
+    Ok(())
+}

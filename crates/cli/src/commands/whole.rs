@@ -1,0 +1,192 @@
+//! What `tokens`, `tree` and `coverage` share: a whole project, and how its items are shown.
+
+use std::path::Path;
+
+use brief_engine::survey::{Survey, Surveyed};
+use brief_engine::tokens::Counter;
+use brief_engine::{Catalog, Dialects, Item, Moment, Name, Root, Scope, TargetKind};
+use brief_syntax::walk::Ignored;
+use serde::{Serialize, Serializer};
+
+use super::question::shown_place;
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// A project that was read from one end to the other.
+pub(crate) struct Whole {
+    pub(crate) root: Root,
+    pub(crate) catalog: Catalog,
+    /// The directory that was asked about, `/`-separated below the root.
+    pub(crate) part: String,
+}
+
+impl Whole {
+    /// Reads the repository. Guidance above the part that is asked about holds there, too.
+    pub(crate) fn read(
+        ui: &mut Ui,
+        session: &Session,
+        part: Option<&Path>,
+        only: &[&str],
+    ) -> Result<&'static Whole, CommandError> {
+        let session = &session.remembering();
+        let root = session.repository()?;
+        let part = match part {
+            Some(path) => directory(session, &root, path)?,
+            None => String::new(),
+        };
+        let top = Session::top();
+        let dialects = if only.is_empty() { Dialects::All } else { Dialects::Only(only) };
+        let scope = Scope { start: &top, ignored: Ignored::Skip, dialects };
+        let catalog = Catalog::whole(session.system(), &root, scope);
+        // What was not looked at is said; what is wrong with the rest, `brief lint` says.
+        let mut unread = catalog.diagnostics();
+        unread.retain(|diagnostic| diagnostic.code.starts_with("project/"));
+        ui.mention(&unread, root.path())?;
+        if catalog.is_empty() {
+            ui.warning("no guidance files found")?;
+        }
+        // As with any question: giving it back piece by piece would only take time.
+        Ok(Box::leak(Box::new(Whole { root, catalog, part })))
+    }
+
+    pub(crate) fn survey(
+        &'static self,
+        moment: &Moment,
+        counter: &Counter<'_>,
+    ) -> Result<Survey<'static>, CommandError> {
+        let count = |text: &str| counter.count(text);
+        Survey::of(&self.catalog, self.root.path(), moment, &count)
+            .ok_or_else(|| CommandError::refused("the project was not read as a whole"))
+    }
+
+    /// Returns whether a file of guidance lies in the part that was asked about.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        self.part.is_empty() || path.starts_with(self.root.path().join(&self.part))
+    }
+
+    pub(crate) fn place(&self, item: &Item<'_>) -> String {
+        shown_place(&self.root, item.path, item.line)
+    }
+
+    pub(crate) fn root_text(&self) -> String {
+        self.root.path().to_string_lossy().into_owned()
+    }
+}
+
+/// Returns the path of a directory seen from another one, if it lies there.
+pub(crate) fn below<'p>(part: &str, directory: &'p str) -> Option<&'p str> {
+    let rest = directory.strip_prefix(part)?;
+    match rest.strip_prefix('/') {
+        Some(rest) if !part.is_empty() => Some(rest),
+        _ if part.is_empty() || rest.is_empty() => Some(rest),
+        _ => None,
+    }
+}
+
+fn directory(session: &Session, root: &Root, path: &Path) -> Result<String, CommandError> {
+    let shown = path.display();
+    let Some(target) = session.locate(root, path) else {
+        let message = format!("`{shown}` is outside `{}`", root.path().display());
+        return Err(CommandError::refused(message).with_hint("`-C DIR` sets the project"));
+    };
+    if session.system().resolve(&session.directory().join(path)).is_err() {
+        return Err(CommandError::refused(format!("`{shown}` does not exist")));
+    }
+    if target.kind() == TargetKind::File {
+        return Err(CommandError::refused(format!("`{shown}` is not a directory")));
+    }
+    Ok(target.slashed().to_owned())
+}
+
+/// A directory as people read it.
+pub(crate) fn shown_directory(directory: Option<&str>) -> String {
+    match directory {
+        None => "yours, in every project".to_owned(),
+        Some("") => ".".to_owned(),
+        Some(directory) => format!("{directory}/"),
+    }
+}
+
+/// A number of things.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Where something stands.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonPlace {
+    path: String,
+    line: usize,
+}
+
+impl JsonPlace {
+    pub(crate) fn new(path: &Path, line: usize) -> JsonPlace {
+        JsonPlace { path: path.to_string_lossy().into_owned(), line }
+    }
+}
+
+pub(crate) struct NameText<'s>(pub(crate) Name<'s>);
+
+impl Serialize for NameText<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// An item as `tokens` and `tree` tell it.
+#[derive(Serialize)]
+pub(crate) struct JsonItem<'s> {
+    dialect: &'static str,
+    kind: &'static str,
+    name: NameText<'s>,
+    source: JsonPlace,
+    scope: &'static str,
+    trigger: Option<&'static str>,
+    state: &'static str,
+    patterns: Vec<&'s str>,
+    directory: Option<&'s str>,
+    files: Option<usize>,
+    tokens: usize,
+}
+
+impl<'s> JsonItem<'s> {
+    pub(crate) fn new(item: &Item<'s>, tokens: usize) -> JsonItem<'s> {
+        JsonItem {
+            dialect: item.dialect,
+            kind: item.kind,
+            name: NameText(item.name),
+            source: JsonPlace::new(item.path, item.line),
+            scope: item.scope,
+            trigger: item.trigger,
+            state: item.state.as_str(),
+            patterns: item.patterns.iter().map(AsRef::as_ref).collect(),
+            directory: None,
+            files: None,
+            tokens,
+        }
+    }
+
+    pub(crate) fn surveyed(surveyed: &'s Surveyed<'_>) -> JsonItem<'s> {
+        JsonItem {
+            directory: surveyed.directory.as_deref(),
+            files: Some(surveyed.files),
+            ..JsonItem::new(&surveyed.item, surveyed.tokens)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below;
+
+    #[test]
+    fn a_part_has_what_lies_in_it() {
+        assert_eq!(below("", "a/b"), Some("a/b"));
+        assert_eq!(below("", ""), Some(""));
+        assert_eq!(below("a", "a"), Some(""));
+        assert_eq!(below("a", "a/b"), Some("b"));
+        assert_eq!(below("a", "ab"), None);
+        assert_eq!(below("a/b", "a"), None);
+    }
+}

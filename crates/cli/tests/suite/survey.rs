@@ -1,0 +1,292 @@
+//! A whole project from above: `brief tokens`, `brief tree`, `brief coverage`.
+
+use brief_testkit::Sandbox;
+use serde_json::{Value, json};
+
+use crate::{project, shop};
+
+/// The shop in a repository, with something that nothing is for and something for nothing.
+fn repository() -> Sandbox {
+    shop()
+        .with_dir(".git")
+        .with_file("docs/a.md", "")
+        .with_file("src/vendor/b.py", "")
+        .with_file("src/templates/c.html", "")
+}
+
+/// A repository whose guidance leaves gaps.
+fn gaps() -> Sandbox {
+    let yaml = "context:
+  - {content: Python, match: ['src/*.py']}
+  - {content: Dead, match: ['lib/**', 'src/*.py']}
+  - {content: Idle, match: ['src/*.py'], exclude: ['src/**']}
+  - {content: Broken, when: sometimes}
+";
+    let mut project = project().with_file("AGENTS.yaml", yaml).with_dir(".git");
+    for name in ["a.py", "b.md", "c.md"] {
+        project = project.with_file(&format!("src/{name}"), "");
+    }
+    project.with_file("docs/x/y.md", "").with_file("docs/z.md", "")
+}
+
+/// With a path: what is delivered, in its order.
+#[test]
+fn tokens_of_a_path() {
+    insta::assert_snapshot!(repository().run(&["tokens", "src/cart.py"]), @"
+       ~3  AGENTS.yaml:3  context[0]
+      ~13  AGENTS.yaml:4  context[1]
+       ~4  AGENTS.yaml:9  context[2]
+       ~7  src/AGENTS.yml:2  context[0]
+
+    by dialect
+      ~27  structured  4 items
+    ------- stderr -------
+    ~27 tokens in 4 items
+    [EOF]
+    ");
+    let context = repository().run(&["context", "src/cart.py", "--json"]).json();
+    let tokens = repository().run(&["tokens", "src/cart.py", "--json"]).json();
+    assert_eq!(tokens["tokens"], context["tokens"]);
+    assert_eq!(
+        tokens["items"].as_array().unwrap().len(),
+        context["items"].as_array().unwrap().len()
+    );
+    insta::assert_snapshot!(project().run(&["tokens", "a.py"]), @"
+    ------- stderr -------
+    warning: no AGENTS.yaml or .context files found on the way to a.py
+    hint: `brief init` writes an AGENTS.yaml to start from
+    [EOF]
+    ");
+}
+
+/// Without a path: the whole repository.
+#[test]
+fn tokens_of_a_project() {
+    insta::assert_snapshot!(repository().run(&["tokens"]), @"
+    most expensive
+      ~13  AGENTS.yaml:4  context[1], for 2 files
+       ~7  src/AGENTS.yml:2  context[0], for 1 file
+       ~5  src/AGENTS.yml:6  context[1], for directories
+       ~4  AGENTS.yaml:9  context[2], for 3 files
+       ~3  AGENTS.yaml:3  context[0], for 7 files
+
+    by dialect
+      ~32  structured  5 items
+
+    by directory, and what a file there gets
+      ~20  .  3 items, ~3 to ~27
+      ~12  src/  2 items, ~7 to ~27
+
+    by client: what brief delivers, and what the client loads by itself
+      ~32  ~0 by itself  claude, copilot, opencode, cursor, codex, gemini, cline, windsurf, zed
+    ------- stderr -------
+    ~32 tokens in 5 items for 7 files
+    [EOF]
+    ");
+    let exact = repository().run(&["tokens", "--exact", "--client", "claude"]);
+    assert!(!exact.stdout.contains('~') && exact.stdout.contains("claude"), "{exact}");
+    assert!(!exact.stdout.contains("copilot"), "{exact}");
+    insta::assert_snapshot!(project().run(&["tokens"]), @"
+    ------- stderr -------
+    warning: no guidance files found
+    [EOF]
+    ");
+}
+
+/// From a directory further down, it is still the repository.
+#[test]
+fn a_repository_is_seen_from_anywhere_in_it() {
+    let repository = repository();
+    for args in [&["tokens", "--json"][..], &["tree", "--json"], &["coverage", "--json"]] {
+        let below = repository.run_in("src", args, "");
+        assert_eq!(below, repository.run(args), "{args:?}");
+    }
+}
+
+/// Every key, in its order.
+#[test]
+fn tokens_as_json() {
+    let json = repository().run(&["tokens", "--client", "claude", "--json"]);
+    let keys = [
+        "root",
+        "path",
+        "client",
+        "exact",
+        "items",
+        "dialects",
+        "directories",
+        "clients",
+        "tokens",
+    ];
+    assert_keys(&json.stdout, "  ", &keys);
+    let json = json.json();
+    assert_eq!(
+        json["items"][0],
+        json!({
+            "dialect": "structured", "kind": "context", "name": "context[1]",
+            "source": {"path": "$PROJECT/AGENTS.yaml", "line": 4}, "scope": "project",
+            "trigger": null, "state": "active", "patterns": ["**/*.py"], "directory": "",
+            "files": 2, "tokens": 13
+        })
+    );
+    assert_eq!(
+        json["directories"][1],
+        json!({"path": "src", "items": 2, "tokens": 12, "files": 4, "least": 7, "most": 27})
+    );
+    assert_eq!(json["clients"], json!([{"client": "claude", "loaded": 0, "delivered": 32}]));
+    assert_eq!(json["tokens"], 32);
+}
+
+/// The keys of an object that is printed with a margin.
+fn assert_keys(text: &str, margin: &str, keys: &[&str]) {
+    let found = text.lines().filter_map(|line| line.strip_prefix(margin)?.strip_prefix('"'));
+    let found: Vec<&str> = found.filter_map(|line| line.split('"').next()).collect();
+    assert_eq!(found, keys, "{text}");
+}
+
+/// Each directory with its own items, a directory before those in it.
+#[test]
+fn tree_shows_directories_with_their_items() {
+    insta::assert_snapshot!(repository().run(&["tree"]), @"
+    .  ~20
+      AGENTS.yaml:3  context[0], structured context, match **  ~3
+      AGENTS.yaml:4  context[1], structured context, match **/*.py  ~13
+      AGENTS.yaml:9  context[2], structured context, match src/**  ~4
+      src/  ~12
+        src/AGENTS.yml:2  context[0], structured context, match cart.py  ~7
+        src/AGENTS.yml:6  context[1], structured context, match templates/  ~5
+    ------- stderr -------
+    2 directories, 5 items, ~32 tokens
+    [EOF]
+    ");
+    insta::assert_snapshot!(repository().run(&["tree", "src"]), @"
+    src/  ~12
+      src/AGENTS.yml:2  context[0], structured context, match cart.py  ~7
+      src/AGENTS.yml:6  context[1], structured context, match templates/  ~5
+    ------- stderr -------
+    1 directory, 2 items, ~12 tokens
+    [EOF]
+    ");
+    insta::assert_snapshot!(repository().run(&["tree", "--depth", "0"]), @"
+    .  ~20
+      AGENTS.yaml:3  context[0], structured context, match **  ~3
+      AGENTS.yaml:4  context[1], structured context, match **/*.py  ~13
+      AGENTS.yaml:9  context[2], structured context, match src/**  ~4
+    ------- stderr -------
+    1 directory, 3 items, ~20 tokens
+    [EOF]
+    ");
+    let json = repository().run(&["tree", "--json"]);
+    assert_keys(&json.stdout, "  ", &["root", "path", "exact", "directories", "items", "tokens"]);
+    let json = json.json();
+    assert_eq!((&json["items"], &json["directories"][1]["path"]), (&json!(5), &json!("src")));
+}
+
+/// A place that is not there, or not a directory, is said.
+#[test]
+fn a_place_must_be_a_directory_of_the_project() {
+    for command in ["tree", "coverage"] {
+        for (path, said) in [
+            ("nowhere", "`nowhere` does not exist"),
+            ("README.md", "`README.md` is not a directory"),
+            ("..", "is outside"),
+        ] {
+            let output = repository().run(&[command, path]);
+            assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
+            assert!(output.stderr.contains(said), "{output}");
+        }
+    }
+}
+
+/// Dead patterns, items that never apply, files without guidance.
+#[test]
+fn coverage_finds_what_misses() {
+    insta::assert_snapshot!(gaps().run(&["coverage"]), @r#"
+    patterns that match nothing
+      AGENTS.yaml:3  context[1]: "lib/**" matches no file in the project
+
+    items that never apply
+      AGENTS.yaml:4  context[2]: it applies to no file or directory of the project
+      AGENTS.yaml:5  context[3]: it is not valid: invalid when "sometimes" (must be before, after, or all)
+
+    files without guidance
+      docs/**  2 files
+      src/  2 of 3: b.md, c.md
+    ------- stderr -------
+    3 findings; 4 of 6 files without guidance
+    [EOF]
+    "#);
+    insta::assert_snapshot!(gaps().run(&["coverage", "docs"]), @"
+    files without guidance
+      docs/**  2 files
+    ------- stderr -------
+    0 findings; 2 of 2 files without guidance
+    [EOF]
+    ");
+    assert_eq!(gaps().run(&["coverage", "--strict"]).code, Some(1));
+    assert_eq!(gaps().run(&["coverage", "docs", "--strict"]).code, Some(0));
+    assert_eq!(gaps().run(&["coverage", "docs", "--strict", "--complete"]).code, Some(1));
+}
+
+/// What is for nearly every file and costs much is a finding.
+#[test]
+fn coverage_finds_what_is_heavy() {
+    let text = "word ".repeat(600);
+    let project = project()
+        .with_file("AGENTS.yaml", format!("context:\n  - content: {text}\n"))
+        .with_file("a.py", "");
+    insta::assert_snapshot!(project.run(&["coverage", "--strict"]), @"
+    items for nearly every file that cost much
+      AGENTS.yaml:2  context[0]: ~599 tokens, for 2 files
+    ------- stderr -------
+    1 finding; 0 of 2 files without guidance
+    [exit status: 1]
+    [EOF]
+    ");
+    assert_eq!(project.run(&["coverage", "--strict", "--heavy", "600"]).code, Some(0));
+}
+
+/// Every key, in its order.
+#[test]
+fn coverage_as_json() {
+    let output = gaps().run(&["coverage", "--json"]);
+    let keys = [
+        "root",
+        "path",
+        "client",
+        "files",
+        "without_guidance",
+        "dead_patterns",
+        "never",
+        "everywhere",
+        "gaps",
+        "findings",
+    ];
+    assert_keys(&output.stdout, "  ", &keys);
+    let found: Value = output.json();
+    assert_eq!(
+        found["gaps"],
+        json!([
+            {"path": "docs", "deep": true, "files": 2, "of": 2, "names": []},
+            {"path": "src", "deep": false, "files": 2, "of": 3, "names": ["b.md", "c.md"]}
+        ])
+    );
+    assert_eq!(
+        (&found["files"], &found["without_guidance"], &found["findings"]),
+        (&json!(6), &json!(4), &json!(3))
+    );
+}
+
+/// Hidden characters in a name do not reach the terminal, and nothing is written.
+#[test]
+fn names_are_escaped_and_nothing_is_written() {
+    let project = project()
+        .with_file("a\u{1b}[31m/AGENTS.yaml", "context:\n  - {content: x, match: [nope]}\n")
+        .with_file("b\u{202e}/c", "");
+    for args in [&["tokens"][..], &["tree"], &["coverage"], &["tokens", "a\u{1b}[31m/x"]] {
+        let output = project.run(args);
+        let printed = format!("{}{}", output.stdout, output.stderr);
+        assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{args:?}");
+    }
+    assert_eq!(std::fs::read_dir(project.home()).unwrap().count(), 0);
+}
