@@ -14,6 +14,7 @@ fn help_lists_the_commands() {
       context      Show everything that applies to a file or directory
       decisions    Show the decisions that bind a file or directory
       why          Show each candidate for a file or directory, in or out, and the reason
+      diff         Show for which files the guidance changes between two revisions, and how
       task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
       agent        Check, run and serve agent files
       mcp-servers  Show the MCP servers that are configured for a file or directory
@@ -52,6 +53,7 @@ fn each_command_has_help() {
         &["context"][..],
         &["decisions"],
         &["why"],
+        &["diff"],
         &["task"],
         &["task", "list"],
         &["agent"],
