@@ -10,10 +10,10 @@ use brief_engine::diff::{
 };
 use brief_engine::{Catalog, Dialects, Moment, Root, Scope, estimate_tokens, hosted};
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
-use brief_syntax::Diagnostic;
 use brief_syntax::system::TreeSystem;
 use brief_syntax::text::visible_line;
 use brief_syntax::walk::Ignored;
+use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
 use similar::TextDiff;
 
@@ -98,6 +98,7 @@ pub(crate) fn run(
     let comparison = diff::compare(old, new, &asked);
     let (old_problems, new_problems) =
         (problems(old, root, &changed), problems(new, root, &changed));
+    warn_of_unknown(ui, new, &within)?;
     if args.json {
         let from = before.side(&old_problems);
         let to = after.side(&new_problems);
@@ -229,13 +230,26 @@ fn within(args: &DiffArgs) -> Result<Vec<String>, CommandError> {
         .collect()
 }
 
-/// Returns what is wrong with the files that are not the same, and what was not read at all.
+/// A path with a typing error would look as if nothing changed.
+fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result<(), CommandError> {
+    let Some(project) = new.files() else { return Ok(()) };
+    for path in within.iter().filter(|path| !path.is_empty()) {
+        let is_file = project.files.binary_search(path).is_ok();
+        if !is_file && project.files_below(path).next().is_none() {
+            ui.warning(&format!("the newer side has no file or directory `{path}`"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns what keeps files that are not the same from being delivered, and what was not read at all.
 fn problems(catalog: &Catalog, root: &Path, changed: &[Changed]) -> Vec<Diagnostic> {
     let mut diagnostics = catalog.diagnostics();
     diagnostics.retain(|diagnostic| {
         let path = slashed_below(root, diagnostic.path());
         diagnostic.code.starts_with("project/")
-            || changed.binary_search_by(|changed| changed.path.as_str().cmp(&path)).is_ok()
+            || diagnostic.severity == Severity::Error
+                && changed.binary_search_by(|changed| changed.path.as_str().cmp(&path)).is_ok()
     });
     diagnostics
 }

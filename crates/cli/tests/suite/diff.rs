@@ -155,11 +155,11 @@ fn ranges_and_exit_codes() {
     git(&project, &["switch", "--quiet", "--create", "side", "HEAD~1"]);
     project.write("docs/AGENTS.yaml", "context:\n  - content: In English.\n");
     commit(&project);
-    let docs = json!(["added", "context[0]", ["docs/"]]);
+    let docs = [json!(["added", "context[0]", ["docs/"]])];
     let both =
         [json!(["added", "context[0]", ["src/a.py"]]), json!(["text", "context[1]", ["src/"]])];
-    assert_eq!(diff(&project, &["main...side"]), [docs.clone()]);
-    assert_eq!(diff(&project, &["main...", "--", "."]), [docs]);
+    assert_eq!(diff(&project, &["main...side"]), docs);
+    assert_eq!(diff(&project, &["main...", "--", "."]), docs);
     assert_eq!(diff(&project, &["side...main"]), both);
     assert_eq!(diff(&project, &["main..side"]).len(), 3);
     assert_eq!(diff(&project, &["..main"]).len(), 3);
@@ -197,6 +197,27 @@ fn the_working_tree_is_what_git_would_see() {
     // Line breaks of another system are no change.
     project.write("AGENTS.yaml", AFTER.replace('\n', "\r\n"));
     assert_eq!(diff(&project, &["HEAD"]), Vec::<Value>::new());
+}
+
+/// What a sparse checkout leaves out is no change, whatever else is.
+#[test]
+fn a_sparse_checkout_is_whole() {
+    let project = repository();
+    project.write("docs/AGENTS.yaml", "context:\n  - content: In English.\n");
+    make_link("../docs/AGENTS.yaml".as_ref(), &project.path().join("src/AGENTS.yaml"));
+    commit(&project);
+    git(&project, &["sparse-checkout", "set", "--no-cone", "/AGENTS.yaml", "/other/"]);
+    assert!(!project.path().join("docs").exists());
+    assert_eq!(diff(&project, &["HEAD"]), Vec::<Value>::new());
+    assert_eq!(diff(&project, &["HEAD~1"]).len(), 2);
+}
+
+/// A path that is not there is said to be none.
+#[test]
+fn a_path_with_a_typing_error_is_named() {
+    let output = repository().run(&["diff", "HEAD~1", "HEAD", "--", "scr"]);
+    assert!(output.stderr.contains("has no file or directory `scr`"), "{output}");
+    assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)));
 }
 
 /// A directory of a repository is a root of its own, also before it was there.
