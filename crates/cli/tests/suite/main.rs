@@ -14,6 +14,8 @@ mod coding_context;
 mod completions;
 mod context;
 mod decisions;
+#[cfg(unix)]
+mod diff;
 mod documents;
 mod fmt;
 mod hook;
