@@ -120,6 +120,22 @@ impl DialectArg {
             DialectArg::Portable => portable::NAME,
         }
     }
+
+    /// What its files are called.
+    fn noun(self) -> &'static str {
+        match self {
+            DialectArg::Structured => "AGENTS.yaml files",
+            DialectArg::Hosted => ".context files",
+            DialectArg::Native => "client files",
+            DialectArg::Tasks => "task files",
+            DialectArg::Agents => "agent files",
+            DialectArg::Portable => "portable items",
+        }
+    }
+
+    fn is_along_a_path(self) -> bool {
+        matches!(self, DialectArg::Structured | DialectArg::Hosted)
+    }
 }
 
 impl Reach {
@@ -155,6 +171,18 @@ impl Reach {
 
     fn names(&self) -> Vec<&'static str> {
         self.only.iter().map(|dialect| dialect.name()).collect()
+    }
+
+    /// What there may be none of.
+    fn sought(&self) -> &'static str {
+        match self.only[..] {
+            [] => "AGENTS.yaml or .context files",
+            [only] => only.noun(),
+            _ if self.only.iter().all(|&only| only.is_along_a_path()) => {
+                "AGENTS.yaml or .context files"
+            }
+            _ => "such files",
+        }
     }
 
     fn has(&self, dialect: DialectArg) -> bool {
@@ -227,14 +255,14 @@ impl Question<'_> {
                 (None, Catalog::whole(session.system(), &root, scope))
             }
         };
-        let moment =
-            Moment { target, action: self.action, timing: self.timing, ..Moment::default() };
-        let sought =
-            match (self.reach.has(DialectArg::Structured), self.reach.has(DialectArg::Hosted)) {
-                (true, false) => "AGENTS.yaml files",
-                (false, true) => ".context files",
-                _ => "AGENTS.yaml or .context files",
-            };
+        let moment = Moment {
+            target,
+            action: self.action,
+            timing: self.timing,
+            mentions: self.reach.mentions.clone(),
+            ..Moment::default()
+        };
+        let sought = self.reach.sought();
         // The program answers one question and ends; giving a large catalog back piece by piece
         // would only take time.
         Ok(Box::leak(Box::new(Asked { root, moment, catalog, is_outside, sought })))

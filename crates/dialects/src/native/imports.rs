@@ -129,7 +129,13 @@ pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folde
                     continue;
                 }
             };
-            if let Some(&known) = known.get(&wanted) {
+            let known_as = known.get(&wanted).copied();
+            // What nobody reads at its place is read now.
+            let is_unread = |known: &usize| {
+                let Guide { use_, place, .. } = &folder.guides[*known];
+                place.is_some() && matches!(use_, Use::Never(_))
+            };
+            if let Some(known) = known_as.filter(|known| !is_unread(known)) {
                 if known != index {
                     targets.push(wanted);
                 }
@@ -141,9 +147,14 @@ pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folde
                     let by = source.path().strip_prefix(&folder.path).unwrap_or(source.path());
                     let reason = format!("imported by {}:{line}", by.display());
                     let imported = Arc::new(Source::from_bytes(wanted.clone(), bytes));
-                    known.insert(wanted.clone(), folder.guides.len());
-                    pending.push((folder.guides.len(), hops + 1, allowed.clone()));
-                    folder.guides.push(parse_imported(imported, reason));
+                    let imported = parse_imported(imported, reason);
+                    let at = known_as.unwrap_or(folder.guides.len());
+                    match folder.guides.get_mut(at) {
+                        Some(unread) => *unread = imported,
+                        None => folder.guides.push(imported),
+                    }
+                    known.insert(wanted.clone(), at);
+                    pending.push((at, hops + 1, allowed.clone()));
                     targets.push(wanted);
                 }
                 Ok(_) => report_unread(ground, &source, import, "it is not a text"),
