@@ -189,7 +189,7 @@ impl Catalog {
         }));
         let installed = self.installed();
         if !installed.is_empty() {
-            installed::rename(&installed, &mut answer);
+            installed::rename(&installed, &mut answer, moment);
         }
         if let Some(only) = &self.only {
             answer.items.retain(|applied| only.contains(&applied.item.dialect));

@@ -64,6 +64,7 @@ mod install_sync;
 mod install_update;
 mod lint;
 mod mcp_servers;
+mod moments;
 mod native;
 mod new;
 mod portable_corpus;
