@@ -63,7 +63,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 }
 
 /// What is limited, to what, what happens beyond it, and the code that says so.
-const LIMITS: [(&str, u64, &str, &str); 64] = [
+const LIMITS: &[(&str, u64, &str, &str)] = &[
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
         "entries of one list in a file",
@@ -186,6 +186,54 @@ const LIMITS: [(&str, u64, &str, &str); 64] = [
         "`hosted/limit-entries`",
     ),
     ("bytes of a hook's input", limits::HOOK_INPUT_BYTES, "the hook says so and exits 1", "—"),
+    (
+        "directories from the mounted one to a path, for client files",
+        limits::NATIVE_LEVELS as u64,
+        "the ones nearest to the path are read",
+        "`native/limit`",
+    ),
+    (
+        "files of one directory of a client's rules, skills or agents",
+        limits::NATIVE_FILES as u64,
+        "the rest is left out",
+        "`native/limit`",
+    ),
+    (
+        "names in such a directory and all below it",
+        limits::NATIVE_ENTRIES as u64,
+        "the search ends",
+        "`native/limit`",
+    ),
+    (
+        "directories deep, in a client's rules or agents",
+        limits::NATIVE_DEPTH as u64,
+        "deeper ones are not entered",
+        "`native/limit`",
+    ),
+    (
+        "bytes of all client files of a project",
+        limits::NATIVE_BYTES as u64,
+        "the rest is not read",
+        "`native/limit`",
+    ),
+    (
+        "patterns of one client file, braces expanded",
+        limits::NATIVE_PATTERNS as u64,
+        "the rest is left out",
+        "`native/limit`",
+    ),
+    (
+        "imports in the client files of one directory",
+        limits::NATIVE_IMPORTS as u64,
+        "the rest is not followed",
+        "`native/limit`",
+    ),
+    (
+        "imports on the way to one file",
+        limits::NATIVE_HOPS as u64,
+        "the last file's own are not followed",
+        "`native/limit`",
+    ),
     (
         "names in one directory of tasks, rules, commands or skills",
         limits::TASK_FILES as u64,
@@ -348,6 +396,18 @@ const LIMITS: [(&str, u64, &str, &str); 64] = [
     ("bytes that a tool fetches at once", limits::TOOL_FETCH_BYTES, ASKED, "—"),
     ("seconds that a tool waits for an answer", limits::TOOL_FETCH_SECONDS, ASKED, "—"),
     ("times that an answer leads a tool elsewhere", limits::TOOL_REDIRECTS as u64, ASKED, "—"),
+    (
+        "bytes of the list of files of a revision (`brief diff`)",
+        limits::TREE_LISTING_BYTES as u64,
+        "refused",
+        "—",
+    ),
+    (
+        "paths that a change of the guidance names (`brief diff`)",
+        limits::DIFF_PATHS as u64,
+        "the rest is counted",
+        "`files_left_out`",
+    ),
 ];
 
 const REFUSED: &str = "the agent does not run";
@@ -360,7 +420,7 @@ fn limits_table() -> String {
          hit is always reported.\n\n| what | at most | beyond it | code |\n| --- | --- | --- | --- |\n",
     );
     for (what, limit, beyond, code) in LIMITS {
-        let _ = writeln!(page, "| {what} | {} | {beyond} | {code} |", grouped(limit));
+        let _ = writeln!(page, "| {what} | {} | {beyond} | {code} |", grouped(*limit));
     }
     page.push_str(
         "\nOnly regular files are read: a FIFO, a device or a socket with the name of a guidance \

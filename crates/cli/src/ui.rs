@@ -143,6 +143,18 @@ impl Ui {
         writeln!(self.stdout, "{style}{}{style:#}", visible_line(text))
     }
 
+    /// Prints a line of a comparison, escaped: what begins with `+` is new, with `-` gone.
+    pub(crate) fn print_compared(&mut self, indent: &str, line: &str) -> io::Result<()> {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => AnsiColor::Green.on_default(),
+            Some(b'-') => AnsiColor::Red.on_default(),
+            Some(b'@') => AnsiColor::Cyan.on_default(),
+            _ => Style::new(),
+        };
+        let style = self.style(style);
+        writeln!(self.stdout, "{indent}{style}{}{style:#}", visible_line(line))
+    }
+
     /// Prints data as it is, with a line break.
     pub(crate) fn print_data(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.stdout, "{text}")

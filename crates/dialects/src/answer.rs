@@ -205,13 +205,15 @@ pub struct Decision<'s> {
 }
 
 /// Why something applies, or does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason<'s> {
     /// No path was asked about.
     Listed,
     /// Its dialect says so in these words.
     Stated(&'s str),
+    /// Its dialect says so in words made for this question.
+    Composed(String),
     /// A pattern matches the file or directory.
     Covers {
         /// The field and the pattern in it.
@@ -326,6 +328,7 @@ impl fmt::Display for About<'_, '_> {
         match self.reason {
             Reason::Listed => write!(formatter, "listed without a path"),
             Reason::Stated(words) => formatter.write_str(words),
+            Reason::Composed(words) => formatter.write_str(words),
             Reason::Covers { pattern } => write!(formatter, "match `{pattern}` covers {path}"),
             Reason::CoversInside { pattern } => {
                 write!(formatter, "match `{pattern}` can cover files in {path}")

@@ -10,6 +10,7 @@ pub mod answer;
 pub mod hosted;
 pub mod mcp;
 pub mod moment;
+pub mod native;
 pub mod portable;
 pub mod reach;
 pub mod sensitive;
@@ -42,6 +43,12 @@ pub trait Dialect: Sync {
     /// Starts reading a whole project, directory by directory.
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         self.reader()
+    }
+
+    /// Starts reading the directories from the mounted one down to a path, for a dialect whose files
+    /// count from there on, wherever the question is asked.
+    fn mounted_reader(&self, _question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
+        None
     }
 
     /// Reads what it takes to answer a question about one path; `None` for a dialect whose files
@@ -102,6 +109,11 @@ pub trait Shelf {
 
     /// Returns how many files of its own the dialect found, readable or not.
     fn file_count(&self) -> usize;
+
+    /// Returns how many of these are rules or skills to the dialect of tasks, too, which counts them.
+    fn shared_with_tasks(&self) -> usize {
+        0
+    }
 }
 
 /// The paths of a project, for questions such as "does this pattern match anything?".

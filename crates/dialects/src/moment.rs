@@ -4,6 +4,8 @@ use std::fmt;
 
 use brief_syntax::Target;
 
+use crate::tasks::Selectors;
+
 /// One moment of work.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Moment {
@@ -17,6 +19,8 @@ pub struct Moment {
     pub client: Option<String>,
     /// The task that is being worked on, by name: some rules are for some tasks only.
     pub task: Option<String>,
+    /// What task files are chosen by, besides their task.
+    pub selectors: Selectors,
     /// What the user mentions by name.
     pub mentions: Vec<String>,
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use brief_dialects::agents::Agents;
 use brief_dialects::hosted::{self, Hosted};
+use brief_dialects::native::Native;
 use brief_dialects::portable::Portable;
 use brief_dialects::structured::Structured;
-use brief_dialects::tasks::Tasks;
+use brief_dialects::tasks::{self, Tasks};
 use brief_dialects::{Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reached, Reader, Shelf};
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -20,13 +21,15 @@ use crate::{order, repetition};
 
 /// Every dialect, in the order in which what is equally general is delivered. A new one is one line
 /// here.
-const DIALECTS: [&dyn Dialect; 5] = [&Tasks, &Agents, &Portable, &Hosted, &Structured];
+const DIALECTS: [&dyn Dialect; 6] = [&Native, &Tasks, &Agents, &Portable, &Hosted, &Structured];
 
 /// What was read of a project.
 pub struct Catalog {
     shelves: Vec<Box<dyn Shelf>>,
     gaps: Vec<Diagnostic>,
     files: Option<ProjectFiles>,
+    /// How many files two dialects have counted.
+    shared: usize,
 }
 
 /// How much of a project to read when no single path is asked about.
@@ -69,8 +72,9 @@ pub enum Dialects<'d> {
 }
 
 impl Dialects<'_> {
-    fn chosen(self) -> impl Iterator<Item = &'static dyn Dialect> {
-        DIALECTS.into_iter().filter(move |dialect| match self {
+    /// Returns the dialects, each with its place in the order.
+    fn chosen(self) -> impl Iterator<Item = (usize, &'static dyn Dialect)> {
+        DIALECTS.into_iter().enumerate().filter(move |(_, dialect)| match self {
             Dialects::All => true,
             Dialects::Only(names) => names.contains(&dialect.name()),
             Dialects::Except(names) => !names.contains(&dialect.name()),
@@ -82,60 +86,80 @@ impl Catalog {
     /// Reads what lies between the root and `target`, and nothing else: for front ends that ask
     /// many times a minute.
     pub fn along(system: &dyn System, root: &Root, target: &Target) -> Catalog {
-        let mut readers = readers(Dialects::All);
-        let gaps = along(system, root, target, &mut readers);
+        let mut readers = readers(Dialects::All, Dialect::reader);
+        let gaps = along(system, root, Some(target), &mut readers);
         Catalog::new(finished(readers), &gaps, None)
     }
 
     /// Reads what the dialects need to answer a question about one path.
     pub fn about(system: &dyn System, question: &Question<'_>, dialects: Dialects<'_>) -> Catalog {
-        let mut readers = readers(dialects);
-        let gaps = match question.target {
-            Some(target) if !readers.is_empty() => {
-                along(system, question.root, target, &mut readers)
-            }
-            _ => Vec::new(),
-        };
         let Question { root, path, mounted, mentions, hosted, .. } = *question;
+        let other = (root.path() != mounted).then(|| Root::open(system, mounted).ok()).flatten();
         // What is asked about, seen from the mounted directory.
-        let located = if root.path() == mounted {
-            question.target.cloned()
-        } else {
-            Root::open(system, mounted)
-                .ok()
-                .and_then(|mounted| mounted.locate(system, root.path(), path))
+        let seen = match &other {
+            Some(mounted) => mounted.locate(system, root.path(), path),
+            None => question.target.cloned(),
         };
-        let target = located.as_ref();
-        let question = PathQuestion { path, mounted, target, mentions, hosted };
-        let asked = dialects.chosen().filter_map(|dialect| dialect.ask(system, &question));
-        Catalog::new(asked.chain(finished(readers)).collect(), &gaps, None)
+        let target = seen.as_ref();
+        let asked = PathQuestion { path, mounted, target, mentions, hosted };
+        let mut of_root = readers(dialects, Dialect::reader);
+        let mut of_mounted = readers(dialects, |dialect| dialect.mounted_reader(&asked));
+        let gaps = match &other {
+            // One walk serves all where everything counts from one directory.
+            None => {
+                of_root.append(&mut of_mounted);
+                along(system, root, target, &mut of_root)
+            }
+            Some(mounted) => {
+                let gaps = along(system, root, question.target, &mut of_root);
+                let more = along(system, mounted, target, &mut of_mounted);
+                if gaps.is_empty() { more } else { gaps }
+            }
+        };
+        let mut shelves = finished(of_root);
+        shelves.append(&mut finished(of_mounted));
+        let answered = dialects.chosen();
+        shelves.extend(
+            answered.filter_map(|(rank, dialect)| Some((rank, dialect.ask(system, &asked)?))),
+        );
+        // In the order of the dialects, however each of them reads.
+        shelves.sort_by_key(|(rank, _)| *rank);
+        Catalog::new(shelves, &gaps, None)
     }
 
     /// Reads the whole project, or the part of it that `scope` names.
     pub fn whole(system: &dyn System, root: &Root, scope: Scope<'_>) -> Catalog {
-        let mut readers: Vec<Box<dyn Reader>> =
-            scope.dialects.chosen().filter_map(Dialect::whole_reader).collect();
+        let mut readers = readers(scope.dialects, Dialect::whole_reader);
         let mut files = ProjectFiles::default();
         let gaps = walk::whole(system, root, scope.start, scope.ignored, &mut |visit| {
-            for reader in &mut readers {
+            for (_, reader) in &mut readers {
                 reader.visit(visit);
             }
             remember(&mut files, visit);
         });
         files.files.sort_unstable();
         files.directories.sort_unstable();
-        Catalog::new(finished(readers), &gaps, Some(files))
+        let mut catalog = Catalog::new(finished(readers), &gaps, Some(files));
+        if scope.dialects.chosen().any(|(_, dialect)| dialect.name() == tasks::NAME) {
+            catalog.shared = catalog.shelves.iter().map(|shelf| shelf.shared_with_tasks()).sum();
+        }
+        catalog
     }
 
-    fn new(shelves: Vec<Box<dyn Shelf>>, gaps: &[Gap], files: Option<ProjectFiles>) -> Catalog {
-        Catalog { shelves, gaps: gaps.iter().map(gap_diagnostic).collect(), files }
+    fn new(
+        shelves: Vec<(usize, Box<dyn Shelf>)>,
+        gaps: &[Gap],
+        files: Option<ProjectFiles>,
+    ) -> Catalog {
+        let shelves = shelves.into_iter().map(|(_, shelf)| shelf).collect();
+        Catalog { shelves, gaps: gaps.iter().map(gap_diagnostic).collect(), files, shared: 0 }
     }
 
     /// Answers a question from what was read: general first, the same text once, and nothing that
     /// the client loads by itself.
     pub fn resolve<'c>(&'c self, moment: &'c Moment) -> Answer<'c> {
         let mut answer = self.candidates(moment);
-        repetition::remove(&mut answer, moment);
+        repetition::remove(&mut answer, moment.client.as_deref());
         answer
     }
 
@@ -167,6 +191,15 @@ impl Catalog {
         let on_shelves = self.shelves.iter().flat_map(|shelf| shelf.diagnostics());
         let mut diagnostics: Vec<_> = self.gaps.iter().chain(on_shelves).cloned().collect();
         diagnostic::sort(&mut diagnostics);
+        // Two dialects that read one file find the same mistakes in its front matter.
+        let is_of_text = |code: &str| {
+            ["frontmatter-", "yaml/", "text/"].iter().any(|area| code.starts_with(area))
+        };
+        diagnostics.dedup_by(|next, first| {
+            is_of_text(next.code)
+                && (next.path(), next.span, next.code) == (first.path(), first.span, first.code)
+                && next.message == first.message
+        });
         diagnostics
     }
 
@@ -188,26 +221,34 @@ impl Catalog {
 
     /// Returns how many files of any dialect were found, readable or not.
     pub fn file_count(&self) -> usize {
-        self.shelves.iter().map(|shelf| shelf.file_count()).sum()
+        let all: usize = self.shelves.iter().map(|shelf| shelf.file_count()).sum();
+        all.saturating_sub(self.shared)
     }
 }
 
-fn readers(dialects: Dialects<'_>) -> Vec<Box<dyn Reader>> {
-    dialects.chosen().filter_map(Dialect::reader).collect()
+/// A reader with the place of its dialect.
+type Ranked = (usize, Box<dyn Reader>);
+
+fn readers(
+    dialects: Dialects<'_>,
+    start: impl Fn(&'static dyn Dialect) -> Option<Box<dyn Reader>>,
+) -> Vec<Ranked> {
+    dialects.chosen().filter_map(|(rank, dialect)| Some((rank, start(dialect)?))).collect()
 }
 
-fn finished(readers: Vec<Box<dyn Reader>>) -> Vec<Box<dyn Shelf>> {
-    readers.into_iter().map(Reader::finish).collect()
+fn finished(readers: Vec<Ranked>) -> Vec<(usize, Box<dyn Shelf>)> {
+    readers.into_iter().map(|(rank, reader)| (rank, reader.finish())).collect()
 }
 
 fn along(
     system: &dyn System,
     root: &Root,
-    target: &Target,
-    readers: &mut [Box<dyn Reader>],
+    target: Option<&Target>,
+    readers: &mut [Ranked],
 ) -> Vec<Gap> {
+    let Some(target) = target.filter(|_| !readers.is_empty()) else { return Vec::new() };
     walk::along(system, root, target, &mut |visit| {
-        for reader in readers.iter_mut() {
+        for (_, reader) in readers.iter_mut() {
             reader.visit(visit);
         }
     })

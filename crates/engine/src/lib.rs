@@ -25,6 +25,7 @@
 
 pub mod budget;
 mod catalog;
+pub mod diff;
 mod order;
 mod prompt;
 mod repetition;
@@ -36,7 +37,7 @@ pub use brief_dialects::{
     Action, Answer as Resolution, Applied, Candidate, Decision, FileSet, Item, LeftOut, Level,
     Moment, Name, Origin, Owner, ProjectFiles, Reached, Reason, State, Timing,
 };
-pub use brief_dialects::{agents, hosted, mcp, portable, structured, tasks};
+pub use brief_dialects::{agents, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};
 pub use catalog::{Catalog, Dialects, Question, Scope};
 pub use prompt::{PromptReport, RunReport};

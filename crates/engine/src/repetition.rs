@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
 
-use brief_dialects::{Answer, LeftOut, Moment, Origin, Reason, State};
+use brief_dialects::{Answer, LeftOut, Origin, Reason, State};
 
-/// Leaves out what is said already.
-pub(crate) fn remove<'s>(answer: &mut Answer<'s>, moment: &'s Moment) {
+/// Leaves out what is said already, also by `client` itself.
+pub(crate) fn remove<'s>(answer: &mut Answer<'s>, client: Option<&'s str>) {
     let mut loaded: HashMap<Text<'s>, Origin<'s>> = HashMap::new();
     for LeftOut { dialect, path, line, content, reason, .. } in &answer.left_out {
         if matches!(reason, Reason::LoadedByClient { .. }) && !content.trim().is_empty() {
@@ -27,7 +27,7 @@ pub(crate) fn remove<'s>(answer: &mut Answer<'s>, moment: &'s Moment) {
             continue;
         }
         let text = Text::of(applied.item.content);
-        if let (Some(client), Some(&origin)) = (&moment.client, loaded.get(&text)) {
+        if let (Some(client), Some(&origin)) = (client, loaded.get(&text)) {
             reasons[index] = Some(Reason::SameTextLoaded { client, origin });
             continue;
         }

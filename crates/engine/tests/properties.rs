@@ -93,16 +93,6 @@ fn whole(system: &MemorySystem) -> Catalog {
     )
 }
 
-/// A moment without a path or a filter.
-static EVERYTHING: Moment = Moment {
-    target: None,
-    action: None,
-    timing: None,
-    client: None,
-    task: None,
-    mentions: Vec::new(),
-};
-
 /// What was answered: the places of entries, by what became of them.
 #[derive(Debug, PartialEq, Eq)]
 struct Answered {
@@ -267,7 +257,7 @@ fn the_whole_project_holds_every_entry() {
     arbtest::arbtest(|bytes| {
         let (files, count) = files(bytes)?;
         let catalog = whole(&system(&files));
-        let answer = catalog.resolve(&EVERYTHING);
+        let answer = catalog.candidates(&Moment::default());
         let total = answer.items.len() + answer.decisions.len() + answer.left_out.len();
         assert_eq!(total, count);
         // Without a path and a filter, only what is broken is out.
@@ -358,7 +348,7 @@ fn safe_fixes_come_to_an_end() {
         for round in 0.. {
             assert!(round < 5, "the fixes go round in circles:\n{text}");
             let catalog = whole(&MemorySystem::new("/p").with_file("AGENTS.yaml", &text));
-            let now = catalog.resolve(&EVERYTHING).items.len();
+            let now = catalog.candidates(&Moment::default()).items.len();
             assert!(now >= delivered, "an entry was lost:\n{text}");
             delivered = now;
             let diagnostics = catalog.diagnostics();

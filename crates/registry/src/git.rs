@@ -171,58 +171,29 @@ impl Git<'_> {
 
     pub(crate) fn run(&self, request: Request<'_>) -> Result<Outcome, FetchError> {
         let call = self.call(request);
-        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let ending = self.system.run(&call, &mut |stream, piece| match stream {
-            Stream::Stdout => stdout.extend_from_slice(piece),
-            Stream::Stderr => stderr.extend_from_slice(piece),
-        });
         let repository = self.repository.to_owned();
-        match ending {
-            Ok(Ending::Exited(0)) => Ok(Outcome::Done(stdout)),
-            Ok(Ending::Exited(_)) => Ok(Outcome::Failed(last_words(&stderr))),
-            Ok(Ending::Killed) => Ok(Outcome::Failed("it was killed".to_owned())),
-            Ok(Ending::TooMuchOutput) => Ok(Outcome::TooMuch),
-            Ok(Ending::TimedOut) => Err(FetchError::TimedOut { repository }),
-            Ok(Ending::Interrupted) => Err(FetchError::Interrupted { repository }),
+        match make(self.system, &call) {
+            Ok(outcome) => Ok(outcome),
+            Err(Stop::TimedOut) => Err(FetchError::TimedOut { repository }),
+            Err(Stop::Interrupted) => Err(FetchError::Interrupted { repository }),
             // The directory is ours and there, so it is the program that is missing.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Stop::NotStarted(error)) if error.kind() == io::ErrorKind::NotFound => {
                 Err(FetchError::GitMissing { repository })
             }
-            Err(error) => Err(FetchError::NotStarted { repository, error }),
+            Err(Stop::NotStarted(error)) => Err(FetchError::NotStarted { repository, error }),
         }
     }
 
     fn call(&self, request: Request<'_>) -> Call {
-        let time_limit = Duration::from_secs(limits::REMOTE_SECONDS);
-        let mut call = Call::new("git", self.directory, time_limit, request.output);
-        for setting in SETTINGS {
-            call = call.arg("-c").arg(setting);
-        }
-        call = call.arg("--no-replace-objects").arg("--no-optional-locks").arg("--no-pager");
-        call.args.extend(request.args);
-        call.input = request.input;
-        for name in UNSET {
-            call = call.without_env(name);
-        }
-        call = call
-            .with_env("GIT_ALLOW_PROTOCOL", request.access.map_or("none", |to| to.protocols))
-            .with_env("GIT_TERMINAL_PROMPT", "0")
-            // Its words are in every message of ours, and those are English.
-            .with_env("LANGUAGE", "C")
-            .with_env("GIT_NO_LAZY_FETCH", "1");
+        let Request { args, input, output, access } = request;
+        let mut call = hardened(self.system, self.directory, args, output);
+        call.input = input;
+        call = call.with_env("GIT_ALLOW_PROTOCOL", access.map_or("none", |to| to.protocols));
         // A home directory under version control is a tree of the user's.
         if let Some(above) = self.directory.parent() {
             call = call.with_env("GIT_CEILING_DIRECTORIES", above);
         }
-        // ssh asks on the terminal, which we do not have, and would wait for the time limit. Whoever
-        // has a program that answers keeps it.
-        if self.system.env("SSH_ASKPASS").is_none() {
-            call = call.with_env("SSH_ASKPASS", "false").with_env("SSH_ASKPASS_REQUIRE", "force");
-            if self.system.env("GIT_ASKPASS").is_none() {
-                call = call.with_env("GIT_ASKPASS", "");
-            }
-        }
-        let Some(access) = request.access else { return call };
+        let Some(access) = access else { return call };
         for (name, value) in &access.env {
             call = call.with_env(name, value);
         }
@@ -239,6 +210,65 @@ impl Git<'_> {
                 .with_env(format!("GIT_CONFIG_VALUE_{index}"), value);
         }
         call
+    }
+}
+
+/// Prepares a call that a repository cannot make into anything else, and that reaches nobody.
+pub(crate) fn hardened(
+    system: &dyn System,
+    directory: &Path,
+    args: Vec<OsString>,
+    output: usize,
+) -> Call {
+    let time_limit = Duration::from_secs(limits::REMOTE_SECONDS);
+    let mut call = Call::new("git", directory, time_limit, output);
+    for setting in SETTINGS {
+        call = call.arg("-c").arg(setting);
+    }
+    call = call.arg("--no-replace-objects").arg("--no-optional-locks").arg("--no-pager");
+    call.args.extend(args);
+    for name in UNSET {
+        call = call.without_env(name);
+    }
+    call = call
+        .with_env("GIT_ALLOW_PROTOCOL", "none")
+        .with_env("GIT_TERMINAL_PROMPT", "0")
+        // Its words are in every message of ours, and those are English.
+        .with_env("LANGUAGE", "C")
+        .with_env("GIT_NO_LAZY_FETCH", "1");
+    // ssh asks on the terminal, which we do not have, and would wait for the time limit. Whoever
+    // has a program that answers keeps it.
+    if system.env("SSH_ASKPASS").is_none() {
+        call = call.with_env("SSH_ASKPASS", "false").with_env("SSH_ASKPASS_REQUIRE", "force");
+        if system.env("GIT_ASKPASS").is_none() {
+            call = call.with_env("GIT_ASKPASS", "");
+        }
+    }
+    call
+}
+
+/// Why a call has no outcome.
+pub(crate) enum Stop {
+    TimedOut,
+    Interrupted,
+    NotStarted(io::Error),
+}
+
+/// Makes a call and waits for its end.
+pub(crate) fn make(system: &dyn System, call: &Call) -> Result<Outcome, Stop> {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let ending = system.run(call, &mut |stream, piece| match stream {
+        Stream::Stdout => stdout.extend_from_slice(piece),
+        Stream::Stderr => stderr.extend_from_slice(piece),
+    });
+    match ending {
+        Ok(Ending::Exited(0)) => Ok(Outcome::Done(stdout)),
+        Ok(Ending::Exited(_)) => Ok(Outcome::Failed(last_words(&stderr))),
+        Ok(Ending::Killed) => Ok(Outcome::Failed("it was killed".to_owned())),
+        Ok(Ending::TooMuchOutput) => Ok(Outcome::TooMuch),
+        Ok(Ending::TimedOut) => Err(Stop::TimedOut),
+        Ok(Ending::Interrupted) => Err(Stop::Interrupted),
+        Err(error) => Err(Stop::NotStarted(error)),
     }
 }
 

@@ -72,6 +72,31 @@ pub const HOSTED_INCLUDE_DEPTH: usize = 32;
 /// Names that the include patterns of one question look at.
 pub const HOSTED_INCLUDE_ENTRIES: usize = 100_000;
 
+/// Directories between the mounted directory and a target whose client files are read. When a path
+/// is deeper, the ones nearest to the target are kept.
+pub const NATIVE_LEVELS: usize = 64;
+
+/// Files taken from one directory of rules, skills or agents of a client.
+pub const NATIVE_FILES: usize = 10_000;
+
+/// Names looked at in one directory of rules, skills or agents of a client and all below it.
+pub const NATIVE_ENTRIES: usize = 20_000;
+
+/// Directories that a directory of rules or agents of a client is descended.
+pub const NATIVE_DEPTH: usize = 10;
+
+/// Bytes of all client files of one project, or of one home directory.
+pub const NATIVE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Patterns of one client file, once its braces are expanded.
+pub const NATIVE_PATTERNS: usize = 1_000;
+
+/// Imports followed from the client files of one directory.
+pub const NATIVE_IMPORTS: usize = 1_000;
+
+/// Files from a client file to the last one that an import leads to.
+pub const NATIVE_HOPS: usize = 4;
+
 /// Files read from one search root of tasks; the rest is reported and left out.
 pub const TASK_FILES: usize = 10_000;
 
@@ -110,6 +135,12 @@ pub const REMOTE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Seconds that one call of `git` may take.
 pub const REMOTE_SECONDS: u64 = 120;
+
+/// Bytes of the list of files of one revision; a larger one is refused.
+pub const TREE_LISTING_BYTES: usize = 512 * 1024 * 1024;
+
+/// Paths that one change of the guidance names; the rest is counted.
+pub const DIFF_PATHS: usize = 1_000;
 
 /// Bytes of one file that lies beside a rule, skill or agent.
 pub const SUPPORT_FILE_BYTES: u64 = 16 * 1024 * 1024;

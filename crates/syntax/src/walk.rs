@@ -12,7 +12,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::limits;
 use crate::project::{Root, Target};
-use crate::system::{Dir, DirEntry, FileKind, ReadError, System};
+use crate::system::{Below, Dir, DirEntry, FileKind, ReadError, System};
 
 /// A directory during a walk.
 pub struct Visit<'v> {
@@ -22,6 +22,7 @@ pub struct Visit<'v> {
     path: &'v Path,
     slashed: &'v str,
     entries: Option<&'v [DirEntry]>,
+    ignored: &'v [DirEntry],
 }
 
 impl Visit<'_> {
@@ -57,6 +58,26 @@ impl Visit<'_> {
     /// only one path is walked.
     pub fn entries(&self) -> Option<&[DirEntry]> {
         self.entries
+    }
+
+    /// Looks at a name in this directory without opening what is there.
+    pub fn look(&self, name: &str) -> Below {
+        let is_listed = |entries: &[DirEntry]| entries.iter().any(|entry| entry.name == name);
+        if self.entries.is_some_and(|entries| !is_listed(entries)) {
+            return Below::Missing;
+        }
+        self.handle.look_below(Path::new(name))
+    }
+
+    /// Returns what is in the directory but not in [`Visit::entries`], because version control does not
+    /// look there. Some clients do: a `CLAUDE.local.md` is not meant for the repository.
+    pub fn ignored_entries(&self) -> &[DirEntry] {
+        self.ignored
+    }
+
+    /// Returns the directory itself, held open.
+    pub fn handle(&self) -> &dyn Dir {
+        self.handle
     }
 
     /// Reads a file in this directory; [`ReadError::Missing`] costs nothing after a listing.
@@ -125,7 +146,7 @@ pub fn along(
         if depth >= skipped {
             let handle = handle.as_ref();
             let (path, slashed) = (path.as_path(), slashed.as_str());
-            visitor(&Visit { system, root, handle, path, slashed, entries: None });
+            visitor(&Visit { system, root, handle, path, slashed, entries: None, ignored: &[] });
         }
         let Some(name) = names.get(depth) else { break };
         match handle.open_dir(name) {
@@ -225,14 +246,23 @@ impl Whole<'_> {
         }
         entries.sort_unstable();
         let rules = self.rules.len();
+        let mut ignored = Vec::new();
         if self.ignored == Ignored::Skip {
             if entries.iter().any(|entry| entry.name == ".gitignore") {
                 self.add_rules(handle, path);
             }
-            entries.retain(|entry| !self.is_ignored(path, entry));
+            entries.retain(|entry| {
+                let is_ignored = self.is_ignored(path, entry);
+                if is_ignored {
+                    ignored.push(entry.clone());
+                }
+                !is_ignored
+            });
         }
         let (system, root) = (self.system, self.root);
-        (self.visitor)(&Visit { system, root, handle, path, slashed, entries: Some(&entries) });
+        let (listed, ignored) = (Some(entries.as_slice()), ignored.as_slice());
+        let visit = Visit { system, root, handle, path, slashed, entries: listed, ignored };
+        (self.visitor)(&visit);
         for entry in entries.iter().filter(|entry| entry.kind == FileKind::Directory) {
             self.visit_child(handle, path, slashed, &entry.name, depth);
         }

@@ -56,6 +56,8 @@ fn doublestar_gives_the_same_answers() {
 fn matches_what_the_documentation_says() {
     let table = [
         ("a[!b]c", "a/c", true),
+        ("a[!b/]c", "a-c", true),
+        ("a[!b/]c", "a/c", false),
         ("src/**", "src", true),
         ("*/**", "main.rs", true),
         ("a***", "a", false),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use brief_engine::structured::FILE_NAMES;
 use brief_engine::{
-    Catalog, Dialects, Root, Scope, Target, TargetKind, agents, hosted, portable, tasks,
+    Catalog, Dialects, Root, Scope, Target, TargetKind, agents, hosted, native, portable, tasks,
 };
 use brief_syntax::diagnostic::{Applicability, apply_safe_fixes};
 use brief_syntax::render::{JsonDiagnostic, sarif};
@@ -170,7 +170,8 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
     let ignored = if args.no_ignore { Ignored::Visit } else { Ignored::Skip };
     // A context directory is checked from the directory that it belongs to, and so are tasks.
     let owner = hosted::owner_of(session.system(), &place.directory)
-        .or_else(|| tasks::owner_of(&place.directory));
+        .or_else(|| tasks::owner_of(&place.directory))
+        .or_else(|| native::owner_of(&place.directory));
     let start = owner.as_ref().unwrap_or(&place.directory);
     let is_part = !start.slashed().is_empty();
     let dialects = if is_part { Dialects::Except(&[portable::NAME]) } else { Dialects::All };
@@ -194,6 +195,7 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
         let is_known = owner.is_some()
             || FILE_NAMES.iter().any(|known| name == known)
             || tasks::is_rule_file(name)
+            || name.to_str().is_some_and(native::is_beginning)
             || agents::is_agent_file(&place.directory, name)
             || items.files > 0 && portable::is_file_name(name);
         files = usize::from(is_known);

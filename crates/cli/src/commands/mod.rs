@@ -8,6 +8,7 @@ pub(crate) mod completions;
 mod context;
 mod coverage;
 mod decisions;
+mod diff;
 mod doctor;
 mod fmt;
 pub(crate) mod hook;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Tokens(tokens::TokensArgs),
     Tree(tree::TreeArgs),
     Coverage(coverage::CoverageArgs),
+    Diff(diff::DiffArgs),
     Task(Box<task::TaskArgs>),
     Agent(agent::AgentArgs),
     McpServers(mcp_servers::McpServersArgs),
@@ -82,6 +84,7 @@ pub(crate) fn run(
         Command::Tokens(args) => tokens::run(ui, session, args),
         Command::Tree(args) => tree::run(ui, session, args),
         Command::Coverage(args) => coverage::run(ui, session, args),
+        Command::Diff(args) => diff::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::Agent(args) => agent::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use brief_engine::tasks::Selectors;
 use brief_engine::tokens::Counter;
 use brief_engine::{
     Action, Catalog, Dialects, Moment, Report, Resolution, Root, Scope, Target, TargetKind, Timing,
-    budget, hosted, structured,
+    agents, budget, hosted, native, portable, structured, tasks,
 };
 use brief_syntax::Diagnostic;
 use brief_syntax::walk::Ignored;
@@ -64,11 +65,8 @@ impl WhenArg {
 }
 
 /// The clients whose own files are known: what they load by themselves is not delivered again.
-pub(crate) const CLIENTS: [&str; 9] =
-    ["claude", "copilot", "opencode", "cursor", "codex", "gemini", "cline", "windsurf", "zed"];
-
 pub(crate) fn client_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(CLIENTS)
+    PossibleValuesParser::new(native::CLIENTS)
 }
 
 /// How tokens are counted.
@@ -135,6 +133,10 @@ pub(crate) struct Reach {
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
 
+    /// Of rules, only what is for KEY=VALUE, or for every KEY
+    #[arg(short = 's', long = "select", value_name = "KEY=VALUE")]
+    selectors: Vec<String>,
+
     /// What `includeFiles` patterns of `.context` are relative to
     #[arg(long, value_name = "DIRECTORY", default_value = "working")]
     anchor: AnchorArg,
@@ -158,6 +160,14 @@ pub(crate) enum DialectArg {
     Structured,
     /// `.context` directories
     Hosted,
+    /// Files that clients read by themselves, such as `CLAUDE.md`
+    Native,
+    /// Tasks, rules, commands and skills in `.agents`
+    Tasks,
+    /// `*.agent.md` files
+    Agents,
+    /// Portable rules, skills, agents and bundles
+    Portable,
 }
 
 impl DialectArg {
@@ -165,6 +175,10 @@ impl DialectArg {
         match self {
             DialectArg::Structured => structured::NAME,
             DialectArg::Hosted => hosted::NAME,
+            DialectArg::Native => native::NAME,
+            DialectArg::Tasks => tasks::NAME,
+            DialectArg::Agents => agents::NAME,
+            DialectArg::Portable => portable::NAME,
         }
     }
 }
@@ -177,6 +191,7 @@ impl Reach {
         mentions: Vec::new(),
         client: None,
         task: None,
+        selectors: Vec::new(),
         anchor: AnchorArg::Working,
         outside: false,
     };
@@ -192,14 +207,15 @@ impl Reach {
     }
 
     /// Returns who asks for what, whatever the path.
-    pub(crate) fn moment(&self) -> Moment {
-        let Reach { client, task, mentions, .. } = self;
-        Moment {
+    pub(crate) fn moment(&self) -> Result<Moment, CommandError> {
+        let Reach { client, task, mentions, selectors, .. } = self;
+        Ok(Moment {
             client: client.clone(),
             task: task.clone(),
+            selectors: read_selectors(selectors)?,
             mentions: mentions.clone(),
             ..Moment::default()
-        }
+        })
     }
 
     /// Sets the directory that the client has open.
@@ -237,8 +253,19 @@ impl Reach {
     }
 }
 
+/// Reads what was typed after `-s`.
+pub(crate) fn read_selectors(typed: &[String]) -> Result<Selectors, CommandError> {
+    let mut selectors = Selectors::default();
+    for text in typed {
+        selectors.add_text(text).map_err(|error| {
+            CommandError::usage(error.to_string()).with_hint("write `-s key=value`")
+        })?;
+    }
+    Ok(selectors)
+}
+
 /// None named means all.
-fn dialects<'d>(only: &'d [&'d str]) -> Dialects<'d> {
+pub(crate) fn dialects<'d>(only: &'d [&'d str]) -> Dialects<'d> {
     if only.is_empty() { Dialects::All } else { Dialects::Only(only) }
 }
 
@@ -270,6 +297,7 @@ impl Question<'_> {
         session: &Session,
     ) -> Result<&'static Asked, CommandError> {
         let session = &session.remembering();
+        let who = self.reach.moment()?;
         let root = session.root()?;
         let mut is_outside = false;
         let (target, catalog) = match self.path {
@@ -292,13 +320,13 @@ impl Question<'_> {
                 (None, Catalog::whole(session.system(), &root, scope))
             }
         };
-        let moment =
-            Moment { target, action: self.action, timing: self.timing, ..self.reach.moment() };
+        let (action, timing) = (self.action, self.timing);
+        let moment = Moment { target, action, timing, ..who };
         let sought =
             match (self.reach.has(DialectArg::Structured), self.reach.has(DialectArg::Hosted)) {
                 (true, false) => "AGENTS.yaml files",
                 (false, true) => ".context files",
-                _ => "AGENTS.yaml or .context files",
+                _ => "guidance",
             };
         // The program answers one question and ends; giving a large catalog back piece by piece
         // would only take time.
@@ -355,7 +383,7 @@ impl Asked {
             .path()
             .map_or("in this project".to_owned(), |path| format!("on the way to {path}"));
         ui.warning(&format!("no {} found {place}", self.sought))?;
-        if self.sought.contains("AGENTS.yaml") {
+        if self.sought != ".context files" {
             ui.hint("`brief init` writes an AGENTS.yaml to start from")?;
         }
         Ok(())

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use brief_engine::budget::cost;
 use brief_engine::survey::{Place, Share, Survey, Surveyed};
 use brief_engine::tokens::Counter;
-use brief_engine::{Applied, State};
+use brief_engine::{Applied, State, native};
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{CLIENTS, Counting, Question, Reach, shown_place};
+use super::question::{Counting, Question, Reach, shown_place};
 use super::whole::{JsonItem, Whole, counted, shown_directory};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -139,12 +139,12 @@ fn of_path(
 fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), CommandError> {
     let whole = Whole::read(ui, session, None, &args.reach.names())?;
     let counter = &args.counting.counter(session, &whole.root);
-    let moment = args.reach.moment();
+    let moment = args.reach.moment()?;
     let mut survey = whole.survey(&moment, counter)?;
     let count = |text: &str| counter.count(text);
     let clients: Vec<&str> = match args.reach.client() {
         Some(client) => vec![client],
-        None => CLIENTS.to_vec(),
+        None => native::CLIENTS.to_vec(),
     };
     let shares = survey.shares(&whole.catalog, &moment, &clients, &count);
     let places = survey.places();

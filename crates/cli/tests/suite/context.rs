@@ -281,19 +281,19 @@ fn no_context_file_is_a_warning() {
     let project = project();
     insta::assert_snapshot!(project.run(&["context", "a.py"]), @"
     ------- stderr -------
-    warning: no AGENTS.yaml or .context files found on the way to a.py
+    warning: no guidance found on the way to a.py
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
     insta::assert_snapshot!(project.run(&["context", "--all"]), @"
     ------- stderr -------
-    warning: no AGENTS.yaml or .context files found in this project
+    warning: no guidance found in this project
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
     let json = project.run(&["context", "a.py", "--json"]);
     assert_eq!(json.json()["items"], json!([]));
-    assert!(json.stderr.starts_with("warning: no AGENTS.yaml or .context files found"), "{json}");
+    assert!(json.stderr.starts_with("warning: no guidance found"), "{json}");
     assert_eq!(json.code, Some(0));
 }
 

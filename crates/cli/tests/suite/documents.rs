@@ -28,6 +28,7 @@ fn is_code(text: &str) -> bool {
                 area,
                 "agents"
                     | "hosted"
+                    | "native"
                     | "structured"
                     | "tasks"
                     | "portable"

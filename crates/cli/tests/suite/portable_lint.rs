@@ -216,7 +216,7 @@ fn an_unknown_code_has_near_ones() {
     insta::assert_snapshot!(project().run(&["lint", "--explain", "dead-glob"]), @"
     ------- stderr -------
     error: there is no code `dead-glob`
-    hint: did you mean `hosted/dead-glob` or `structured/dead-glob`?
+    hint: did you mean `hosted/dead-glob` or `native/dead-glob` or `structured/dead-glob`?
     [exit status: 1]
     [EOF]
     ");

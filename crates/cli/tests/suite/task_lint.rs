@@ -304,7 +304,7 @@ fn links_that_lead_out_are_found() {
 fn quotes_are_repaired() {
     let rule = "---\r\ndescription: Notes: how to\r\nglobs: **/*.ts\r\n---\r\nBody: ${x}\r\n";
     let task = "---\nargument-hint: [a] [b]\n---\nT\n";
-    let project = with_task(task).with_file(".cursor/rules/r.mdc", rule);
+    let project = with_task(task).with_file(".cursor/rules/r.mdc", rule).with_file("a.ts", "");
     let found = findings(&project);
     assert_eq!(found.len(), 3, "{found:#?}");
     let places = [".agents/tasks/t.md:2:", ".cursor/rules/r.mdc:2:", ".cursor/rules/r.mdc:3:"];
@@ -390,6 +390,7 @@ fn a_part_can_be_checked_alone() {
         .with_file("app/.agents/commands/c.md", "@missing.md\n")
         .with_file("app/.agents/commands/deploy.md", "D\n")
         .with_file("app/.cursor/rules/r.mdc", "---\nglobs: *.ts\n---\n")
+        .with_file("app/a.ts", "")
         .with_file("app/CLAUDE.md", "---\nagent: cursr\n---\n")
         .with_file("AGENTS.yaml", "contxt: []\n");
     for (path, codes) in [

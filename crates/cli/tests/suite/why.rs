@@ -240,7 +240,7 @@ fn every_entry_is_mentioned_once() {
 fn without_candidates_there_is_nothing_to_explain() {
     insta::assert_snapshot!(project().run(&["why", "a"]), @"
     ------- stderr -------
-    warning: no AGENTS.yaml or .context files found on the way to a
+    warning: no guidance found on the way to a
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{FileKind, System};
+use brief_syntax::system::{Below, FileKind, System};
 use brief_syntax::walk::{self, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, Target, TargetKind, diagnostic};
 
@@ -161,21 +161,35 @@ pub fn list(system: &dyn System, root: &Root) -> Vec<(Owner, Loaded)> {
         found.extend(in_directory(visit).into_iter().map(|loaded| (Owner::Project, loaded)));
     });
     found.sort_by(|(_, left), (_, right)| left.path.cmp(&right.path));
-    let home = system.env("HOME").and_then(|home| Root::open(system, Path::new(&home)).ok());
-    let Some(home) = home else { return found };
-    let mut at_home = Vec::new();
+    found.extend(at_home(system, root.path()).into_iter().map(|loaded| (Owner::Home, loaded)));
+    found
+}
+
+/// Reads the agents of the home directory, by path, but those that lie in the project.
+pub(super) fn at_home(system: &dyn System, project: &Path) -> Vec<Loaded> {
+    let Some(home) = system.env("HOME") else { return Vec::new() };
+    let mut found = Vec::new();
     for directory in AT_HOME {
-        let target = Target::from_slashed(directory, TargetKind::Directory);
-        let slashed = target.slashed().to_owned();
-        walk::along(system, &home, &target, &mut |visit| {
-            if visit.slashed() == slashed {
-                at_home.extend(in_listed(visit));
-            }
-        });
+        if system.look(&Path::new(&home).join(directory)) != Below::Missing {
+            found.extend(in_agents_directory(system, Path::new(&home), Path::new(directory)));
+        }
     }
-    at_home.retain(|loaded: &Loaded| !loaded.path.starts_with(root.path()));
-    at_home.sort_by(|left, right| left.path.cmp(&right.path));
-    found.extend(at_home.into_iter().map(|loaded| (Owner::Home, loaded)));
+    found.retain(|loaded: &Loaded| !loaded.path.starts_with(project));
+    found.sort_by(|left, right| left.path.cmp(&right.path));
+    found
+}
+
+/// Reads the agents of one directory below a root.
+pub(super) fn in_agents_directory(system: &dyn System, root: &Path, below: &Path) -> Vec<Loaded> {
+    let Ok(root) = Root::open(system, root) else { return Vec::new() };
+    let names = below.iter().map(OsStr::to_owned).collect();
+    let target = Target::from_names(names, TargetKind::Directory);
+    let mut found = Vec::new();
+    walk::along(system, &root, &target, &mut |visit| {
+        if visit.slashed() == target.slashed() && is_agents_directory(visit.slashed()) {
+            found = in_listed(visit);
+        }
+    });
     found
 }
 

@@ -1,11 +1,20 @@
 //! The dialect as the engine sees it.
+//!
+//! An agent is asked for by its file or name, so a question about a path only lists those at hand.
 
+use std::path::{Path, PathBuf};
+
+use brief_syntax::system::Below;
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, diagnostic};
+use brief_syntax::{Diagnostic, Target, diagnostic};
 
-use crate::{Dialect, Reader, Shelf};
+use crate::answer::{Answer, Applied, Item, Level, Name, Reason, State};
+use crate::moment::Moment;
+use crate::{Dialect, PathQuestion, Reader, Shelf};
 
-use super::{NAME, load};
+use super::NAME;
+use super::load::{self, Loaded, Owner};
+use super::model::DIRECTORY;
 
 /// The dialect of agent files.
 #[derive(Debug, Clone, Copy)]
@@ -16,41 +25,158 @@ impl Dialect for Agents {
         NAME
     }
 
-    /// An agent is asked for by its file, so only a look at the whole project reads these.
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(Files::default()))
     }
+
+    fn mounted_reader(&self, question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
+        Some(Box::new(Along(Files { asked: question.target.cloned(), ..Files::default() })))
+    }
 }
 
-/// What is wrong with the agents of a project.
+/// The agents on the way to a path.
+struct Along(Files);
+
+impl Reader for Along {
+    fn visit(&mut self, visit: &Visit<'_>) {
+        let Along(files) = self;
+        if visit.slashed().is_empty() {
+            for loaded in load::at_home(visit.system(), visit.root()) {
+                files.add(loaded, Owner::Home, None);
+            }
+        }
+        if matches!(visit.look(DIRECTORY), Below::Directory | Below::Unsure) {
+            let here = Path::new(visit.slashed());
+            let below = here.join(DIRECTORY);
+            for loaded in load::in_agents_directory(visit.system(), visit.root(), &below) {
+                files.add(loaded, Owner::Project, Some(here.to_owned()));
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+        self.0.finish()
+    }
+}
+
+/// The agents of a project, and what is wrong with them.
 #[derive(Default)]
 struct Files {
+    found: Vec<File>,
     diagnostics: Vec<Diagnostic>,
-    count: usize,
+    /// What was asked about when the files were read.
+    asked: Option<Target>,
+    /// Whether the first directory was seen.
+    is_started: bool,
+}
+
+struct File {
+    loaded: Loaded,
+    owner: Owner,
+    /// The directory that holds the agents' directory, below the mounted one; `None` at home.
+    directory: Option<PathBuf>,
+    level: Level,
+}
+
+impl Files {
+    fn add(&mut self, loaded: Loaded, owner: Owner, directory: Option<PathBuf>) {
+        self.diagnostics.extend_from_slice(loaded.diagnostics());
+        let holder = loaded.path().parent().and_then(Path::parent);
+        let level = match owner {
+            Owner::Project => Level::of_directory(holder.unwrap_or(loaded.path()), false),
+            Owner::Home => Level::of_user(false),
+        };
+        self.found.push(File { loaded, owner, directory, level });
+    }
+
+    /// A command that two agents share is looked at twice, and reported once.
+    fn finish(mut self) -> Box<dyn Shelf> {
+        diagnostic::sort(&mut self.diagnostics);
+        self.diagnostics.dedup();
+        self.found.sort_by(|left, right| {
+            (left.level, left.loaded.path()).cmp(&(right.level, right.loaded.path()))
+        });
+        Box::new(self)
+    }
 }
 
 impl Reader for Files {
     fn visit(&mut self, visit: &Visit<'_>) {
+        if !std::mem::replace(&mut self.is_started, true) {
+            for loaded in load::at_home(visit.system(), visit.root()) {
+                self.add(loaded, Owner::Home, None);
+            }
+            // Their mistakes are not the project's.
+            self.diagnostics.clear();
+        }
         for loaded in load::in_directory(visit) {
-            self.count += 1;
-            self.diagnostics.extend_from_slice(loaded.diagnostics());
+            let directory = Path::new(visit.slashed()).parent().unwrap_or(Path::new(""));
+            self.add(loaded, Owner::Project, Some(directory.to_owned()));
         }
     }
 
-    /// A command that two agents share is looked at twice, and reported once.
-    fn finish(mut self: Box<Self>) -> Box<dyn Shelf> {
-        diagnostic::sort(&mut self.diagnostics);
-        self.diagnostics.dedup();
-        self
+    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+        Files::finish(*self)
     }
 }
 
 impl Shelf for Files {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+        let target = self.asked.as_ref().or(moment.target.as_ref());
+        for file in &self.found {
+            let is_at_hand = match (&file.directory, target) {
+                (Some(directory), Some(target)) => {
+                    Path::new(target.slashed()).starts_with(directory)
+                }
+                _ => true,
+            };
+            if is_at_hand {
+                file.answer(answer);
+            }
+        }
+    }
+
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
     fn file_count(&self) -> usize {
-        self.count
+        self.found.iter().filter(|file| file.owner == Owner::Project).count()
+    }
+}
+
+impl File {
+    fn answer<'s>(&'s self, answer: &mut Answer<'s>) {
+        let agent = self.loaded.agent();
+        let item = Item {
+            dialect: NAME,
+            kind: "agent",
+            name: Name::Text(match agent {
+                Some(agent) => &agent.name.name,
+                None => self.loaded.path().file_name().and_then(|name| name.to_str()).unwrap_or(""),
+            }),
+            path: self.loaded.path(),
+            line: 1,
+            scope: match self.owner {
+                Owner::Project => "project",
+                Owner::Home => "user",
+            },
+            trigger: None,
+            state: State::Manual,
+            content: agent.map_or("", |agent| &agent.system.text),
+            description: agent.map_or("", |agent| &agent.description),
+            patterns: &[],
+            level: self.level,
+        };
+        match agent {
+            Some(_) => {
+                let reason = Reason::Stated("an agent: `brief agent` runs it");
+                answer.items.push(Applied::new(item, reason));
+            }
+            None => {
+                let reason = Reason::Invalid { problem: "`brief agent check` says what is wrong" };
+                answer.left_out.push(Applied::new(item, Reason::Listed).leave_out(reason));
+            }
+        }
     }
 }

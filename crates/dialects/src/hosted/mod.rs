@@ -41,6 +41,7 @@ mod place;
 mod resolve;
 mod shelf;
 mod sources;
+mod whole;
 
 use std::path::{Path, PathBuf};
 

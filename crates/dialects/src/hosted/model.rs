@@ -218,6 +218,8 @@ pub struct Item {
     pub reason: String,
     /// The line that the body begins on, from 1.
     pub line: usize,
+    /// The directory that its globs are relative to.
+    pub anchor: Arc<Path>,
 }
 
 impl Item {

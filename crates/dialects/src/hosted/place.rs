@@ -210,7 +210,7 @@ fn climb(owner: &Path, client: &[String]) -> (PathBuf, PathBuf) {
 }
 
 /// Directories that tools fill with other people's code.
-const DEPENDENCIES: [&str; 5] =
+pub(super) const DEPENDENCIES: [&str; 5] =
     ["node_modules", "bower_components", "site-packages", ".venv", "vendor"];
 
 /// Reports something about an environment variable.

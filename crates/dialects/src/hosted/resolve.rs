@@ -19,8 +19,8 @@ use super::context_dir::{Candidate, ContextDir, Passed, Visitor, linked, unread}
 use super::exclude::Excludes;
 use super::include::{self, Include, Match, Search};
 use super::model::{
-    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Globs, Item, LeftOut, Scope,
-    Trigger,
+    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, ContextFile, Flag, Globs, Item, LeftOut,
+    Scope, Trigger,
 };
 use super::parse::{self, Format, Parsed};
 use super::pattern::Pattern;
@@ -223,52 +223,14 @@ impl Judge<'_> {
         }
         let (state, reason) = match self.mentioned(file) {
             Some(mention) => (State::Active, format!("mentioned as `{mention}`")),
-            None => self.judge(&parsed.globs, parsed.trigger, &parsed.description, file.anchor),
+            None => judge(&parsed, file.anchor, self.place.target.as_deref()),
         };
         let name = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let line = source.line(parsed.body_start);
         let scope = file.scope;
-        self.items.push(Item { file: parsed, name, scope, state, reason, line });
+        let anchor = Arc::from(file.anchor);
+        self.items.push(Item { file: parsed, name, scope, state, reason, line, anchor });
         true
-    }
-
-    fn judge(
-        &self,
-        globs: &Globs,
-        trigger: Trigger,
-        description: &str,
-        anchor: &Path,
-    ) -> (State, String) {
-        match trigger {
-            Trigger::Always => (State::Active, "trigger is always".to_owned()),
-            Trigger::Agent if description.trim().is_empty() => {
-                let reason = "trigger is agent, but without a description it is not offered";
-                (State::Manual, reason.to_owned())
-            }
-            Trigger::Agent => {
-                (State::Offered, "trigger is agent: offered by its description".to_owned())
-            }
-            Trigger::Manual => (State::Manual, "only when mentioned".to_owned()),
-            Trigger::Auto => {
-                let Some(target) = &self.place.target else {
-                    let reason = "trigger is auto, and no file is asked about";
-                    return (State::Manual, reason.to_owned());
-                };
-                let path = relative(target, anchor);
-                match globs {
-                    Globs::Everything => (State::Active, format!("glob `*` matches {path}")),
-                    Globs::Listed(list) => {
-                        match list.iter().find(|(glob, _)| glob.matches(&path)) {
-                            Some((glob, _)) => {
-                                let glob = glob.as_str();
-                                (State::Active, format!("glob `{glob}` matches {path}"))
-                            }
-                            None => (State::Manual, not_matched(list, &path)),
-                        }
-                    }
-                }
-            }
-        }
     }
 
     /// Returns the mention that means this file: its stem, its name, or a path to it.
@@ -489,6 +451,37 @@ impl Visitor for Judge<'_> {
 
     fn limit(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+}
+
+/// Decides when a file is used, for the file that is asked about if there is one.
+pub(super) fn judge(parsed: &ContextFile, anchor: &Path, target: Option<&Path>) -> (State, String) {
+    match parsed.trigger {
+        Trigger::Always => (State::Active, "trigger is always".to_owned()),
+        Trigger::Agent if parsed.description.trim().is_empty() => {
+            let reason = "trigger is agent, but without a description it is not offered";
+            (State::Manual, reason.to_owned())
+        }
+        Trigger::Agent => {
+            (State::Offered, "trigger is agent: offered by its description".to_owned())
+        }
+        Trigger::Manual => (State::Manual, "only when mentioned".to_owned()),
+        Trigger::Auto => {
+            let Some(target) = target else {
+                let reason = "trigger is auto, and no file is asked about";
+                return (State::Manual, reason.to_owned());
+            };
+            let path = relative(target, anchor);
+            match &parsed.globs {
+                Globs::Everything => (State::Active, format!("glob `*` matches {path}")),
+                Globs::Listed(list) => match list.iter().find(|(glob, _)| glob.matches(&path)) {
+                    Some((glob, _)) => {
+                        (State::Active, format!("glob `{}` matches {path}", glob.as_str()))
+                    }
+                    None => (State::Manual, not_matched(list, &path)),
+                },
+            }
+        }
     }
 }
 

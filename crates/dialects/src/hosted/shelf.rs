@@ -3,16 +3,15 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use brief_syntax::system::DirEntry;
-use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, System, Target, TargetKind};
 
 use crate::answer::{Answer, Applied, Item, LeftOut, Level, Name, Owner, Reason};
 use crate::moment::Moment;
-use crate::{Dialect, PathQuestion, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, PathQuestion, Reader, Shelf};
 
 use super::place::Environment;
-use super::{NAME, Query, Resolution, Scope, check, resolve, resolve_with};
+use super::whole::Whole;
+use super::{NAME, Query, Resolution, Scope, resolve_with};
 
 /// The dialect of `.context` directories.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +23,7 @@ impl Dialect for Hosted {
     }
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Directories::default()))
+        Some(Box::new(Whole::default()))
     }
 
     fn ask(&self, system: &dyn System, question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
@@ -52,10 +51,6 @@ impl Shelf for Answered {
         &self.0.diagnostics
     }
 
-    fn check_against(&self, _: &ProjectFiles) -> Vec<Diagnostic> {
-        Vec::new()
-    }
-
     fn file_count(&self) -> usize {
         self.0.items.len() + self.0.left_out.len()
     }
@@ -63,7 +58,7 @@ impl Shelf for Answered {
 
 /// The user's own first, then by the directory that the file is for. What a configuration includes
 /// belongs to the place where the work is done.
-fn level(path: &Path, scope: Scope, place: &Resolution) -> Level {
+pub(super) fn level(path: &Path, scope: Scope, place: &Resolution) -> Level {
     match scope {
         Scope::Global => Level::of_user(false),
         Scope::Mounted => Level::of_directory(&place.mounted, false),
@@ -76,7 +71,7 @@ fn level(path: &Path, scope: Scope, place: &Resolution) -> Level {
     }
 }
 
-fn applied<'s>(item: &'s super::Item, place: &Resolution) -> Applied<'s> {
+pub(super) fn applied<'s>(item: &'s super::Item, place: &Resolution) -> Applied<'s> {
     Applied::new(
         Item {
             dialect: NAME,
@@ -96,7 +91,7 @@ fn applied<'s>(item: &'s super::Item, place: &Resolution) -> Applied<'s> {
     )
 }
 
-fn left_out<'s>(left_out: &'s super::LeftOut, place: &Resolution) -> LeftOut<'s> {
+pub(super) fn left_out<'s>(left_out: &'s super::LeftOut, place: &Resolution) -> LeftOut<'s> {
     let name = left_out.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     LeftOut {
         dialect: NAME,
@@ -121,65 +116,4 @@ pub fn owner_of(system: &dyn System, directory: &Target) -> Option<Target> {
     let depth = (0..names.len())
         .find(|&depth| names.len() - depth >= client_path.len() && is_here(&names[depth..]))?;
     Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
-}
-
-/// Every context directory of a project, each by itself.
-#[derive(Default)]
-struct Directories {
-    /// Each owner below the root, with what its own directory says.
-    found: Vec<(String, Resolution)>,
-    diagnostics: Vec<Diagnostic>,
-}
-
-impl Reader for Directories {
-    fn visit(&mut self, visit: &Visit<'_>) {
-        let client_path = Environment::of(visit.system(), &mut Vec::new()).client;
-        // A path that climbs out of its directory is not found by looking into it.
-        let Some(first) = client_path.first() else { return };
-        let is_there =
-            |entries: &[DirEntry]| entries.iter().any(|entry| entry.name == first.as_str());
-        if !visit.entries().is_some_and(is_there) {
-            return;
-        }
-        let owner = visit.path();
-        let query = Query { mounted: visit.root(), path: &owner, mentions: &[] };
-        let mut resolution = resolve(visit.system(), &query);
-        // What the user has at home is not the project's, and each directory speaks for itself.
-        resolution.items.retain(|item| item.scope == Scope::Working);
-        resolution.left_out.retain(|left_out| left_out.path.starts_with(&owner));
-        resolution.diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&owner));
-        self.diagnostics.append(&mut resolution.diagnostics);
-        self.found.push((visit.slashed().to_owned(), resolution));
-    }
-
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
-        self
-    }
-}
-
-impl Shelf for Directories {
-    fn resolve<'s>(&'s self, _: &Moment, answer: &mut Answer<'s>) {
-        for (_, resolution) in &self.found {
-            answer.items.extend(resolution.items.iter().map(|item| applied(item, resolution)));
-            let out = resolution.left_out.iter().map(|out| left_out(out, resolution));
-            answer.left_out.extend(out);
-        }
-    }
-
-    fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
-    }
-
-    fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {
-        let own = |(owner, resolution): &(String, Resolution)| {
-            let below: Vec<&str> = files.files_below(owner).collect();
-            let items = resolution.items.iter().filter(|item| item.scope == Scope::Working);
-            items.flat_map(|item| check::dead_globs(item, &below)).collect::<Vec<_>>()
-        };
-        self.found.iter().flat_map(own).collect()
-    }
-
-    fn file_count(&self) -> usize {
-        self.found.iter().map(|(_, found)| found.items.len() + found.left_out.len()).sum()
-    }
 }

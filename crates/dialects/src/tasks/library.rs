@@ -16,13 +16,10 @@ use brief_syntax::{Diagnostic, Source, Span, limits};
 use super::managed;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
 use super::parse::front_matter;
-use super::places::{self, Holder, NAMESPACES, NOT_RULES, Place};
+use super::places::{self, Holder, NAMESPACES, NOT_RULES, Place, SCRIPT_SUFFIX, is_script, stem};
 
 /// The name of a skill's file in its directory.
 const SKILL_FILE: &str = "SKILL.md";
-
-/// What a rule's script is called, after the rule's own name.
-const SCRIPT_SUFFIX: &str = "-bootstrap";
 
 /// The search roots, open, and what was wrong with what was read from them.
 pub struct Library<'s> {
@@ -107,17 +104,27 @@ impl<'s> Library<'s> {
         namespace: Option<&str>,
         wanted: &dyn Fn(&str) -> bool,
     ) -> Vec<Document> {
-        let mut search = Search {
-            library: self,
-            kind,
-            wanted,
-            seen: BTreeSet::new(),
-            entered: BTreeSet::new(),
-            room: limits::TASK_BYTES,
-            found: Vec::new(),
-        };
+        let mut search = Search::new(self, kind, wanted);
         for root in &self.roots {
             search.root(root, namespace);
+        }
+        search.found
+    }
+
+    /// Returns the files of a kind that lie in `.agents`, not those of other tools.
+    pub(super) fn own_documents(&self, kind: Kind) -> Vec<Document> {
+        let mut search = Search::new(self, kind, &|_| true);
+        let place = Place::Tree("");
+        let folder = places::folder(kind);
+        for root in &self.roots {
+            search.place(root, None, place, &Path::new(places::OWN).join(folder));
+            let Some((namespaces, _)) = self.enter(root, Path::new(NAMESPACES)) else { continue };
+            let mut entries = namespaces.first_entries(limits::TASK_FILES).unwrap_or_default();
+            entries.sort_unstable();
+            for name in entries.iter().filter_map(|entry| entry.name.to_str()) {
+                let below = Path::new(NAMESPACES).join(name).join(folder);
+                search.place(root, Some(name), place, &below);
+            }
         }
         search.found
     }
@@ -264,7 +271,19 @@ struct Folder<'f> {
     place: Place,
 }
 
-impl Search<'_, '_> {
+impl<'l, 's> Search<'l, 's> {
+    fn new(library: &'l Library<'s>, kind: Kind, wanted: &'l dyn Fn(&str) -> bool) -> Self {
+        Search {
+            library,
+            kind,
+            wanted,
+            seen: BTreeSet::new(),
+            entered: BTreeSet::new(),
+            room: limits::TASK_BYTES,
+            found: Vec::new(),
+        }
+    }
+
     fn root(&mut self, root: &OpenRoot, namespace: Option<&str>) {
         if let Some(namespace) = namespace {
             let own = Path::new(NAMESPACES).join(namespace).join(places::folder(self.kind));
@@ -569,15 +588,4 @@ fn users_text(kind: Kind, bytes: Vec<u8>) -> Option<Vec<u8>> {
     let length = bytes.len();
     let bytes = managed::without_block(bytes);
     (bytes.len() == length || !bytes.trim_ascii().is_empty()).then_some(bytes)
-}
-
-/// The name of a Markdown file without its extension.
-fn stem(name: &OsStr) -> Option<&OsStr> {
-    let path = Path::new(name);
-    let extension = path.extension()?;
-    (extension == "md" || extension == "mdc").then(|| path.file_stem().unwrap_or_default())
-}
-
-fn is_script(name: &OsStr) -> bool {
-    name.to_string_lossy().ends_with(SCRIPT_SUFFIX)
 }

@@ -14,6 +14,7 @@ mod managed;
 mod mcp;
 mod model;
 mod notes;
+mod own;
 mod parameters;
 mod parse;
 mod places;
@@ -35,6 +36,7 @@ pub use parameters::{ParameterError, Parameters};
 pub use prompt::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError};
 pub use render::{Layout, Part};
 pub use selectors::{SelectorError, Selectors, Verdict};
+pub(crate) use shelf::reads;
 pub use shelf::{Tasks, is_rule_file, owner_of};
 pub use skill::Skill;
 

@@ -3,7 +3,8 @@
 //! The order is part of the output, so it is data and fixed: `.agents` first, then the agents' own
 //! places (ruling T6).
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use super::model::Kind;
 
@@ -30,6 +31,9 @@ impl Place {
         }
     }
 }
+
+/// The directory of files that belong to no other tool.
+pub(super) const OWN: &str = ".agents";
 
 /// Where namespaces lie: `.agents/namespaces/<name>/{tasks,commands,rules,skills}`.
 pub(super) const NAMESPACES: &str = ".agents/namespaces";
@@ -149,11 +153,41 @@ pub(super) fn is_beginning(name: &str) -> bool {
     all.map(|place| place.path()).any(|path| path.split('/').next() == Some(name))
 }
 
+/// Returns whether the rules or skills at a path of the root, a file or a directory, are read.
+pub(super) fn reads(path: &str) -> bool {
+    [RULES, SKILLS].into_iter().flatten().any(|place| {
+        let Some(inside) = path.strip_prefix(place.path()) else { return false };
+        match place {
+            Place::Tree(_) => inside.is_empty() || inside.starts_with('/'),
+            Place::AgentTree(_) => {
+                let below = inside.strip_prefix('/').and_then(|below| below.split('/').next());
+                below.is_some_and(|name| NOT_RULES.binary_search(&name).is_err())
+            }
+            Place::File(_) | Place::Skills(_) => inside.is_empty(),
+        }
+    })
+}
+
 /// Returns whether a directory is one of the places, lies in one, or holds one.
 pub(super) fn is_at_place(directory: &[OsString]) -> bool {
     let all = [TASKS, COMMANDS, RULES, SKILLS].into_iter().flatten();
     let mut all = all.map(|place| place.path()).chain([NAMESPACES]);
     all.any(|path| path.split('/').zip(directory).all(|(part, name)| name == part))
+}
+
+/// What a rule's script is called, after the rule's own name.
+pub(super) const SCRIPT_SUFFIX: &str = "-bootstrap";
+
+/// The name of a Markdown file without its extension.
+pub(super) fn stem(name: &OsStr) -> Option<&OsStr> {
+    let path = Path::new(name);
+    let extension = path.extension()?;
+    (extension == "md" || extension == "mdc").then(|| path.file_stem().unwrap_or_default())
+}
+
+/// Returns whether a file is the script of a rule, by its name.
+pub(super) fn is_script(name: &OsStr) -> bool {
+    name.to_string_lossy().ends_with(SCRIPT_SUFFIX)
 }
 
 #[cfg(test)]
@@ -169,6 +203,20 @@ mod tests {
     fn a_beginning_is_the_first_name_of_a_place() {
         assert!(is_beginning(".agents") && is_beginning("CLAUDE.md") && is_beginning(".github"));
         assert!(!is_beginning("src") && !is_beginning("rules"));
+    }
+
+    #[test]
+    fn rules_and_skills_of_clients_are_read() {
+        for path in
+            ["CLAUDE.md", ".claude/rules", ".claude/CLAUDE.md", ".cursor/rules", ".claude/skills"]
+        {
+            assert!(reads(path), "{path}");
+        }
+        for path in
+            [".claude/agents", ".github/instructions", ".clinerules", "QWEN.md", ".cursorrulesx"]
+        {
+            assert!(!reads(path), "{path}");
+        }
     }
 
     #[test]

@@ -8,12 +8,15 @@ use brief_syntax::project::{Target, TargetKind};
 use brief_syntax::system::{DirEntry, FileKind, System};
 use brief_syntax::walk::Visit;
 
-use crate::{Dialect, Reader, Shelf};
+use crate::answer::Answer;
+use crate::moment::Moment;
+use crate::{Dialect, PathQuestion, Reader, Shelf};
 
 use super::NAME;
 use super::check::Checked;
 use super::library::Library;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
+use super::own::Own;
 use super::places;
 use super::script;
 
@@ -26,7 +29,10 @@ impl Dialect for Tasks {
         NAME
     }
 
-    /// A task is asked for by name, not by path, so only a look at the whole project reads these.
+    fn mounted_reader(&self, question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
+        Some(Box::new(Own::along(question)))
+    }
+
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(Projects::default()))
     }
@@ -39,6 +45,11 @@ pub fn owner_of(directory: &Target) -> Option<Target> {
     Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
 }
 
+/// Returns whether the rules or skills at a path below a project, a file or a directory, are read.
+pub(crate) fn reads(path: &str) -> bool {
+    places::reads(path)
+}
+
 /// Returns whether a file of that name holds rules, wherever it lies.
 pub fn is_rule_file(name: &OsStr) -> bool {
     name.to_str().is_some_and(places::is_beginning)
@@ -49,6 +60,8 @@ pub fn is_rule_file(name: &OsStr) -> bool {
 struct Projects {
     diagnostics: Vec<Diagnostic>,
     files: usize,
+    own: Own,
+    is_started: bool,
     /// Read once, for the first project that wants it.
     home: Option<AtHome>,
 }
@@ -71,24 +84,38 @@ impl AtHome {
 
 impl Reader for Projects {
     fn visit(&mut self, visit: &Visit<'_>) {
+        if !std::mem::replace(&mut self.is_started, true) {
+            self.own.read_home(visit.system(), visit.root());
+            // Its mistakes are not the project's.
+            self.own.forget_diagnostics();
+        }
         let begins = |entries: &[DirEntry]| {
             let mut names = entries.iter().filter_map(|entry| entry.name.to_str());
             names.any(places::is_beginning)
         };
         if visit.entries().is_some_and(begins) {
             let home = self.home.get_or_insert_with(|| AtHome::read(visit.system()));
-            let (files, diagnostics) = check(visit.system(), &visit.path(), home);
-            self.files += files;
+            let directory = visit.path();
+            let (documents, diagnostics) = check(visit.system(), &directory, home);
+            self.files += documents.len();
             self.diagnostics.extend(diagnostics);
+            for document in documents {
+                self.own.add_listed(document, &directory, visit.slashed());
+            }
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(mut self: Box<Self>) -> Box<dyn Shelf> {
+        self.own = std::mem::take(&mut self.own).sorted();
         self
     }
 }
 
 impl Shelf for Projects {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+        self.own.resolve(moment, answer);
+    }
+
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
@@ -98,8 +125,8 @@ impl Shelf for Projects {
     }
 }
 
-/// Checks the files of one directory; returns how many there are.
-fn check(system: &dyn System, directory: &Path, home: &AtHome) -> (usize, Vec<Diagnostic>) {
+/// Reads the files of one directory and checks them.
+fn check(system: &dyn System, directory: &Path, home: &AtHome) -> (Vec<Document>, Vec<Diagnostic>) {
     let library = open(system, directory, Origin::Project);
     let documents = everything(&library);
     let mut diagnostics = library.take_diagnostics();
@@ -117,7 +144,7 @@ fn check(system: &dyn System, directory: &Path, home: &AtHome) -> (usize, Vec<Di
     if !documents.is_empty() {
         diagnostics.extend(checked.diagnostics());
     }
-    (documents.len(), diagnostics)
+    (documents, diagnostics)
 }
 
 fn open<'s>(system: &'s dyn System, directory: &Path, origin: Origin) -> Library<'s> {

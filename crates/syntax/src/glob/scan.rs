@@ -39,6 +39,11 @@ impl<'p> Class<'p> {
         Ranges { body: self.body }
     }
 
+    /// Whether a separator is written in the class, so that the pattern cannot be cut at each.
+    pub(super) fn names_separator(self) -> bool {
+        self.body.contains('/')
+    }
+
     pub(super) fn admits(self, character: char, case: Case) -> bool {
         self.ranges().any(|range| range.admits(character, case)) != self.negated
     }

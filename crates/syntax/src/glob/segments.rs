@@ -80,7 +80,7 @@ impl Survey {
             Token::Open | Token::Next | Token::Close => segment.has_braces = true,
             Token::Literal(_) | Token::AnyCharacter | Token::Class(_) => {
                 segment.has_text |= !within_braces;
-                if matches_separator(token, case) {
+                if concerns_separator(token, case) {
                     self.in_segments = false;
                 }
             }
@@ -103,10 +103,10 @@ impl Survey {
     }
 }
 
-fn matches_separator(token: Token<'_>, case: Case) -> bool {
+fn concerns_separator(token: Token<'_>, case: Case) -> bool {
     match token {
         Token::Literal(character) => character == '/',
-        Token::Class(class) => class.admits('/', case),
+        Token::Class(class) => class.names_separator() || class.admits('/', case),
         _ => false,
     }
 }

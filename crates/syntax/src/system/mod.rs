@@ -6,6 +6,7 @@
 //! it, and a FIFO cannot make it wait.
 
 mod interruption;
+mod listing;
 mod memory;
 mod os;
 #[cfg(unix)]
@@ -21,6 +22,7 @@ mod os_write;
 mod private;
 mod process;
 mod remembered;
+mod tree;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -28,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use interruption::Interruption;
+pub use listing::{Listed, ListedKind, Listing};
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use private::{
@@ -35,6 +38,7 @@ pub use private::{
 };
 pub use process::{Call, Companion, Ending, Environment, OverLimit, Stream};
 pub use remembered::Remembered;
+pub use tree::{Contents, Seen, TreeSystem};
 
 /// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -8,13 +8,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_clients::mcp;
-use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part, Selectors};
+use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part};
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::{Asked, Off, Outcome};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use super::mcp_servers::{self, servers_for};
+use super::question::read_selectors;
 use crate::assembly::{self, Assembled, Call, Directories, assemble, mention, write_rules};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -149,13 +150,7 @@ impl TaskArgs {
             let added = parameters.add_text(text.as_encoded_bytes());
             added.map_err(|error| CommandError::usage(error.to_string()))?;
         }
-        let mut selectors = Selectors::default();
-        for text in &self.selectors {
-            let added = selectors.add_text(text);
-            added.map_err(|error| {
-                CommandError::usage(error.to_string()).with_hint("write `-s key=value`")
-            })?;
-        }
+        let mut selectors = read_selectors(&self.selectors)?;
         if self.resume {
             selectors.add("resume", "true");
         }

@@ -1,0 +1,399 @@
+//! `brief diff`
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use brief_engine::diff::{
+    self, Asked, Change, ChangeKind, Changed, Comparison, Cover, Piece, Report, Side, slashed_below,
+};
+use brief_engine::{Catalog, Dialects, Moment, Root, Scope, estimate_tokens, hosted};
+use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
+use brief_syntax::Diagnostic;
+use brief_syntax::system::TreeSystem;
+use brief_syntax::walk::Ignored;
+use clap::Args;
+use similar::TextDiff;
+
+use super::mcp_servers;
+use super::question::{DialectArg, When, dialects};
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::short;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show for which files the guidance changes between two revisions, and how
+///
+/// With one revision, compares it with the working tree: what is there and not ignored, committed or
+/// not. `A..B` compares two, `A...B` what happened to B since A and B were one. git's objects are
+/// read; nothing is checked out and nothing of the repository is executed.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
+pub(crate) struct DiffArgs {
+    /// The older revision, or a range such as `main...HEAD`
+    #[arg(value_name = "REV", default_value = "HEAD")]
+    from: String,
+
+    /// The newer revision [default: the working tree]
+    #[arg(value_name = "REV")]
+    to: Option<String>,
+
+    /// Only what changes for these files and directories
+    #[arg(last = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    when: When,
+
+    /// Only this dialect; may be given several times
+    #[arg(long, value_name = "DIALECT")]
+    only: Vec<DialectArg>,
+
+    /// What this client does not load by itself
+    #[arg(long, value_name = "CLIENT", value_parser = mcp_servers::clients())]
+    client: Option<String>,
+
+    /// One line for each change, without its text
+    #[arg(long, conflicts_with = "json")]
+    stat: bool,
+
+    /// Exit with 1 when anything changes
+    #[arg(long)]
+    exit_code: bool,
+
+    /// Print JSON: each change with both texts and the files that it concerns
+    #[arg(long)]
+    json: bool,
+}
+
+/// How long two texts are compared for the smallest difference; then a larger one will do.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Paths that are shown to people.
+const PATHS: usize = 5;
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &DiffArgs,
+) -> Result<ExitCode, CommandError> {
+    let started = session.root()?;
+    let repository = Repository::find(session.shared_system(), started.path())
+        .map_err(|error| refusal(&error))?;
+    // A bare repository is seen from its top: it has no other directories.
+    let root = repository.top().map_or(repository.mount(), |_| started.path());
+    let (before, after) = states(session, &repository, args).map_err(|error| refusal(&error))?;
+    let within = within(args)?;
+    let only: Vec<_> = args.only.iter().map(|dialect| dialect.name()).collect();
+    let (old, new) = (before.read(root, dialects(&only)), after.read(root, dialects(&only)));
+    let changed = diff::changed(root, &before.tree.seen(), &after.tree.seen());
+    let moment = Moment {
+        action: args.when.on.action(),
+        timing: args.when.when.timing(),
+        client: args.client.clone(),
+        ..Moment::default()
+    };
+    let asked = Asked { moment: &moment, changed: &changed, within: &within };
+    let comparison = diff::compare(old, new, &asked);
+    let (old_problems, new_problems) =
+        (problems(old, root, &changed), problems(new, root, &changed));
+    if args.json {
+        let from = before.side(&old_problems);
+        let to = after.side(&new_problems);
+        let comparison = &comparison;
+        ui.print_json(&Report { root, from, to, moment: &moment, comparison })?;
+    } else {
+        mention(ui, &before, &old_problems, root)?;
+        mention(ui, &after, &new_problems, root)?;
+        for (index, change) in comparison.changes.iter().enumerate() {
+            let printer = Printer { root, comparison: &comparison };
+            if args.stat {
+                printer.print_line(ui, change)?;
+                continue;
+            }
+            if index > 0 {
+                ui.print_line("")?;
+            }
+            printer.print(ui, change)?;
+        }
+        ui.status(&summary(&comparison, &before, &after))?;
+    }
+    let is_different = args.exit_code && !comparison.changes.is_empty();
+    Ok(if is_different { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn refusal(error: &HistoryError) -> CommandError {
+    match error {
+        HistoryError::NotARevision(_) => CommandError::usage(error.to_string()),
+        HistoryError::Interrupted => CommandError::interrupted(),
+        _ => CommandError::refused(error.to_string()),
+    }
+}
+
+/// One of the states that are compared.
+struct State {
+    tree: TreeSystem,
+    /// `None` for the working tree.
+    commit: Option<Commit>,
+}
+
+/// Finds the states that the user names.
+fn states(
+    session: &Session,
+    repository: &Repository,
+    args: &DiffArgs,
+) -> Result<(State, State), HistoryError> {
+    // The user's own files are the same on both sides, so there is no home directory.
+    let name = hosted::CLIENT_PATH_VARIABLE;
+    let env: BTreeMap<_, _> =
+        session.system().env(name).map(|value| (name.to_owned(), value)).into_iter().collect();
+    let (from, to) = match Revisions::parse(&args.from, args.to.as_deref()) {
+        Revisions::Working(from) => (repository.commit(&from)?, None),
+        Revisions::Two(from, to) => (repository.commit(&from)?, Some(repository.commit(&to)?)),
+        Revisions::SinceBase(left, right) => {
+            let (left, right) = (repository.commit(&left)?, repository.commit(&right)?);
+            (repository.merge_base(&left, &right)?, Some(right))
+        }
+    };
+    let Some(to) = to else {
+        let after = repository.working_tree(&env)?;
+        let before = repository.tree(&from, &env)?;
+        return Ok((
+            State { tree: before, commit: Some(from) },
+            State { tree: after, commit: None },
+        ));
+    };
+    let (before, after) = (repository.tree(&from, &env)?, repository.tree(&to, &env)?);
+    Ok((State { tree: before, commit: Some(from) }, State { tree: after, commit: Some(to) }))
+}
+
+impl State {
+    /// Reads all guidance. A root that is not there yet, or no longer, has none.
+    fn read(&self, root: &Path, dialects: Dialects<'_>) -> &'static Catalog {
+        let start = Session::top();
+        // Everything in a tree counts, whatever its `.gitignore` files say.
+        let scope = Scope { start: &start, ignored: Ignored::Visit, dialects };
+        let nothing = TreeSystem::empty(root);
+        let read = |tree: &TreeSystem| {
+            Root::open(tree, root).map(|root| Catalog::whole(tree, &root, scope))
+        };
+        let catalog = read(&self.tree).or_else(|_| read(&nothing));
+        let catalog = catalog.expect("an empty tree has its top");
+        // Giving two large catalogs back piece by piece at the end would only take time.
+        Box::leak(Box::new(catalog))
+    }
+
+    fn side<'s>(&'s self, diagnostics: &'s [Diagnostic]) -> Side<'s> {
+        let commit = self.commit.as_ref();
+        Side {
+            revision: commit.map(|commit| commit.revision.as_str()),
+            commit: commit.map(|commit| commit.id.as_str()),
+            diagnostics,
+        }
+    }
+
+    /// What it is called in a sentence.
+    fn name(&self) -> String {
+        match &self.commit {
+            Some(commit) if commit.id.starts_with(&commit.revision) => short(&commit.id).to_owned(),
+            Some(commit) => format!("{} ({})", commit.revision, short(&commit.id)),
+            None => "the working tree".to_owned(),
+        }
+    }
+}
+
+/// Returns the paths to look at, below the root.
+fn within(args: &DiffArgs) -> Result<Vec<String>, CommandError> {
+    args.paths
+        .iter()
+        .map(|path| {
+            let outside = || {
+                CommandError::usage(format!(
+                    "`{}` does not lead below this directory",
+                    path.display()
+                ))
+                .with_hint("name paths relative to it, or start elsewhere with `-C DIR`")
+            };
+            let mut names: Vec<String> = Vec::new();
+            for component in path.components() {
+                match component {
+                    Component::Normal(name) => names.push(name.to_string_lossy().into_owned()),
+                    Component::CurDir => {}
+                    Component::ParentDir if names.pop().is_some() => {}
+                    _ => return Err(outside()),
+                }
+            }
+            Ok(names.join("/"))
+        })
+        .collect()
+}
+
+/// Returns what is wrong with the files that are not the same, and what was not read at all.
+fn problems(catalog: &Catalog, root: &Path, changed: &[Changed]) -> Vec<Diagnostic> {
+    let mut diagnostics = catalog.diagnostics();
+    diagnostics.retain(|diagnostic| {
+        let path = slashed_below(root, diagnostic.path());
+        diagnostic.code.starts_with("project/")
+            || changed.binary_search_by(|changed| changed.path.as_str().cmp(&path)).is_ok()
+    });
+    diagnostics
+}
+
+fn mention(
+    ui: &mut Ui,
+    state: &State,
+    problems: &[Diagnostic],
+    root: &Path,
+) -> Result<(), CommandError> {
+    for problem in problems {
+        let place = format!("{}:{}", slashed_below(root, problem.path()), problem.position().line);
+        let Diagnostic { code, message, .. } = problem;
+        ui.warning(&format!("in {}, {place}: {message} [{code}]", state.name()))?;
+    }
+    Ok(())
+}
+
+/// Puts changes into words for people.
+struct Printer<'p> {
+    root: &'p Path,
+    comparison: &'p Comparison<'p>,
+}
+
+impl Printer<'_> {
+    /// A change with its text.
+    fn print(&self, ui: &mut Ui, change: &Change<'_>) -> Result<(), CommandError> {
+        let Some(heading) = self.heading(change) else { return Ok(()) };
+        ui.print_heading(&heading)?;
+        ui.print_line(format!("  {}", concerned(&self.comparison.cover(change))))?;
+        if let Some(was) = self.was(change) {
+            ui.print_line(format!("  {was}"))?;
+        }
+        if matches!(change.kind, ChangeKind::Added | ChangeKind::Removed | ChangeKind::Text) {
+            for line in compared(change) {
+                ui.print_compared("    ", &line)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A change in one line.
+    fn print_line(&self, ui: &mut Ui, change: &Change<'_>) -> Result<(), CommandError> {
+        let Some(heading) = self.heading(change) else { return Ok(()) };
+        let lines = compared(change);
+        let count = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
+        let lines = match change.kind {
+            ChangeKind::Added | ChangeKind::Removed | ChangeKind::Text => {
+                format!(", +{} -{}", count('+'), count('-'))
+            }
+            ChangeKind::State | ChangeKind::Moved | ChangeKind::Order => String::new(),
+        };
+        let cover = concerned(&self.comparison.cover(change));
+        ui.print_line(brief_syntax::text::visible_line(&format!("{heading}{lines}, {cover}")))?;
+        Ok(())
+    }
+
+    fn place(&self, piece: &Piece<'_>) -> String {
+        format!("{}:{}", slashed_below(self.root, piece.path), piece.line)
+    }
+
+    fn heading(&self, change: &Change<'_>) -> Option<String> {
+        let piece = change.piece()?;
+        let word = match change.kind {
+            ChangeKind::Added => "added",
+            ChangeKind::Removed => "removed",
+            ChangeKind::Text => "changed",
+            ChangeKind::State => piece.state.as_str(),
+            ChangeKind::Moved => "moved",
+            ChangeKind::Order => "reordered",
+        };
+        let tokens = |piece: &Option<Piece<'_>>| {
+            piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
+        };
+        let (before, after) = (tokens(&change.before), tokens(&change.after));
+        let tokens = match (before, after) {
+            (before, after) if before == after => format!("{after}"),
+            (before, after) => format!("{before} -> {after}"),
+        };
+        let place = self.place(piece);
+        Some(format!("{word:<9} {place}  {} ({}), {tokens} tokens", piece.name, piece.dialect))
+    }
+
+    /// What it was before, where the text does not tell.
+    fn was(&self, change: &Change<'_>) -> Option<String> {
+        let (before, after) = (change.before.as_ref()?, change.after.as_ref()?);
+        match change.kind {
+            ChangeKind::Moved => Some(format!("was {}", self.place(before))),
+            _ if before.state != after.state => {
+                Some(format!("was {}, is {}", before.state.as_str(), after.state.as_str()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the lines of both texts that are not in the other, with some around them.
+fn compared(change: &Change<'_>) -> Vec<String> {
+    let text = |piece: Option<&Piece<'_>>| {
+        let Some(piece) = piece else { return String::new() };
+        let description = match piece.description.trim() {
+            "" => String::new(),
+            description => format!("description: {description}\n"),
+        };
+        format!("{description}{}\n", piece.text.trim_end())
+    };
+    let (before, after) = (text(change.before.as_ref()), text(change.after.as_ref()));
+    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(&before, &after);
+    let text = diff.unified_diff().to_string();
+    let is_short = change.before.is_none() || change.after.is_none();
+    // Where all lines are new or gone, nobody needs to know their numbers.
+    text.lines().filter(|line| !is_short || !line.starts_with("@@")).map(str::to_owned).collect()
+}
+
+/// Returns the files of a change in few words.
+fn concerned(cover: &Cover) -> String {
+    let files = |count: usize| {
+        if count == 1 { "1 file".to_owned() } else { format!("{} files", with_commas(count)) }
+    };
+    let mut parts: Vec<String> = Vec::new();
+    let mut named = 0;
+    for part in cover.parts.iter().take(PATHS) {
+        named += part.file_count;
+        parts.push(match part.path.as_str() {
+            path if path.ends_with('/') && cover.parts.len() > 1 => {
+                format!("{path} ({})", files(part.file_count))
+            }
+            path => path.to_owned(),
+        });
+    }
+    let more = match cover.file_count - named {
+        0 => String::new(),
+        more => format!(" and {} more", with_commas(more)),
+    };
+    format!("{}: {}{more}", files(cover.file_count), parts.join(", "))
+}
+
+fn with_commas(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn summary(comparison: &Comparison<'_>, before: &State, after: &State) -> String {
+    let between = format!("between {} and {}", before.name(), after.name());
+    let changes = match comparison.changes.len() {
+        0 => return format!("the guidance is the same, {between}"),
+        1 => "1 change".to_owned(),
+        count => format!("{} changes", with_commas(count)),
+    };
+    let (changed, all) = (comparison.changed_file_count(), comparison.file_count());
+    let plural = if all == 1 { "" } else { "s" };
+    let (changed, all) = (with_commas(changed), with_commas(all));
+    format!("{changes} for {changed} of {all} file{plural}, {between}")
+}

@@ -1,0 +1,275 @@
+//! Every context directory of a project, for questions about any path in it.
+//!
+//! A directory without context of its own has what its parent has, so one answer is kept for each
+//! directory that changes something. Only where a configuration looks at the working directory
+//! itself does every directory below it have an answer of its own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::system::DirEntry;
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, TargetKind};
+
+use crate::answer::{Answer, Applied, Reason};
+use crate::moment::Moment;
+use crate::{ProjectFiles, Reader, Shelf};
+
+use super::place::{DEPENDENCIES, Environment};
+use super::shelf::{applied, left_out};
+use super::{Item, Query, Resolution, Scope, Trigger, check, resolve, resolve::judge};
+
+/// What is known about the directories of a project.
+#[derive(Default)]
+pub(super) struct Whole {
+    /// What is known from the first directory on.
+    start: Option<Start>,
+    /// Where something changes, by directory with `/` between names.
+    places: BTreeMap<String, Here>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+struct Start {
+    root: PathBuf,
+    /// The name that the way to a context directory begins with. A path that climbs out of its
+    /// directory is not found by looking into it.
+    first_name: Option<String>,
+}
+
+struct Here {
+    resolution: Resolution,
+    /// Whether the directory has context of its own, which those below it inherit.
+    is_owner: bool,
+}
+
+impl Here {
+    /// Returns whether everything below the directory has the same answer: no configuration looks at
+    /// the working directory.
+    fn is_plain(&self) -> bool {
+        let config = &self.resolution.config;
+        let is_default = |pattern: &super::ConfigPattern| pattern.origin.is_none();
+        config.include_files.iter().all(is_default) && !config.ignore_ancestor_context.value
+    }
+}
+
+impl Whole {
+    /// Returns the nearest directory, at or above one, where something changes.
+    fn nearest(&self, directory: &str) -> Option<(&str, &Here)> {
+        let mut directory = directory;
+        loop {
+            if let Some((found, here)) = self.places.get_key_value(directory) {
+                return Some((found, here));
+            }
+            if directory.is_empty() {
+                return None;
+            }
+            directory = directory.rsplit_once('/').map_or("", |(parent, _)| parent);
+        }
+    }
+
+    fn resolve_at(visit: &Visit<'_>) -> Resolution {
+        let directory = visit.path();
+        let query = Query { mounted: visit.root(), path: &directory, mentions: &[] };
+        resolve(visit.system(), &query)
+    }
+}
+
+impl Reader for Whole {
+    fn visit(&mut self, visit: &Visit<'_>) {
+        let start = self.start.get_or_insert_with(|| Start {
+            root: visit.root().to_owned(),
+            first_name: Environment::of(visit.system(), &mut Vec::new()).client.into_iter().next(),
+        });
+        let Some(first) = &start.first_name else { return };
+        let is_there =
+            |entries: &[DirEntry]| entries.iter().any(|entry| entry.name == first.as_str());
+        if visit.entries().is_some_and(is_there) {
+            let mut resolution = Whole::resolve_at(visit);
+            // Each directory speaks for itself.
+            let owner = visit.path();
+            let own = std::mem::take(&mut resolution.diagnostics).into_iter();
+            let own = own.filter(|diagnostic| diagnostic.path().starts_with(&owner));
+            self.diagnostics.extend(own);
+            let here = Here { resolution, is_owner: true };
+            self.places.insert(visit.slashed().to_owned(), here);
+            return;
+        }
+        let above = self.nearest(visit.slashed());
+        let name = visit.slashed().rsplit('/').next().unwrap_or_default();
+        // The first directory has at least what the user has at home.
+        if above.is_none_or(|(_, above)| !above.is_plain()) || DEPENDENCIES.contains(&name) {
+            let mut resolution = Whole::resolve_at(visit);
+            resolution.diagnostics.clear();
+            let here = Here { resolution, is_owner: false };
+            self.places.insert(visit.slashed().to_owned(), here);
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+        self
+    }
+}
+
+impl Shelf for Whole {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+        let Some(target) = &moment.target else { return self.list(answer) };
+        let directory = match target.kind() {
+            TargetKind::Directory => target.slashed(),
+            TargetKind::File => target.slashed().rsplit_once('/').map_or("", |(parent, _)| parent),
+        };
+        let Some((found, here)) = self.nearest(directory) else { return };
+        let root = self.start.as_ref().map(|start| start.root.as_path());
+        let file = root
+            .filter(|_| target.kind() == TargetKind::File)
+            .map(|root| root.join(target.slashed()));
+        let is_inherited = here.is_owner && found != directory;
+        let place = &here.resolution;
+        for item in &place.items {
+            let mut applied = judged(item, place, file.as_deref());
+            if is_inherited && item.scope == Scope::Working {
+                let scope = if found.is_empty() { Scope::Mounted } else { Scope::Ancestor };
+                applied.item.scope = scope.as_str();
+            }
+            answer.items.push(applied);
+        }
+        answer.left_out.extend(place.left_out.iter().map(|out| left_out(out, place)));
+        answer.hosted = Some(place);
+    }
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {
+        let own = |(owner, here): (&String, &Here)| {
+            let below: Vec<&str> = files.files_below(owner).collect();
+            let items = here.own_items();
+            items.flat_map(|item| check::dead_globs(item, &below)).collect::<Vec<_>>()
+        };
+        self.owners().flat_map(own).collect()
+    }
+
+    fn file_count(&self) -> usize {
+        self.owners().map(|(_, here)| here.own_items().count() + here.own_left_out().count()).sum()
+    }
+}
+
+impl Whole {
+    fn owners(&self) -> impl Iterator<Item = (&String, &Here)> {
+        self.places.iter().filter(|(_, here)| here.is_owner)
+    }
+
+    /// What every directory says for itself, whatever its triggers.
+    fn list<'s>(&'s self, answer: &mut Answer<'s>) {
+        for (_, here) in self.owners() {
+            let place = &here.resolution;
+            answer.items.extend(here.own_items().map(|item| applied(item, place)));
+            answer.left_out.extend(here.own_left_out().map(|out| left_out(out, place)));
+        }
+    }
+}
+
+impl Here {
+    fn own_items(&self) -> impl Iterator<Item = &Item> {
+        self.resolution.items.iter().filter(|item| item.scope == Scope::Working)
+    }
+
+    fn own_left_out(&self) -> impl Iterator<Item = &super::LeftOut> {
+        let owner = &self.resolution.working;
+        self.resolution.left_out.iter().filter(move |left_out| left_out.path.starts_with(owner))
+    }
+}
+
+/// Judges anew what depends on the file.
+fn judged<'s>(item: &'s Item, place: &Resolution, file: Option<&Path>) -> Applied<'s> {
+    let mut applied = applied(item, place);
+    if item.trigger() == Trigger::Auto {
+        let (state, reason) = judge(&item.file, &item.anchor, file);
+        applied.item.state = state;
+        applied.reason = Reason::Composed(reason);
+    }
+    applied
+}
+
+#[cfg(test)]
+mod tests {
+    use brief_syntax::system::MemorySystem;
+    use brief_syntax::walk::{self, Ignored};
+    use brief_syntax::{Root, Target};
+
+    use super::super::{Hosted, Options};
+    use super::*;
+    use crate::{Dialect, PathQuestion};
+
+    type Seen = Vec<(String, &'static str, &'static str, String)>;
+
+    fn seen(shelf: &dyn Shelf, target: &Target) -> Seen {
+        let moment = Moment { target: Some(target.clone()), ..Moment::default() };
+        let mut answer = Answer::default();
+        shelf.resolve(&moment, &mut answer);
+        let items = answer.items.iter().map(|applied| {
+            let item = &applied.item;
+            let reason = applied.reason.about(target.slashed()).to_string();
+            (item.name.to_string(), item.scope, item.state.as_str(), reason)
+        });
+        let out = answer.left_out.iter().map(|out| {
+            (out.name.to_string(), "", "out", out.reason.about(target.slashed()).to_string())
+        });
+        items.chain(out).collect()
+    }
+
+    /// The whole project at once and one path at a time give the same answer.
+    #[test]
+    fn every_path_has_the_answer_that_it_has_alone() {
+        let system = MemorySystem::new("/p")
+            .with_env("HOME", "/h")
+            .with_file("/h/.context/mine.md", "Mine.\n")
+            .with_file(".context/all.md", "All.\n")
+            .with_file(".context/ts.md", "---\ntrigger: auto\nglobs: 'web/**/*.ts'\n---\nTs.\n")
+            .with_file("web/.context/web.md", "Web.\n")
+            .with_file("web/a.ts", "")
+            .with_file("web/deep/er/b.ts", "")
+            .with_file("web/deep/er/b.css", "")
+            .with_file("inc/.context/context-config.json", r#"{"includeFiles": ["notes/*.md"]}"#)
+            .with_file("inc/x/notes/n.md", "Note.\n")
+            .with_file("inc/x/y/c.rs", "")
+            .with_file("alone/.context/own.md", "Own.\n")
+            .with_file(
+                "alone/.context/context-config.json",
+                r#"{"ignoreAncestorContext": true, "ignoreGlobalContext": true, "excludeFiles": ["ts.md"]}"#,
+            )
+            .with_file("alone/below/d.rs", "")
+            .with_file("vendor/lib/e.rs", "")
+            .with_file("plain/f.rs", "");
+        let root = Root::open(&system, Path::new("/p")).unwrap();
+        let top = Target::from_slashed("", TargetKind::Directory);
+        let mut reader = Hosted.whole_reader().unwrap();
+        walk::whole(&system, &root, &top, Ignored::Skip, &mut |visit| reader.visit(visit));
+        let whole = reader.finish();
+        for (path, kind) in [
+            ("plain/f.rs", TargetKind::File),
+            ("web", TargetKind::Directory),
+            ("web/a.ts", TargetKind::File),
+            ("web/deep/er/b.ts", TargetKind::File),
+            ("web/deep/er/b.css", TargetKind::File),
+            ("web/deep", TargetKind::Directory),
+            ("inc/x/y/c.rs", TargetKind::File),
+            ("inc/x/new.rs", TargetKind::File),
+            ("alone/g.rs", TargetKind::File),
+            ("alone/below/d.rs", TargetKind::File),
+            ("vendor/lib/e.rs", TargetKind::File),
+            ("top.ts", TargetKind::File),
+        ] {
+            let target = Target::from_slashed(path, kind);
+            let question = PathQuestion {
+                path: &root.path().join(path),
+                mounted: root.path(),
+                target: Some(&target),
+                mentions: &[],
+                hosted: Options::default(),
+            };
+            let alone = Hosted.ask(&system, &question).unwrap();
+            assert_eq!(seen(whole.as_ref(), &target), seen(alone.as_ref(), &target), "{path}");
+        }
+    }
+}

@@ -1,0 +1,507 @@
+//! Each client's idea of a file pattern.
+//!
+//! Claude Code expands braces itself, cuts a trailing `/**` off and takes the rest for lines of a
+//! `.gitignore`: a name without `/` matches at any depth, a directory stands for all below it, and
+//! `!` takes back. All others start at their workspace and know `*`, `**`, `?`, classes and braces.
+//! A test holds the first to the crate `ignore`.
+
+use brief_syntax::glob::{Glob, GlobError};
+use brief_syntax::{Span, TargetKind, limits};
+
+/// Whose patterns they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Semantics {
+    /// Lines of a `.gitignore`, after braces.
+    Claude,
+    /// Paths from the workspace.
+    Workspace,
+}
+
+/// The patterns of one file.
+#[derive(Debug)]
+pub(super) struct Globs {
+    semantics: Semantics,
+    /// As they were written.
+    written: Vec<String>,
+    spans: Vec<Span>,
+    rules: Vec<Rule>,
+}
+
+/// One pattern, braces expanded.
+#[derive(Debug)]
+struct Rule {
+    glob: Glob,
+    /// Which of the written patterns it comes from.
+    written: usize,
+    is_negated: bool,
+    is_directory: bool,
+}
+
+/// What is wrong with a list of patterns.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum GlobsProblem {
+    /// One of them is no pattern.
+    Invalid { span: Span, pattern: String, error: GlobError },
+    /// There are too many.
+    TooMany { span: Span },
+}
+
+impl Globs {
+    /// Reads patterns: each value may hold several, with commas between them.
+    ///
+    /// `None` means that they leave nothing out, so that there is nothing to match.
+    pub(super) fn read<'v>(
+        semantics: Semantics,
+        values: impl IntoIterator<Item = (&'v str, Span)>,
+        problems: &mut Vec<GlobsProblem>,
+    ) -> Option<Globs> {
+        let mut globs =
+            Globs { semantics, written: Vec::new(), spans: Vec::new(), rules: Vec::new() };
+        let mut count = 0;
+        // Claude Code takes a list that says `**` and nothing else for none.
+        let mut is_everything = true;
+        'values: for (value, span) in values {
+            for pattern in split(value) {
+                if globs.written.len() == limits::NATIVE_PATTERNS {
+                    problems.push(GlobsProblem::TooMany { span });
+                    break 'values;
+                }
+                globs.written.push(pattern.to_owned());
+                globs.spans.push(span);
+                let (expanded, is_cut) = match semantics {
+                    Semantics::Claude => expand(pattern, limits::NATIVE_PATTERNS - count),
+                    Semantics::Workspace => (vec![pattern.to_owned()], false),
+                };
+                count += expanded.len();
+                for pattern in &expanded {
+                    is_everything &= globs.add(pattern, span, problems);
+                }
+                if is_cut {
+                    problems.push(GlobsProblem::TooMany { span });
+                    break 'values;
+                }
+            }
+        }
+        (!is_everything || semantics == Semantics::Workspace).then_some(globs)
+    }
+
+    /// Adds one pattern; returns whether it says nothing about files.
+    fn add(&mut self, pattern: &str, span: Span, problems: &mut Vec<GlobsProblem>) -> bool {
+        let written = self.written.len() - 1;
+        let rule = match self.semantics {
+            Semantics::Claude => {
+                let pattern = pattern.strip_suffix("/**").unwrap_or(pattern);
+                if pattern.is_empty() {
+                    return true;
+                }
+                gitignore(pattern, written)
+            }
+            Semantics::Workspace => workspace(pattern, written).map(Some),
+        };
+        match rule {
+            Ok(rule) => self.rules.extend(rule),
+            Err(error) => {
+                let pattern = pattern.to_owned();
+                problems.push(GlobsProblem::Invalid { span, pattern, error });
+            }
+        }
+        pattern == "**"
+    }
+
+    /// Returns the patterns as they were written.
+    pub(super) fn written(&self) -> &[String] {
+        &self.written
+    }
+
+    /// Returns the pattern that covers a path, which is relative to what the patterns start at. A
+    /// directory is covered when a file in it could be.
+    pub(super) fn covering(&self, path: &str, kind: TargetKind) -> Option<&str> {
+        let rule = match (self.semantics, kind) {
+            (Semantics::Workspace, TargetKind::File) => {
+                self.rules.iter().find(|rule| rule.glob.matches(path))
+            }
+            (Semantics::Claude, TargetKind::File) => self.ignoring(path, kind),
+            (Semantics::Workspace, TargetKind::Directory) => {
+                self.rules.iter().find(|rule| rule.glob.could_match_inside(path))
+            }
+            (Semantics::Claude, TargetKind::Directory) => {
+                let inside = |rule: &&Rule| !rule.is_negated && rule.glob.could_match_inside(path);
+                self.ignoring(path, kind).or_else(|| self.rules.iter().find(inside))
+            }
+        };
+        rule.map(|rule| self.written[rule.written].as_str())
+    }
+
+    /// As `git` decides: from the top down, the last line that matches counts, and below a directory
+    /// that is ignored nothing is taken back.
+    fn ignoring(&self, path: &str, kind: TargetKind) -> Option<&Rule> {
+        let ends = path.match_indices('/').map(|(at, _)| (at, true));
+        let is_directory = kind == TargetKind::Directory;
+        let last = (!path.is_empty()).then_some((path.len(), is_directory));
+        ends.chain(last).find_map(|(end, is_directory)| {
+            let matches = |rule: &&Rule| {
+                (is_directory || !rule.is_directory) && rule.glob.matches(&path[..end])
+            };
+            self.rules.iter().rev().find(matches).filter(|rule| !rule.is_negated)
+        })
+    }
+
+    /// Returns the patterns that cover none of the files, with their places. What only takes back
+    /// is left alone.
+    pub(super) fn dead<'g>(&'g self, files: &[&str]) -> Vec<(&'g str, Span)> {
+        let mut dead = Vec::new();
+        for (index, (written, &span)) in self.written.iter().zip(&self.spans).enumerate() {
+            let rules = self.rules.iter().filter(|rule| rule.written == index && !rule.is_negated);
+            let rules: Vec<&Rule> = rules.collect();
+            let covers = |file: &&str| rules.iter().any(|rule| self.reaches(rule, file));
+            if !rules.is_empty() && !files.iter().any(covers) {
+                dead.push((written.as_str(), span));
+            }
+        }
+        dead
+    }
+
+    fn reaches(&self, rule: &Rule, file: &str) -> bool {
+        if self.semantics == Semantics::Claude {
+            let mut above = file.match_indices('/').map(|(at, _)| &file[..at]);
+            if above.any(|directory| rule.glob.matches(directory)) {
+                return true;
+            }
+        }
+        !rule.is_directory && rule.glob.matches(file)
+    }
+}
+
+/// Splits at the commas that stand outside of braces.
+fn split(value: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    let mut is_escaped = false;
+    value
+        .split(move |character| {
+            let is_plain = !is_escaped;
+            is_escaped = is_plain && character == '\\';
+            match character {
+                '{' if is_plain => depth += 1,
+                '}' if is_plain => depth = depth.saturating_sub(1),
+                ',' => return depth == 0,
+                _ => {}
+            }
+            false
+        })
+        .map(str::trim)
+        .filter(|pattern| !pattern.is_empty())
+}
+
+/// Puts each alternative of each pair of braces in, at most `budget` times. Returns whether there
+/// were more.
+fn expand(pattern: &str, budget: usize) -> (Vec<String>, bool) {
+    let mut finished = Vec::new();
+    let mut pending = vec![(pattern.to_owned(), 0)];
+    while let Some((pattern, from)) = pending.pop() {
+        if finished.len() + pending.len() >= budget {
+            return (finished, true);
+        }
+        let Some((start, end, parts)) = braces(&pattern, from) else {
+            finished.push(pattern);
+            continue;
+        };
+        let (before, after) = (&pattern[..start], &pattern[end..]);
+        // The first one is taken from the end.
+        for part in parts.iter().rev().take(budget) {
+            pending.push((format!("{before}{}{after}", part.trim()), start));
+        }
+    }
+    (finished, false)
+}
+
+/// Finds the first pair of braces with something in it, and its alternatives.
+fn braces(pattern: &str, from: usize) -> Option<(usize, usize, Vec<&str>)> {
+    let mut open: Option<usize> = None;
+    let mut depth = 0_usize;
+    let mut parts = Vec::new();
+    let mut part = 0;
+    let mut is_escaped = false;
+    for (at, character) in pattern.char_indices().skip_while(|&(at, _)| at < from) {
+        if is_escaped || character == '\\' {
+            is_escaped = !is_escaped;
+            continue;
+        }
+        match (character, depth) {
+            ('{', 0) => {
+                (open, part, depth) = (Some(at), at + 1, 1);
+                parts.clear();
+            }
+            ('{', _) => depth += 1,
+            (',', 1) => {
+                parts.push(&pattern[part..at]);
+                part = at + 1;
+            }
+            ('}', 1) => {
+                depth = 0;
+                parts.push(&pattern[part..at]);
+                if let Some(start) = open.filter(|&start| at > start + 1) {
+                    return Some((start, at + 1, parts));
+                }
+            }
+            ('}', depth_now) => depth = depth_now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Reads a pattern that starts at the workspace.
+fn workspace(pattern: &str, written: usize) -> Result<Rule, GlobError> {
+    let mut rest = pattern;
+    while let Some(shorter) = rest.strip_prefix("./") {
+        rest = shorter;
+    }
+    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    // A directory stands for what is in it.
+    let glob = match rest.strip_suffix('/') {
+        Some(directory) => Glob::new(&format!("{directory}/**"))?,
+        None => Glob::new(rest)?,
+    };
+    Ok(Rule { glob, written, is_negated: false, is_directory: false })
+}
+
+/// Reads a line of a `.gitignore`; a comment is none.
+fn gitignore(line: &str, written: usize) -> Result<Option<Rule>, GlobError> {
+    if line.starts_with('#') {
+        return Ok(None);
+    }
+    let (pattern, is_negated) = match line.strip_prefix('!') {
+        Some(rest) => (rest, true),
+        None => (line, false),
+    };
+    let (pattern, is_directory) = match pattern.strip_suffix('/') {
+        Some(rest) => (rest, true),
+        None => (pattern, false),
+    };
+    if pattern.is_empty() {
+        return Ok(None);
+    }
+    let is_anchored = pattern.contains('/');
+    let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
+    let mut text = String::with_capacity(pattern.len() + 4);
+    if !is_anchored && pattern != "**" {
+        text.push_str("**/");
+    }
+    push_plain(&mut text, pattern);
+    // What is in a directory, and not the directory.
+    if pattern.ends_with("/**") || pattern == "**" {
+        text.push_str("/*");
+    }
+    Ok(Some(Rule { glob: Glob::new(&text)?, written, is_negated, is_directory }))
+}
+
+/// Writes a pattern of git's as one of ours: braces mean nothing there, and no class admits `/`.
+fn push_plain(text: &mut String, pattern: &str) {
+    let mut rest = pattern.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '{' | '}' => text.extend(['\\', character]),
+            '\\' => {
+                text.push('\\');
+                text.extend(rest.next());
+            }
+            '[' => {
+                text.push('[');
+                let after = rest.as_str();
+                let is_negated = after.starts_with(['!', '^']);
+                if is_negated {
+                    text.push('!');
+                    rest.next();
+                }
+                push_class(text, &mut rest);
+                if is_negated {
+                    // The bracket that ends the class was written already.
+                    if text.pop() == Some(']') {
+                        text.push_str("/]");
+                    }
+                }
+            }
+            _ => text.push(character),
+        }
+    }
+}
+
+/// Copies the inside of a class with its closing bracket. A bracket that comes first is a letter.
+fn push_class(text: &mut String, rest: &mut std::str::Chars<'_>) {
+    let mut is_first = true;
+    while let Some(character) = rest.next() {
+        match character {
+            ']' if !is_first => return text.push(']'),
+            ']' => text.push_str("\\]"),
+            '\\' => {
+                text.push('\\');
+                text.extend(rest.next());
+            }
+            _ => text.push(character),
+        }
+        is_first = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(semantics: Semantics, values: &[&str]) -> Option<Globs> {
+        let mut problems = Vec::new();
+        let globs =
+            Globs::read(semantics, values.iter().map(|&value| (value, Span::at(0))), &mut problems);
+        assert_eq!(problems, []);
+        globs
+    }
+
+    fn covers(semantics: Semantics, values: &[&str], path: &str) -> bool {
+        let kind = if path.ends_with('/') { TargetKind::Directory } else { TargetKind::File };
+        let globs = read(semantics, values).expect("they say something");
+        globs.covering(path.trim_end_matches('/'), kind).is_some()
+    }
+
+    #[test]
+    fn commas_and_braces() {
+        let split = |value| split(value).collect::<Vec<_>>();
+        assert_eq!(split("a, b,,{c,d}/e , f"), ["a", "b", "{c,d}/e", "f"]);
+        assert_eq!(split("a{b,{c,d}},e"), ["a{b,{c,d}}", "e"]);
+        let expand = |pattern| expand(pattern, 1_000).0;
+        assert_eq!(expand("src/*.{ts,tsx}"), ["src/*.ts", "src/*.tsx"]);
+        assert_eq!(expand("{a,b}/{c, d}"), ["a/c", "a/d", "b/c", "b/d"]);
+        assert_eq!(expand("{a,{b,c}}x"), ["ax", "bx", "cx"]);
+        assert_eq!(expand("{}a{b"), ["{}a{b"]);
+        assert_eq!(expand("{a}"), ["a"]);
+    }
+
+    /// Claude Code, by its code; where its documentation says otherwise, the code counts.
+    #[test]
+    fn patterns_of_claude_are_lines_of_a_gitignore() {
+        for (values, path, expected) in [
+            (&["*.md"][..], "a/b.md", true),
+            (&["/*.md"], "a/b.md", false),
+            (&["/*.md"], "b.md", true),
+            (&["**/*.md"], "a/b.md", true),
+            (&["src"], "src/a/b.ts", true),
+            (&["src/**"], "src/a/b.ts", true),
+            // The `/**` is cut off, and what is left has no `/`.
+            (&["src/**"], "packages/x/src/b.ts", true),
+            (&["src/api/**"], "packages/src/api/b.ts", false),
+            (&["src/api/**"], "src/api/b.ts", true),
+            (&["src/**/*.{ts,tsx}"], "src/a/b.tsx", true),
+            (&["src/**/*.{ts,tsx}"], "src/b.ts", true),
+            (&["src/*.ts"], "src/a/b.ts", false),
+            (&["a.ts, b.ts"], "x/b.ts", true),
+            (&["**/*.ts", "!*.test.ts"], "a/b.test.ts", false),
+            (&["**/*.ts", "!*.test.ts"], "a/b.ts", true),
+            (&["src", "!src/a.ts"], "src/a.ts", true),
+            (&["\\[id\\].ts"], "app/[id].ts", true),
+            (&["[id].ts"], "app/i.ts", true),
+            (&["docs/"], "docs/a.md", true),
+            (&["docs/"], "docs", false),
+            (&["./src"], "src/a", false),
+            (&["**/*"], "a", true),
+            (&["src/api"], "src/", true),
+            (&["src/api"], "docs/", false),
+            (&["src/api"], "src/api/v1/", true),
+            (&["*.ts"], "anything/", true),
+        ] {
+            assert_eq!(covers(Semantics::Claude, values, path), expected, "{values:?} {path}");
+        }
+        for everything in [&["**"][..], &["**", "**"], &["/**"], &[], &["**, **"]] {
+            assert!(read(Semantics::Claude, everything).is_none(), "{everything:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_of_others_start_at_the_workspace() {
+        for (values, path, expected) in [
+            (&["*.py"][..], "a.py", true),
+            (&["*.py"], "a/b.py", false),
+            (&["**/*.py"], "a/b.py", true),
+            (&["**/*.py"], "b.py", true),
+            (&["**"], "a/b", true),
+            (&["**/*"], "a", true),
+            (&["*"], "a/b", false),
+            (&["src/**, docs/*.md"], "docs/a.md", true),
+            (&["src/{a,b}/*.ts"], "src/b/x.ts", true),
+            (&["/src/*.ts"], "src/x.ts", true),
+            (&["./src/"], "src/a/x.ts", true),
+            (&["src/**"], "src/api/", true),
+            (&["src/**"], "docs/", false),
+            (&["*.py"], "a/", false),
+            (&["[ab].ts"], "a.ts", true),
+        ] {
+            assert_eq!(covers(Semantics::Workspace, values, path), expected, "{values:?} {path}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_of_braces_is_cut() {
+        let bomb = "{a,b}".repeat(40);
+        let mut problems = Vec::new();
+        let globs =
+            Globs::read(Semantics::Claude, [(bomb.as_str(), Span::at(0))], &mut problems).unwrap();
+        assert!(globs.rules.len() <= limits::NATIVE_PATTERNS);
+        assert_eq!(problems, [GlobsProblem::TooMany { span: Span::at(0) }]);
+        let deep = "{".repeat(2_000) + &"}".repeat(2_000);
+        assert_eq!(expand(&deep, 1_000).0.len(), 1);
+    }
+
+    /// In git no class admits a separator. The crate `ignore` lets one that is negated do so.
+    #[test]
+    fn no_class_of_claude_admits_a_separator() {
+        assert!(covers(Semantics::Claude, &["/a[!x]b"], "a-b"));
+        assert!(!covers(Semantics::Claude, &["/a[!x]b"], "a/b"));
+        assert!(covers(Semantics::Claude, &["/a[]x]b"], "a]b"));
+    }
+
+    /// Every list of lines answers as the crate `ignore` does, asked from the top down.
+    #[test]
+    fn the_crate_ignore_answers_the_same() {
+        const PIECES: [&str; 14] =
+            ["a", "b", "/", "/", "*", "**", "**/", "/**", "?", "[ab]", "\\*", "!", ".", "c/"];
+        const PATHS: [&str; 12] =
+            ["a", "b", "a/b", "b/a", "a/b/c", "c/a", "c/b/a", "aa", "ab/a", "a/.b", "a/*", "c"];
+        arbtest::arbtest(|bytes| {
+            let mut lines: Vec<String> = Vec::new();
+            for _ in 0..bytes.int_in_range(1..=3)? {
+                let mut line = String::new();
+                for _ in 0..bytes.int_in_range(1..=5)? {
+                    line.push_str(bytes.choose(&PIECES)?);
+                }
+                // Runs of three stars and of separators are nobody's patterns, and a mark that says
+                // nothing is read as everything there.
+                let is_empty = matches!(line.trim_start_matches('!'), "" | "/");
+                if !line.contains("***") && !line.contains("//") && !is_empty {
+                    lines.push(line);
+                }
+            }
+            let mut builder = ignore::gitignore::GitignoreBuilder::new("");
+            let mut rules = Vec::new();
+            for line in &lines {
+                let theirs = builder.add_line(None, line);
+                match gitignore(line, 0) {
+                    Ok(rule) if theirs.is_ok() => rules.extend(rule),
+                    _ => return Ok(()),
+                }
+            }
+            let Ok(theirs) = builder.build() else { return Ok(()) };
+            let globs = Globs {
+                semantics: Semantics::Claude,
+                written: vec![String::new()],
+                spans: vec![Span::at(0)],
+                rules,
+            };
+            for path in PATHS {
+                let ends = path.match_indices('/').map(|(at, _)| (at, true));
+                let expected = ends
+                    .chain([(path.len(), false)])
+                    .any(|(end, is_dir)| theirs.matched(&path[..end], is_dir).is_ignore());
+                let found = globs.covering(path, TargetKind::File).is_some();
+                assert_eq!(found, expected, "{lines:?} {path}");
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,254 @@
+//! `@path` in a client file: another file that belongs to it.
+//!
+//! As Claude Code reads it: at the start of a word, not in code, relative to the file it stands in.
+//! An import never leads out of the project, or out of the directory of a user's own file, and never
+//! to a file that holds secrets.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::markdown::Outline;
+use brief_syntax::system::Dir;
+use brief_syntax::{Diagnostic, Source, Span, limits};
+
+use crate::answer::Owner;
+
+use super::model::{Folder, Guide, Use};
+use super::parse::parse_imported;
+use super::places;
+use super::read::{Ground, Unread};
+
+/// A path after `@`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Import {
+    path: String,
+    /// The whole word in the file, with its `@`.
+    span: Span,
+}
+
+/// Finds the imports in the text of a file from `start` on.
+fn imports_of(source: &Source, start: usize) -> Vec<Import> {
+    let body = source.text().get(start..).unwrap_or_default();
+    let mut found = Vec::new();
+    for at in memchr::memchr_iter(b'@', body.as_bytes()) {
+        if !body[..at].chars().next_back().is_none_or(char::is_whitespace) {
+            continue;
+        }
+        let word = &body[at + 1..];
+        let mut is_escaped = false;
+        let end = word.find(|character: char| {
+            let is_end = character.is_whitespace() && !(is_escaped && character == ' ');
+            is_escaped = character == '\\';
+            is_end
+        });
+        let word = &word[..end.unwrap_or(word.len())];
+        let path = word.split('#').next().unwrap_or(word).replace("\\ ", " ");
+        let is_path = path.starts_with(['.', '_', '-', '/'])
+            || path.starts_with("~/")
+            || path.starts_with(|first: char| first.is_ascii_alphanumeric());
+        if is_path && path != "/" {
+            let span = Span::new(start + at, start + at + 1 + word.len());
+            found.push(Import { path, span });
+        }
+    }
+    if !found.is_empty() {
+        let outline = Outline::of(body);
+        found.retain(|import| !outline.is_opaque(import.span.start - start));
+    }
+    found
+}
+
+/// Returns whether a text is nothing but its imports and comments.
+fn says_nothing_else(source: &Source, start: usize, imports: &[Import]) -> bool {
+    let text = source.text();
+    let mut rest = String::new();
+    let mut copied = start;
+    for import in imports {
+        rest.push_str(text.get(copied..import.span.start).unwrap_or_default());
+        copied = import.span.end;
+    }
+    rest.push_str(text.get(copied..).unwrap_or_default());
+    let mut rest = rest.as_str();
+    loop {
+        rest = rest.trim_start();
+        let Some(comment) = rest.strip_prefix("<!--") else { return rest.is_empty() };
+        let Some(end) = comment.find("-->") else { return false };
+        rest = &comment[end + 3..];
+    }
+}
+
+/// Whether a word that leads nowhere was meant as a path: people write `@name` for other things.
+fn looks_like_a_file(path: &str) -> bool {
+    let is_text = [".md", ".mdc", ".markdown", ".txt"].iter().any(|ending| path.ends_with(ending));
+    is_text || ["./", "../", "~/", "/"].iter().any(|start| path.starts_with(start))
+}
+
+/// Reads what the files of a directory import, and what those import. `root` is the open root of the
+/// ground.
+pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folder) {
+    let mut known: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut pending = Vec::new();
+    for (index, guide) in folder.guides.iter().enumerate() {
+        known.entry(guide.path().to_owned()).or_insert(index);
+        if guide.place.is_some_and(places::has_imports) && matches!(guide.use_, Use::Active(_)) {
+            let allowed = match folder.owner {
+                Owner::Project => ground.root().to_owned(),
+                Owner::User => guide.path().parent().unwrap_or(guide.path()).to_owned(),
+            };
+            pending.push((index, 0, allowed));
+        }
+    }
+    let mut count = 0;
+    let mut next = 0;
+    while let Some((index, hops, allowed)) = pending.get(next).cloned() {
+        next += 1;
+        let (source, start) =
+            (folder.guides[index].source.clone(), folder.guides[index].body_start);
+        let imports = imports_of(&source, start);
+        let mut targets = Vec::new();
+        for import in &imports {
+            count += 1;
+            if hops == limits::NATIVE_HOPS || count > limits::NATIVE_IMPORTS {
+                let message = "there are too many imports; from here on they are not followed";
+                ground.diagnostics.push(
+                    Diagnostic::warning("native/limit", &source, import.span, message).with_help(
+                        format!(
+                            "at most {} files in a row, and {} imports in one directory",
+                            limits::NATIVE_HOPS,
+                            limits::NATIVE_IMPORTS
+                        ),
+                    ),
+                );
+                break;
+            }
+            let wanted = match locate(ground, &source, &import.path, &allowed) {
+                Ok(wanted) => wanted,
+                Err(NotThere) => {
+                    report_outside(ground, &source, import);
+                    continue;
+                }
+            };
+            if let Some(&known) = known.get(&wanted) {
+                if known != index {
+                    targets.push(wanted);
+                }
+                continue;
+            }
+            match ground.read_below(root, &wanted) {
+                Ok(bytes) if memchr::memchr(0, &bytes).is_none() => {
+                    let line = source.line(import.span.start);
+                    let by = source.path().strip_prefix(&folder.path).unwrap_or(source.path());
+                    let reason = format!("imported by {}:{line}", by.display());
+                    let imported = Arc::new(Source::from_bytes(wanted.clone(), bytes));
+                    known.insert(wanted.clone(), folder.guides.len());
+                    pending.push((folder.guides.len(), hops + 1, allowed.clone()));
+                    folder.guides.push(parse_imported(imported, reason));
+                    targets.push(wanted);
+                }
+                Ok(_) => report_unread(ground, &source, import, "it is not a text"),
+                Err(Unread::Missing) => {
+                    if looks_like_a_file(&import.path) {
+                        let message = format!("`@{}` leads to no file", import.path);
+                        let code = "native/import-missing";
+                        ground.diagnostics.push(
+                            Diagnostic::warning(code, &source, import.span, message)
+                                .with_help("a path is relative to the file that it stands in"),
+                        );
+                    }
+                }
+                Err(Unread::Outside) => report_outside(ground, &source, import),
+                Err(Unread::Directory) => {}
+                Err(Unread::Refused(problem)) => report_unread(ground, &source, import, &problem),
+            }
+        }
+        finish(&mut folder.guides[index], &source, &imports, targets);
+    }
+}
+
+fn finish(guide: &mut Guide, source: &Source, imports: &[Import], targets: Vec<PathBuf>) {
+    if !targets.is_empty() && says_nothing_else(source, guide.body_start, imports) {
+        let names: Vec<&str> = imports.iter().map(|import| import.path.as_str()).collect();
+        guide.use_ = Use::Bridge(format!("it only imports {}", names.join(", ")));
+    }
+    guide.imports = targets;
+}
+
+/// The path leads where it may not.
+struct NotThere;
+
+/// Finds what an import means, by its text.
+fn locate(
+    ground: &Ground<'_>,
+    source: &Source,
+    path: &str,
+    allowed: &Path,
+) -> Result<PathBuf, NotThere> {
+    let directory = source.path().parent().unwrap_or(source.path());
+    let absolute = match path.strip_prefix("~/") {
+        Some(rest) => ground.home().ok_or(NotThere)?.join(rest),
+        None => directory.join(path),
+    };
+    let mut plain = PathBuf::new();
+    for component in absolute.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    if plain.starts_with(allowed) { Ok(plain) } else { Err(NotThere) }
+}
+
+fn report_outside(ground: &mut Ground<'_>, source: &Arc<Source>, import: &Import) {
+    if !looks_like_a_file(&import.path) {
+        return;
+    }
+    let message = format!("`@{}` leads out of the project and is not read", import.path);
+    ground.diagnostics.push(
+        Diagnostic::warning("native/import-outside", source, import.span, message).with_help(
+            "what a user has belongs into a user's own file, such as ~/.claude/CLAUDE.md",
+        ),
+    );
+}
+
+fn report_unread(ground: &mut Ground<'_>, source: &Arc<Source>, import: &Import, problem: &str) {
+    let message = format!("`@{}` is not read: {problem}", import.path);
+    ground.diagnostics.push(Diagnostic::warning("native/unreadable", source, import.span, message));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(text: &str) -> Vec<String> {
+        let source = Source::new("CLAUDE.md", text);
+        imports_of(&source, 0).into_iter().map(|import| import.path).collect()
+    }
+
+    #[test]
+    fn imports_are_words_outside_of_code() {
+        assert_eq!(paths("@AGENTS.md\n"), ["AGENTS.md"]);
+        assert_eq!(
+            paths("See @README and @docs/a\\ b.md#part, not me@x.org"),
+            ["README", "docs/a b.md"]
+        );
+        assert_eq!(paths("- @~/x.md @./y.md @../z @/abs"), ["~/x.md", "./y.md", "../z", "/abs"]);
+        assert_eq!(paths("`@a.md`\n```\n@b.md\n```\n\n    @c.md\n"), [""; 0]);
+        assert_eq!(paths("@ @@x @#y @*z @/"), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_may_say_nothing_but_imports() {
+        let nothing_else = |text: &str| {
+            let source = Source::new("CLAUDE.md", text);
+            says_nothing_else(&source, 0, &imports_of(&source, 0))
+        };
+        assert!(nothing_else("@AGENTS.md\n"));
+        assert!(nothing_else("<!-- made by a tool -->\n\n@AGENTS.md @b.md\n<!-- end -->\n"));
+        assert!(!nothing_else("# Title\n@AGENTS.md\n"));
+        assert!(!nothing_else("<!-- open @AGENTS.md"));
+    }
+}

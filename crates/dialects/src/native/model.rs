@@ -1,0 +1,122 @@
+//! What a client file says, with its client's defaults filled in.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::Source;
+
+use crate::answer::{Level, Owner};
+
+use super::globs::Globs;
+use super::places::Place;
+
+/// One file, or one that a file imports.
+#[derive(Debug)]
+pub(super) struct Guide {
+    /// The text, under the name that it was found by.
+    pub(super) source: Arc<Source>,
+    /// What it is called in an answer.
+    pub(super) kind: &'static str,
+    pub(super) name: String,
+    pub(super) description: String,
+    /// Where the text to deliver begins, and on which line.
+    pub(super) body_start: usize,
+    pub(super) line: usize,
+    /// The files that it is about, if it says so.
+    pub(super) scope: Option<Scope>,
+    pub(super) use_: Use,
+    /// The place it was found at; `None` for what another file imports.
+    pub(super) place: Option<&'static Place>,
+    /// The files that it imports, absolute.
+    pub(super) imports: Vec<PathBuf>,
+    /// What a user can mention it by, each with the reason in words.
+    pub(super) mentions: Vec<(String, String)>,
+}
+
+impl Guide {
+    /// Returns the file, absolute.
+    pub(super) fn path(&self) -> &Path {
+        self.source.path()
+    }
+
+    /// Returns the text to deliver.
+    pub(super) fn content(&self) -> &str {
+        self.source.text().get(self.body_start..).unwrap_or_default()
+    }
+
+    /// Returns what a client needs to see for it to be used.
+    pub(super) fn trigger(&self) -> &'static str {
+        match (&self.use_, &self.scope) {
+            (Use::Manual, _) => "manual",
+            (Use::Offered, _) => "description",
+            (_, Some(_)) => "glob",
+            _ => "always",
+        }
+    }
+}
+
+/// The files that a guide is about.
+#[derive(Debug)]
+pub(super) struct Scope {
+    /// The field that says so.
+    pub(super) field: &'static str,
+    pub(super) globs: Globs,
+}
+
+/// How a guide is used where it applies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It is in the briefing, for this reason unless it has a scope.
+    Active(Cow<'static, str>),
+    /// By its description.
+    Offered,
+    /// When it is mentioned.
+    Manual,
+    /// Its text is only where to find others.
+    Bridge(String),
+    /// Nobody reads it, for this reason.
+    Never(Cow<'static, str>),
+}
+
+/// Everything that belongs to one directory.
+#[derive(Debug)]
+pub(super) struct Folder {
+    /// Whose it is.
+    pub(super) owner: Owner,
+    /// The directory below the mounted one, with `/` between names. What the user has is about the
+    /// mounted directory.
+    pub(super) directory: String,
+    /// The directory itself, absolute.
+    pub(super) path: PathBuf,
+    /// Which places hold a file, readable or not: one bit for each, in their order.
+    pub(super) present: u64,
+    pub(super) guides: Vec<Guide>,
+}
+
+impl Folder {
+    /// Returns how general a guide of this directory is.
+    pub(super) fn level_of(&self, guide: &Guide) -> Level {
+        match self.owner {
+            Owner::User => Level::of_user(guide.scope.is_some()),
+            Owner::Project => Level::of_directory(&self.path, guide.scope.is_some()),
+        }
+    }
+
+    /// Returns the word for whose it is.
+    pub(super) fn scope(&self) -> &'static str {
+        match self.owner {
+            Owner::User => "user",
+            Owner::Project => "project",
+        }
+    }
+
+    /// Returns `path` as this directory sees it; `None` when it lies elsewhere.
+    pub(super) fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
+        if self.directory.is_empty() {
+            return Some(path);
+        }
+        let rest = path.strip_prefix(self.directory.as_str())?;
+        if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+    }
+}

@@ -1,0 +1,273 @@
+//! Text to [`Guide`]: what each client makes of the front matter.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::yaml::{Node, Value};
+use brief_syntax::{Diagnostic, Source, Span, limits};
+
+use super::globs::{Globs, GlobsProblem, Semantics};
+use super::model::{Guide, Scope, Use};
+use super::places::{Form, Place};
+
+/// A file as it was found.
+pub(super) struct Found {
+    pub(super) source: Arc<Source>,
+    /// The path below the directory that it is about, with `/` between names.
+    pub(super) below: String,
+}
+
+/// Reads a file of a place.
+pub(super) fn parse(
+    found: Found,
+    place: &'static Place,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Guide {
+    let Found { source, below } = found;
+    let mut front = FrontMatter::read(&source);
+    let is_bare = matches!(place.form, Form::Instructions | Form::Legacy);
+    if is_bare && !has_fields(&front) {
+        // Two lines of dashes in a format without front matter are just that.
+        front.header = None;
+        front.body_start = without_mark(&source);
+        front.diagnostics.retain(|diagnostic| diagnostic.code == "text/not-utf8");
+    }
+    let is_broken = front.diagnostics.iter().any(|diagnostic| diagnostic.code != "text/not-utf8");
+    diagnostics.append(&mut front.diagnostics);
+    let mut fields = Fields { source: &source, front: &front, diagnostics };
+    let (scope, use_) = match place.form {
+        Form::Instructions | Form::Legacy => {
+            let name = below.rsplit('/').next().unwrap_or(&below);
+            (None, always(format!("{name} applies to everything below it")))
+        }
+        Form::Claude => fields.claude(),
+        Form::Cursor => fields.cursor(),
+        Form::Copilot => fields.copilot(),
+        Form::Cline if is_broken => {
+            front.body_start = without_mark(&source);
+            (None, always("its front matter is not valid, so Cline reads all of it as text"))
+        }
+        Form::Cline => fields.cline(),
+        Form::Windsurf => fields.windsurf(),
+        Form::Skill => fields.skill(),
+        Form::Agent => fields.agent(),
+    };
+    let name = name_of(place.form, &below, &front);
+    let mut guide = Guide {
+        kind: place.form.kind(),
+        description: description(place.form, &source, &front),
+        line: source.line(front.body_start),
+        body_start: front.body_start,
+        scope,
+        use_,
+        place: Some(place),
+        imports: Vec::new(),
+        mentions: Vec::new(),
+        name,
+        source,
+    };
+    let is_text = matches!(guide.use_, Use::Active(_) | Use::Manual);
+    if is_text && guide.content().trim().is_empty() {
+        guide.use_ = Use::Never("it says nothing".into());
+    }
+    if guide.use_ == Use::Manual {
+        guide.mentions = mentions(place.form, &guide.name, &below);
+    }
+    guide
+}
+
+/// Reads a file that another one imports.
+pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
+    let front = FrontMatter::read(&source);
+    let body_start = if has_fields(&front) { front.body_start } else { without_mark(&source) };
+    let is_empty = source.text()[body_start..].trim().is_empty();
+    let name = source.path().file_name().unwrap_or_default().to_string_lossy();
+    Guide {
+        kind: Form::Instructions.kind(),
+        name: stem(&name).to_owned(),
+        description: String::new(),
+        line: source.line(body_start),
+        body_start,
+        scope: None,
+        use_: if is_empty { Use::Never("it says nothing".into()) } else { always(reason) },
+        place: None,
+        imports: Vec::new(),
+        mentions: Vec::new(),
+        source,
+    }
+}
+
+fn has_fields(front: &FrontMatter) -> bool {
+    let root = front.header.as_ref().and_then(|header| header.yaml.root());
+    root.is_some_and(|root| matches!(root.value(), Value::Mapping(_)))
+}
+
+fn without_mark(source: &Source) -> usize {
+    let text = source.text();
+    text.len() - text.trim_start_matches('\u{feff}').len()
+}
+
+fn always(reason: impl Into<Cow<'static, str>>) -> Use {
+    Use::Active(reason.into())
+}
+
+fn name_of(form: Form, below: &str, front: &FrontMatter) -> String {
+    let mut names = below.rsplit('/');
+    let file = names.next().unwrap_or(below);
+    let own = || front.get("name").and_then(Node::as_str).filter(|name| !name.trim().is_empty());
+    match form {
+        Form::Skill => names.next().unwrap_or(file).to_owned(),
+        Form::Agent => own().unwrap_or(stem(file)).to_owned(),
+        _ => stem(file).to_owned(),
+    }
+}
+
+fn stem(file: &str) -> &str {
+    let ending = [".instructions.md", ".agent.md", ".mdc", ".md", ".txt"]
+        .into_iter()
+        .find_map(|ending| file.strip_suffix(ending));
+    ending.filter(|stem| !stem.is_empty()).unwrap_or(file)
+}
+
+fn description(form: Form, source: &Source, front: &FrontMatter) -> String {
+    let written = front.get("description").and_then(Node::as_str).map(str::trim);
+    if let Some(written) = written.filter(|written| !written.is_empty()) {
+        return written.to_owned();
+    }
+    if form != Form::Skill {
+        return String::new();
+    }
+    // Claude Code takes the first paragraph.
+    let body = source.text().get(front.body_start..).unwrap_or_default();
+    let mut lines = body.lines().map(str::trim);
+    lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default().to_owned()
+}
+
+fn mentions(form: Form, name: &str, below: &str) -> Vec<(String, String)> {
+    let file = below.rsplit('/').next().unwrap_or(below);
+    let mut keys = vec![name, below];
+    if form != Form::Skill {
+        keys.push(file);
+    }
+    keys.into_iter().map(|key| (key.to_owned(), format!("mentioned as `{key}`"))).collect()
+}
+
+/// The fields of one file, and where to report what is wrong with them.
+struct Fields<'f> {
+    source: &'f Arc<Source>,
+    front: &'f FrontMatter,
+    diagnostics: &'f mut Vec<Diagnostic>,
+}
+
+impl Fields<'_> {
+    fn claude(&mut self) -> (Option<Scope>, Use) {
+        match self.scope("paths", Semantics::Claude) {
+            Some(scope) => (Some(scope), always("")),
+            None if self.front.get("paths").is_some() => {
+                (None, always("its `paths` leave nothing out"))
+            }
+            None => (None, always("it has no `paths`")),
+        }
+    }
+
+    fn cursor(&mut self) -> (Option<Scope>, Use) {
+        if self.is_true("alwaysApply") {
+            return (None, always("`alwaysApply` is true"));
+        }
+        match self.scope("globs", Semantics::Workspace) {
+            Some(scope) => (Some(scope), always("")),
+            None if self.has_text("description") => (None, Use::Offered),
+            None => (None, Use::Manual),
+        }
+    }
+
+    fn copilot(&mut self) -> (Option<Scope>, Use) {
+        match self.scope("applyTo", Semantics::Workspace) {
+            Some(scope) => (Some(scope), always("")),
+            None => (None, Use::Manual),
+        }
+    }
+
+    fn cline(&mut self) -> (Option<Scope>, Use) {
+        if let Some(Value::Sequence(list)) = self.front.get("paths").map(Node::value)
+            && list.is_empty()
+        {
+            return (None, Use::Never("its `paths` are empty".into()));
+        }
+        match self.scope("paths", Semantics::Workspace) {
+            Some(scope) => (Some(scope), always("")),
+            None => (None, always("it has no `paths`")),
+        }
+    }
+
+    fn windsurf(&mut self) -> (Option<Scope>, Use) {
+        let scope = self.scope("globs", Semantics::Workspace);
+        let trigger = self.front.get("trigger").and_then(Node::as_str).unwrap_or_default();
+        match (trigger, scope) {
+            ("always_on", _) => (None, always("`trigger` is always_on")),
+            ("model_decision", _) => (None, Use::Offered),
+            ("manual", _) => (None, Use::Manual),
+            (_, Some(scope)) => (Some(scope), always("")),
+            ("glob", None) => {
+                (None, Use::Never("`trigger` is glob, and there are no `globs`".into()))
+            }
+            (_, None) => (None, always("it has no `trigger`")),
+        }
+    }
+
+    fn skill(&mut self) -> (Option<Scope>, Use) {
+        let scope = self.scope("paths", Semantics::Claude);
+        let is_manual = self.is_true("disable-model-invocation");
+        (scope, if is_manual { Use::Manual } else { Use::Offered })
+    }
+
+    fn agent(&mut self) -> (Option<Scope>, Use) {
+        let is_manual = self.is_true("disable-model-invocation");
+        let is_offered = !is_manual && self.has_text("description");
+        (None, if is_offered { Use::Offered } else { Use::Manual })
+    }
+
+    fn has_text(&self, field: &str) -> bool {
+        let text = self.front.get(field).and_then(Node::as_str);
+        text.is_some_and(|text| !text.trim().is_empty())
+    }
+
+    fn is_true(&self, field: &str) -> bool {
+        let text = self.front.get(field).and_then(Node::as_str).unwrap_or_default();
+        ["true", "yes", "on", "1"].iter().any(|yes| text.eq_ignore_ascii_case(yes))
+    }
+
+    fn scope(&mut self, field: &'static str, semantics: Semantics) -> Option<Scope> {
+        let node = self.front.get(field)?;
+        let values: Vec<(&str, Span)> = match node.value() {
+            Value::Sequence(list) => {
+                list.iter().filter_map(|item| Some((item.as_str()?, item.span()))).collect()
+            }
+            _ => node.as_str().map(|text| (text, node.span())).into_iter().collect(),
+        };
+        let mut problems = Vec::new();
+        let globs = Globs::read(semantics, values, &mut problems);
+        for problem in problems {
+            self.diagnostics.push(self.problem(field, problem));
+        }
+        let globs = globs.filter(|globs| !globs.written().is_empty())?;
+        Some(Scope { field, globs })
+    }
+
+    fn problem(&self, field: &str, problem: GlobsProblem) -> Diagnostic {
+        match problem {
+            GlobsProblem::Invalid { span, pattern, error } => {
+                let message = format!("`{pattern}` in `{field}` is no pattern: {error}");
+                Diagnostic::warning("native/bad-glob", self.source, span, message)
+                    .with_help("the other patterns still count; `\\[` is a literal bracket")
+            }
+            GlobsProblem::TooMany { span } => {
+                let limit = limits::NATIVE_PATTERNS;
+                let message =
+                    format!("`{field}` has more than {limit} patterns; the rest is left out");
+                Diagnostic::warning("native/limit", self.source, span, message)
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The dialect as the engine sees it.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use brief_syntax::system::{Dir, DirEntry};
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, System, Target, TargetKind, limits};
+
+use crate::answer::{Answer, Owner};
+use crate::moment::Moment;
+use crate::tasks;
+use crate::{Dialect, PathQuestion, ProjectFiles, Reader, Shelf};
+
+use super::model::Folder;
+use super::places::{PROJECT, USER};
+use super::read::{self, Ground, Level};
+use super::resolve::{About, Asked, resolve};
+use super::{NAME, check};
+
+/// The dialect of the files that clients read by themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct Native;
+
+impl Dialect for Native {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn whole_reader(&self) -> Option<Box<dyn Reader>> {
+        Some(Box::new(Everywhere {
+            folders: Vec::new(),
+            diagnostics: Vec::new(),
+            found: 0,
+            left: limits::NATIVE_BYTES,
+            is_started: false,
+        }))
+    }
+
+    fn ask(&self, system: &dyn System, question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
+        Some(Box::new(OnTheWay::read(system, question)))
+    }
+}
+
+/// A directory with fewer names is listed once; in a larger one each name is asked for.
+const LISTED: usize = 128;
+
+/// What there is on the way to one path.
+struct OnTheWay {
+    folders: Vec<Folder>,
+    target: Option<Target>,
+    mentions: Vec<String>,
+    diagnostics: Vec<Diagnostic>,
+    found: usize,
+}
+
+impl OnTheWay {
+    fn read(system: &dyn System, question: &PathQuestion<'_>) -> OnTheWay {
+        let mut shelf = OnTheWay {
+            folders: Vec::new(),
+            target: question.target.cloned(),
+            mentions: question.mentions.to_vec(),
+            diagnostics: Vec::new(),
+            found: 0,
+        };
+        // Whether it can be read is for others to say, who are asked about the same directory.
+        let Ok((root, path)) = system.open_root(question.mounted) else { return shelf };
+        if let Some((folder, ground)) = of_user(system, &path) {
+            shelf.folders.extend(folder);
+            shelf.take(ground);
+        }
+        if let Some(target) = question.target {
+            let mut ground = Ground::new(system, path, limits::NATIVE_BYTES);
+            shelf.walk(&mut ground, root.as_ref(), target);
+            shelf.take(ground);
+        }
+        shelf
+    }
+
+    fn take(&mut self, ground: Ground<'_>) {
+        self.diagnostics.extend(ground.diagnostics);
+        self.found += ground.found;
+    }
+
+    fn walk(&mut self, ground: &mut Ground<'_>, root: &dyn Dir, target: &Target) {
+        let names = target.directories();
+        let skipped = (names.len() + 1).saturating_sub(limits::NATIVE_LEVELS);
+        let mut path = ground.root().to_owned();
+        let mut directory = String::new();
+        let mut below: Option<Box<dyn Dir>> = None;
+        if skipped > 0 {
+            let limit = limits::NATIVE_LEVELS;
+            ground.limit(&path, &format!("more than {limit} directories on the way"));
+        }
+        for depth in 0..=names.len() {
+            let handle = below.as_deref().unwrap_or(root);
+            if depth >= skipped {
+                let listed = listed(handle);
+                let has = |name: &str| match &listed {
+                    Some(entries) => is_listed(entries, name),
+                    None => true,
+                };
+                let level = Level {
+                    handle,
+                    path: &path,
+                    directory: &directory,
+                    owner: Owner::Project,
+                    has: &has,
+                };
+                self.folders.extend(ground.folder(root, level, PROJECT));
+            }
+            let Some(name) = names.get(depth) else { break };
+            let Ok(next) = handle.open_dir(name) else { break };
+            below = Some(next);
+            path.push(name);
+            if !directory.is_empty() {
+                directory.push('/');
+            }
+            directory.push_str(&name.to_string_lossy());
+        }
+    }
+}
+
+/// Lists a directory, sorted; `None` when it is large.
+fn listed(handle: &dyn Dir) -> Option<Vec<DirEntry>> {
+    let mut entries = handle.first_entries(LISTED).ok().filter(|found| found.len() < LISTED)?;
+    entries.sort_unstable();
+    Some(entries)
+}
+
+fn is_listed(entries: &[DirEntry], name: &str) -> bool {
+    entries.binary_search_by(|entry| entry.name.as_os_str().cmp(OsStr::new(name))).is_ok()
+}
+
+/// Reads what the user has at home, unless home is the project itself.
+fn of_user<'s>(system: &'s dyn System, mounted: &Path) -> Option<(Option<Folder>, Ground<'s>)> {
+    let home = read::home(system).filter(|home| home != mounted)?;
+    let handle = system.open_dir(&home).ok()?;
+    let listed = listed(handle.as_ref());
+    let has = |name: &str| listed.as_ref().is_none_or(|entries| is_listed(entries, name));
+    let mut ground = Ground::new(system, home.clone(), limits::NATIVE_BYTES);
+    let level = Level {
+        handle: handle.as_ref(),
+        path: &home,
+        directory: "",
+        owner: Owner::User,
+        has: &has,
+    };
+    let folder = ground.folder(handle.as_ref(), level, USER);
+    Some((folder, ground))
+}
+
+impl Shelf for OnTheWay {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+        let mentions = self.mentions.iter().chain(&moment.mentions).map(String::as_str).collect();
+        let about = self.target.as_ref().map_or(About::Elsewhere, About::target);
+        let asked = Asked { about, client: moment.client.as_deref(), mentions };
+        resolve(self.folders.iter(), &asked, answer);
+    }
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    fn file_count(&self) -> usize {
+        self.found
+    }
+}
+
+/// What there is in all of a project.
+struct Everywhere {
+    /// Parents first, and the user's in front.
+    folders: Vec<Folder>,
+    diagnostics: Vec<Diagnostic>,
+    found: usize,
+    /// Bytes that may still be read.
+    left: usize,
+    is_started: bool,
+}
+
+impl Reader for Everywhere {
+    fn visit(&mut self, visit: &Visit<'_>) {
+        if !self.is_started {
+            self.is_started = true;
+            // Its mistakes are not the project's.
+            let user = of_user(visit.system(), visit.root());
+            self.folders.extend(user.and_then(|(folder, _)| folder));
+        }
+        let entries = visit.entries().unwrap_or_default();
+        let is_there = |name: &str| {
+            is_listed(entries, name)
+                || visit.ignored_entries().iter().any(|entry| entry.name == name)
+        };
+        let mut all = entries.iter().chain(visit.ignored_entries());
+        if !all.any(|entry| entry.name.to_str().is_some_and(super::is_beginning)) {
+            return;
+        }
+        let Ok(root) = visit.system().open_dir(visit.root()) else { return };
+        let mut ground = Ground::new(visit.system(), visit.root().to_owned(), self.left);
+        let level = Level {
+            handle: visit.handle(),
+            path: &visit.path(),
+            directory: visit.slashed(),
+            owner: Owner::Project,
+            has: &is_there,
+        };
+        self.folders.extend(ground.folder(root.as_ref(), level, PROJECT));
+        self.diagnostics.append(&mut ground.diagnostics);
+        self.left = ground.bytes;
+        self.found += ground.found;
+    }
+
+    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+        self
+    }
+}
+
+impl Shelf for Everywhere {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+        let mentions = moment.mentions.iter().map(String::as_str).collect();
+        let about = moment.target.as_ref().map_or(About::Everything, About::target);
+        let asked = Asked { about, client: moment.client.as_deref(), mentions };
+        resolve(self.folders.iter(), &asked, answer);
+    }
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {
+        let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
+        project.flat_map(|folder| check::dead_globs(folder, files)).collect()
+    }
+
+    fn file_count(&self) -> usize {
+        self.found
+    }
+
+    fn shared_with_tasks(&self) -> usize {
+        let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
+        let places = project.flat_map(|folder| &folder.guides).filter_map(|guide| guide.place);
+        places.filter(|place| tasks::reads(place.path)).count()
+    }
+}
+
+/// Returns the directory whose client files `directory` holds.
+pub fn owner_of(directory: &Target) -> Option<Target> {
+    let names = directory.directories();
+    let depth = (0..names.len()).find(|&depth| {
+        PROJECT.iter().any(|place| {
+            let mut parts = place.path.split('/').zip(&names[depth..]);
+            place.shape != super::places::Shape::File && parts.all(|(part, name)| name == part)
+        })
+    })?;
+    Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
+}

@@ -1,0 +1,308 @@
+//! What `.agents` directories say about a path.
+//!
+//! A rule there holds for everything below the directory that has it, unless it is for another task,
+//! agent or selector. Tasks and commands are asked for by name, so a question about a path only
+//! lists them. The files that other tools read by themselves are not ours to deliver here, and no
+//! text is expanded: nothing runs because somebody asked a question.
+
+use std::path::Path;
+
+use brief_syntax::system::{Below, System};
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, Target};
+
+use crate::answer::{Answer, Applied, Item, LeftOut, Level, Name, Reason, State};
+use crate::moment::Moment;
+use crate::{PathQuestion, Reader, Shelf};
+
+use super::library::Library;
+use super::model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName};
+use super::selectors::{self, Running, Verdict};
+use super::{NAME, places};
+
+/// The kinds that `.agents` directories hold for a question about a path. Skills are among the files
+/// that clients read by themselves.
+const KINDS: [Kind; 3] = [Kind::Rule, Kind::Task, Kind::Command];
+
+/// The files of `.agents` directories.
+#[derive(Default)]
+pub(super) struct Own {
+    files: Vec<File>,
+    diagnostics: Vec<Diagnostic>,
+    /// What was asked about when the files were read.
+    asked: Option<Target>,
+}
+
+struct File {
+    document: Document,
+    name: String,
+    level: Level,
+    /// The directory that it holds for, below the mounted one; `None` for the user's own.
+    directory: Option<String>,
+}
+
+impl Own {
+    /// Starts reading what lies between the mounted directory and a path, and at home.
+    pub(super) fn along(question: &PathQuestion<'_>) -> Own {
+        Own { asked: question.target.cloned(), ..Own::default() }
+    }
+
+    fn read(&mut self, system: &dyn System, path: &Path, directory: Option<&str>) {
+        let origin = if directory.is_some() { Origin::Project } else { Origin::Home };
+        let root = SearchRoot { path: path.to_owned(), origin, author: Author::User };
+        let library = Library::open(system, &[root]);
+        for kind in KINDS {
+            for document in library.own_documents(kind) {
+                self.add(document, path, directory.map(str::to_owned));
+            }
+        }
+        self.diagnostics.extend(library.take_diagnostics());
+    }
+
+    /// Keeps quiet about what was wrong so far.
+    pub(super) fn forget_diagnostics(&mut self) {
+        self.diagnostics.clear();
+    }
+
+    /// Adds a file that was read, when it is one of these.
+    pub(super) fn add_listed(&mut self, document: Document, path: &Path, directory: &str) {
+        let is_own = document.path().starts_with(path.join(places::OWN));
+        if is_own && KINDS.contains(&document.kind()) {
+            self.add(document, path, Some(directory.to_owned()));
+        }
+    }
+
+    fn add(&mut self, document: Document, path: &Path, directory: Option<String>) {
+        let level = match directory {
+            Some(_) => Level::of_directory(path, false),
+            None => Level::of_user(false),
+        };
+        self.files.push(File { name: document.name(), document, level, directory });
+    }
+
+    /// Reads the user's own, unless it is the project's.
+    pub(super) fn read_home(&mut self, system: &dyn System, mounted: &Path) {
+        let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
+        if let Some(home) = home.filter(|home| home != mounted)
+            && system.look(&home.join(places::OWN)) != Below::Missing
+        {
+            self.read(system, &home, None);
+        }
+    }
+
+    /// The user's own first, then from the top down; within a directory as a prompt has them.
+    pub(super) fn sorted(mut self) -> Own {
+        let rank = |file: &File| KINDS.iter().position(|kind| *kind == file.document.kind());
+        self.files.sort_by(|left, right| {
+            let left_key = (left.level, &left.directory, rank(left));
+            left_key.cmp(&(right.level, &right.directory, rank(right)))
+        });
+        self
+    }
+}
+
+impl Reader for Own {
+    fn visit(&mut self, visit: &Visit<'_>) {
+        if visit.slashed().is_empty() {
+            self.read_home(visit.system(), visit.root());
+        }
+        if visit.look(places::OWN) != Below::Missing {
+            self.read(visit.system(), &visit.path(), Some(visit.slashed()));
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+        Box::new(self.sorted())
+    }
+}
+
+/// Returns whether a path lies in a directory or is it, both with `/` between names.
+fn is_below(path: &str, directory: &str) -> bool {
+    directory.is_empty()
+        || path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl Shelf for Own {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+        let target = self.asked.as_ref().or(moment.target.as_ref());
+        let running = Running::of(moment);
+        for file in &self.files {
+            let holds = match (&file.directory, target) {
+                (Some(directory), Some(target)) => is_below(target.slashed(), directory),
+                _ => true,
+            };
+            if holds {
+                file.judge(moment, &running, answer);
+            }
+        }
+    }
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    fn file_count(&self) -> usize {
+        self.files.len()
+    }
+}
+
+impl File {
+    fn judge<'s>(&'s self, moment: &Moment, running: &Running, answer: &mut Answer<'s>) {
+        let (state, reason) = match self.document.kind() {
+            Kind::Rule => match self.rule_reason(moment, running) {
+                Ok(reason) => (State::Active, reason),
+                Err(reason) => return answer.left_out.push(self.left_out(reason)),
+            },
+            Kind::Task => (State::Manual, Reason::Stated("a task: `brief task` assembles it")),
+            _ => (State::Manual, Reason::Stated("a command: a task calls it by name")),
+        };
+        answer.items.push(Applied::new(self.item(state), reason));
+    }
+
+    /// Returns why a rule applies, or why not.
+    fn rule_reason(&self, moment: &Moment, running: &Running) -> Result<Reason<'_>, Reason<'_>> {
+        let document = &self.document;
+        if let Some(namespace) = &document.namespace
+            && running.namespace.as_ref() != Some(namespace)
+        {
+            return Err(Reason::Composed(format!("it is for tasks of the namespace {namespace}")));
+        }
+        let tasks = selectors::values_of(document, "task_name");
+        if running.task_names.is_empty() && !tasks.is_empty() {
+            let tasks = tasks.join(", ");
+            return Err(Reason::Composed(format!("it is for the task {tasks}, and none is named")));
+        }
+        match selectors::judge(document, &moment.selectors, running) {
+            Verdict::Generic => Ok(Reason::Stated("a rule for everything below its directory")),
+            verdict if verdict.is_in() => Ok(Reason::Composed(verdict.to_string())),
+            verdict => Err(Reason::Composed(verdict.to_string())),
+        }
+    }
+
+    fn content(&self) -> &str {
+        let start = self.document.front.body_start;
+        self.document.source().text().get(start..).unwrap_or_default()
+    }
+
+    fn item(&self, state: State) -> Item<'_> {
+        Item {
+            dialect: NAME,
+            kind: self.document.kind().as_str(),
+            name: Name::Text(&self.name),
+            path: self.document.path(),
+            line: self.document.body_line(),
+            scope: self.document.origin().scope(),
+            trigger: None,
+            state,
+            content: self.content(),
+            description: self.document.description(),
+            patterns: &[],
+            level: self.level,
+        }
+    }
+
+    fn left_out<'s>(&'s self, reason: Reason<'s>) -> LeftOut<'s> {
+        Applied::new(self.item(State::Active), Reason::Listed).leave_out(reason)
+    }
+}
+
+impl Running {
+    /// Returns what runs at a moment. Clients that are no agents of the document make no difference.
+    fn of(moment: &Moment) -> Running {
+        let task = moment.task.as_deref().and_then(|task| TaskName::parse(task).ok());
+        let agent = moment.client.as_deref().and_then(Agent::from_name);
+        let Some(task) = task else { return Running { agent, ..Running::default() } };
+        let mut task_names = vec![task.base().to_owned()];
+        task_names.extend(task.namespace().map(|_| task.to_string()));
+        let namespace = Some(task.namespace().unwrap_or_default().to_owned());
+        Running { task_names, namespace, agent }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use brief_syntax::system::MemorySystem;
+    use brief_syntax::{Root, TargetKind, walk};
+
+    use super::*;
+
+    /// Returns the names in the answer, and those left out with their reasons.
+    fn asked(system: &MemorySystem, path: &str, moment: &Moment) -> (Vec<String>, Vec<String>) {
+        let target = Target::from_slashed(path, TargetKind::File);
+        let root = Root::open(system, Path::new("/p")).unwrap();
+        let question = PathQuestion {
+            path: &root.path().join(path),
+            mounted: root.path(),
+            target: Some(&target),
+            mentions: &[],
+            hosted: crate::hosted::Options::default(),
+        };
+        let mut own = Own::along(&question);
+        walk::along(system, &root, &target, &mut |visit| own.visit(visit));
+        let own = Box::new(own).finish();
+        let mut answer = Answer::default();
+        own.resolve(moment, &mut answer);
+        let items = answer.items.iter().filter(|applied| applied.item.state == State::Active);
+        let items = items.map(|applied| applied.item.name.to_string()).collect();
+        let out = answer.left_out.iter();
+        let out = out.map(|out| format!("{}: {}", out.name, out.reason.about(path))).collect();
+        (items, out)
+    }
+
+    fn project() -> MemorySystem {
+        MemorySystem::new("/p")
+            .with_env("HOME", "/h")
+            .with_file("/h/.agents/rules/mine.md", "Mine.\n")
+            .with_file(".agents/rules/all.md", "All.\n")
+            .with_file(".agents/rules/bugs.md", "---\ntask_names: [fix-bug]\n---\nBugs.\n")
+            .with_file(".agents/rules/cursor.md", "---\nagent: cursor\n---\nCursor.\n")
+            .with_file(".agents/rules/go.md", "---\nlanguages: [go]\n---\nGo.\n")
+            .with_file(".agents/namespaces/team/rules/ours.md", "Ours.\n")
+            .with_file(".agents/tasks/fix-bug.md", "Fix it.\n")
+            .with_file("web/.agents/rules/web.md", "Web.\n")
+            .with_file("api/.agents/rules/api.md", "Api.\n")
+    }
+
+    #[test]
+    fn rules_hold_below_their_directory_and_the_users_own_come_first() {
+        let (items, out) = asked(&project(), "web/a.ts", &Moment::default());
+        assert_eq!(items, ["mine", "all", "cursor", "go", "web"]);
+        assert_eq!(
+            out,
+            [
+                "bugs: it is for the task fix-bug, and none is named",
+                "team/ours: it is for tasks of the namespace team"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_task_the_client_and_selectors_choose_rules() {
+        let mut selectors = super::super::Selectors::default();
+        selectors.add("languages", "rust");
+        let moment = Moment {
+            client: Some("claude".to_owned()),
+            task: Some("team/fix-bug".to_owned()),
+            selectors,
+            ..Moment::default()
+        };
+        let (items, out) = asked(&project(), "a.rs", &moment);
+        assert_eq!(items, ["mine", "all", "bugs", "team/ours"]);
+        assert_eq!(
+            out,
+            [
+                "cursor: it is for agent=cursor, not for claude",
+                "go: it is for languages=go, not for rust"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_home_directory_that_is_the_project_is_read_once() {
+        let system = MemorySystem::new("/p")
+            .with_env("HOME", "/p")
+            .with_file(".agents/rules/all.md", "All.\n");
+        let (items, _) = asked(&system, "a.rs", &Moment::default());
+        assert_eq!(items, ["all"]);
+    }
+}

@@ -1,0 +1,8 @@
+//! The files that clients read by themselves.
+
+mod clients;
+mod forms;
+mod hostile;
+mod imports;
+mod places;
+mod support;

@@ -1,0 +1,109 @@
+//! Asks the dialect, and puts the answer into words.
+
+use std::path::Path;
+
+use brief_dialects::native::Native;
+use brief_dialects::{Answer, Dialect, Moment, PathQuestion, Shelf, hosted};
+use brief_syntax::system::MemorySystem;
+use brief_syntax::{Root, Target};
+
+/// A project in `/p`, of a user at `/home`.
+pub(crate) fn project(files: &[(&str, &str)]) -> MemorySystem {
+    let system = MemorySystem::new("/p").with_env("HOME", "/home").with_dir("/home");
+    files.iter().fold(system, |system, (path, text)| system.with_file(path, text))
+}
+
+/// What a shelf says, in words.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    /// `path: state: reason`.
+    pub(crate) items: Vec<String>,
+    /// `path: reason`.
+    pub(crate) left_out: Vec<String>,
+    /// `path:line code`.
+    pub(crate) diagnostics: Vec<String>,
+}
+
+/// Asks about a path on behalf of a client, with something mentioned.
+pub(crate) fn ask_with(
+    system: &MemorySystem,
+    path: &str,
+    client: Option<&str>,
+    mentions: &[&str],
+) -> Words {
+    let mut words = Words::default();
+    with_shelf(system, path, |shelf, target| {
+        let moment = Moment {
+            client: client.map(str::to_owned),
+            mentions: mentions.iter().map(|&mention| mention.to_owned()).collect(),
+            ..Moment::default()
+        };
+        let mut answer = Answer::default();
+        shelf.resolve(&moment, &mut answer);
+        words = in_words(&answer, target.slashed());
+        words.diagnostics = shelf
+            .diagnostics()
+            .iter()
+            .map(|found| {
+                let line = found.position().line;
+                format!("{}:{line} {}", found.shown_path(Path::new("/p")), found.code)
+            })
+            .collect();
+    });
+    words
+}
+
+/// Asks about a path.
+pub(crate) fn ask(system: &MemorySystem, path: &str) -> Words {
+    ask_with(system, path, None, &[])
+}
+
+/// Returns the paths that a client loads by itself for a path, and those that are delivered to it.
+pub(crate) fn loaded(
+    system: &MemorySystem,
+    path: &str,
+    client: &str,
+) -> (Vec<String>, Vec<String>) {
+    let words = ask_with(system, path, Some(client), &[]);
+    let by_itself = format!(": {client} loads it by itself");
+    let loaded = words.left_out.iter().filter_map(|out| out.strip_suffix(&by_itself));
+    let delivered = words.items.iter().filter_map(|item| item.split(": ").next());
+    (loaded.map(str::to_owned).collect(), delivered.map(str::to_owned).collect())
+}
+
+/// Reads what is on the way to a path.
+pub(crate) fn with_shelf(
+    system: &MemorySystem,
+    path: &str,
+    look: impl FnOnce(&dyn Shelf, &Target),
+) {
+    let root = Root::open(system, Path::new("/p")).expect("the project is there");
+    let target = root.locate(system, root.path(), Path::new(path)).expect("it is inside");
+    let question = PathQuestion {
+        path: &root.path().join(path),
+        mounted: root.path(),
+        target: Some(&target),
+        mentions: &[],
+        hosted: hosted::Options::default(),
+    };
+    let shelf = Native.ask(system, &question).expect("it answers");
+    look(shelf.as_ref(), &target);
+}
+
+fn in_words(answer: &Answer<'_>, about: &str) -> Words {
+    let shown = |path: &Path| path.strip_prefix("/p").unwrap_or(path).display().to_string();
+    let items = answer.items.iter().map(|applied| {
+        let (item, reason) = (&applied.item, applied.reason.about(about));
+        format!("{}: {}: {reason}", shown(item.path), item.state.as_str())
+    });
+    let left_out = answer.left_out.iter().map(|out| {
+        let reason = out.reason.about(about);
+        let path = Path::new("/p");
+        format!(
+            "{}: {}",
+            shown(out.path),
+            reason.to_string().replace(&format!("{}/", path.display()), "")
+        )
+    });
+    Words { items: items.collect(), left_out: left_out.collect(), diagnostics: Vec::new() }
+}

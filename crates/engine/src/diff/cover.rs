@@ -1,0 +1,153 @@
+//! Many paths in few words: a directory stands for all files in it.
+
+use std::ops::Range;
+
+use brief_syntax::limits;
+
+/// Some files of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cover {
+    /// How many files.
+    pub file_count: usize,
+    /// The files, and directories of which all files are meant, by path.
+    pub parts: Vec<Covered>,
+    /// Files that no part names, because there are too many.
+    pub left_out: usize,
+}
+
+/// A part of a cover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Covered {
+    /// A file, or a directory that ends in `/`; `./` is the root.
+    pub path: String,
+    /// How many files.
+    pub file_count: usize,
+}
+
+/// Returns the range of sorted paths that lie below a directory; the empty one is the root.
+pub(super) fn below(files: &[String], directory: &str) -> Range<usize> {
+    if directory.is_empty() {
+        return 0..files.len();
+    }
+    let first_from = |after: char| {
+        let bound = || directory.bytes().chain([after as u8]);
+        files.partition_point(|file| file.bytes().lt(bound()))
+    };
+    // `0` is the character after `/`.
+    first_from('/')..first_from('0')
+}
+
+/// Covers the files of a sorted list that are concerned.
+pub(super) fn cover(files: &[String], is_concerned: &dyn Fn(usize) -> bool) -> Cover {
+    let mut counts = Vec::with_capacity(files.len() + 1);
+    counts.push(0_usize);
+    let mut total = 0;
+    for index in 0..files.len() {
+        total += usize::from(is_concerned(index));
+        counts.push(total);
+    }
+    let mut covering = Covering { files, counts, parts: Vec::new(), left_out: 0 };
+    // Ranges whose paths agree in the first bytes, the next one last.
+    let mut pending = vec![(0..files.len(), 0)];
+    while let Some((range, prefix)) = pending.pop() {
+        let first_child = pending.len();
+        covering.take(range, prefix, &mut pending);
+        pending[first_child..].reverse();
+    }
+    Cover { file_count: total, parts: covering.parts, left_out: covering.left_out }
+}
+
+struct Covering<'f> {
+    files: &'f [String],
+    /// How many of the files before each place are concerned.
+    counts: Vec<usize>,
+    parts: Vec<Covered>,
+    left_out: usize,
+}
+
+impl Covering<'_> {
+    fn count(&self, range: &Range<usize>) -> usize {
+        self.counts[range.end] - self.counts[range.start]
+    }
+
+    /// Takes a directory as a whole, or adds what is in it to `pending`.
+    fn take(
+        &mut self,
+        range: Range<usize>,
+        prefix: usize,
+        pending: &mut Vec<(Range<usize>, usize)>,
+    ) {
+        let count = self.count(&range);
+        if count == 0 {
+            return;
+        }
+        let first = &self.files[range.start];
+        if range.len() == 1 {
+            return self.add(first.clone(), 1);
+        }
+        if count == range.len() {
+            let path = if prefix == 0 { "./".to_owned() } else { first[..prefix].to_owned() };
+            return self.add(path, count);
+        }
+        let mut index = range.start;
+        while index < range.end {
+            let file = &self.files[index];
+            let child = match file[prefix..].find('/') {
+                None => (index..index + 1, file.len()),
+                Some(end) => {
+                    let prefix = prefix + end + 1;
+                    let rest = &self.files[index..range.end];
+                    let end = rest.partition_point(|other| other.starts_with(&file[..prefix]));
+                    (index..index + end, prefix)
+                }
+            };
+            index = child.0.end;
+            pending.push(child);
+        }
+    }
+
+    fn add(&mut self, path: String, file_count: usize) {
+        if self.parts.len() == limits::DIFF_PATHS {
+            self.left_out += file_count;
+        } else {
+            self.parts.push(Covered { path, file_count });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covered(files: &[&str], concerned: &[&str]) -> Vec<String> {
+        let mut sorted: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
+        sorted.sort_unstable();
+        let cover = cover(&sorted, &|index| concerned.contains(&sorted[index].as_str()));
+        assert_eq!(cover.file_count, concerned.len());
+        cover.parts.iter().map(|part| format!("{} {}", part.path, part.file_count)).collect()
+    }
+
+    #[test]
+    fn whole_directories_stand_for_their_files() {
+        let files = ["a", "b/c", "b/d/e", "b/d/f", "b-c/g", "b0"];
+        assert_eq!(covered(&files, &files), ["./ 6"]);
+        assert_eq!(covered(&files, &["b/c", "b/d/e", "b/d/f"]), ["b/ 3"]);
+        assert_eq!(covered(&files, &["b/d/e", "b/d/f", "b0"]), ["b/d/ 2", "b0 1"]);
+        assert_eq!(covered(&files, &["b-c/g", "b/c", "b/d/f"]), ["b-c/g 1", "b/c 1", "b/d/f 1"]);
+        assert_eq!(covered(&files, &[]), Vec::<String>::new());
+        assert_eq!(covered(&[], &[]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn endless_covers_are_cut_and_counted() {
+        let files: Vec<String> = (0..5_000).map(|number| format!("{number:05}/f")).collect();
+        let cover = cover(&files, &|index| index % 2 == 0);
+        assert_eq!((cover.parts.len(), cover.left_out), (limits::DIFF_PATHS, 1_500));
+    }
+
+    #[test]
+    fn what_lies_below_is_a_range() {
+        let files: Vec<String> = ["a", "a-b/c", "a/b", "a/c/d", "a0"].map(String::from).into();
+        assert_eq!((below(&files, "a"), below(&files, ""), below(&files, "x")), (2..4, 0..5, 5..5));
+    }
+}

@@ -1,0 +1,308 @@
+//! For which files the guidance changes from one state of a project to another, and how.
+//!
+//! Both states are whole catalogs, and the files are those of the newer one: what is said about a file
+//! that is gone concerns nobody, and a new file is compared with what would have been said about it.
+//! Most files get the same answer as their neighbours, so each distinct pair of answers is compared
+//! once, whatever the number of files.
+
+mod cover;
+mod pairing;
+mod piece;
+mod report;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use brief_dialects::{Answer, Moment, ProjectFiles, Reason, structured};
+use brief_syntax::system::Seen;
+use brief_syntax::{Target, TargetKind};
+
+pub use cover::{Cover, Covered};
+pub use piece::Piece;
+pub use report::{Report, Side};
+
+use crate::catalog::Catalog;
+use crate::repetition;
+use pairing::pairs;
+
+/// A file that both states read, or one of them, and that is not the same in both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// The path below the root, with `/` between names.
+    pub path: String,
+    /// Whether it counts elsewhere than where it lies, as far as one can tell.
+    pub is_linked: bool,
+}
+
+/// Returns the files that two states have read and that are not the same in both.
+pub fn changed(root: &Path, before: &[Seen], after: &[Seen]) -> Vec<Changed> {
+    let mut old: BTreeMap<&Path, &Seen> =
+        before.iter().map(|seen| (seen.path.as_path(), seen)).collect();
+    let mut found = Vec::new();
+    for new in after {
+        match old.remove(new.path.as_path()) {
+            // What cannot be read is the same nowhere.
+            Some(old) if old.digest == new.digest && new.digest.is_some() => {}
+            Some(old) => found.push((new, old.is_linked || new.is_linked)),
+            None => found.push((new, new.is_linked)),
+        }
+    }
+    found.extend(old.into_values().map(|old| (old, old.is_linked)));
+    let mut changed: Vec<Changed> = found
+        .into_iter()
+        .map(|(seen, is_linked)| Changed {
+            path: slashed_below(root, &seen.path),
+            // What lies outside is read for somebody inside.
+            is_linked: is_linked || !seen.path.starts_with(root),
+        })
+        .collect();
+    changed.sort_by(|left, right| left.path.cmp(&right.path));
+    changed
+}
+
+/// Returns a path as a person writes it: below the root, with `/` between names.
+pub fn slashed_below(root: &Path, path: &Path) -> String {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();
+    names.join("/").replacen("//", "/", 1)
+}
+
+/// What to compare.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'q> {
+    /// The moment, for whatever file: its own target does not count.
+    pub moment: &'q Moment,
+    /// The files that are not the same; only what they can reach is looked at.
+    pub changed: &'q [Changed],
+    /// The files and directories to look at, below the root; none means all.
+    pub within: &'q [String],
+}
+
+/// What happens to a piece of guidance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// It is delivered, and was not.
+    Added,
+    /// It was delivered, and is not.
+    Removed,
+    /// Its text or its description is another one.
+    Text,
+    /// It is in the briefing, offered or waiting to be mentioned, and was something else of these.
+    State,
+    /// The same text comes from another place.
+    Moved,
+    /// It stands before or after other guidance than it did.
+    Order,
+}
+
+impl ChangeKind {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ChangeKind::Added => "added",
+            ChangeKind::Removed => "removed",
+            ChangeKind::Text => "text",
+            ChangeKind::State => "state",
+            ChangeKind::Moved => "moved",
+            ChangeKind::Order => "order",
+        }
+    }
+}
+
+/// What changes for some files.
+#[derive(Debug)]
+pub struct Change<'c> {
+    /// What happens.
+    pub kind: ChangeKind,
+    /// What was delivered; `None` for something new.
+    pub before: Option<Piece<'c>>,
+    /// What is delivered now; `None` for something that is gone.
+    pub after: Option<Piece<'c>>,
+    /// The groups of files that it concerns.
+    groups: Vec<u32>,
+}
+
+impl<'c> Change<'c> {
+    /// Returns the piece as it is now, or was at last.
+    pub fn piece(&self) -> Option<&Piece<'c>> {
+        self.after.as_ref().or(self.before.as_ref())
+    }
+}
+
+/// All that changes.
+#[derive(Debug)]
+pub struct Comparison<'c> {
+    /// The changes, by file and place.
+    pub changes: Vec<Change<'c>>,
+    /// The files of the newer state, sorted.
+    files: &'c [String],
+    /// The group of each file: the files of a group get the same answers.
+    groups: Vec<u32>,
+}
+
+/// The group of the files that nobody asks about.
+const UNASKED: u32 = u32::MAX;
+
+impl Comparison<'_> {
+    /// Returns how many files the newer state has.
+    pub fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Returns how many files get another answer than before.
+    pub fn changed_file_count(&self) -> usize {
+        let mut changed = vec![false; self.group_count()];
+        for &group in self.changes.iter().flat_map(|change| &change.groups) {
+            changed[group as usize] = true;
+        }
+        self.groups.iter().filter(|&&group| is_in(&changed, group)).count()
+    }
+
+    /// Returns the files that a change concerns, whole directories in one.
+    pub fn cover(&self, change: &Change<'_>) -> Cover {
+        let mut concerned = vec![false; self.group_count()];
+        for &group in &change.groups {
+            concerned[group as usize] = true;
+        }
+        cover::cover(self.files, &|index| is_in(&concerned, self.groups[index]))
+    }
+
+    fn group_count(&self) -> usize {
+        let groups = self.groups.iter().filter(|&&group| group != UNASKED);
+        groups.max().map_or(0, |&group| group as usize + 1)
+    }
+}
+
+fn is_in(set: &[bool], group: u32) -> bool {
+    set.get(group as usize).copied().unwrap_or(false)
+}
+
+/// Compares what two states of a project, read whole, say about the files of the newer one.
+pub fn compare<'c>(before: &'c Catalog, after: &'c Catalog, asked: &Asked<'c>) -> Comparison<'c> {
+    let files = after.files().map(|files| files.files.as_slice()).unwrap_or_default();
+    let mut comparison = Comparison { changes: Vec::new(), files, groups: Vec::new() };
+    let Some(project) = after.files().filter(|_| !asked.changed.is_empty()) else {
+        comparison.groups = vec![UNASKED; files.len()];
+        return comparison;
+    };
+    let is_asked = asked_files(project, asked);
+    let client = asked.moment.client.as_deref();
+    let mut moment = asked.moment.clone();
+    let mut groups: HashMap<Vec<usize>, u32> = HashMap::new();
+    let mut changes = Changes::default();
+    let mut key = Vec::new();
+    for (file, is_asked) in files.iter().zip(is_asked) {
+        if !is_asked {
+            comparison.groups.push(UNASKED);
+            continue;
+        }
+        moment.target = Some(Target::from_slashed(file, TargetKind::File));
+        let (old, new) = (before.candidates(&moment), after.candidates(&moment));
+        key.clear();
+        identify(&old, &mut key);
+        key.push(usize::MAX);
+        identify(&new, &mut key);
+        let group = match groups.get(&key) {
+            Some(&group) => group,
+            None => {
+                let group = u32::try_from(groups.len()).unwrap_or(UNASKED);
+                groups.insert(key.clone(), group);
+                changes.add(delivered(old, client), delivered(new, client), group);
+                group
+            }
+        };
+        comparison.groups.push(group);
+    }
+    comparison.changes = changes.into_sorted();
+    comparison
+}
+
+/// Marks the files that a changed file can reach, as far as they are asked about.
+fn asked_files(project: &ProjectFiles, asked: &Asked<'_>) -> Vec<bool> {
+    let files = &project.files;
+    let is_narrow = |changed: &Changed| {
+        let name = changed.path.rsplit('/').next().unwrap_or_default();
+        !changed.is_linked && structured::FILE_NAMES.contains(&name)
+    };
+    let mut marked = vec![false; files.len()];
+    if asked.changed.iter().all(is_narrow) {
+        for changed in asked.changed {
+            let directory = changed.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+            marked[cover::below(files, directory)].fill(true);
+        }
+    } else {
+        // Other formats read further files, from anywhere.
+        marked.fill(true);
+    }
+    if asked.within.is_empty() {
+        return marked;
+    }
+    let mut within = vec![false; files.len()];
+    for path in asked.within {
+        within[cover::below(files, path)].fill(true);
+        if let Ok(index) = files.binary_search(path) {
+            within[index] = true;
+        }
+    }
+    marked.iter().zip(within).map(|(&marked, within)| marked && within).collect()
+}
+
+/// Writes down what an answer consists of. Everything in it is borrowed from the catalog, so that the
+/// same part is at the same address.
+fn identify(answer: &Answer<'_>, key: &mut Vec<usize>) {
+    for applied in &answer.items {
+        key.extend(Piece::of_item(&applied.item).identity());
+    }
+    for bound in &answer.decisions {
+        key.push(std::ptr::from_ref(bound.decision).addr());
+    }
+    for left_out in &answer.left_out {
+        // Only this decides about others: the same text is left out, too.
+        if matches!(left_out.reason, Reason::LoadedByClient { .. }) {
+            key.extend([left_out.content.as_ptr().addr(), left_out.line]);
+        }
+    }
+}
+
+fn delivered<'c>(mut answer: Answer<'c>, client: Option<&'c str>) -> Vec<Piece<'c>> {
+    repetition::remove(&mut answer, client);
+    let items = answer.items.iter().map(|applied| Piece::of_item(&applied.item));
+    items.chain(answer.decisions.iter().map(Piece::of_decision)).collect()
+}
+
+type Key = (ChangeKind, Option<[usize; 4]>, Option<[usize; 4]>);
+
+#[derive(Default)]
+struct Changes<'c> {
+    found: Vec<Change<'c>>,
+    known: HashMap<Key, usize>,
+}
+
+impl<'c> Changes<'c> {
+    /// Compares two answers.
+    fn add(&mut self, before: Vec<Piece<'c>>, after: Vec<Piece<'c>>, group: u32) {
+        for (kind, before, after) in pairs(before, after) {
+            let key =
+                (kind, before.as_ref().map(Piece::identity), after.as_ref().map(Piece::identity));
+            let index = *self.known.entry(key).or_insert_with(|| {
+                self.found.push(Change { kind, before, after, groups: Vec::new() });
+                self.found.len() - 1
+            });
+            self.found[index].groups.push(group);
+        }
+    }
+
+    fn into_sorted(self) -> Vec<Change<'c>> {
+        let mut changes = self.found;
+        changes.sort_by(|left, right| {
+            let place = |change: &Change<'c>| {
+                change.piece().map(|piece| (piece.path, piece.line, change.kind))
+            };
+            place(left).cmp(&place(right))
+        });
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Which piece of the newer answer is which piece of the older one.
+//!
+//! A piece with a name of its own is known by it. Entries of a list have none, only a place that the
+//! next insertion changes; they are known by their text, and one whose text was changed by how much of
+//! it is left.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use brief_dialects::{Name, State};
+
+use super::ChangeKind;
+use super::piece::Piece;
+use crate::repetition::Text;
+
+/// Pairs of entries whose texts are compared word by word; beyond it, places have to do.
+const COMPARED: usize = 2_500;
+
+/// What is left of a text that is still the same one: half of the words of both.
+const ALIKE: f64 = 0.5;
+
+/// What happens to a piece, before, after.
+pub(super) type Pair<'c> = (ChangeKind, Option<Piece<'c>>, Option<Piece<'c>>);
+
+/// Returns what is not the same in two answers.
+pub(super) fn pairs<'c>(before: Vec<Piece<'c>>, after: Vec<Piece<'c>>) -> Vec<Pair<'c>> {
+    let matched = Matching::new(&before, &after).partners;
+    let misplaced = misplaced(&before, &after, &matched);
+    let mut after: Vec<Option<Piece<'c>>> = after.into_iter().map(Some).collect();
+    let mut found = Vec::new();
+    for (index, old) in before.into_iter().enumerate() {
+        let Some(new) = matched[index].and_then(|partner| after[partner].take()) else {
+            found.push((ChangeKind::Removed, Some(old), None));
+            continue;
+        };
+        let kind = if !same_text(&old, &new) {
+            ChangeKind::Text
+        } else if old.state != new.state {
+            ChangeKind::State
+        } else if source(&old) != source(&new) {
+            ChangeKind::Moved
+        } else if misplaced[index] {
+            ChangeKind::Order
+        } else {
+            continue;
+        };
+        found.push((kind, Some(old), Some(new)));
+    }
+    found.extend(after.into_iter().flatten().map(|new| (ChangeKind::Added, None, Some(new))));
+    found
+}
+
+type SourceOf<'c> = (&'static str, &'static str, &'c Path);
+
+fn source<'c>(piece: &Piece<'c>) -> SourceOf<'c> {
+    (piece.dialect, piece.kind, piece.path)
+}
+
+fn same_text(left: &Piece<'_>, right: &Piece<'_>) -> bool {
+    Text::of(&left.text) == Text::of(&right.text)
+        && Text::of(left.description) == Text::of(right.description)
+}
+
+struct Matching<'p, 'c> {
+    before: &'p [Piece<'c>],
+    after: &'p [Piece<'c>],
+    /// For each old piece, the new one.
+    partners: Vec<Option<usize>>,
+    is_taken: Vec<bool>,
+}
+
+impl<'p, 'c> Matching<'p, 'c> {
+    fn new(before: &'p [Piece<'c>], after: &'p [Piece<'c>]) -> Self {
+        let (partners, is_taken) = (vec![None; before.len()], vec![false; after.len()]);
+        let mut matching = Matching { before, after, partners, is_taken };
+        matching.by_key(|piece| match piece.name {
+            Name::Text(name) => Some((source(piece), name)),
+            _ => None,
+        });
+        matching.by_key(|piece| Some((source(piece), text(piece))));
+        matching.by_likeness();
+        matching.by_key(|piece| match piece.name {
+            Name::Entry { list, index } => Some((source(piece), list, index)),
+            _ => None,
+        });
+        // The same text from elsewhere.
+        matching.by_key(|piece| Some(text(piece)));
+        matching
+    }
+
+    /// Matches what has the same key, in order.
+    fn by_key<K: std::hash::Hash + Eq>(&mut self, key: impl Fn(&'p Piece<'c>) -> Option<K>) {
+        let mut waiting: HashMap<K, Vec<usize>> = HashMap::new();
+        for (index, piece) in self.after.iter().enumerate().rev() {
+            if !self.is_taken[index]
+                && let Some(key) = key(piece)
+            {
+                waiting.entry(key).or_default().push(index);
+            }
+        }
+        for (index, piece) in self.before.iter().enumerate() {
+            if self.partners[index].is_none()
+                && let Some(partner) =
+                    key(piece).and_then(|key| waiting.get_mut(&key)).and_then(Vec::pop)
+            {
+                self.take(index, partner);
+            }
+        }
+    }
+
+    fn take(&mut self, index: usize, partner: usize) {
+        self.partners[index] = Some(partner);
+        self.is_taken[partner] = true;
+    }
+
+    /// Matches entries of one list that have most words in common, the most alike first.
+    fn by_likeness(&mut self) {
+        let is_entry = |piece: &Piece<'_>| matches!(piece.name, Name::Entry { .. });
+        let old: Vec<usize> = (0..self.before.len())
+            .filter(|&index| self.partners[index].is_none() && is_entry(&self.before[index]))
+            .collect();
+        let new: Vec<usize> = (0..self.after.len())
+            .filter(|&index| !self.is_taken[index] && is_entry(&self.after[index]))
+            .collect();
+        if old.len() * new.len() > COMPARED {
+            return;
+        }
+        let old_words: Vec<_> = old.iter().map(|&index| words(&self.before[index])).collect();
+        let new_words: Vec<_> = new.iter().map(|&index| words(&self.after[index])).collect();
+        let mut scores = Vec::new();
+        for (&index, old) in old.iter().zip(&old_words) {
+            for (&partner, new) in new.iter().zip(&new_words) {
+                if source(&self.before[index]) == source(&self.after[partner]) {
+                    scores.push((likeness(old, new), index, partner));
+                }
+            }
+        }
+        scores.retain(|&(score, ..)| score >= ALIKE);
+        scores.sort_by(|left, right| right.0.total_cmp(&left.0));
+        for (_, index, partner) in scores {
+            if self.partners[index].is_none() && !self.is_taken[partner] {
+                self.take(index, partner);
+            }
+        }
+    }
+}
+
+fn text<'p>(piece: &'p Piece<'_>) -> (Text<'p>, Text<'p>) {
+    (Text::of(&piece.text), Text::of(piece.description))
+}
+
+/// Returns the words of a piece, sorted.
+fn words<'p>(piece: &'p Piece<'_>) -> Vec<&'p str> {
+    let mut words: Vec<&str> = piece.text.split_whitespace().collect();
+    words.sort_unstable();
+    words
+}
+
+/// Returns which part of the words of both is in both.
+fn likeness(left: &[&str], right: &[&str]) -> f64 {
+    let all = left.len() + right.len();
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    let mut common = 0_u32;
+    while let (Some(old), Some(new)) = (left.peek(), right.peek()) {
+        match old.cmp(new) {
+            std::cmp::Ordering::Less => drop(left.next()),
+            std::cmp::Ordering::Greater => drop(right.next()),
+            std::cmp::Ordering::Equal => {
+                common += 1;
+                left.next();
+                right.next();
+            }
+        }
+    }
+    2.0 * f64::from(common) / f64::from(u32::try_from(all.max(1)).unwrap_or(u32::MAX))
+}
+
+/// Returns which of the old pieces in the briefing left their place among the others: all but the most
+/// that kept their order.
+fn misplaced(before: &[Piece<'_>], after: &[Piece<'_>], partners: &[Option<usize>]) -> Vec<bool> {
+    let is_in = |index: usize, partner: usize| {
+        before[index].state == State::Active && after[partner].state == State::Active
+    };
+    let kept: Vec<(usize, usize)> = partners
+        .iter()
+        .enumerate()
+        .filter_map(|(index, partner)| partner.map(|partner| (index, partner)))
+        .filter(|&(index, partner)| is_in(index, partner))
+        .collect();
+    // The longest increasing run: for each length, the run that ends lowest.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut previous: Vec<Option<usize>> = Vec::with_capacity(kept.len());
+    for (place, &(_, partner)) in kept.iter().enumerate() {
+        let length = ends.partition_point(|&end| kept[end].1 < partner);
+        previous.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        if length == ends.len() {
+            ends.push(place);
+        } else {
+            ends[length] = place;
+        }
+    }
+    let mut misplaced = vec![false; before.len()];
+    for &(index, _) in &kept {
+        misplaced[index] = true;
+    }
+    let mut place = ends.last().copied();
+    while let Some(here) = place {
+        misplaced[kept[here].0] = false;
+        place = previous[here];
+    }
+    misplaced
+}

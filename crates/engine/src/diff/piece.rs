@@ -1,0 +1,79 @@
+//! A piece of guidance as it is delivered.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use brief_dialects::structured;
+use brief_dialects::{Decision, Item, Name, State};
+
+/// A piece of guidance as it is delivered.
+#[derive(Debug, Clone)]
+pub struct Piece<'c> {
+    /// The dialect that it is written in.
+    pub dialect: &'static str,
+    /// What it is, such as `context` or `decision`.
+    pub kind: &'static str,
+    /// Its name, or its place in its file when it has none.
+    pub name: Name<'c>,
+    /// The file it stands in, absolute.
+    pub path: &'c Path,
+    /// The line it begins on, from 1.
+    pub line: usize,
+    /// Whether it is in the briefing.
+    pub state: State,
+    /// What it is about, where the dialect has such a field.
+    pub description: &'c str,
+    /// The text.
+    pub text: Cow<'c, str>,
+    /// Where the catalog has it.
+    address: usize,
+}
+
+impl<'c> Piece<'c> {
+    pub(super) fn of_item(item: &Item<'c>) -> Piece<'c> {
+        let &Item { dialect, kind, name, path, line, state, content, description, .. } = item;
+        let address = content.as_ptr().addr();
+        let text = Cow::Borrowed(content);
+        Piece { dialect, kind, name, path, line, state, description, text, address }
+    }
+
+    pub(super) fn of_decision(bound: &Decision<'c>) -> Piece<'c> {
+        let decision = bound.decision;
+        Piece {
+            dialect: structured::NAME,
+            kind: "decision",
+            name: Name::Entry { list: "decisions", index: decision.index },
+            path: bound.path,
+            line: decision.line,
+            state: State::Active,
+            description: "",
+            text: Cow::Owned(in_words(decision)),
+            address: std::ptr::from_ref(decision).addr(),
+        }
+    }
+
+    /// Returns numbers that no other piece of the same catalog has.
+    pub(super) fn identity(&self) -> [usize; 4] {
+        let path = self.path.as_os_str().as_encoded_bytes().as_ptr().addr();
+        [self.address, path, self.line, self.state as usize]
+    }
+}
+
+fn in_words(decision: &structured::Decision) -> String {
+    let mut text = decision.decision.trim_end().to_owned();
+    let mut add = |label: &str, value: &str| {
+        text.push_str(&format!("\n{label}: {}", value.trim_end()));
+    };
+    add("rationale", &decision.rationale);
+    for alternative in &decision.alternatives {
+        let rejected = format!("{}: {}", alternative.option, alternative.reason_rejected);
+        add("rejected", &rejected);
+    }
+    if let Some(when) = &decision.revisit_when {
+        add("revisit when", when);
+    }
+    if let Some(date) = &decision.date {
+        add("date", date);
+    }
+    text
+}

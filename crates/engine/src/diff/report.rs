@@ -1,0 +1,134 @@
+//! A comparison as JSON, in the shape that other programs rely on.
+//!
+//! Paths are those below the root: a revision has no place on disk.
+
+use std::path::Path;
+
+use brief_dialects::{Action, Moment, Timing};
+use brief_syntax::Diagnostic;
+use brief_syntax::render::JsonDiagnostic;
+use serde::{Serialize, Serializer};
+
+use super::{Change, Comparison, Piece, slashed_below};
+use crate::tokens::estimate_tokens;
+
+/// One of the states that are compared.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Side<'r> {
+    /// What the user typed; `None` for the working tree.
+    pub revision: Option<&'r str>,
+    /// The commit; `None` for the working tree.
+    pub commit: Option<&'r str>,
+    /// What is wrong with the files that are not the same.
+    #[serde(serialize_with = "diagnostics")]
+    pub diagnostics: &'r [Diagnostic],
+}
+
+fn diagnostics<S: Serializer>(list: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(list.iter().map(JsonDiagnostic::from))
+}
+
+/// The JSON form of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct Report<'r> {
+    /// The root, absolute.
+    pub root: &'r Path,
+    /// The older state.
+    pub from: Side<'r>,
+    /// The newer state.
+    pub to: Side<'r>,
+    /// The moment that was asked about.
+    pub moment: &'r Moment,
+    /// What was found.
+    pub comparison: &'r Comparison<'r>,
+}
+
+#[derive(Serialize)]
+struct JsonReport<'r> {
+    root: std::borrow::Cow<'r, str>,
+    from: Side<'r>,
+    to: Side<'r>,
+    on: &'static str,
+    when: &'static str,
+    client: Option<&'r str>,
+    changes: Vec<JsonChange<'r>>,
+    changed_files: usize,
+    files: usize,
+}
+
+impl Serialize for Report<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Report { root, from, to, moment, comparison } = *self;
+        let changes = comparison.changes.iter();
+        let report = JsonReport {
+            root: root.to_string_lossy(),
+            from,
+            to,
+            on: moment.action.map_or("all", Action::as_str),
+            when: moment.timing.map_or("all", Timing::as_str),
+            client: moment.client.as_deref(),
+            changes: changes.filter_map(|change| json_change(root, comparison, change)).collect(),
+            changed_files: comparison.changed_file_count(),
+            files: comparison.file_count(),
+        };
+        report.serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+struct JsonChange<'r> {
+    kind: &'static str,
+    dialect: &'static str,
+    item_kind: &'static str,
+    name: String,
+    before: Option<JsonPiece<'r>>,
+    after: Option<JsonPiece<'r>>,
+    file_count: usize,
+    files: Vec<String>,
+    files_left_out: usize,
+}
+
+#[derive(Serialize)]
+struct JsonPiece<'r> {
+    source: Place,
+    state: &'static str,
+    description: &'r str,
+    text: &'r str,
+    tokens: usize,
+}
+
+#[derive(Serialize)]
+struct Place {
+    path: String,
+    line: usize,
+}
+
+fn json_change<'r>(
+    root: &Path,
+    comparison: &Comparison<'_>,
+    change: &'r Change<'r>,
+) -> Option<JsonChange<'r>> {
+    let piece = change.piece()?;
+    let cover = comparison.cover(change);
+    Some(JsonChange {
+        kind: change.kind.as_str(),
+        dialect: piece.dialect,
+        item_kind: piece.kind,
+        name: piece.name.to_string(),
+        before: change.before.as_ref().map(|piece| json_piece(root, piece)),
+        after: change.after.as_ref().map(|piece| json_piece(root, piece)),
+        file_count: cover.file_count,
+        files: cover.parts.into_iter().map(|part| part.path).collect(),
+        files_left_out: cover.left_out,
+    })
+}
+
+fn json_piece<'r>(root: &Path, piece: &'r Piece<'r>) -> JsonPiece<'r> {
+    JsonPiece {
+        source: Place { path: slashed_below(root, piece.path), line: piece.line },
+        state: piece.state.as_str(),
+        description: piece.description,
+        text: &piece.text,
+        tokens: estimate_tokens(&piece.text),
+    }
+}

@@ -1,0 +1,74 @@
+//! Why a revision could not be read.
+
+use std::io;
+use std::path::PathBuf;
+
+use brief_syntax::limits;
+
+/// Why the files of a revision are not there to be read. Every message says the way out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// There is no `git`.
+    #[error("`git` was not found, which reads the revisions; install it")]
+    GitMissing,
+    /// `git` could not be started.
+    #[error("`git` could not be started: {0}")]
+    NotStarted(#[source] io::Error),
+    /// The directory is in no repository.
+    #[error("`{}` is in no git repository; `-C DIR` names another directory", .0.display())]
+    NoRepository(PathBuf),
+    /// The repository has no working tree where the program was started.
+    #[error(
+        "there is no working tree here to compare with; name two revisions, or start in the working tree"
+    )]
+    NoWorkingTree,
+    /// The working tree lies elsewhere.
+    #[error("the working tree of the repository is `{}`; start there", .0.display())]
+    Elsewhere(PathBuf),
+    /// Nothing was committed yet.
+    #[error("the repository has no commits yet, so there is nothing to compare with; commit first")]
+    NoCommits,
+    /// The text names no revision.
+    #[error("`{0}` is no revision; name a branch, tag or commit")]
+    NotARevision(String),
+    /// The repository has no such revision.
+    #[error("the repository has no commit `{revision}`; {help}")]
+    Unknown {
+        /// The revision.
+        revision: String,
+        /// The way out.
+        help: &'static str,
+    },
+    /// The revisions have no commit in common.
+    #[error("`{left}` and `{right}` have no commit in common; {help}")]
+    NoMergeBase {
+        /// One revision.
+        left: String,
+        /// The other one.
+        right: String,
+        /// The way out.
+        help: &'static str,
+    },
+    /// The tree has more names than we take.
+    #[error(
+        "the list of files has more than {} bytes; start in a smaller repository",
+        limits::TREE_LISTING_BYTES
+    )]
+    TooLarge,
+    /// `git` failed.
+    #[error("git could not read the repository: {0}; see what `git status` says")]
+    Git(String),
+    /// `git` took too long.
+    #[error(
+        "git took longer than {} seconds; see whether `git status` does",
+        limits::REMOTE_SECONDS
+    )]
+    TimedOut,
+    /// The user interrupted us.
+    #[error("interrupted")]
+    Interrupted,
+    /// `git` said something that we do not understand.
+    #[error("git answered in an unknown way ({0}); a newer git may help")]
+    Puzzled(&'static str),
+}

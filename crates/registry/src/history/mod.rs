@@ -1,0 +1,305 @@
+//! The files of a project at some revision, without a checkout.
+//!
+//! git lists the names and hands over contents as they are asked for; nothing is written, and nothing
+//! of the repository is executed: no hooks, no filters, no attributes, no fetching of what is not
+//! there. Submodules are other repositories and no part of it.
+
+mod caller;
+mod error;
+mod objects;
+mod working;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::system::{ListedKind, Listing, TreeSystem};
+use brief_syntax::{System, limits};
+
+use caller::Caller;
+pub use error::HistoryError;
+use objects::{Committed, Objects};
+use working::OnDisk;
+
+use crate::address::one_line;
+use crate::extract::{is_commit, path_from};
+use crate::git::{CHATTER, Outcome};
+
+/// What the user may do about a revision that is not there.
+const TYPED: &str = "`git log` and `git branch --all` list what there is";
+
+/// The same, in a clone that has only the newest commits.
+const SHALLOW: &str =
+    "this clone has only some of the history; `git fetch --unshallow` gets the rest";
+
+/// A git repository.
+pub struct Repository {
+    git: Caller,
+    /// The top of the working tree.
+    top: Option<PathBuf>,
+    /// The contents, which revisions have in common.
+    objects: Arc<Objects>,
+}
+
+/// A commit of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// What the user typed.
+    pub revision: String,
+    /// Its full name.
+    pub id: String,
+}
+
+/// What a user wants to compare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Revisions {
+    /// A revision with the working tree.
+    Working(String),
+    /// Two revisions with each other.
+    Two(String, String),
+    /// What happened on the way to the second one since both were one.
+    SinceBase(String, String),
+}
+
+impl Revisions {
+    /// Reads what git takes: `A`, `A B`, `A..B` or `A...B`. A missing end of a range is `HEAD`.
+    pub fn parse(first: &str, second: Option<&str>) -> Revisions {
+        let or_head = |text: &str| if text.is_empty() { "HEAD" } else { text }.to_owned();
+        if let Some(second) = second {
+            return Revisions::Two(first.to_owned(), second.to_owned());
+        }
+        if let Some((left, right)) = first.split_once("...") {
+            return Revisions::SinceBase(or_head(left), or_head(right));
+        }
+        match first.split_once("..") {
+            Some((left, right)) => Revisions::Two(or_head(left), or_head(right)),
+            None => Revisions::Working(first.to_owned()),
+        }
+    }
+}
+
+impl Repository {
+    /// Finds the repository that a directory lies in; the directory, an absolute path without links, may
+    /// be a bare repository itself.
+    pub fn find(system: Arc<dyn System>, directory: &Path) -> Result<Repository, HistoryError> {
+        let puzzled = || HistoryError::Puzzled("rev-parse");
+        let looking = Caller { system, directory: directory.to_owned(), git_dir: None };
+        // A path may hold line breaks, so it comes last.
+        let found = discover(&looking, &["--is-inside-work-tree", "--absolute-git-dir"])?;
+        let break_at = found.iter().position(|&byte| byte == b'\n').ok_or_else(puzzled)?;
+        let git_dir = path_from(&found[break_at + 1..]).ok_or_else(puzzled)?;
+        let mut top = None;
+        if &found[..break_at] == b"true" {
+            let found = path_from(&discover(&looking, &["--show-toplevel"])?);
+            let found = looking.system.resolve_dir(&found.ok_or_else(puzzled)?);
+            let found = found.map_err(|error| HistoryError::Git(error.to_string()))?;
+            if !directory.starts_with(&found) {
+                return Err(HistoryError::Elsewhere(found));
+            }
+            top = Some(found);
+        }
+        let mount = top.clone().unwrap_or_else(|| git_dir.clone());
+        let git = Caller { directory: mount, git_dir: Some(git_dir), ..looking };
+        let objects = Arc::new(Objects::new(git.clone()));
+        Ok(Repository { git, top, objects })
+    }
+
+    /// Returns the top of the working tree, if the program was started in one.
+    pub fn top(&self) -> Option<&Path> {
+        self.top.as_deref()
+    }
+
+    /// Returns where its files are, or would be in a bare repository.
+    pub fn mount(&self) -> &Path {
+        &self.git.directory
+    }
+
+    /// Finds the commit that a revision names.
+    pub fn commit(&self, revision: &str) -> Result<Commit, HistoryError> {
+        if revision.is_empty() || revision.starts_with('-') || revision.contains(['\n', '\0']) {
+            return Err(HistoryError::NotARevision(one_line(revision)));
+        }
+        // On standard input nothing is taken for an option.
+        let mut call = self.git.call(&["cat-file", "--batch-check"], CHATTER);
+        call.input = format!("{revision}^{{commit}}\n").into_bytes();
+        let output = self.git.expect(&call)?;
+        let output = String::from_utf8_lossy(&output);
+        match output.trim_end().rsplit_once(" commit ") {
+            Some((id, _)) if is_commit(id) => {
+                Ok(Commit { revision: revision.to_owned(), id: id.to_owned() })
+            }
+            _ if self.is_empty()? => Err(HistoryError::NoCommits),
+            _ => Err(HistoryError::Unknown { revision: one_line(revision), help: self.help()? }),
+        }
+    }
+
+    fn is_empty(&self) -> Result<bool, HistoryError> {
+        let references =
+            self.git.expect(&self.git.call(&["for-each-ref", "--count=1"], CHATTER))?;
+        let mut head = self.git.call(&["cat-file", "--batch-check"], CHATTER);
+        head.input = b"HEAD^{commit}\n".to_vec();
+        let head = self.git.expect(&head)?;
+        Ok(references.is_empty() && head.trim_ascii_end().ends_with(b" missing"))
+    }
+
+    /// Returns the way out when something of the history is not there.
+    fn help(&self) -> Result<&'static str, HistoryError> {
+        let call = self.git.call(&["rev-parse", "--is-shallow-repository"], CHATTER);
+        let is_shallow = self.git.expect(&call)?.starts_with(b"true");
+        Ok(if is_shallow { SHALLOW } else { TYPED })
+    }
+
+    /// Finds the newest commit that two others have in common.
+    pub fn merge_base(&self, left: &Commit, right: &Commit) -> Result<Commit, HistoryError> {
+        let call = self.git.call(&["merge-base", &left.id, &right.id], CHATTER);
+        let output = match self.git.make(&call)? {
+            Outcome::Done(output) => output,
+            Outcome::Failed(_) => {
+                let (left, right) = (one_line(&left.revision), one_line(&right.revision));
+                return Err(HistoryError::NoMergeBase { left, right, help: self.help()? });
+            }
+            Outcome::TooMuch => return Err(HistoryError::Puzzled("merge-base")),
+        };
+        let output = String::from_utf8_lossy(&output);
+        let id = output.lines().next().unwrap_or_default().to_owned();
+        if !is_commit(&id) {
+            return Err(HistoryError::Puzzled("merge-base"));
+        }
+        let revision = format!("{}...{}", left.revision, right.revision);
+        Ok(Commit { revision, id })
+    }
+
+    /// Returns the files of a commit, with these variables in their environment.
+    pub fn tree(
+        &self,
+        commit: &Commit,
+        env: &BTreeMap<String, OsString>,
+    ) -> Result<TreeSystem, HistoryError> {
+        let listing = self.listing(&commit.id)?;
+        let contents = Box::new(Committed(Arc::clone(&self.objects)));
+        Ok(TreeSystem::new(self.mount(), listing, contents, env.clone()))
+    }
+
+    fn listing(&self, commit: &str) -> Result<Listing, HistoryError> {
+        let args = ["ls-tree", "-r", "-z", "--full-tree", commit];
+        let text = self.git.expect(&self.git.call(&args, limits::TREE_LISTING_BYTES))?;
+        let mut listing = Listing::new(text);
+        for (path, object, kind) in places(listing.text())? {
+            listing.add(path, object, kind);
+        }
+        Ok(listing)
+    }
+
+    /// Returns the files of the working tree: what is tracked or could be, as it is on disk.
+    pub fn working_tree(
+        &self,
+        env: &BTreeMap<String, OsString>,
+    ) -> Result<TreeSystem, HistoryError> {
+        let top = self.top.clone().ok_or(HistoryError::NoWorkingTree)?;
+        let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
+        // Which tree belongs to a repository, git finds out only from inside.
+        let git = Caller { git_dir: None, ..self.git.clone() };
+        let names = git.expect(&git.call(&args, limits::TREE_LISTING_BYTES))?;
+        let listing = working::listing(git.system.as_ref(), &top, names);
+        let listing = listing.map_err(|error| HistoryError::Git(error.to_string()))?;
+        let contents = Box::new(OnDisk { system: git.system, top: top.clone() });
+        Ok(TreeSystem::new(top, listing, contents, env.clone()))
+    }
+}
+
+/// Asks where things are.
+fn discover(git: &Caller, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
+    let args: Vec<&str> = std::iter::once("rev-parse").chain(args.iter().copied()).collect();
+    match git.make(&git.call(&args, CHATTER))? {
+        Outcome::Done(mut output) => {
+            output.pop_if(|last| *last == b'\n');
+            Ok(output)
+        }
+        Outcome::Failed(said) if said.contains("not a git repository") => {
+            Err(HistoryError::NoRepository(git.directory.clone()))
+        }
+        Outcome::Failed(said) => Err(HistoryError::Git(said)),
+        Outcome::TooMuch => Err(HistoryError::Puzzled("rev-parse")),
+    }
+}
+
+type Place = (std::ops::Range<usize>, std::ops::Range<usize>, ListedKind);
+
+/// Finds the files in the output of `ls-tree -z`: `100644 blob 1a2b…\tpath`.
+fn places(text: &[u8]) -> Result<Vec<Place>, HistoryError> {
+    let puzzled = || HistoryError::Puzzled("ls-tree");
+    let mut places = Vec::new();
+    let mut start = 0;
+    for line in text.split(|&byte| byte == 0) {
+        let begin = start;
+        start += line.len() + 1;
+        if line.is_empty() {
+            continue;
+        }
+        let tab = line.iter().position(|&byte| byte == b'\t').ok_or_else(puzzled)?;
+        let words = std::str::from_utf8(&line[..tab]).map_err(|_| puzzled())?;
+        let mut words = words.split(' ');
+        let (Some(mode), Some(_), Some(object)) = (words.next(), words.next(), words.next()) else {
+            return Err(puzzled());
+        };
+        let kind = match mode {
+            "120000" => ListedKind::Link,
+            // A submodule is somebody else's repository.
+            "160000" => continue,
+            mode if mode.ends_with("755") => ListedKind::Program,
+            _ => ListedKind::File,
+        };
+        if !is_commit(object) {
+            return Err(puzzled());
+        }
+        let object = begin + tab - object.len()..begin + tab;
+        places.push((begin + tab + 1..begin + line.len(), object, kind));
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_takes_is_taken() {
+        let parse = |first, second| Revisions::parse(first, second);
+        let two = |left: &str, right: &str| Revisions::Two(left.to_owned(), right.to_owned());
+        let since =
+            |left: &str, right: &str| Revisions::SinceBase(left.to_owned(), right.to_owned());
+        assert_eq!(parse("a", None), Revisions::Working("a".to_owned()));
+        assert_eq!(parse("a", Some("b")), two("a", "b"));
+        assert_eq!(parse("a..b", None), two("a", "b"));
+        assert_eq!(parse("..b", None), two("HEAD", "b"));
+        assert_eq!(parse("a..", None), two("a", "HEAD"));
+        assert_eq!(parse("a...b", None), since("a", "b"));
+        assert_eq!(parse("a...", None), since("a", "HEAD"));
+        assert_eq!(parse("v1.2", None), Revisions::Working("v1.2".to_owned()));
+    }
+
+    #[test]
+    fn a_listing_is_taken_apart_or_refused() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        let text = format!(
+            "100644 blob {id}\ta b\tc\x00100755 blob {id}\tx\x00120000 blob {id}\tl\x00160000 commit {id}\ts\0"
+        );
+        let found = places(text.as_bytes()).unwrap();
+        let shown: Vec<_> = found
+            .iter()
+            .map(|(path, object, kind)| (&text[path.clone()], &text[object.clone()], *kind))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("a b\tc", id, ListedKind::File),
+                ("x", id, ListedKind::Program),
+                ("l", id, ListedKind::Link)
+            ]
+        );
+        for strange in ["no tab", "100644 blob\tx", "100644 blob xyz\tx", "\tx"] {
+            assert!(places(strange.as_bytes()).is_err(), "{strange}");
+        }
+    }
+}

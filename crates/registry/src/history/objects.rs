@@ -1,0 +1,169 @@
+//! The contents of a repository, one after the other from one `git cat-file` beside us.
+//!
+//! Two revisions have most contents in common, so what was read stays at hand for the other one.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use brief_syntax::limits;
+use brief_syntax::system::{Companion, Contents, Listed, ReadError};
+
+use super::caller::Caller;
+use crate::extract::path_from;
+use crate::git::Outcome;
+
+/// How long git may think about one object.
+const PATIENCE: Duration = Duration::from_secs(limits::REMOTE_SECONDS);
+
+/// Bytes of a link, as Linux has it.
+const LINK_BYTES: u64 = 4095;
+
+/// Bytes before an object: its name, kind and size.
+const HEADER: usize = 256;
+
+/// Bytes that are kept for the other revision.
+const KEPT: usize = 64 * 1024 * 1024;
+
+/// The contents that a repository has.
+pub(super) struct Objects {
+    git: Caller,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    git: Option<Box<dyn Companion>>,
+    kept: HashMap<Vec<u8>, Arc<[u8]>>,
+    bytes: usize,
+}
+
+impl Objects {
+    pub(super) fn new(git: Caller) -> Objects {
+        Objects { git, state: Mutex::default() }
+    }
+
+    fn read(&self, object: &[u8], limit: u64) -> Result<Arc<[u8]>, ReadError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = state.kept.get(object) {
+            let fits = kept.len() as u64 <= limit;
+            return fits.then(|| Arc::clone(kept)).ok_or(ReadError::TooLarge { limit });
+        }
+        let content = match self.ask(&mut state, object, limit) {
+            Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                self.ask_alone(object, limit)
+            }
+            content => content,
+        };
+        if content.is_err() {
+            // Whatever else it has to say is not what will be asked next.
+            state.git = None;
+        }
+        let content: Arc<[u8]> = content?.into();
+        if state.bytes + content.len() <= KEPT {
+            state.bytes += content.len();
+            state.kept.insert(object.to_vec(), Arc::clone(&content));
+        }
+        Ok(content)
+    }
+
+    fn ask(&self, state: &mut State, object: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
+        let git = match &mut state.git {
+            Some(git) => git,
+            none => {
+                let call = self.git.call(&["cat-file", "--batch"], 0);
+                none.insert(self.git.system.start(&call)?)
+            }
+        };
+        git.send(&[object, b"\n"].concat(), PATIENCE)?;
+        let mut answer = Vec::new();
+        let mut buffer = [0; 16 * 1024];
+        let mut wanted = None;
+        loop {
+            let header = match wanted {
+                Some(end) if answer.len() >= end => return Ok(content(answer, end)),
+                Some(_) => None,
+                None => answer.iter().position(|&byte| byte == b'\n'),
+            };
+            if let Some(end) = header {
+                let size = size(&answer[..end], object, limit)?;
+                wanted = Some(end + 1 + size + 1);
+                continue;
+            }
+            if wanted.is_none() && answer.len() > HEADER {
+                return Err(strange());
+            }
+            match git.receive(&mut buffer, PATIENCE)? {
+                0 => return Err(strange()),
+                count => answer.extend_from_slice(&buffer[..count]),
+            }
+        }
+    }
+
+    /// Where no program runs beside us, one is started for each object.
+    fn ask_alone(&self, object: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
+        let most = usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(HEADER);
+        let mut call = self.git.call(&["cat-file", "--batch"], most);
+        call.input = [object, b"\n"].concat();
+        match self.git.make(&call) {
+            Ok(Outcome::Done(answer)) => {
+                let end = answer.iter().position(|&byte| byte == b'\n').ok_or_else(strange)?;
+                let size = size(&answer[..end], object, limit)?;
+                let end = end + 1 + size + 1;
+                if answer.len() == end { Ok(content(answer, end)) } else { Err(strange()) }
+            }
+            Ok(Outcome::TooMuch) => Err(ReadError::TooLarge { limit }),
+            Ok(Outcome::Failed(said)) => Err(ReadError::Io(io::Error::other(said))),
+            Err(error) => Err(ReadError::Io(io::Error::other(error))),
+        }
+    }
+}
+
+/// Takes the header and the line break at the end away.
+fn content(mut answer: Vec<u8>, end: usize) -> Vec<u8> {
+    answer.truncate(end - 1);
+    let start = answer.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    answer.drain(..start);
+    answer
+}
+
+/// Reads `1a2b… blob 12`.
+fn size(header: &[u8], object: &[u8], limit: u64) -> Result<usize, ReadError> {
+    let header = std::str::from_utf8(header).map_err(|_| strange())?;
+    let words: Vec<&str> = header.split(' ').collect();
+    match words.as_slice() {
+        [name, "blob", size] if name.as_bytes() == object => {
+            let size: u64 = size.parse().map_err(|_| strange())?;
+            if size > limit {
+                return Err(ReadError::TooLarge { limit });
+            }
+            usize::try_from(size).map_err(|_| ReadError::TooLarge { limit })
+        }
+        [_, "missing"] => Err(ReadError::Io(io::Error::other(
+            "this clone does not have its content; `git fetch` gets it",
+        ))),
+        _ => Err(strange()),
+    }
+}
+
+fn strange() -> ReadError {
+    ReadError::Io(io::Error::other("git answered in an unknown way"))
+}
+
+/// The contents of a commit.
+pub(super) struct Committed(pub(super) Arc<Objects>);
+
+impl Contents for Committed {
+    fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.0.read(file.object, limit).map(|content| content.to_vec())
+    }
+
+    fn target(&self, link: &Listed<'_>) -> io::Result<PathBuf> {
+        let target = self.0.read(link.object, LINK_BYTES).map_err(io::Error::other)?;
+        path_from(&target)
+            .filter(|target| target != Path::new(""))
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}

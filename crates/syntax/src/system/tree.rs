@@ -1,0 +1,541 @@
+//! A tree of files that is not on disk: its names at once, a content when somebody asks for it.
+//!
+//! The names are one text and an array of places in it, sorted, so that a tree of a hundred thousand
+//! files costs a few allocations and a directory is a range of the array. Nothing can be written.
+//! What was read is remembered: it is all that an answer can depend on.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::listing::{Listed, ListedKind, Listing};
+use super::{Dir, DirEntry, FileContent, FileKind, Permission, ReadError, Resolved, System};
+use crate::hash::sha256;
+
+/// How many links one path may go through, as on Linux.
+const LINKS: usize = 40;
+
+/// Where the contents of a tree come from.
+pub trait Contents: Send + Sync {
+    /// Reads a file, at most `limit` bytes of it.
+    fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError>;
+
+    /// Returns where a link leads: relative to its directory, or absolute.
+    fn target(&self, link: &Listed<'_>) -> io::Result<PathBuf>;
+
+    /// Returns whether a file may be started.
+    fn permission(&self, file: &Listed<'_>) -> Permission {
+        match file.kind {
+            ListedKind::Program => Permission::Program,
+            ListedKind::File | ListedKind::Link => Permission::Data,
+        }
+    }
+}
+
+/// The contents of a tree without files.
+struct Nothing;
+
+impl Contents for Nothing {
+    fn read(&self, _: &Listed<'_>, _: u64) -> Result<Vec<u8>, ReadError> {
+        Err(ReadError::Missing)
+    }
+
+    fn target(&self, _: &Listed<'_>) -> io::Result<PathBuf> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+/// What a name in a tree leads to.
+#[derive(Debug, Clone)]
+enum Node {
+    File(usize),
+    Directory(Directory),
+}
+
+/// A directory: the files whose paths agree in the first `prefix` bytes.
+#[derive(Debug, Clone)]
+struct Directory {
+    range: Range<usize>,
+    prefix: usize,
+}
+
+/// A file whose content, or a link whose target, an answer may depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// The SHA-256 of what was read; `None` when it could not be read.
+    pub digest: Option<String>,
+    /// Whether a link leads to it, so that it may count elsewhere, too.
+    pub is_linked: bool,
+}
+
+#[derive(Debug, Default)]
+struct Record {
+    digests: BTreeMap<usize, Option<String>>,
+    /// The files that links have led to.
+    linked: Vec<Range<usize>>,
+}
+
+struct Shared {
+    mount: PathBuf,
+    listing: Listing,
+    contents: Box<dyn Contents>,
+    env: BTreeMap<String, OsString>,
+    record: Mutex<Record>,
+}
+
+/// A system whose only files are those of one tree.
+pub struct TreeSystem {
+    shared: Arc<Shared>,
+}
+
+impl TreeSystem {
+    /// Puts a tree at `mount`, an absolute path without links.
+    pub fn new(
+        mount: impl Into<PathBuf>,
+        listing: Listing,
+        contents: Box<dyn Contents>,
+        env: BTreeMap<String, OsString>,
+    ) -> TreeSystem {
+        let (mount, listing) = (mount.into(), listing.settle());
+        let record = Mutex::default();
+        TreeSystem { shared: Arc::new(Shared { mount, listing, contents, env, record }) }
+    }
+
+    /// Puts an empty tree at `mount`.
+    pub fn empty(mount: impl Into<PathBuf>) -> TreeSystem {
+        TreeSystem::new(mount, Listing::default(), Box::new(Nothing), BTreeMap::new())
+    }
+
+    /// Returns how many files there are.
+    pub fn file_count(&self) -> usize {
+        self.shared.listing.len()
+    }
+
+    /// Returns what was read so far, by path.
+    pub fn seen(&self) -> Vec<Seen> {
+        let shared = &self.shared;
+        let record = shared.record();
+        let seen = record.digests.iter().map(|(&index, digest)| Seen {
+            path: shared.mount.join(name_from(shared.listing.path(index))),
+            digest: digest.clone(),
+            is_linked: record.linked.iter().any(|linked| linked.contains(&index)),
+        });
+        seen.collect()
+    }
+}
+
+impl Shared {
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn top(&self) -> Directory {
+        Directory { range: 0..self.listing.len(), prefix: 0 }
+    }
+
+    fn child(&self, directory: &Directory, name: &OsStr) -> Option<Node> {
+        let (name, Directory { range, prefix }) = (name.as_encoded_bytes(), directory);
+        if let Some(index) = self.listing.exactly(range, *prefix, name) {
+            return Some(Node::File(index));
+        }
+        let range = self.listing.below(range, *prefix, name);
+        let prefix = prefix + name.len() + 1;
+        (!range.is_empty()).then_some(Node::Directory(Directory { range, prefix }))
+    }
+
+    fn kind(&self, index: usize) -> FileKind {
+        match self.listing.kind(index) {
+            ListedKind::File | ListedKind::Program => FileKind::File,
+            ListedKind::Link => FileKind::Link,
+        }
+    }
+
+    /// Returns what is at an absolute path without links; what lies above the tree is a directory
+    /// with nothing else in it.
+    fn node(&self, path: &Path) -> io::Result<Option<Node>> {
+        if path != self.mount && self.mount.starts_with(path) {
+            return Ok(None);
+        }
+        let below = path.strip_prefix(&self.mount).map_err(|_| io::ErrorKind::NotFound)?;
+        let mut node = Node::Directory(self.top());
+        for name in below {
+            let Node::Directory(directory) = &node else {
+                return Err(io::ErrorKind::NotADirectory.into());
+            };
+            node = self.child(directory, name).ok_or(io::ErrorKind::NotFound)?;
+        }
+        Ok(Some(node))
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, Option<Node>)> {
+        let mut followed = Vec::new();
+        let mut pending = components(&self.mount.join(path));
+        pending.reverse();
+        let mut resolved = PathBuf::from("/");
+        let mut node = self.node(&resolved)?;
+        while let Some(name) = pending.pop() {
+            if name == ".." {
+                resolved.pop();
+                node = self.node(&resolved)?;
+                continue;
+            }
+            let next = resolved.join(&name);
+            let found = match &node {
+                Some(Node::Directory(directory)) => {
+                    Some(self.child(directory, &name).ok_or(io::ErrorKind::NotFound)?)
+                }
+                Some(Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
+                None => self.node(&next)?,
+            };
+            if let Some(Node::File(index)) = found
+                && self.kind(index) == FileKind::Link
+            {
+                if followed.len() == LINKS {
+                    return Err(io::Error::other("too many links"));
+                }
+                followed.push(index);
+                let target = self.contents.target(&self.listing.listed(index))?;
+                if target.is_absolute() {
+                    resolved = PathBuf::from("/");
+                    node = self.node(&resolved)?;
+                }
+                pending.extend(components(&target).into_iter().rev());
+                continue;
+            }
+            (resolved, node) = (next, found);
+        }
+        if !followed.is_empty() {
+            self.remember_links(&followed, &resolved, node.as_ref());
+        }
+        Ok((resolved, node))
+    }
+
+    fn remember_links(&self, links: &[usize], target: &Path, node: Option<&Node>) {
+        let digest = sha256(target.as_os_str().as_encoded_bytes());
+        let mut record = self.record();
+        record.digests.extend(links.iter().map(|&link| (link, Some(digest.clone()))));
+        let linked = match node {
+            Some(Node::File(index)) => *index..index + 1,
+            Some(Node::Directory(directory)) => directory.range.clone(),
+            None => return,
+        };
+        if !record.linked.contains(&linked) {
+            record.linked.push(linked);
+        }
+    }
+
+    fn read(&self, node: &Node, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let index = match *node {
+            Node::Directory(_) => return Err(ReadError::NotAFile(FileKind::Directory)),
+            Node::File(index) => index,
+        };
+        if self.kind(index) == FileKind::Link {
+            return Err(ReadError::NotAFile(FileKind::Link));
+        }
+        let content = self.contents.read(&self.listing.listed(index), limit);
+        let digest = content.as_ref().ok().map(|bytes| sha256(bytes));
+        self.record().digests.insert(index, digest);
+        content
+    }
+
+    fn permission(&self, index: usize) -> Permission {
+        self.contents.permission(&self.listing.listed(index))
+    }
+}
+
+#[cfg(unix)]
+fn name_from(bytes: &[u8]) -> Cow<'_, OsStr> {
+    use std::os::unix::ffi::OsStrExt;
+
+    Cow::Borrowed(OsStr::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+fn name_from(bytes: &[u8]) -> Cow<'_, OsStr> {
+    match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(text) => Cow::Borrowed(OsStr::new(text)),
+        Cow::Owned(text) => Cow::Owned(text.into()),
+    }
+}
+
+fn components(path: &Path) -> Vec<OsString> {
+    path.components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some("..".into()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn read_only<T>() -> io::Result<T> {
+    Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "nothing can be written here"))
+}
+
+struct Handle {
+    shared: Arc<Shared>,
+    directory: Directory,
+}
+
+impl Handle {
+    fn find(&self, name: &OsStr) -> io::Result<Node> {
+        self.shared.child(&self.directory, name).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+impl Dir for Handle {
+    fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+        match self.find(name)? {
+            Node::Directory(directory) => {
+                Ok(Box::new(Handle { shared: Arc::clone(&self.shared), directory }))
+            }
+            Node::File(_) => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.shared.read(&self.find(name)?, limit)
+    }
+
+    fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
+        let node = self.find(name)?;
+        let bytes = self.shared.read(&node, limit)?;
+        let permission = match node {
+            Node::File(index) => self.shared.permission(index),
+            Node::Directory(_) => Permission::Data,
+        };
+        Ok(FileContent { bytes, permission })
+    }
+
+    fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+        let (listing, Directory { range, prefix }) = (&self.shared.listing, &self.directory);
+        let mut entries = Vec::new();
+        let mut index = range.start;
+        while index < range.end && entries.len() < limit {
+            let rest = &listing.path(index)[*prefix..];
+            let (name, kind) = match memchr::memchr(b'/', rest) {
+                None => {
+                    let kind = self.shared.kind(index);
+                    index += 1;
+                    (rest, kind)
+                }
+                Some(end) => {
+                    index = listing.below(&(index..range.end), *prefix, &rest[..end]).end;
+                    // A tree that was made to confuse has a file and a directory of one name.
+                    if listing.exactly(range, *prefix, &rest[..end]).is_some() {
+                        continue;
+                    }
+                    (&rest[..end], FileKind::Directory)
+                }
+            };
+            entries.push(DirEntry { name: name_from(name).into_owned(), kind });
+        }
+        Ok(entries)
+    }
+}
+
+impl System for TreeSystem {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(self.shared.mount.clone())
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.shared.env.get(name).cloned().filter(|value| !value.is_empty())
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
+        let (path, node) = self.shared.resolve(path)?;
+        let kind = match node {
+            Some(Node::File(index)) => self.shared.kind(index),
+            Some(Node::Directory(_)) | None => FileKind::Directory,
+        };
+        Ok(Resolved { path, kind })
+    }
+
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        match self.shared.resolve(path)?.1 {
+            Some(Node::Directory(directory)) => {
+                Ok(Box::new(Handle { shared: Arc::clone(&self.shared), directory }))
+            }
+            Some(Node::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
+            // Nobody sees from a tree what lies beside it.
+            None => Err(io::ErrorKind::PermissionDenied.into()),
+        }
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let (_, node) = self.shared.resolve(path)?;
+        self.shared.read(&node.ok_or(ReadError::NotAFile(FileKind::Directory))?, limit)
+    }
+
+    fn is_executable(&self, path: &Path) -> io::Result<bool> {
+        Ok(match self.shared.resolve(path)?.1 {
+            Some(Node::File(index)) => self.shared.permission(index) == Permission::Program,
+            _ => false,
+        })
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        self.resolve(path).map(|_| SystemTime::UNIX_EPOCH)
+    }
+
+    fn create_private_dir(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+
+    fn create_dir(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+
+    fn append(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn create_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn replace_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn remove_file(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+
+    fn remove_empty_dir(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contents are their own objects.
+    struct Own;
+
+    impl Contents for Own {
+        fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
+            if file.object.len() as u64 > limit {
+                return Err(ReadError::TooLarge { limit });
+            }
+            Ok(file.object.to_vec())
+        }
+
+        fn target(&self, link: &Listed<'_>) -> io::Result<PathBuf> {
+            Ok(PathBuf::from(String::from_utf8_lossy(link.object).as_ref()))
+        }
+    }
+
+    fn tree(files: &[(&str, &str)]) -> TreeSystem {
+        let mut text = Vec::new();
+        let mut places = Vec::new();
+        for (path, content) in files {
+            let start = text.len();
+            text.extend(path.bytes());
+            let middle = text.len();
+            text.extend(content.bytes());
+            places.push((start..middle, middle..text.len()));
+        }
+        let mut listing = Listing::new(text);
+        for ((path, object), (_, content)) in places.into_iter().zip(files) {
+            let is_link = content.starts_with("../") || content.starts_with("/m/");
+            let kind = if is_link { ListedKind::Link } else { ListedKind::File };
+            listing.add(path, object, kind);
+        }
+        TreeSystem::new("/m/tree", listing, Box::new(Own), BTreeMap::new())
+    }
+
+    fn names(system: &TreeSystem, path: &str) -> Vec<String> {
+        let entries = system.open_dir(Path::new(path)).unwrap().entries().unwrap();
+        let mark = |kind| if kind == FileKind::Directory { "/" } else { "" };
+        entries
+            .iter()
+            .map(|entry| format!("{}{}", entry.name.to_string_lossy(), mark(entry.kind)))
+            .collect()
+    }
+
+    #[test]
+    fn directories_are_ranges_whatever_the_names_around_them() {
+        let system = tree(&[
+            ("a/x", "1"),
+            ("a-b/y", "2"),
+            ("a", "file"),
+            ("a0", "3"),
+            ("b/c/d", "4"),
+            ("b/c.d", "5"),
+            ("b/c/e", "6"),
+        ]);
+        assert_eq!(names(&system, "/m/tree"), ["a", "a-b/", "a0", "b/"]);
+        assert_eq!(names(&system, "b"), ["c.d", "c/"]);
+        assert_eq!(names(&system, "/m/tree/b/c"), ["d", "e"]);
+        assert_eq!(system.read(Path::new("b/c/e"), 9).unwrap(), b"6");
+        assert!(matches!(system.read(Path::new("b/c"), 9), Err(ReadError::NotAFile(_))));
+        assert!(matches!(system.read(Path::new("b/c/f"), 9), Err(ReadError::Missing)));
+        assert!(matches!(system.read(Path::new("a0/f"), 9), Err(ReadError::Missing)));
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_no_names() {
+        let system = tree(&[("../x", ""), ("a//b", ""), ("/etc", ""), ("a/./b", ""), ("ok", "")]);
+        assert_eq!((names(&system, "."), system.file_count()), (vec!["ok".to_owned()], 1));
+    }
+
+    #[test]
+    fn links_are_followed_by_path_and_remembered() {
+        let system = tree(&[
+            ("d/link", "../real"),
+            ("real", "text"),
+            ("absolute", "/m/tree/d/link"),
+            ("out", "../../other"),
+            ("loop", "../tree/loop"),
+        ]);
+        let handle = system.open_dir(Path::new("/m/tree/d")).unwrap();
+        assert!(matches!(
+            handle.read("link".as_ref(), 9),
+            Err(ReadError::NotAFile(FileKind::Link))
+        ));
+        assert_eq!(system.seen(), []);
+        assert_eq!(system.read(Path::new("absolute"), 9).unwrap(), b"text");
+        assert!(system.resolve(Path::new("out")).is_err());
+        assert!(system.resolve(Path::new("loop")).is_err());
+        let seen: Vec<_> =
+            system.seen().into_iter().map(|seen| (seen.path, seen.is_linked)).collect();
+        assert_eq!(
+            seen,
+            [
+                ("/m/tree/absolute".into(), false),
+                ("/m/tree/d/link".into(), false),
+                ("/m/tree/real".into(), true)
+            ]
+        );
+    }
+
+    #[test]
+    fn above_the_tree_is_nothing_else() {
+        let system = tree(&[("f", "")]);
+        assert_eq!(system.resolve(Path::new("/m")).unwrap().kind, FileKind::Directory);
+        assert!(system.resolve(Path::new("/m/other")).is_err());
+        assert!(system.open_dir(Path::new("/m")).is_err());
+        assert!(system.create_file(Path::new("g"), b"").is_err());
+    }
+
+    #[test]
+    fn what_is_too_large_is_seen_all_the_same() {
+        let system = tree(&[("f", "0123456789")]);
+        assert!(matches!(system.read(Path::new("f"), 9), Err(ReadError::TooLarge { limit: 9 })));
+        assert_eq!(system.seen()[0].digest, None);
+    }
+}
