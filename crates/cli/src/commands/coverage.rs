@@ -188,7 +188,7 @@ fn idle<'s>(whole: &Whole, survey: &'s Survey<'_>) -> Vec<Idle<'s>> {
         name: left_out.name,
         path: left_out.path,
         line: left_out.line,
-        reason: match left_out.reason {
+        reason: match &left_out.reason {
             Reason::NoGlob { field, .. } => format!("`{field}` has no pattern"),
             reason => reason.about("").to_string(),
         },

@@ -53,7 +53,7 @@ fn tokens_of_a_path() {
     );
     insta::assert_snapshot!(project().run(&["tokens", "a.py"]), @"
     ------- stderr -------
-    warning: no AGENTS.yaml or .context files found on the way to a.py
+    warning: no guidance found on the way to a.py
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
@@ -78,7 +78,7 @@ fn tokens_of_a_project() {
       ~12  src/  2 items, ~7 to ~27
 
     by client: what brief delivers, and what the client loads by itself
-      ~32  ~0 by itself  claude, copilot, opencode, cursor, codex, gemini, cline, windsurf, zed
+      ~32  ~0 by itself  augment, claude, cline, codex, copilot, cursor, gemini, goose, kilo, opencode, qwen, windsurf, zed
     ------- stderr -------
     ~32 tokens in 5 items for 7 files
     [EOF]

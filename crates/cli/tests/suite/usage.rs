@@ -17,6 +17,7 @@ fn help_lists_the_commands() {
       tokens       Show what costs how many tokens: for a path, or in the whole project
       tree         Show which directory has which guidance
       coverage     Show patterns that match nothing, items that never apply, files without guidance
+      diff         Show for which files the guidance changes between two revisions, and how
       task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
       agent        Check, run and serve agent files
       mcp-servers  Show the MCP servers that are configured for a file or directory
