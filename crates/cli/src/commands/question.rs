@@ -224,8 +224,8 @@ impl Reach {
         Ok(Moment {
             client: client.clone(),
             task: task.clone(),
-            mentions: mentions.clone(),
             selectors: read_selectors(selectors)?,
+            mentions: mentions.clone(),
             ..Moment::default()
         })
     }

@@ -199,6 +199,8 @@ fn print_project(
         let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
         let files = if surveyed.has_directory {
             "for directories".to_owned()
+        } else if surveyed.files == 0 && surveyed.is_manual {
+            "when it is mentioned".to_owned()
         } else {
             format!("for {}", counted(surveyed.files, "file"))
         };

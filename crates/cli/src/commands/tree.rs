@@ -144,8 +144,9 @@ fn print_directory<'s>(
             let patterns: Vec<&str> = item.patterns.iter().map(AsRef::as_ref).collect();
             about.push(format!("match {}", patterns.join(" ")));
         }
-        if item.state != State::Active {
-            about.push(item.state.as_str().to_owned());
+        let state = item.state.as_str();
+        if item.state != State::Active && item.trigger != Some(state) {
+            about.push(state.to_owned());
         }
         let (place, about) = (whole.place(item), about.join(", "));
         let tokens = counter.shown(surveyed.tokens);

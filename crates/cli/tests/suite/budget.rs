@@ -150,7 +150,7 @@ fn a_client_and_a_task_are_part_of_the_moment() {
     insta::assert_snapshot!(shop().run(&["why", "a", "--client", "cluade"]), @"
     ------- stderr -------
     error: invalid value 'cluade' for '--client <NAME>'
-      [possible values: claude, copilot, opencode, cursor, codex, gemini, cline, windsurf, zed]
+      [possible values: augment, claude, cline, codex, copilot, cursor, gemini, goose, kilo, opencode, qwen, windsurf, zed]
 
       tip: a similar value exists: 'claude'
 

@@ -53,7 +53,7 @@ fn tokens_of_a_path() {
     );
     insta::assert_snapshot!(project().run(&["tokens", "a.py"]), @"
     ------- stderr -------
-    warning: no AGENTS.yaml or .context files found on the way to a.py
+    warning: no guidance found on the way to a.py
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
@@ -78,7 +78,7 @@ fn tokens_of_a_project() {
       ~12  src/  2 items, ~7 to ~27
 
     by client: what brief delivers, and what the client loads by itself
-      ~32  ~0 by itself  claude, copilot, opencode, cursor, codex, gemini, cline, windsurf, zed
+      ~32  ~0 by itself  augment, claude, cline, codex, copilot, cursor, gemini, goose, kilo, opencode, qwen, windsurf, zed
     ------- stderr -------
     ~32 tokens in 5 items for 7 files
     [EOF]
@@ -101,6 +101,70 @@ fn a_repository_is_seen_from_anywhere_in_it() {
         let below = repository.run_in("src", args, "");
         assert_eq!(below, repository.run(args), "{args:?}");
     }
+}
+
+/// Every dialect, and what each client loads by itself.
+#[test]
+fn every_dialect_is_seen_from_above() {
+    let project = project()
+        .with_dir(".git")
+        .with_file("AGENTS.md", "Use tabs.\n")
+        .with_file("CLAUDE.md", "Use tabs.\n")
+        .with_file(".claude/rules/lib.md", "---\npaths: ['lib/**']\n---\nThe library.\n")
+        .with_file(".context/py.md", "---\ntrigger: auto\nglobs: 'src/*.py'\n---\nPython.\n")
+        .with_file(".context/notes.txt", "Only when asked.\n")
+        .with_file("src/AGENTS.yaml", "context:\n  - content: Here.\n")
+        .with_file("src/a.py", "")
+        .with_file("b.txt", "");
+    insta::assert_snapshot!(project.run(&["tokens"]), @"
+    most expensive
+      ~4  .claude/rules/lib.md:4  lib, for 0 files
+      ~3  AGENTS.md:1  AGENTS, for 8 files
+      ~3  CLAUDE.md:1  CLAUDE, for 8 files
+      ~2  .context/py.md:5  py, for 1 file
+      ~2  src/AGENTS.yaml:2  context[0], for 2 files
+      ~0  .context/notes.txt:1  notes, when it is mentioned
+
+    by dialect
+      ~7  native  2 items
+      ~2  hosted  2 items
+      ~2  structured  1 item
+
+    by directory, and what a file there gets
+      ~12  .  5 items, ~3 to ~7
+       ~2  src/  1 item, ~5 to ~7
+
+    by client: what brief delivers, and what the client loads by itself
+       ~8  ~6 by itself  augment, copilot, cursor
+       ~8  ~3 by itself  claude, cline, codex, goose, kilo, opencode, qwen, windsurf, zed
+      ~11  ~0 by itself  gemini
+    ------- stderr -------
+    ~11 tokens in 6 items for 8 files
+    [EOF]
+    ");
+    insta::assert_snapshot!(project.run(&["tree"]), @"
+    .  ~12
+      AGENTS.md:1  AGENTS, native instructions, always  ~3
+      CLAUDE.md:1  CLAUDE, native instructions, always  ~3
+      .context/notes.txt:1  notes, hosted context, manual  ~0
+      .context/py.md:5  py, hosted context, auto  ~2
+      .claude/rules/lib.md:4  lib, native rule, glob  ~4
+      src/  ~2
+        src/AGENTS.yaml:2  context[0], structured context, match **  ~2
+    ------- stderr -------
+    2 directories, 6 items, ~11 tokens
+    [EOF]
+    ");
+    insta::assert_snapshot!(project.run(&["coverage", "--client", "claude"]), @r#"
+    patterns that match nothing
+      .claude/rules/lib.md:2  paths: "lib/**" matches no file in the project
+
+    items that never apply
+      .claude/rules/lib.md:4  lib: it applies to no file or directory of the project
+    ------- stderr -------
+    2 findings; 0 of 8 files without guidance
+    [EOF]
+    "#);
 }
 
 /// Every key, in its order.

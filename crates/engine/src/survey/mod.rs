@@ -47,10 +47,12 @@ pub struct Surveyed<'c> {
     pub directory: Option<String>,
     /// What delivering it costs.
     pub tokens: usize,
-    /// How many files it is for.
+    /// How many files it is for, without being mentioned.
     pub files: usize,
     /// Whether it is for a directory of the project instead.
     pub has_directory: bool,
+    /// Whether there are files for which somebody could mention it.
+    pub is_manual: bool,
     /// Whether an item before it has the same text, which counts once in what all of them cost.
     pub is_repeated: bool,
 }
@@ -58,7 +60,7 @@ pub struct Surveyed<'c> {
 impl Surveyed<'_> {
     /// Returns whether nothing in the project gets it.
     pub fn is_idle(&self) -> bool {
-        self.files == 0 && !self.has_directory
+        self.files == 0 && !self.has_directory && !self.is_manual
     }
 }
 
@@ -199,6 +201,7 @@ impl<'c> Survey<'c> {
             tokens,
             files: 0,
             has_directory: false,
+            is_manual: false,
             is_repeated: false,
         });
     }
@@ -216,9 +219,11 @@ impl<'c> Survey<'c> {
         let number = files.count();
         let is_known = item.state == surveyed.item.state;
         let tokens = if is_known { surveyed.tokens } else { cost(item, count) };
-        if item.state != State::Manual {
-            self.covered.add(files);
+        if item.state == State::Manual {
+            surveyed.is_manual |= number > 0;
+            return tokens;
         }
+        self.covered.add(files);
         // A list does not know whether an item would be active; a file does.
         if number > 0 && (surveyed.files == 0 || item.state < surveyed.item.state) {
             surveyed.item.state = item.state;
