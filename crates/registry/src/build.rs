@@ -166,6 +166,7 @@ pub fn build(
     compiler: &dyn Compile,
     request: &Request<'_>,
 ) -> Result<Report, BuildError> {
+    brief_syntax::allocation::expect_reuse();
     let root = Root::open(system, request.registry)
         .map_err(|error| BuildError::Registry { path: request.registry.to_owned(), error })?;
     let out = out_directory(system, &root, request)?;

@@ -4,6 +4,7 @@
 //! Everything here is free of any dialect's rules. Parsers are total: any bytes in, a value and
 //! diagnostics out.
 
+pub mod allocation;
 pub mod diagnostic;
 pub mod front_matter;
 pub mod glob;
