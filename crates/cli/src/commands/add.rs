@@ -100,12 +100,13 @@ pub(crate) fn run(
     }];
     let commits = found
         .commit
-        .into_iter()
+        .iter()
         .filter(|_| locked.is_none())
-        .map(|commit| (entry.name.clone(), commit));
+        .map(|commit| (entry.name.clone(), commit.clone()));
     let request = Request {
         edits: &edits,
         commits: commits.collect(),
+        found: Some(&found),
         mode: installation::mode(args.dry_run, false),
         network,
         ..installation.request(session, &args.writing, &clients)

@@ -91,6 +91,8 @@ pub struct Request<'r> {
     pub refresh: Refresh,
     /// Commits that somebody has looked up already, by source.
     pub commits: BTreeMap<String, String>,
+    /// A source that was looked into for this, so that it is not read again.
+    pub found: Option<&'r Found>,
     /// Whether anything is written.
     pub mode: Mode,
     /// Whether the lock may change.
@@ -114,6 +116,7 @@ impl<'r> Request<'r> {
             edits: &[],
             refresh: Refresh::None,
             commits: BTreeMap::new(),
+            found: None,
             mode: Mode::Write,
             locking: Locking::Follow,
             network: Network::Online,

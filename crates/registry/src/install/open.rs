@@ -1,6 +1,7 @@
 //! Sources as directories with items in them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use brief_dialects::portable::{self, Registry};
 use brief_syntax::Root;
@@ -16,7 +17,7 @@ use crate::source::{GitSource, Source};
 pub(super) struct Opened<'o> {
     pub(super) wanted: &'o WantedSource,
     pub(super) root: Root,
-    pub(super) registry: Registry,
+    pub(super) registry: Arc<Registry>,
     pub(super) commit: Option<String>,
     /// Whether the commit is the one that is locked.
     pub(super) is_locked: bool,
@@ -27,11 +28,21 @@ pub(super) struct Opened<'o> {
 #[derive(Debug)]
 pub struct Found {
     /// Its items and bundles.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// The commit, of a repository.
     pub commit: Option<String>,
     /// What the user should know.
     pub notes: Vec<String>,
+    root: Root,
+    /// The clients that its items were checked for.
+    clients: Vec<String>,
+}
+
+impl Found {
+    /// Returns what was read, if that was the same directory, checked for the same clients.
+    fn registry_of(&self, root: &Root, clients: &[&str]) -> Option<Arc<Registry>> {
+        (self.root == *root && self.clients == clients).then(|| Arc::clone(&self.registry))
+    }
 }
 
 /// Looks into a source, so that its items can be chosen from: at a commit, or else where it is now.
@@ -61,7 +72,9 @@ pub fn look_into(
         }
     };
     let root = root(system, &name, directory)?;
-    Ok(Found { registry: portable::read(system, &root, clients), commit, notes })
+    let registry = Arc::new(portable::read(system, &root, clients));
+    let clients = clients.iter().map(|&name| name.to_owned()).collect();
+    Ok(Found { registry, commit, notes, root, clients })
 }
 
 fn cache(system: &dyn System) -> Result<Cache<'_>, InstallError> {
@@ -99,7 +112,11 @@ impl Opener<'_> {
             }
         };
         let root = root(self.system, &wanted.name, directory)?;
-        let registry = portable::read(self.system, &root, self.clients);
+        // Whoever has just chosen from it has read all of it.
+        let found = self.request.found;
+        let registry = found
+            .and_then(|found| found.registry_of(&root, self.clients))
+            .unwrap_or_else(|| Arc::new(portable::read(self.system, &root, self.clients)));
         Ok(Opened { wanted, root, registry, commit, is_locked, notes })
     }
 

@@ -55,6 +55,7 @@ pub fn sync(
         let path = path.to_owned();
         move |error| InstallError::Io { path, error }
     };
+    brief_syntax::allocation::expect_reuse();
     let is_write = request.mode == Mode::Write;
     let has = |path: &Path| system.resolve(path).is_ok();
     if needs_manifest(request) && !has(&project.manifest()) && !has(&project.own) {
@@ -159,11 +160,12 @@ impl Run<'_> {
             }
         };
         name_places(&sources, &mut plan.diagnostics);
-        self.tell(old, &sources, &selection, &lock, &mut report);
+        let lock_text = lock.to_text();
+        self.tell(old, &sources, &selection, (&lock, &lock_text), &mut report);
         let stage = plan.stage.take();
         self.take_from(plan, &mut report);
         if let Some(mut stage) = stage {
-            let outcome = stage_own(old, &lock, &report, &mut stage, disks);
+            let outcome = stage_own(old, &lock_text, &report, &mut stage, disks);
             if let Err(error) = outcome {
                 let _ = stage.abandon(&disks.own);
                 return Err(InstallError::NotWritten(error));
@@ -352,7 +354,7 @@ impl Run<'_> {
         old: &State,
         sources: &[Opened<'_>],
         selection: &Selection,
-        lock: &Lock,
+        (lock, lock_text): (&Lock, &str),
         report: &mut Report,
     ) {
         for source in sources {
@@ -392,8 +394,8 @@ impl Run<'_> {
             _ => None,
         };
         if self.request.extent == Extent::Manifest {
-            let text = (!lock.is_empty()).then(|| lock.to_text());
-            report.lock = change(&old.lock_before, text.as_deref());
+            let text = (!lock.is_empty()).then_some(lock_text);
+            report.lock = change(&old.lock_before, text);
         }
         if !self.request.edits.is_empty() {
             let text = Some(old.manifest_text.as_str()).filter(|text| !text.trim().is_empty());
@@ -432,7 +434,7 @@ fn report_unread(sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
 /// Stages the files that say what was done: the record, the lock, the manifest.
 fn stage_own(
     old: &State,
-    lock: &Lock,
+    lock_text: &str,
     report: &Report,
     stage: &mut Stage,
     disks: &mut Disks<'_>,
@@ -444,10 +446,9 @@ fn stage_own(
         put(stage, &mut disks.own, At::Own, RECORD, &text)?;
     }
     let name = brief_dialects::portable::config::FILE_NAME;
-    let lock_text = lock.to_text();
     for (name, kind, before, after) in [
-        (LOCK_NAME, report.lock, &old.lock_before, &lock_text),
-        (name, report.manifest, &old.manifest_before, &old.manifest_text),
+        (LOCK_NAME, report.lock, &old.lock_before, lock_text),
+        (name, report.manifest, &old.manifest_before, old.manifest_text.as_str()),
     ] {
         match (kind, before) {
             (None, _) => {}

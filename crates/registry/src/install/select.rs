@@ -32,7 +32,8 @@ pub(super) struct Selected {
 
 /// Finds everything that is wanted, or says all that cannot be found.
 pub(super) fn select(sources: &[Opened<'_>]) -> Result<Selection, Vec<Unresolved>> {
-    let registries: Vec<&Registry> = sources.iter().map(|source| &source.registry).collect();
+    let registries: Vec<&Registry> =
+        sources.iter().map(|source| source.registry.as_ref()).collect();
     let mut selector = Selector { sources, selection: Selection::default(), problems: Vec::new() };
     for (number, source) in sources.iter().enumerate() {
         selector.items_of(number, source);
