@@ -6,9 +6,11 @@
 //! change is returned as it was, with the reason.
 //!
 //! Formatting twice gives what formatting once gave. That is so by construction: only a text that
-//! both steps leave alone is ever returned as formatted.
+//! both steps leave alone is ever returned as formatted. One that is [`plain`] is known to be such a text
+//! without asking them.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 use dprint_plugin_markdown::configuration::{
@@ -16,8 +18,12 @@ use dprint_plugin_markdown::configuration::{
     ListUnorderedMarker, StrongKind, TableCellPadding, TextWrap,
 };
 
+use pulldown_cmark::Parser;
+
+use super::OPTIONS;
 use super::layout;
-use super::tree::Tree;
+use super::plain;
+use super::tree::{Bounds, Tree};
 
 /// A text after formatting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,20 +85,61 @@ const ROUNDS: usize = 4;
 /// ends, no byte order mark, and one line end at its end unless it is empty.
 pub fn format(body: &str) -> Formatted {
     let text = plain_lines(body);
-    let tree = match Tree::of(&text) {
-        Ok(tree) => tree,
+    if plain::is_laid_out(&text) {
+        return Formatted { text: text.into_owned(), refused: None };
+    }
+    thoroughly(text)
+}
+
+/// Formats a text that may be anything.
+pub(super) fn thoroughly(text: Cow<'_, str>) -> Formatted {
+    let fixed = match read(&text) {
+        Ok(fixed) => fixed,
         Err(refusal) => {
-            return Formatted { text: text.clone().into_owned(), refused: Some(refusal) };
+            return Formatted { text: text.into_owned(), refused: Some(refusal) };
         }
     };
-    let calm = with_calm_lines(&text, &tree);
-    match laid_out(&text, &calm, &tree) {
+    let original = Original { text: &text, tree: OnceCell::new() };
+    let calm = calmer(&text, fixed, &original);
+    match laid_out(&calm, &original) {
         Ok(formatted) => Formatted { text: formatted, refused: None },
         Err(refusal) => Formatted { text: calm.into_owned(), refused: Some(refusal) },
     }
 }
 
-fn laid_out(original: &str, calm: &str, tree: &Tree<'_>) -> Result<String, Refusal> {
+/// The text that was given.
+struct Original<'t> {
+    text: &'t str,
+    /// What it says; read when there is something to compare it with, which mostly there is not.
+    tree: OnceCell<Tree<'t>>,
+}
+
+impl<'t> Original<'t> {
+    fn tree(&self) -> Result<&Tree<'t>, Refusal> {
+        if let Some(tree) = self.tree.get() {
+            return Ok(tree);
+        }
+        let tree = Tree::of(self.text)?;
+        Ok(self.tree.get_or_init(|| tree))
+    }
+
+    fn says(&self, found: &Tree<'_>) -> bool {
+        self.tree().is_ok_and(|tree| tree == found)
+    }
+}
+
+/// Goes through a text once: whether it is within the bounds, and how its white space should be.
+fn read(text: &str) -> Result<String, Refusal> {
+    let mut bounds = Bounds::of(text)?;
+    let mut reader = layout::Reader::of(text);
+    for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
+        bounds.check(&event, &range)?;
+        reader.take(&event, &range);
+    }
+    Ok(reader.finish())
+}
+
+fn laid_out(calm: &str, original: &Original<'_>) -> Result<String, Refusal> {
     let mut current = Cow::Borrowed(calm);
     for _ in 0..ROUNDS {
         let written = write(&current)?;
@@ -100,8 +147,8 @@ fn laid_out(original: &str, calm: &str, tree: &Tree<'_>) -> Result<String, Refus
         if written == current {
             return Ok(written);
         }
-        let next = checked(original, written, tree)?;
-        let next = with_calm_lines(&plain_lines(&next), tree).into_owned();
+        let next = checked(written, original)?;
+        let next = with_calm_lines(&plain_lines(&next), original).into_owned();
         if next == current {
             return Ok(next);
         }
@@ -111,25 +158,30 @@ fn laid_out(original: &str, calm: &str, tree: &Tree<'_>) -> Result<String, Refus
 }
 
 /// Checks that the tree of what was written is still the one of the original.
-fn checked(original: &str, written: String, tree: &Tree<'_>) -> Result<String, Refusal> {
+fn checked(written: String, original: &Original<'_>) -> Result<String, Refusal> {
     let found = Tree::of(&written)?;
+    let tree = original.tree()?;
     if found == *tree {
         return Ok(written);
     }
     let offset = tree.difference(&found);
-    let before = original.as_bytes().get(..offset).unwrap_or_default();
+    let before = original.text.as_bytes().get(..offset).unwrap_or_default();
     Err(Refusal::Meaning { line: memchr::memchr_iter(b'\n', before).count() + 1 })
 }
 
 /// Mends what is safe to mend line by line, where the tree allows it.
 ///
 /// What this returns, it returns again when it is asked about that.
-fn with_calm_lines<'t>(text: &'t str, tree: &Tree<'_>) -> Cow<'t, str> {
-    let fixed = layout::fix(text);
+fn with_calm_lines<'t>(text: &'t str, original: &Original<'_>) -> Cow<'t, str> {
+    calmer(text, layout::fix(text), original)
+}
+
+/// Returns the text as it was mended, where the tree allows it.
+fn calmer<'t>(text: &'t str, fixed: String, original: &Original<'_>) -> Cow<'t, str> {
     if fixed == text {
         return Cow::Borrowed(text);
     }
-    let is_same = Tree::of(&fixed).is_ok_and(|found| found == *tree);
+    let is_same = Tree::of(&fixed).is_ok_and(|found| original.says(&found));
     if is_same && layout::fix(&fixed) == fixed { Cow::Owned(fixed) } else { Cow::Borrowed(text) }
 }
 

@@ -8,6 +8,7 @@
 //! It asks the tree where code and HTML are and never writes in them, but it does not prove that the
 //! tree stays the same: whoever calls it compares.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
@@ -16,9 +17,23 @@ use super::OPTIONS;
 
 /// Returns the text with its white space mended.
 pub(super) fn fix(text: &str) -> String {
-    let lines = Lines::of(text);
-    let notes = Notes::of(text, &lines);
-    notes.write(&lines)
+    let mut reader = Reader::of(text);
+    for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
+        reader.take(&event, &range);
+    }
+    reader.finish()
+}
+
+/// Takes notes about a text, for whoever goes through its events anyway.
+pub(super) struct Reader<'t> {
+    lines: Lines<'t>,
+    notes: Notes,
+    quotes: Vec<Range<usize>>,
+    open_lists: Vec<usize>,
+    footnotes: usize,
+    /// The end of the last thing in a list: the span of the list itself goes on over link definitions
+    /// after it.
+    end: usize,
 }
 
 /// A text by its lines, without their ends.
@@ -83,76 +98,81 @@ struct Notes {
     inline: Vec<Range<usize>>,
 }
 
-impl Notes {
-    fn of(text: &str, lines: &Lines<'_>) -> Notes {
-        let mut notes = Notes {
+impl<'t> Reader<'t> {
+    pub(super) fn of(text: &'t str) -> Reader<'t> {
+        let lines = Lines::of(text);
+        let notes = Notes {
             kinds: vec![Kind::Prose; lines.len()],
             air: Vec::new(),
             dedent: Vec::new(),
             inline: Vec::new(),
         };
-        let mut quotes: Vec<Range<usize>> = Vec::new();
-        let mut open_lists: Vec<usize> = Vec::new();
-        let mut footnotes = 0_usize;
-        // The span of a list goes on over link definitions after it, so its end is that of the last
-        // thing in it.
-        let mut end = 0;
-        for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
-            match &event {
-                Event::Start(Tag::Item) => end = range.start + 1,
-                Event::Start(tag) if is_container(tag.to_end()) => {}
-                Event::End(tag) if is_container(*tag) => {}
-                _ => end = end.max(range.end),
-            }
-            match event {
-                Event::Start(Tag::BlockQuote(_)) => quotes.push(range),
-                Event::End(TagEnd::BlockQuote(_)) => {
-                    quotes.pop();
-                }
-                Event::Start(Tag::FootnoteDefinition(_)) => footnotes += 1,
-                Event::End(TagEnd::FootnoteDefinition) => footnotes -= 1,
-                Event::Start(Tag::List(_)) => open_lists.push(range.start),
-                Event::End(TagEnd::List(_)) => {
-                    if let (Some(start), []) = (open_lists.pop(), open_lists.as_slice()) {
-                        notes.want_air(lines, &(start..end), &quotes);
-                    }
-                }
-                Event::Start(Tag::Heading { .. }) => {
-                    if open_lists.len() + footnotes + quotes.len() == 0 {
-                        notes.dedent.push((lines.at(range.start), range.start));
-                    }
-                    notes.want_air(lines, &range, &quotes);
-                }
-                Event::Start(Tag::Table(_)) => notes.want_air(lines, &range, &quotes),
-                Event::Start(Tag::CodeBlock(kind)) => {
-                    notes.mark(lines, &range, Kind::Code);
-                    if matches!(kind, CodeBlockKind::Fenced(_)) {
-                        notes.want_air(lines, &range, &quotes);
-                    }
-                }
-                Event::Start(Tag::HtmlBlock) => {
-                    notes.mark(lines, &range, Kind::Html);
-                    if open_lists.len() + footnotes == 0 {
-                        notes.dedent.push((lines.at(range.start), range.start));
-                    }
-                }
-                Event::HardBreak => {
-                    notes.set(lines.at(range.start), Kind::Break);
-                }
-                Event::Code(_) | Event::InlineHtml(_) => {
-                    for line in lines.at(range.start)..lines.at(range.end.saturating_sub(1)) {
-                        notes.set(line, Kind::Open);
-                    }
-                    notes.inline.push(range);
-                }
-                _ => {}
-            }
-        }
-        notes.air.sort_by_key(|(line, _)| *line);
-        notes.air.dedup_by_key(|(line, _)| *line);
-        notes
+        let (quotes, open_lists) = (Vec::new(), Vec::new());
+        Reader { lines, notes, quotes, open_lists, footnotes: 0, end: 0 }
     }
 
+    pub(super) fn take(&mut self, event: &Event<'_>, range: &Range<usize>) {
+        let Reader { lines, notes, quotes, open_lists, footnotes, end } = self;
+        match event {
+            Event::Start(Tag::Item) => *end = range.start + 1,
+            Event::Start(tag) if is_container(tag.to_end()) => {}
+            Event::End(tag) if is_container(*tag) => {}
+            _ => *end = range.end.max(*end),
+        }
+        match event {
+            Event::Start(Tag::BlockQuote(_)) => quotes.push(range.clone()),
+            Event::End(TagEnd::BlockQuote(_)) => {
+                quotes.pop();
+            }
+            Event::Start(Tag::FootnoteDefinition(_)) => *footnotes += 1,
+            Event::End(TagEnd::FootnoteDefinition) => *footnotes -= 1,
+            Event::Start(Tag::List(_)) => open_lists.push(range.start),
+            Event::End(TagEnd::List(_)) => {
+                if let (Some(start), []) = (open_lists.pop(), open_lists.as_slice()) {
+                    notes.want_air(lines, &(start..*end), quotes);
+                }
+            }
+            Event::Start(Tag::Heading { .. }) => {
+                if open_lists.len() + *footnotes + quotes.len() == 0 {
+                    notes.dedent.push((lines.at(range.start), range.start));
+                }
+                notes.want_air(lines, range, quotes);
+            }
+            Event::Start(Tag::Table(_)) => notes.want_air(lines, range, quotes),
+            Event::Start(Tag::CodeBlock(kind)) => {
+                notes.mark(lines, range, Kind::Code);
+                if matches!(kind, CodeBlockKind::Fenced(_)) {
+                    notes.want_air(lines, range, quotes);
+                }
+            }
+            Event::Start(Tag::HtmlBlock) => {
+                notes.mark(lines, range, Kind::Html);
+                if open_lists.len() + *footnotes == 0 {
+                    notes.dedent.push((lines.at(range.start), range.start));
+                }
+            }
+            Event::HardBreak => {
+                notes.set(lines.at(range.start), Kind::Break);
+            }
+            Event::Code(_) | Event::InlineHtml(_) => {
+                for line in lines.at(range.start)..lines.at(range.end.saturating_sub(1)) {
+                    notes.set(line, Kind::Open);
+                }
+                notes.inline.push(range.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the text with its white space mended.
+    pub(super) fn finish(mut self) -> String {
+        self.notes.air.sort_by_key(|(line, _)| *line);
+        self.notes.air.dedup_by_key(|(line, _)| *line);
+        self.notes.write(&self.lines)
+    }
+}
+
+impl Notes {
     fn set(&mut self, line: usize, kind: Kind) {
         if let Some(found) = self.kinds.get_mut(line) {
             *found = kind;
@@ -198,11 +218,12 @@ impl Notes {
             let line = lines.get(index);
             let start = lines.starts[index];
             let mended = match kind {
-                Kind::Code | Kind::Open => line.to_owned(),
-                Kind::Html => line.trim_end_matches([' ', '\t']).to_owned(),
+                Kind::Code | Kind::Open => Cow::Borrowed(line),
+                Kind::Html => Cow::Borrowed(line.trim_end_matches([' ', '\t'])),
                 Kind::Prose | Kind::Break => {
                     let line = with_mended_end(line, kind);
-                    if line.contains('\t') { self.without_tabs(&line, start) } else { line }
+                    let has_tabs = memchr::memchr(b'\t', line.as_bytes()).is_some();
+                    if has_tabs { self.without_tabs(&line, start).into() } else { line }
                 }
             };
             match dedent.next_if(|(line, _)| *line == index) {
@@ -279,17 +300,17 @@ fn is_container(end: TagEnd) -> bool {
 }
 
 /// Takes the blanks at the end of a line away, but for the two that are a hard break.
-fn with_mended_end(line: &str, kind: Kind) -> String {
+fn with_mended_end(line: &str, kind: Kind) -> Cow<'_, str> {
     let content = line.trim_end_matches([' ', '\t']);
     let blanks = line.len() - content.len();
     // A backslash that loses the blank after it would become a hard break.
     if blanks > 0 && content.ends_with('\\') && kind != Kind::Break {
-        return line.to_owned();
+        return Cow::Borrowed(line);
     }
     if kind == Kind::Break && blanks >= 2 {
-        return format!("{content}  ");
+        return format!("{content}  ").into();
     }
-    content.to_owned()
+    Cow::Borrowed(content)
 }
 
 /// Takes the blanks away between the quotes around a line and its text, which begins at or before

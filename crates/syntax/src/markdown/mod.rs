@@ -8,6 +8,7 @@ mod blocks;
 mod format;
 mod layout;
 mod links;
+mod plain;
 mod tree;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};

@@ -50,11 +50,7 @@ impl PartialEq for Tree<'_> {
 impl<'t> Tree<'t> {
     /// Reads the tree of a text, or says which limit the text is beyond.
     pub(super) fn of(text: &'t str) -> Result<Tree<'t>, Refusal> {
-        for (index, line) in text.split('\n').enumerate() {
-            if line.len() > MARKDOWN_LINE_BYTES {
-                return Err(Refusal::LongLine { line: index + 1 });
-            }
-        }
+        let mut bounds = Bounds::of(text)?;
         let parser = Parser::new_ext(text, OPTIONS);
         let mut definitions: Vec<_> = parser
             .reference_definitions()
@@ -66,9 +62,8 @@ impl<'t> Tree<'t> {
             .collect();
         definitions.sort_unstable();
         let mut builder = Builder { source: text, ..Builder::default() };
-        let mut bounds = Bounds::default();
         for (event, range) in parser.into_offset_iter() {
-            bounds.check(text, &event, &range)?;
+            bounds.check(&event, &range)?;
             builder.take(event, &range);
         }
         Ok(Tree { events: builder.events, starts: builder.starts, definitions })
@@ -273,7 +268,8 @@ fn is_inline_end(end: TagEnd) -> bool {
 /// through a paragraph again for each of its marks, and fills every cell of a table to the width of
 /// its column.
 #[derive(Default)]
-struct Bounds {
+pub(super) struct Bounds<'t> {
+    text: &'t str,
     depth: usize,
     quotes: usize,
     pieces: usize,
@@ -284,13 +280,24 @@ struct Bounds {
     table_bytes: usize,
 }
 
-impl Bounds {
-    fn check(
-        &mut self,
-        text: &str,
-        event: &Event<'_>,
-        range: &Range<usize>,
-    ) -> Result<(), Refusal> {
+impl<'t> Bounds<'t> {
+    /// Measures the lines, which is all that can be said before there are events.
+    pub(super) fn of(text: &'t str) -> Result<Bounds<'t>, Refusal> {
+        let mut start = 0;
+        for (index, end) in memchr::memchr_iter(b'\n', text.as_bytes()).enumerate() {
+            if end - start > MARKDOWN_LINE_BYTES {
+                return Err(Refusal::LongLine { line: index + 1 });
+            }
+            start = end + 1;
+        }
+        if text.len() - start > MARKDOWN_LINE_BYTES {
+            return Err(Refusal::LongLine { line: line_of(text, start) });
+        }
+        Ok(Bounds { text, ..Bounds::default() })
+    }
+
+    pub(super) fn check(&mut self, event: &Event<'_>, range: &Range<usize>) -> Result<(), Refusal> {
+        let text = self.text;
         self.pieces += 1;
         match event {
             Event::Start(tag) => {
