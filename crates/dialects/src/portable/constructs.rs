@@ -29,6 +29,16 @@ pub(super) enum Weight {
 const CLAUDE_TOOLS: [&str; 8] =
     ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "WebFetch", "WebSearch"];
 
+/// The bytes that a construct begins with.
+const STARTS: [bool; 256] = {
+    let (mut starts, bytes, mut index) = ([false; 256], b"$!@#uUmRWEBG", 0);
+    while index < bytes.len() {
+        starts[bytes[index] as usize] = true;
+        index += 1;
+    }
+    starts
+};
+
 /// Finds every construct in a body, in order.
 pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
     let mut found = Vec::new();
@@ -36,6 +46,10 @@ pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
     // Names that run on to the next blank are looked at once, not again from inside.
     let (mut reference_end, mut name_end) = (0, 0);
     for (offset, byte) in body.bytes().enumerate() {
+        // Nearly every byte ends here, so that this is one look at a table.
+        if !STARTS[usize::from(byte)] {
+            continue;
+        }
         let rest = &body.as_bytes()[offset..];
         let before = offset.checked_sub(1).map(|at| bytes[at]);
         let construct = match byte {
