@@ -27,6 +27,8 @@ pub(crate) struct Disk<'d> {
     missing: BTreeSet<String>,
     /// Directories that this run has made for files, in order.
     made: Vec<String>,
+    /// The same, to be found: nothing is in them but what this run has put there.
+    is_made: BTreeSet<String>,
 }
 
 /// What is at a path.
@@ -67,8 +69,9 @@ impl<'d> Disk<'d> {
             Err(error) => return Err(error),
         };
         let (held, made) = (Vec::new(), Vec::new());
-        let (path, missing) = (path.to_owned(), BTreeSet::new());
-        Ok(Disk { system, path, top, is_new: false, held, missing, made })
+        let (missing, is_made) = (BTreeSet::new(), BTreeSet::new());
+        let path = path.to_owned();
+        Ok(Disk { system, path, top, is_new: false, held, missing, made, is_made })
     }
 
     /// Creates the directory, if it does not exist.
@@ -245,6 +248,7 @@ impl<'d> Disk<'d> {
 
     /// Removes the directories that this run has made for files, as far as they are empty.
     pub(crate) fn unmake(&mut self) {
+        self.is_made.clear();
         for directory in std::mem::take(&mut self.made).iter().rev() {
             self.remove_directory(directory);
         }
@@ -253,6 +257,7 @@ impl<'d> Disk<'d> {
     /// Removes a directory if it is empty, and returns whether it is gone.
     fn remove_directory(&mut self, directory: &str) -> bool {
         self.held.clear();
+        self.is_made.remove(directory);
         let (above, name) = split(directory);
         match self.hold(above) {
             Ok(Some(held)) => match held.remove_empty_dir(OsStr::new(name)) {
@@ -277,7 +282,8 @@ impl<'d> Disk<'d> {
             match top.open_dir_below(Path::new(directory)) {
                 Ok(handle) => keep(&mut self.held, directory, handle),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    self.missing.insert(directory.to_owned());
+                    let first = first_missing(top, &mut self.held, directory);
+                    self.missing.insert(first.to_owned());
                     return Ok(None);
                 }
                 Err(error) => return Err(error),
@@ -292,18 +298,45 @@ impl<'d> Disk<'d> {
             return self.top.as_deref().ok_or_else(|| io::ErrorKind::NotFound.into());
         }
         if !self.held.iter().any(|(name, _)| name == directory) {
-            let is_there = !self.is_new && self.hold(directory)?.is_some();
+            let (above, name) = split(directory);
+            let is_new =
+                self.is_new || self.is_made.contains(above) && !self.is_made.contains(directory);
+            let is_there = !is_new && self.hold(directory)?.is_some();
             if !is_there {
-                // From now on it is there, and so are those above it.
-                self.missing.retain(|name| !is_above(name, directory));
-                let (above, name) = split(directory);
                 let handle = self.make(above)?.make_dir(OsStr::new(name))?;
                 keep(&mut self.held, directory, handle);
+                // From now on it is there.
+                self.missing.remove(directory);
                 self.made.push(directory.to_owned());
+                self.is_made.insert(directory.to_owned());
             }
         }
         held(&self.held, directory).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
+}
+
+/// Returns the highest directory that does not exist on the way to one that does not: whatever else
+/// would lie below it is missing too, and nobody has to ask for it.
+fn first_missing<'n>(
+    top: &dyn Dir,
+    held: &mut Vec<(String, Box<dyn Dir>)>,
+    directory: &'n str,
+) -> &'n str {
+    let mut first = directory;
+    while let Some((above, _)) = first.rsplit_once('/') {
+        if held.iter().any(|(name, _)| name == above) {
+            break;
+        }
+        match top.open_dir_below(Path::new(above)) {
+            Ok(handle) => {
+                keep(held, above, handle);
+                break;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => first = above,
+            Err(_) => break,
+        }
+    }
+    first
 }
 
 fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
