@@ -402,6 +402,11 @@ fn lines(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
 }
 
 fn quoted(text: &str) -> String {
+    // Nearly everything here is names, paths and digits, which are written as they are.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -_./:@+".contains(&byte);
+    if text.bytes().all(is_plain) {
+        return format!("\"{text}\"");
+    }
     toml_edit::Value::from(text).to_string()
 }
 
@@ -412,6 +417,19 @@ fn is_sha256(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_quoted_as_the_format_wants_it() {
+        let plain: String = (0..=127_u8)
+            .map(char::from)
+            .filter(|c| " -_./:@+".contains(*c) || c.is_ascii_alphanumeric())
+            .collect();
+        for text in
+            ["", " ", "a", "skills/a b", "1", "true", &plain, "\"", "'", "\\", "\n", "é", "\u{7f}"]
+        {
+            assert_eq!(quoted(text), toml_edit::Value::from(text).to_string(), "{text:?}");
+        }
+    }
 
     fn sample() -> Lock {
         let sha = |letter: char| letter.to_string().repeat(64);

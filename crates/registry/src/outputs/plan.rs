@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::portable::output::{Compiled, Content};
+use brief_dialects::portable::output::{Compiled, Content, OutputFile};
 use brief_dialects::portable::{Item, ItemId};
 use brief_syntax::hash::sha256;
 use brief_syntax::{Diagnostic, Source, Span};
@@ -154,6 +154,27 @@ enum Replaces {
     Foreign,
 }
 
+/// Returns what will be recorded about files; `None` for a copy of what is not there.
+fn records_of(files: &[OutputFile], beside: &Beside) -> Vec<Option<FileRecord>> {
+    let mut records: Vec<Option<FileRecord>> = Vec::with_capacity(files.len());
+    // Most clients get the same text.
+    let mut texts: Vec<(&str, FileRecord)> = Vec::new();
+    for file in files {
+        records.push(match &file.content {
+            Content::Copy(path) => beside.record(path).cloned(),
+            Content::Text(text) => match texts.iter().find(|(known, _)| known == text) {
+                Some((_, record)) => Some(record.clone()),
+                None => {
+                    let record = FileRecord { sha256: sha256(text.as_bytes()), program: false };
+                    texts.push((text, record.clone()));
+                    Some(record)
+                }
+            },
+        });
+    }
+    records
+}
+
 impl<'p> Plan<'p> {
     pub(crate) fn new(
         records: Vec<&'p Record>,
@@ -288,16 +309,9 @@ impl<'p> Plan<'p> {
         let (mut writes, mut problems, mut edits) = (Vec::new(), Vec::new(), Vec::new());
         let mut made = BTreeMap::new();
         let mut unchanged = 0;
-        for file in compiled.files {
-            let known = match &file.content {
-                Content::Text(text) => {
-                    FileRecord { sha256: sha256(text.as_bytes()), program: false }
-                }
-                Content::Copy(path) => match beside.record(path) {
-                    Some(record) => record.clone(),
-                    None => continue,
-                },
-            };
+        let known = records_of(&compiled.files, beside);
+        for (file, known) in compiled.files.into_iter().zip(known) {
+            let Some(known) = known else { continue };
             let path = file.path;
             if !is_output_path(&path) {
                 problems.push(unportable(item, &path));
