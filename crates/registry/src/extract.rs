@@ -128,8 +128,8 @@ impl Extraction<'_> {
         FetchError::TooLarge { repository: self.git.repository.to_owned(), limit, unit }
     }
 
-    /// Returns the name of the tree that is asked for.
-    fn tree(&self) -> Result<String, FetchError> {
+    /// Returns the error for a tree that is not there, once something is wrong with it.
+    fn check_tree(&self) -> Result<(), FetchError> {
         let question = match self.subpath {
             Some(subpath) => format!("{}:{subpath}\n", self.commit),
             None => format!("{}^{{tree}}\n", self.commit),
@@ -139,7 +139,7 @@ impl Extraction<'_> {
         let output = self.git.expect(request)?;
         let output = String::from_utf8_lossy(&output);
         match output.trim_end().rsplit_once(" tree ") {
-            Some((tree, _)) if is_commit(tree) => Ok(tree.to_owned()),
+            Some((tree, _)) if is_commit(tree) => Ok(()),
             _ => Err(FetchError::SubpathMissing {
                 repository: self.git.repository.to_owned(),
                 subpath: one_line(self.subpath.unwrap_or(".")),
@@ -151,13 +151,18 @@ impl Extraction<'_> {
     /// Lists what is to be written.
     fn list(&self, notes: &mut Notes) -> Result<Vec<Entry>, FetchError> {
         let most = limits::REMOTE_FILES as u64;
+        let tree = match self.subpath {
+            Some(subpath) => format!("{}:{subpath}", self.commit),
+            None => format!("{}^{{tree}}", self.commit),
+        };
         let request = Request::within(self.repository, "ls-tree")
-            .args(["-r", "-z", "-l", "--full-tree", &self.tree()?])
+            .args(["-r", "-z", "-l", "--full-tree", &tree])
             .output(LISTING_BYTES);
         let output = match self.git.run(request)? {
             Outcome::Done(output) => output,
             Outcome::TooMuch => return Err(self.too_large(most, "files")),
             Outcome::Failed(said) => {
+                self.check_tree()?;
                 return Err(FetchError::Git { repository: self.git.repository.to_owned(), said });
             }
         };
