@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_syntax::System;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::Command;
 use error::{CommandError, ErrorKind};
@@ -37,6 +37,41 @@ pub struct Cli {
 
     #[command(subcommand)]
     command: Command,
+}
+
+/// The commands that programs call many times a minute, without the definitions of all others, which
+/// cost more than the answer does.
+#[derive(Debug, Parser)]
+#[command(name = "brief")]
+struct OftenCalled {
+    #[arg(short = 'C', global = true)]
+    directory: Option<std::path::PathBuf>,
+
+    #[command(subcommand)]
+    command: Often,
+}
+
+#[derive(Debug, Subcommand)]
+enum Often {
+    Context(commands::context::ContextArgs),
+    Why(commands::why::WhyArgs),
+}
+
+impl Cli {
+    /// Reads the command line. Whatever is not one of the plain calls is for the whole definition,
+    /// which has the help, the suggestions and the messages.
+    fn read(args: &[OsString]) -> Result<Cli, clap::Error> {
+        if args.iter().any(|arg| arg == "context" || arg == "why")
+            && let Ok(OftenCalled { directory, command }) = OftenCalled::try_parse_from(args)
+        {
+            let command = match command {
+                Often::Context(args) => Command::Context(args),
+                Often::Why(args) => Command::Why(args),
+            };
+            return Ok(Cli { directory, command });
+        }
+        Cli::try_parse_from(args)
+    }
 }
 
 /// Returns the definition of the command line, for generated documentation.
@@ -76,7 +111,7 @@ fn run_brief(
         let session = Session::start(system, None)?;
         return commands::hook::run(ui, &session, &hook);
     }
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::read(args) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error, ui),
     };

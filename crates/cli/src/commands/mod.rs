@@ -5,7 +5,7 @@ mod agent;
 mod build;
 mod clean;
 pub(crate) mod completions;
-mod context;
+pub(crate) mod context;
 mod coverage;
 mod decisions;
 mod diff;
@@ -28,7 +28,7 @@ mod tree;
 mod trust;
 mod update;
 mod whole;
-mod why;
+pub(crate) mod why;
 
 use std::process::ExitCode;
 

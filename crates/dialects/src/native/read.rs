@@ -217,11 +217,20 @@ impl<'s> Ground<'s> {
     }
 
     fn read(&mut self, here: Here<'_>, name: &OsStr) -> Result<Vec<u8>, Unread> {
+        self.read_as(here, name, FileKind::Other)
+    }
+
+    /// Reads a file whose kind a listing has told.
+    fn read_as(&mut self, here: Here<'_>, name: &OsStr, kind: FileKind) -> Result<Vec<u8>, Unread> {
         self.refuse_secret(&here.path.join(name))?;
         if self.bytes == 0 {
             return Err(Unread::Refused("the files before it are too large together".to_owned()));
         }
-        let bytes = match here.handle.read(name, limits::FILE_BYTES) {
+        let read = match kind {
+            FileKind::File => here.handle.read_listed(name, limits::FILE_BYTES),
+            _ => here.handle.read(name, limits::FILE_BYTES),
+        };
+        let bytes = match read {
             Err(ReadError::NotAFile(FileKind::Link)) => self.read_real(&here.path.join(name)),
             outcome => outcome.map_err(Unread::from),
         }?;
@@ -369,6 +378,9 @@ struct Here<'h> {
     real: &'h Path,
 }
 
+/// What the file of a skill is called.
+const SKILL_NAME: &str = "SKILL.md";
+
 /// A walk over one directory of rules, skills or agents.
 struct Walk<'w> {
     place: &'static Place,
@@ -425,15 +437,38 @@ impl Walk<'_> {
             if !matches!(entry.kind, FileKind::Directory | FileKind::Link) {
                 continue;
             }
+            let file = DirEntry { name: SKILL_NAME.into(), kind: FileKind::Other };
+            if entry.kind == FileKind::Directory
+                && self.skill(ground, directory, &Path::new(&entry.name).join(SKILL_NAME))
+            {
+                continue;
+            }
             let Some(skill) = ground.open(directory.here(), &entry.name) else { continue };
-            let file = DirEntry { name: "SKILL.md".into(), kind: FileKind::File };
             self.file(ground, &skill, &file);
+        }
+    }
+
+    /// Reads the file of a skill in one step; says whether there is nothing left to do.
+    fn skill(&mut self, ground: &mut Ground<'_>, directory: &Opened, below: &Path) -> bool {
+        let path = directory.path.join(below);
+        if ground.bytes == 0 || ground.refuse_secret(&path).is_err() {
+            return false;
+        }
+        match directory.handle.read_below(below, limits::FILE_BYTES) {
+            Ok(bytes) => {
+                ground.charge(&bytes);
+                if self.takes_one_more(ground, &path) {
+                    ground.add(path, bytes, self.place, self.folder);
+                }
+                true
+            }
+            Err(error) => matches!(error, ReadError::Missing),
         }
     }
 
     fn file(&mut self, ground: &mut Ground<'_>, directory: &Opened, entry: &DirEntry) {
         let path = directory.path.join(&entry.name);
-        match ground.read(directory.here(), &entry.name) {
+        match ground.read_as(directory.here(), &entry.name, entry.kind) {
             Ok(bytes) => {
                 if self.takes_one_more(ground, &path) {
                     ground.add(path, bytes, self.place, self.folder);

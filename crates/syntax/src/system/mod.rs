@@ -198,6 +198,16 @@ pub trait Dir: Send {
     /// [`ReadError::NotAFile`].
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError>;
 
+    /// Reads a regular file some levels below this directory; `path` has names only. A link anywhere
+    /// on the way is an error.
+    fn read_below(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let name = path.file_name().ok_or(ReadError::Missing)?;
+        match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            Some(parent) => self.open_dir_below(parent)?.read(name, limit),
+            None => self.read(name, limit),
+        }
+    }
+
     /// Reads a file that a listing of this directory has shown to be regular, which saves asking
     /// again.
     fn read_listed(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
