@@ -1,6 +1,7 @@
 //! What applies when, and what of it the client that asks reads by itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::path::Path;
 
 use brief_syntax::{Target, TargetKind, limits};
@@ -120,11 +121,12 @@ fn is_on_the_way(folder: &Folder, asked: &Asked<'_>) -> bool {
 
 /// Judges each file once: one that two ways lead to counts where it is found first.
 fn candidates<'s>(folders: &[&'s Folder], asked: &Asked<'_>) -> Vec<Candidate<'s>> {
-    let mut seen: BTreeSet<&Path> = BTreeSet::new();
+    // By their bytes: comparing paths name by name would take most of the time of a question.
+    let mut seen: HashSet<&OsStr> = HashSet::new();
     let mut candidates = Vec::new();
     for &folder in folders {
         for guide in &folder.guides {
-            if seen.insert(guide.path()) {
+            if seen.insert(guide.path().as_os_str()) {
                 let verdict = judge(folder, guide, asked);
                 candidates.push(Candidate { folder, guide, verdict, is_loaded: false });
             }
@@ -196,6 +198,9 @@ fn mark_loaded(
                 pending.push((index, 0));
             }
         }
+    }
+    if pending.iter().all(|&(index, _)| candidates[index].guide.imports.is_empty()) {
+        return;
     }
     let by_path: BTreeMap<&Path, usize> =
         candidates.iter().enumerate().map(|(index, found)| (found.guide.path(), index)).collect();
