@@ -148,6 +148,44 @@ def measure_agents(args, report):
     report("agent check, 1,000 files", value, "300 ms", value <= 300)
 
 
+def make_history(top, changed=50):
+    """100,000 files in 2,000 directories and 311 AGENTS.yaml; the second commit changes some of these,
+    the one at the top first, so that every file is concerned."""
+    directories = [f"a{a}/b{b}/c{c}" for a in range(10) for b in range(10) for c in range(20)]
+    above = [f"a{a}" for a in range(10)] + [f"a{a}/b{b}" for a in range(10) for b in range(10)]
+    for directory in directories:
+        for number in range(50):
+            write(f"{top}/{directory}/file-{number}.{EXTENSIONS[number % 5]}", "")
+    guidance = [os.path.join(directory, "AGENTS.yaml") for directory in ["", *above, *directories[::10]]]
+    settings = ["-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "init.defaultBranch=main"]
+    git = [shutil.which("git")] + settings
+    subprocess.run(git + ["init", "-q", top], check=True)
+    for word, count in [("one", len(guidance)), ("two", changed)]:
+        for path in guidance[:count]:
+            write(os.path.join(top, path), context_file(f"{path} in revision {word}"))
+        for command in [["add", "."], ["commit", "-qm", word]]:
+            subprocess.run(git + command, cwd=top, check=True)
+
+
+def measure_diff(args, report):
+    """Two commits, and a commit beside the working tree; the CPU of git is in it."""
+    top = os.path.join(args.work, "history")
+    make_history(top)
+    runs = max(args.runs // 4, 3)
+    listing = cpu_ms([shutil.which("git"), "ls-tree", "-r", "HEAD"], top, runs)
+    for name, command in [
+        ("diff, 50 of 311 changed, 100,000 files", ["diff", "HEAD~1", "HEAD"]),
+        ("diff, the same as JSON", ["diff", "--json", "HEAD~1", "HEAD"]),
+        ("diff, the same with the working tree", ["diff", "HEAD~1"]),
+        ("diff, nothing changed", ["diff", "HEAD", "HEAD"]),
+    ]:
+        value = cpu_ms([args.brief] + command, top, runs)
+        report(name, value, f"2,000 ms (git ls-tree: {listing:.0f} ms)", value <= 2000)
+    rss = rss_kb([args.brief, "diff", "HEAD~1", "HEAD"], top)
+    if rss is not None:
+        print(f"{'  its peak memory':44} {rss / 1024:8.2f} MB")
+
+
 def measure_install(args, report):
     """An installation for three clients beside plain copies of the same files."""
     source = os.path.join(args.work, "skills50")
@@ -347,6 +385,7 @@ def main():
     value = cpu_ms([args.brief, "lint"], skills, args.runs)
     report("lint, 400 skills", value, "60 ms", value <= 60)
     measure_agents(args, report)
+    measure_diff(args, report)
     measure_install(args, report)
     sys.exit(1 if missed else 0)
 

@@ -39,23 +39,6 @@ pub struct Cli {
     command: Command,
 }
 
-/// The command line of a hook alone. A client starts it many times a minute, and should not pay for the
-/// definitions of all other commands.
-#[derive(Debug, Parser)]
-#[command(name = "brief")]
-struct HookCli {
-    #[arg(short = 'C', value_name = "DIR", global = true)]
-    directory: Option<std::path::PathBuf>,
-
-    #[command(subcommand)]
-    command: HookOnly,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum HookOnly {
-    Hook(commands::hook::HookArgs),
-}
-
 /// Returns the definition of the command line, for generated documentation.
 pub fn command() -> clap::Command {
     Cli::command()
@@ -88,13 +71,10 @@ fn run_brief(
     if let Some(answer) = commands::completions::answer(ui, system.as_ref(), args) {
         return answer;
     }
-    // What is wrong with a call is said by the whole command line.
-    if args.get(1).is_some_and(|word| word == "hook")
-        && let Ok(HookCli { directory, command: HookOnly::Hook(hook) }) =
-            HookCli::try_parse_from(args)
+    if let Some(hook) = commands::hook::HookArgs::as_clients_type(args.get(1..).unwrap_or_default())
     {
-        let session = Session::start(system, directory.as_deref())?;
-        return commands::run(ui, &session, &Command::Hook(hook));
+        let session = Session::start(system, None)?;
+        return commands::hook::run(ui, &session, &hook);
     }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,

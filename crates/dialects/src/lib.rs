@@ -99,6 +99,11 @@ pub trait Shelf {
         reach::by_asking(|moment, answer| self.resolve(moment, answer), moment, files, tell);
     }
 
+    /// Returns which files of other dialects are items of this one, for names in an answer.
+    fn installed(&self) -> Option<&portable::Installed> {
+        None
+    }
+
     /// Returns what is wrong with the files, as far as it shows without looking at others.
     fn diagnostics(&self) -> &[Diagnostic];
 

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::ops::Range;
+use std::path::Path;
 
 use brief_syntax::{Target, TargetKind};
 
@@ -32,6 +33,18 @@ pub enum Candidate<'s> {
     Item(Item<'s>),
     /// The client that asks loads it by itself.
     Loaded(LeftOut<'s>),
+}
+
+impl<'s> Candidate<'s> {
+    /// Returns what it is called, to be changed, and where it stands: dialect, kind, name, file.
+    pub fn called(&mut self) -> (&mut &'static str, &mut &'static str, &mut Name<'s>, &'s Path) {
+        match self {
+            Candidate::Item(Item { dialect, kind, name, path, .. })
+            | Candidate::Loaded(LeftOut { dialect, kind, name, path, .. }) => {
+                (dialect, kind, name, path)
+            }
+        }
+    }
 }
 
 /// A set of files of a project.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_dialects::agents::Agents;
 use brief_dialects::hosted::{self, Hosted};
 use brief_dialects::native::Native;
-use brief_dialects::portable::Portable;
+use brief_dialects::portable::{self, Portable};
 use brief_dialects::structured::Structured;
 use brief_dialects::tasks::{self, Tasks};
 use brief_dialects::{Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reached, Reader, Shelf};
@@ -17,7 +17,7 @@ use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic};
 
-use crate::{order, repetition};
+use crate::{installed, order, repetition};
 
 /// Every dialect, in the order in which what is equally general is delivered. A new one is one line
 /// here.
@@ -30,6 +30,9 @@ pub struct Catalog {
     files: Option<ProjectFiles>,
     /// How many files two dialects have counted.
     shared: usize,
+    /// The dialects that were asked for, when some were read only for what is installed among their
+    /// files.
+    only: Option<Vec<&'static str>>,
 }
 
 /// How much of a project to read when no single path is asked about.
@@ -76,9 +79,21 @@ impl Dialects<'_> {
     fn chosen(self) -> impl Iterator<Item = (usize, &'static dyn Dialect)> {
         DIALECTS.into_iter().enumerate().filter(move |(_, dialect)| match self {
             Dialects::All => true,
-            Dialects::Only(names) => names.contains(&dialect.name()),
+            Dialects::Only(names) => {
+                names.contains(&dialect.name())
+                    || names.contains(&portable::NAME) && installed::is_holder(dialect.name())
+            }
             Dialects::Except(names) => !names.contains(&dialect.name()),
         })
+    }
+}
+
+impl Dialects<'_> {
+    /// Returns the names to keep, when more is read.
+    fn kept(self) -> Option<Vec<&'static str>> {
+        let Dialects::Only(names) = self else { return None };
+        let asked = DIALECTS.iter().map(|dialect| dialect.name());
+        names.contains(&portable::NAME).then(|| asked.filter(|name| names.contains(name)).collect())
     }
 }
 
@@ -124,7 +139,7 @@ impl Catalog {
         );
         // In the order of the dialects, however each of them reads.
         shelves.sort_by_key(|(rank, _)| *rank);
-        Catalog::new(shelves, &gaps, None)
+        Catalog { only: dialects.kept(), ..Catalog::new(shelves, &gaps, None) }
     }
 
     /// Reads the whole project, or the part of it that `scope` names.
@@ -140,6 +155,7 @@ impl Catalog {
         files.files.sort_unstable();
         files.directories.sort_unstable();
         let mut catalog = Catalog::new(finished(readers), &gaps, Some(files));
+        catalog.only = scope.dialects.kept();
         if scope.dialects.chosen().any(|(_, dialect)| dialect.name() == tasks::NAME) {
             catalog.shared = catalog.shelves.iter().map(|shelf| shelf.shared_with_tasks()).sum();
         }
@@ -152,7 +168,8 @@ impl Catalog {
         files: Option<ProjectFiles>,
     ) -> Catalog {
         let shelves = shelves.into_iter().map(|(_, shelf)| shelf).collect();
-        Catalog { shelves, gaps: gaps.iter().map(gap_diagnostic).collect(), files, shared: 0 }
+        let gaps = gaps.iter().map(gap_diagnostic).collect();
+        Catalog { shelves, gaps, files, shared: 0, only: None }
     }
 
     /// Answers a question from what was read: general first, the same text once, and nothing that
@@ -165,11 +182,25 @@ impl Catalog {
 
     /// Returns what [`Catalog::resolve`] chooses from: repetitions are in it.
     pub fn candidates(&self, moment: &Moment) -> Answer<'_> {
-        order::merge(self.shelves.iter().map(|shelf| {
+        let mut answer = order::merge(self.shelves.iter().map(|shelf| {
             let mut answer = Answer::default();
             shelf.resolve(moment, &mut answer);
             answer
-        }))
+        }));
+        let installed = self.installed();
+        if !installed.is_empty() {
+            installed::rename(&installed, &mut answer, moment);
+        }
+        if let Some(only) = &self.only {
+            answer.items.retain(|applied| only.contains(&applied.item.dialect));
+            answer.left_out.retain(|left_out| only.contains(&left_out.dialect));
+        }
+        answer
+    }
+
+    fn installed(&self) -> Vec<&portable::Installed> {
+        let installed = self.shelves.iter().filter_map(|shelf| shelf.installed());
+        installed.filter(|installed| !installed.is_empty()).collect()
     }
 
     /// Returns every path of the project, for a catalog that was read with [`Catalog::whole`].
@@ -181,8 +212,17 @@ impl Catalog {
     /// [`Catalog::whole`]. Repetitions are told, too.
     pub fn reach<'c>(&'c self, moment: &Moment, tell: &mut dyn FnMut(Reached<'c>)) {
         let Some(files) = &self.files else { return };
+        let installed = self.installed();
         for shelf in &self.shelves {
-            shelf.reach(moment, files, tell);
+            shelf.reach(moment, files, &mut |mut reached| {
+                let (dialect, kind, name, path) = reached.candidate.called();
+                if let Some(label) = installed::label(&installed, dialect, path) {
+                    (*dialect, *kind, *name) = label;
+                }
+                if self.only.as_ref().is_none_or(|only| only.contains(dialect)) {
+                    tell(reached);
+                }
+            });
         }
     }
 

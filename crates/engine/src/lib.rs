@@ -26,6 +26,7 @@
 pub mod budget;
 mod catalog;
 pub mod diff;
+mod installed;
 mod order;
 mod prompt;
 mod repetition;

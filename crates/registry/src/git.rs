@@ -103,7 +103,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// A command that works without a repository, or creates one.
+    /// A command that works without a repository.
     pub(crate) fn new(command: &str) -> Self {
         Request { args: vec![command.into()], input: Vec::new(), output: CHATTER, access: None }
     }

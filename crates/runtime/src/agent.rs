@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use brief_dialects::agents::{
-    Agent, Effective, Evaluated, Scheme, Value as AgentValue, check_tools,
-};
+use brief_dialects::agents::{Agent, Effective, Scheme, Value as AgentValue, check_tools};
 use brief_syntax::{Diagnostic, Severity, Span, System};
 use serde_json::{Value, json};
 
@@ -40,17 +38,7 @@ impl AgentCode {
         };
         match Evaluation::run(system, &program, &tools.code, Limits::default()) {
             Ok(evaluation) => {
-                let returned: Vec<Evaluated> = evaluation
-                    .returned()
-                    .iter()
-                    .map(|one| Evaluated {
-                        key: one.key.clone(),
-                        has_function: one.has_function,
-                        scheme: one.scheme.clone(),
-                        fields: one.fields.clone(),
-                    })
-                    .collect();
-                let (schemes, diagnostics) = check_tools(agent, &returned);
+                let (schemes, diagnostics) = check_tools(agent, evaluation.returned());
                 AgentCode { schemes, diagnostics, evaluation: Some(evaluation) }
             }
             Err(error) => AgentCode::failed(agent, &error),
@@ -76,7 +64,7 @@ impl AgentCode {
     /// Makes the tools callable; `host` is what they may ask for, `input` what `ctx.input` is.
     pub fn into_tools(self, host: Host, input: &AgentValue) -> Result<AgentTools, ToolsError> {
         let tool_box = match self.evaluation {
-            Some(evaluation) => Some(evaluation.into_tools(host)?),
+            Some(evaluation) => Some(evaluation.into_judged(&self.schemes, host)?),
             None => None,
         };
         let ctx = json!({ "input": input });

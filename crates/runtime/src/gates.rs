@@ -53,11 +53,11 @@ pub enum GateError {
 /// Checks that a startup tool is there and can be called without arguments (A40, Y33).
 pub fn check_startup(tools: &ToolBox, name: &str) -> Result<(), GateError> {
     let tool = tools.find(name).ok_or_else(|| GateError::Missing { name: name.to_owned() })?;
-    let required = tool.parameters.get("required").and_then(Value::as_array);
+    let required = tool.scheme.parameters.get("required").and_then(Value::as_array);
     match required.and_then(|names| names.first()?.as_str()) {
         None => Ok(()),
         Some(argument) => Err(GateError::NeedsArguments {
-            tool: tool.name.clone(),
+            tool: tool.scheme.name.clone(),
             argument: argument.to_owned(),
         }),
     }
@@ -69,7 +69,7 @@ pub fn check_startup(tools: &ToolBox, name: &str) -> Result<(), GateError> {
 /// not have, or returns `false` or `{ ok: false }` (Y32). Anything else is success.
 pub fn run_startup(tools: &mut ToolBox, name: &str, ctx: &Value) -> Result<Value, GateError> {
     check_startup(tools, name)?;
-    let tool = tools.find(name).map_or_else(|| name.to_owned(), |tool| tool.name.clone());
+    let tool = tools.find(name).map_or_else(|| name.to_owned(), |tool| tool.scheme.name.clone());
     let outcome = tools.call(name, &json!({}), ctx);
     let result = match outcome {
         Ok(result) => result,

@@ -1,15 +1,16 @@
 //! The tools of one agent: what its code returned, checked, and ready to be called.
 //!
-//! Judging what was returned and checking arguments happens here, in the parent, on JSON: nothing that
-//! a tool does to its own objects can change it afterwards.
+//! What was returned is judged by the dialect, and arguments are checked here, both in the parent, on JSON:
+//! nothing that a tool does to its own objects can change it afterwards.
 
 mod schema;
 
 use std::fmt;
 use std::sync::Arc;
 
-use brief_syntax::{System, limits, near_miss};
-use serde_json::{Value, json};
+use brief_dialects::agents::{Evaluated, Scheme, ToolProblem, check_returned};
+use brief_syntax::{Severity, System, limits, near_miss};
+use serde_json::Value;
 
 use crate::abilities::{Asked, Host};
 use crate::sandbox::client::{self, Answers, LoadFailure, Question, Refused, Worker};
@@ -54,31 +55,22 @@ pub enum ToolsError {
     /// The code returned more than [`limits::TOOLS`] tools.
     #[error("the code returns more than {most} tools", most = limits::TOOLS)]
     TooMany,
-    /// A tool is not `{ fn, scheme }`, or its scheme is not what it must be.
-    #[error("tool `{tool}`: {problem}")]
+    /// A tool is not `{ fn, scheme }`, its scheme is not what it must be, or two have one name.
+    #[error("{problem}")]
     Shape {
-        /// Its key.
-        tool: String,
-        /// What is wrong with it.
+        /// What is wrong, with the key of the tool.
         problem: String,
         /// What to write instead, if that is known.
-        help: Option<&'static str>,
-    },
-    /// Two names are equal but for case.
-    #[error("the tools `{first}` and `{second}` have one name")]
-    Duplicate {
-        /// The one that comes first.
-        first: String,
-        /// The other one.
-        second: String,
+        help: Option<String>,
     },
 }
 
 impl ToolsError {
     /// Returns what to do about it, if that is known.
-    pub fn help(&self) -> Option<&'static str> {
+    pub fn help(&self) -> Option<&str> {
         match self {
-            ToolsError::Syntax { help, .. } | ToolsError::Shape { help, .. } => *help,
+            ToolsError::Syntax { help, .. } => *help,
+            ToolsError::Shape { help, .. } => help.as_deref(),
             ToolsError::NotAnObject { .. } => Some("end the code with `return { … };`"),
             _ => None,
         }
@@ -130,29 +122,13 @@ pub enum CallError {
 /// One tool.
 #[derive(Debug, Clone)]
 pub struct Tool {
-    /// The name, as its key spells it.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// Its arguments, as JSON Schema.
-    pub parameters: Value,
+    /// What a model is told of it.
+    pub scheme: Scheme,
     checker: Schema,
     place: usize,
 }
 
 impl Tool {
-    /// Returns whether a model or a user means this tool (A55).
-    pub fn is_called(&self, name: &str) -> bool {
-        self.name.to_lowercase() == name.trim().to_lowercase()
-    }
-
-    /// Returns the function form that models are told tools in (A56).
-    pub fn to_function(&self) -> Value {
-        json!({"type": "function", "function": {
-            "name": self.name, "description": self.description, "parameters": self.parameters,
-        }})
-    }
-
     /// Returns what is wrong with arguments; nothing when they fit (Y31).
     pub fn check(&self, args: &Value) -> Vec<String> {
         self.checker.check(args)
@@ -172,7 +148,7 @@ pub struct CallReport {
 #[derive(Debug)]
 pub struct Evaluation {
     worker: Worker,
-    returned: Vec<Returned>,
+    returned: Vec<Evaluated>,
     fence: Fence,
 }
 
@@ -189,7 +165,10 @@ impl Evaluation {
             return Err(ToolsError::TooLarge(code.len()));
         }
         match Worker::start(system, program, code, limits) {
-            Ok((worker, returned, fence)) => Ok(Evaluation { worker, returned, fence }),
+            Ok((worker, returned, fence)) => {
+                let returned = returned.into_iter().map(evaluated).collect();
+                Ok(Evaluation { worker, returned, fence })
+            }
             Err(LoadFailure::Worker(message)) => Err(ToolsError::Worker(message)),
             Err(LoadFailure::Syntax { message, place }) => {
                 let help = code.contains("export default").then_some(
@@ -213,75 +192,49 @@ impl Evaluation {
     }
 
     /// Returns what the code returned, in the order of its keys.
-    pub fn returned(&self) -> &[Returned] {
+    pub fn returned(&self) -> &[Evaluated] {
         &self.returned
     }
 
     /// Checks what was returned, and makes it callable.
     pub fn into_tools(self, host: Host) -> Result<ToolBox, ToolsError> {
-        let Evaluation { worker, returned, fence } = self;
-        let mut tools: Vec<Tool> = Vec::new();
+        let (schemes, problems) = check_returned(&self.returned);
         let mut warnings = Vec::new();
-        for (place, found) in returned.into_iter().enumerate() {
-            let tool = judge(place, found, &mut warnings)?;
-            if let Some(twin) = tools.iter().find(|known| known.is_called(&tool.name)) {
-                let (first, second) = (twin.name.clone(), tool.name);
-                return Err(ToolsError::Duplicate { first, second });
+        for ToolProblem { severity, message, help, .. } in problems {
+            if severity == Severity::Error {
+                return Err(ToolsError::Shape { problem: message, help: Some(help) });
             }
-            tools.push(tool);
+            warnings.push(format!("{message}; {help}"));
+        }
+        let mut tools = self.into_judged(&schemes, host)?;
+        tools.warnings.splice(0..0, warnings);
+        Ok(tools)
+    }
+
+    /// Makes tools callable that somebody has checked: `schemes` is what was found without an error.
+    pub(crate) fn into_judged(self, schemes: &[Scheme], host: Host) -> Result<ToolBox, ToolsError> {
+        let Evaluation { worker, returned, fence } = self;
+        let mut warnings = Vec::new();
+        let mut tools = Vec::with_capacity(schemes.len());
+        for scheme in schemes {
+            let key = &scheme.name;
+            let wrong = |problem| ToolsError::Shape { problem, help: None };
+            let place = returned.iter().position(|found| found.key.trim() == key);
+            let place = place.ok_or_else(|| wrong(format!("the code returns no tool `{key}`")))?;
+            // What arguments are checked with, which asks more of a schema than that it looks like one.
+            let checker = Schema::for_arguments(&scheme.parameters).map_err(|error| {
+                wrong(format!("`parameters` of the tool `{key}` is no JSON Schema: {error}"))
+            })?;
+            warnings.extend(checker.unchecked().iter().map(|what| format!("tool `{key}`: {what}")));
+            tools.push(Tool { scheme: scheme.clone(), checker, place });
         }
         Ok(ToolBox { worker, tools, warnings, host, fence, report: CallReport::default() })
     }
 }
 
-/// A53, A54, Y28 to Y31.
-fn judge(place: usize, found: Returned, warnings: &mut Vec<String>) -> Result<Tool, ToolsError> {
+fn evaluated(found: Returned) -> Evaluated {
     let Returned { key, has_function, scheme, fields } = found;
-    let has = |name: &str| fields.iter().any(|field| field == name);
-    let wrong = |problem: String, help| ToolsError::Shape { tool: key.clone(), problem, help };
-    let Some(mut scheme) = scheme.filter(|_| has_function) else {
-        let missing = match (has_function, has("scheme")) {
-            (false, true) => "missing `fn`",
-            (false, false) => "missing `fn`, `scheme`",
-            (true, true) => "`scheme` is no JSON",
-            (true, false) => "missing `scheme`",
-        };
-        let help = if has("schema") && !has("scheme") {
-            "the field is called `scheme`"
-        } else if has("run") && !has_function {
-            "the function is called `fn`"
-        } else {
-            "a tool is `{ fn, scheme }`"
-        };
-        return Err(wrong(missing.to_owned(), Some(help)));
-    };
-    if scheme["type"] == "function" && scheme["function"].is_object() {
-        warnings.push(format!("tool `{key}`: write what is in `function` as the scheme itself"));
-        scheme = scheme["function"].take();
-    }
-    let text = |field: &str| {
-        let text = scheme[field].as_str().map(str::trim).filter(|text| !text.is_empty());
-        text.ok_or_else(|| wrong(format!("its scheme has no `{field}`"), None))
-    };
-    let name = text("name")?;
-    if name.to_lowercase() != key.trim().to_lowercase() {
-        let problem = format!("it calls itself `{name}` in its scheme");
-        return Err(wrong(problem, Some("give both one name")));
-    }
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-    if name.len() > 64 || !name.bytes().all(is_letter) {
-        let problem = "its name has letters in it that no model takes, or too many".to_owned();
-        return Err(wrong(problem, Some("use up to 64 of `A-Z a-z 0-9 _ -`")));
-    }
-    let description = text("description")?.to_owned();
-    let parameters = scheme.get("parameters").cloned().ok_or_else(|| {
-        let help = "add `parameters: { type: \"object\", properties: {} }`";
-        wrong("its scheme has no `parameters`".to_owned(), Some(help))
-    })?;
-    let checker = Schema::for_arguments(&parameters)
-        .map_err(|error| wrong(format!("its `parameters` are no JSON Schema: {error}"), None))?;
-    warnings.extend(checker.unchecked().iter().map(|what| format!("tool `{key}`: {what}")));
-    Ok(Tool { name: key.trim().to_owned(), description, parameters, checker, place })
+    Evaluated { key, has_function, scheme, fields }
 }
 
 /// The tools of one agent, in a worker that waits to call them.
@@ -314,12 +267,12 @@ impl ToolBox {
 
     /// Returns the tool of a name, in any case.
     pub fn find(&self, name: &str) -> Option<&Tool> {
-        self.tools.iter().find(|tool| tool.is_called(name))
+        self.tools.iter().find(|tool| tool.scheme.is_called(name))
     }
 
     /// Returns all tools in the form that models are told them in (A56).
     pub fn functions(&self) -> Vec<Value> {
-        self.tools.iter().map(Tool::to_function).collect()
+        self.tools.iter().map(|tool| tool.scheme.to_function()).collect()
     }
 
     /// Returns what could be better about the tools, one sentence each.
@@ -345,17 +298,17 @@ impl ToolBox {
         let tool = find(&self.tools, name)?;
         let problems = tool.check(args);
         if !problems.is_empty() {
-            return Err(CallError::Arguments { tool: tool.name.clone(), problems });
+            return Err(CallError::Arguments { tool: tool.scheme.name.clone(), problems });
         }
         let mut desk = Desk {
             tools: &self.tools,
             host: &mut self.host,
-            tool: &tool.name,
+            tool: &tool.scheme.name,
             denied: &mut self.report.denied,
         };
         let outcome = self.worker.call(tool.place, args, ctx, &mut desk);
         self.report.log = self.worker.take_log();
-        let tool = tool.name.clone();
+        let tool = tool.scheme.name.clone();
         outcome.map_err(|failure| match failure {
             client::CallFailure::Threw { message } => CallError::Threw { message },
             client::CallFailure::Refused { message } => CallError::Refused { tool, message },
@@ -370,8 +323,8 @@ impl ToolBox {
 }
 
 fn find<'t>(tools: &'t [Tool], name: &str) -> Result<&'t Tool, CallError> {
-    tools.iter().find(|tool| tool.is_called(name)).ok_or_else(|| {
-        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    tools.iter().find(|tool| tool.scheme.is_called(name)).ok_or_else(|| {
+        let names: Vec<&str> = tools.iter().map(|tool| tool.scheme.name.as_str()).collect();
         let nearest = near_miss::nearest(name, &names).map(str::to_owned);
         CallError::Unknown { name: name.to_owned(), nearest }
     })
@@ -401,7 +354,7 @@ impl Answers for Desk<'_> {
             if problems.is_empty() {
                 Ok(tool.place)
             } else {
-                let tool = tool.name.clone();
+                let tool = tool.scheme.name.clone();
                 Err(CallError::Arguments { tool, problems }.to_string())
             }
         });

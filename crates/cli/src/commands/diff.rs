@@ -10,9 +10,10 @@ use brief_engine::diff::{
 };
 use brief_engine::{Catalog, Dialects, Moment, Root, Scope, estimate_tokens, hosted};
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
-use brief_syntax::Diagnostic;
 use brief_syntax::system::TreeSystem;
+use brief_syntax::text::visible_line;
 use brief_syntax::walk::Ignored;
+use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
 use similar::TextDiff;
 
@@ -29,7 +30,6 @@ use crate::ui::Ui;
 /// not. `A..B` compares two, `A...B` what happened to B since A and B were one. git's objects are
 /// read; nothing is checked out and nothing of the repository is executed.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct DiffArgs {
     /// The older revision, or a range such as `main...HEAD`
     #[arg(value_name = "REV", default_value = "HEAD")]
@@ -98,6 +98,7 @@ pub(crate) fn run(
     let comparison = diff::compare(old, new, &asked);
     let (old_problems, new_problems) =
         (problems(old, root, &changed), problems(new, root, &changed));
+    warn_of_unknown(ui, new, &within)?;
     if args.json {
         let from = before.side(&old_problems);
         let to = after.side(&new_problems);
@@ -229,13 +230,26 @@ fn within(args: &DiffArgs) -> Result<Vec<String>, CommandError> {
         .collect()
 }
 
-/// Returns what is wrong with the files that are not the same, and what was not read at all.
+/// A path with a typing error would look as if nothing changed.
+fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result<(), CommandError> {
+    let Some(project) = new.files() else { return Ok(()) };
+    for path in within.iter().filter(|path| !path.is_empty()) {
+        let is_file = project.files.binary_search(path).is_ok();
+        if !is_file && project.files_below(path).next().is_none() {
+            ui.warning(&format!("the newer side has no file or directory `{path}`"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns what keeps files that are not the same from being delivered, and what was not read at all.
 fn problems(catalog: &Catalog, root: &Path, changed: &[Changed]) -> Vec<Diagnostic> {
     let mut diagnostics = catalog.diagnostics();
     diagnostics.retain(|diagnostic| {
         let path = slashed_below(root, diagnostic.path());
         diagnostic.code.starts_with("project/")
-            || changed.binary_search_by(|changed| changed.path.as_str().cmp(&path)).is_ok()
+            || diagnostic.severity == Severity::Error
+                && changed.binary_search_by(|changed| changed.path.as_str().cmp(&path)).is_ok()
     });
     diagnostics
 }
@@ -265,9 +279,10 @@ impl Printer<'_> {
     fn print(&self, ui: &mut Ui, change: &Change<'_>) -> Result<(), CommandError> {
         let Some(heading) = self.heading(change) else { return Ok(()) };
         ui.print_heading(&heading)?;
-        ui.print_line(format!("  {}", concerned(&self.comparison.cover(change))))?;
+        let files = concerned(&self.comparison.cover(change));
+        ui.print_line(format!("  {}", visible_line(&files)))?;
         if let Some(was) = self.was(change) {
-            ui.print_line(format!("  {was}"))?;
+            ui.print_line(format!("  {}", visible_line(&was)))?;
         }
         if matches!(change.kind, ChangeKind::Added | ChangeKind::Removed | ChangeKind::Text) {
             for line in compared(change) {
@@ -289,7 +304,7 @@ impl Printer<'_> {
             ChangeKind::State | ChangeKind::Moved | ChangeKind::Order => String::new(),
         };
         let cover = concerned(&self.comparison.cover(change));
-        ui.print_line(brief_syntax::text::visible_line(&format!("{heading}{lines}, {cover}")))?;
+        ui.print_line(visible_line(&format!("{heading}{lines}, {cover}")))?;
         Ok(())
     }
 
@@ -345,9 +360,10 @@ fn compared(change: &Change<'_>) -> Vec<String> {
     let (before, after) = (text(change.before.as_ref()), text(change.after.as_ref()));
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(&before, &after);
     let text = diff.unified_diff().to_string();
-    let is_short = change.before.is_none() || change.after.is_none();
-    // Where all lines are new or gone, nobody needs to know their numbers.
-    text.lines().filter(|line| !is_short || !line.starts_with("@@")).map(str::to_owned).collect()
+    let is_head = |line: &&str| line.starts_with("@@");
+    // Where there is one hunk, nobody needs to know where it stands.
+    let is_short = text.lines().filter(is_head).count() < 2;
+    text.lines().filter(|line| !is_short || !is_head(line)).map(str::to_owned).collect()
 }
 
 /// Returns the files of a change in few words.
@@ -355,6 +371,9 @@ fn concerned(cover: &Cover) -> String {
     let files = |count: usize| {
         if count == 1 { "1 file".to_owned() } else { format!("{} files", with_commas(count)) }
     };
+    if cover.parts.iter().any(|part| part.path == "./") {
+        return format!("all {}", files(cover.file_count));
+    }
     let mut parts: Vec<String> = Vec::new();
     let mut named = 0;
     for part in cover.parts.iter().take(PATHS) {
@@ -392,8 +411,8 @@ fn summary(comparison: &Comparison<'_>, before: &State, after: &State) -> String
         1 => "1 change".to_owned(),
         count => format!("{} changes", with_commas(count)),
     };
-    let (changed, all) = (comparison.changed_file_count(), comparison.file_count());
+    let (some, all) = (comparison.changed_file_count(), comparison.file_count());
     let plural = if all == 1 { "" } else { "s" };
-    let (changed, all) = (with_commas(changed), with_commas(all));
-    format!("{changes} for {changed} of {all} file{plural}, {between}")
+    let (some, all) = (with_commas(some), with_commas(all));
+    format!("{changes} for {some} of {all} file{plural}, {between}")
 }

@@ -181,6 +181,18 @@ impl DialectArg {
             DialectArg::Portable => portable::NAME,
         }
     }
+
+    /// What its files are called.
+    fn noun(self) -> &'static str {
+        match self {
+            DialectArg::Structured => "AGENTS.yaml files",
+            DialectArg::Hosted => ".context files",
+            DialectArg::Native => "client files",
+            DialectArg::Tasks => "task files",
+            DialectArg::Agents => "agent files",
+            DialectArg::Portable => "portable items",
+        }
+    }
 }
 
 impl Reach {
@@ -236,6 +248,14 @@ impl Reach {
 
     pub(crate) fn names(&self) -> Vec<&'static str> {
         self.only.iter().map(|dialect| dialect.name()).collect()
+    }
+
+    /// What there may be none of.
+    fn sought(&self) -> &'static str {
+        match self.only[..] {
+            [only] => only.noun(),
+            _ => "guidance",
+        }
     }
 
     fn has(&self, dialect: DialectArg) -> bool {
@@ -297,7 +317,7 @@ impl Question<'_> {
         session: &Session,
     ) -> Result<&'static Asked, CommandError> {
         let session = &session.remembering();
-        let who = self.reach.moment()?;
+        let moment = self.reach.moment()?;
         let root = session.root()?;
         let mut is_outside = false;
         let (target, catalog) = match self.path {
@@ -320,14 +340,8 @@ impl Question<'_> {
                 (None, Catalog::whole(session.system(), &root, scope))
             }
         };
-        let (action, timing) = (self.action, self.timing);
-        let moment = Moment { target, action, timing, ..who };
-        let sought =
-            match (self.reach.has(DialectArg::Structured), self.reach.has(DialectArg::Hosted)) {
-                (true, false) => "AGENTS.yaml files",
-                (false, true) => ".context files",
-                _ => "guidance",
-            };
+        let moment = Moment { target, action: self.action, timing: self.timing, ..moment };
+        let sought = self.reach.sought();
         // The program answers one question and ends; giving a large catalog back piece by piece
         // would only take time.
         Ok(Box::leak(Box::new(Asked { root, moment, catalog, is_outside, sought })))
@@ -383,7 +397,7 @@ impl Asked {
             .path()
             .map_or("in this project".to_owned(), |path| format!("on the way to {path}"));
         ui.warning(&format!("no {} found {place}", self.sought))?;
-        if self.sought != ".context files" {
+        if matches!(self.sought, "guidance" | "AGENTS.yaml files") {
             ui.hint("`brief init` writes an AGENTS.yaml to start from")?;
         }
         Ok(())

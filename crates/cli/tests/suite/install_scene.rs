@@ -145,6 +145,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         edits,
         refresh: Refresh::None,
         commits: BTreeMap::new(),
+        found: None,
         mode: Mode::Write,
         locking: Locking::Follow,
         network: Network::Offline,

@@ -14,6 +14,8 @@ mod coding_context;
 mod completions;
 mod context;
 mod decisions;
+#[cfg(unix)]
+mod diff;
 mod documents;
 mod fmt;
 mod hook;
@@ -62,6 +64,8 @@ mod install_sync;
 mod install_update;
 mod lint;
 mod mcp_servers;
+mod moments;
+mod native;
 mod new;
 mod portable_corpus;
 mod portable_lint;

@@ -59,6 +59,7 @@ fn each_command_has_help() {
         &["tokens"],
         &["tree"],
         &["coverage"],
+        &["diff"],
         &["task"],
         &["task", "list"],
         &["agent"],

@@ -36,7 +36,7 @@ pub use model::{
 pub use render::Rendered;
 pub use resolve::{Effective, Refusal, missing_environment, refusals};
 pub use shelf::Agents;
-pub use tools::{Evaluated, Scheme, check_tools};
+pub use tools::{Evaluated, Scheme, ToolProblem, check_returned, check_tools};
 pub use value::Value;
 pub use view::AgentView;
 

@@ -3,7 +3,7 @@
 //! Nothing here runs JavaScript. Whoever does says what the code returned, field by field, and learns
 //! whether that is what the document asks for.
 
-use brief_syntax::{Diagnostic, Span};
+use brief_syntax::{Diagnostic, Severity, Span};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -46,39 +46,72 @@ impl Scheme {
     }
 }
 
+/// What is wrong with a tool, wherever its code comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolProblem {
+    /// An error keeps the agent from running.
+    pub severity: Severity,
+    /// The code of the diagnostic.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl ToolProblem {
+    fn error(code: &'static str, message: String, help: impl Into<String>) -> ToolProblem {
+        ToolProblem { severity: Severity::Error, code, message, help: help.into() }
+    }
+}
+
 /// Checks what the code of an agent returned, in the order of its keys: the tools, and what is wrong.
 ///
 /// With an error among the problems, the agent must not run.
 pub fn check_tools(agent: &Agent, evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<Diagnostic>) {
     let mut notes = Notes::new(&agent.source);
     let span = agent.tools.as_ref().map_or(Span::at(0), |tools: &Tools| tools.heading);
-    let mut schemes: Vec<Scheme> = Vec::new();
-    for tool in evaluated {
-        let scheme = shape(tool, span, &mut notes);
-        let twin = schemes.iter().find(|known| known.is_called(&tool.key));
-        if let Some(twin) = twin {
-            let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
-            notes.error("agents/tool-duplicate", span, message, "rename one");
-        } else {
-            schemes.extend(scheme);
+    let (schemes, problems) = check_returned(evaluated);
+    for ToolProblem { severity, code, message, help } in problems {
+        match severity {
+            Severity::Error => notes.error(code, span, message, help),
+            Severity::Warning => notes.warn(code, span, message, help),
         }
     }
     startup(agent, evaluated, &schemes, &mut notes);
     (schemes, notes.list)
 }
 
+/// As [`check_tools`], for tools that are looked at without their agent.
+pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>) {
+    let mut problems = Vec::new();
+    let mut schemes: Vec<Scheme> = Vec::new();
+    for tool in evaluated {
+        let scheme = shape(tool, &mut problems);
+        let twin = schemes.iter().find(|known| known.is_called(&tool.key));
+        if let Some(twin) = twin {
+            let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
+            problems.push(ToolProblem::error("agents/tool-duplicate", message, "rename one"));
+        } else {
+            schemes.extend(scheme);
+        }
+    }
+    (schemes, problems)
+}
+
 /// A53, A54, Y28 to Y31.
-fn shape(tool: &Evaluated, span: Span, notes: &mut Notes<'_>) -> Option<Scheme> {
+fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
+    const CODE: &str = "agents/tool-shape";
     let key = &tool.key;
+    let has = |name: &str| tool.fields.iter().any(|field| field == name);
     let mut missing = Vec::new();
     if !tool.has_function {
         missing.push("`fn`");
     }
     if tool.scheme.is_none() {
-        missing.push("`scheme`");
+        missing.push(if has("scheme") { "`scheme` that is JSON" } else { "`scheme`" });
     }
     if !missing.is_empty() {
-        let has = |name: &str| tool.fields.iter().any(|field| field == name);
         let help = if tool.scheme.is_none() && has("schema") {
             "the field is called `scheme`"
         } else if !tool.has_function && has("run") {
@@ -87,47 +120,58 @@ fn shape(tool: &Evaluated, span: Span, notes: &mut Notes<'_>) -> Option<Scheme> 
             "a tool is `{ fn, scheme }`"
         };
         let message = format!("the tool `{key}` has no {}", missing.join(" and no "));
-        notes.error("agents/tool-shape", span, message, help);
+        problems.push(ToolProblem::error(CODE, message, help));
         return None;
     }
     let mut scheme = tool.scheme.as_ref()?;
     if let (Some("function"), Some(inner)) =
         (scheme.get("type").and_then(Json::as_str), scheme.get("function"))
     {
-        let message = format!("the scheme of the tool `{key}` is wrapped in `function`");
-        notes.warn("agents/scheme-wrapped", span, message, "write what is in it alone");
+        problems.push(ToolProblem {
+            severity: Severity::Warning,
+            code: "agents/scheme-wrapped",
+            message: format!("the scheme of the tool `{key}` is wrapped in `function`"),
+            help: "write what is in it alone".to_owned(),
+        });
         scheme = inner;
     }
-    let before = notes.list.len();
+    let before = problems.len();
+    let mut wrong = |message: String, help: &str| {
+        problems.push(ToolProblem::error(CODE, message, help));
+    };
     let text = |name: &str| {
         scheme.get(name).and_then(Json::as_str).map(str::trim).filter(|text| !text.is_empty())
     };
     for field in ["name", "description"].into_iter().filter(|field| text(field).is_none()) {
         let message = format!("the scheme of the tool `{key}` has no `{field}`");
-        notes.error("agents/tool-shape", span, message, format!("add `{field}: \"…\"`"));
+        wrong(message, &format!("add `{field}: \"…\"`"));
     }
-    if let Some(name) = text("name").filter(|name| name.to_lowercase() != key.trim().to_lowercase())
-    {
-        let message = format!("the tool `{key}` calls itself `{name}` in its scheme");
-        notes.error("agents/tool-shape", span, message, "give both one name");
+    if let Some(name) = text("name") {
+        let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        if name.to_lowercase() != key.trim().to_lowercase() {
+            let message = format!("the tool `{key}` calls itself `{name}` in its scheme");
+            wrong(message, "give both one name");
+        } else if name.len() > 64 || !name.bytes().all(is_letter) {
+            let what = "letters in it that no model takes, or too many";
+            let message = format!("the name of the tool `{key}` has {what}");
+            wrong(message, "use up to 64 of `A-Z a-z 0-9 _ -`");
+        }
     }
     let parameters = scheme.get("parameters");
     match parameters {
         None => {
             let message = format!("the scheme of the tool `{key}` has no `parameters`");
-            let help = "add `parameters: { type: \"object\", properties: {} }`";
-            notes.error("agents/tool-shape", span, message, help);
+            wrong(message, "add `parameters: { type: \"object\", properties: {} }`");
         }
         Some(parameters) => {
             if let Some(problem) = schema_problem(parameters) {
                 let message =
                     format!("`parameters` of the tool `{key}` is no JSON Schema: {problem}");
-                let help = "write `{ type: \"object\", properties: { … } }`";
-                notes.error("agents/tool-shape", span, message, help);
+                wrong(message, "write `{ type: \"object\", properties: { … } }`");
             }
         }
     }
-    if notes.list.len() > before {
+    if problems.len() > before {
         return None;
     }
     Some(Scheme {

@@ -4,7 +4,7 @@
 //! An import never leads out of the project, or out of the directory of a user's own file, and never
 //! to a file that holds secrets.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -87,11 +87,12 @@ fn looks_like_a_file(path: &str) -> bool {
 /// Reads what the files of a directory import, and what those import. `root` is the open root of the
 /// ground.
 pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folder) {
-    let mut known: BTreeMap<PathBuf, usize> = BTreeMap::new();
     let mut pending = Vec::new();
     for (index, guide) in folder.guides.iter().enumerate() {
-        known.entry(guide.path().to_owned()).or_insert(index);
-        if guide.place.is_some_and(places::has_imports) && matches!(guide.use_, Use::Active(_)) {
+        if guide.place.is_some_and(places::has_imports)
+            && matches!(guide.use_, Use::Active(_))
+            && memchr::memchr(b'@', guide.content().as_bytes()).is_some()
+        {
             let allowed = match folder.owner {
                 Owner::Project => ground.root().to_owned(),
                 Owner::User => guide.path().parent().unwrap_or(guide.path()).to_owned(),
@@ -99,6 +100,12 @@ pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folde
             pending.push((index, 0, allowed));
         }
     }
+    if pending.is_empty() {
+        return;
+    }
+    let guides = folder.guides.iter().enumerate();
+    let mut known: HashMap<PathBuf, usize> =
+        guides.map(|(index, guide)| (guide.path().to_owned(), index)).collect();
     let mut count = 0;
     let mut next = 0;
     while let Some((index, hops, allowed)) = pending.get(next).cloned() {
@@ -129,7 +136,13 @@ pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folde
                     continue;
                 }
             };
-            if let Some(&known) = known.get(&wanted) {
+            let known_as = known.get(&wanted).copied();
+            // What nobody reads at its place is read now.
+            let is_unread = |known: &usize| {
+                let Guide { use_, place, .. } = &folder.guides[*known];
+                place.is_some() && matches!(use_, Use::Never(_))
+            };
+            if let Some(known) = known_as.filter(|known| !is_unread(known)) {
                 if known != index {
                     targets.push(wanted);
                 }
@@ -141,9 +154,14 @@ pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folde
                     let by = source.path().strip_prefix(&folder.path).unwrap_or(source.path());
                     let reason = format!("imported by {}:{line}", by.display());
                     let imported = Arc::new(Source::from_bytes(wanted.clone(), bytes));
-                    known.insert(wanted.clone(), folder.guides.len());
-                    pending.push((folder.guides.len(), hops + 1, allowed.clone()));
-                    folder.guides.push(parse_imported(imported, reason));
+                    let imported = parse_imported(imported, reason);
+                    let at = known_as.unwrap_or(folder.guides.len());
+                    match folder.guides.get_mut(at) {
+                        Some(unread) => *unread = imported,
+                        None => folder.guides.push(imported),
+                    }
+                    known.insert(wanted.clone(), at);
+                    pending.push((at, hops + 1, allowed.clone()));
                     targets.push(wanted);
                 }
                 Ok(_) => report_unread(ground, &source, import, "it is not a text"),

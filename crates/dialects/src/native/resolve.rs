@@ -1,8 +1,7 @@
 //! What applies when, and what of it the client that asks reads by itself.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
-use std::path::Path;
 
 use brief_syntax::{Target, TargetKind, limits};
 
@@ -121,7 +120,7 @@ fn is_on_the_way(folder: &Folder, asked: &Asked<'_>) -> bool {
 
 /// Judges each file once: one that two ways lead to counts where it is found first.
 fn candidates<'s>(folders: &[&'s Folder], asked: &Asked<'_>) -> Vec<Candidate<'s>> {
-    // By their bytes: comparing paths name by name would take most of the time of a question.
+    // By their text: paths are found with one spelling, and comparing names one by one takes longer.
     let mut seen: HashSet<&OsStr> = HashSet::new();
     let mut candidates = Vec::new();
     for &folder in folders {
@@ -202,8 +201,11 @@ fn mark_loaded(
     if pending.iter().all(|&(index, _)| candidates[index].guide.imports.is_empty()) {
         return;
     }
-    let by_path: BTreeMap<&Path, usize> =
-        candidates.iter().enumerate().map(|(index, found)| (found.guide.path(), index)).collect();
+    let by_path: HashMap<&OsStr, usize> = candidates
+        .iter()
+        .enumerate()
+        .map(|(index, found)| (found.guide.path().as_os_str(), index))
+        .collect();
     let mut next = 0;
     while let Some(&(index, hops)) = pending.get(next) {
         next += 1;
@@ -212,7 +214,7 @@ fn mark_loaded(
         }
         let guide = candidates[index].guide;
         for path in &guide.imports {
-            let Some(&target) = by_path.get(path.as_path()) else { continue };
+            let Some(&target) = by_path.get(path.as_os_str()) else { continue };
             if !candidates[target].is_loaded {
                 candidates[target].is_loaded = true;
                 pending.push((target, hops + 1));

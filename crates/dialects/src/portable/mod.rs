@@ -11,6 +11,7 @@ mod constructs;
 pub mod directives;
 mod fields;
 pub mod format;
+mod installed;
 pub mod links;
 mod model;
 pub mod output;
@@ -22,6 +23,7 @@ pub mod toml;
 
 pub use check::check;
 pub use fields::name_problem;
+pub use installed::{Installed, Piece};
 pub use model::{
     Bundle, CAPABILITIES, Capability, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH,
     Override, Required, SCHEMA, SupportFile,

@@ -33,7 +33,7 @@ impl Kind {
     pub const ALL: [Kind; 3] = [Kind::Rule, Kind::Skill, Kind::Agent];
 
     /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Kind::Rule => "rule",
             Kind::Skill => "skill",

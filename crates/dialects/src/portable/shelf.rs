@@ -3,8 +3,9 @@
 use brief_syntax::Diagnostic;
 use brief_syntax::walk::Visit;
 
-use crate::{Dialect, Reader, Shelf};
+use crate::{Dialect, PathQuestion, Reader, Shelf};
 
+use super::installed::{Installed, LOCK_NAME};
 use super::registry::{Collector, Registry};
 use super::{CLIENTS, NAME, config};
 
@@ -17,14 +18,50 @@ impl Dialect for Portable {
         NAME
     }
 
+    /// What is installed lies among the files that clients read; the locks on the way tell which.
+    fn mounted_reader(&self, _: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
+        Some(Box::new(Locks::default()))
+    }
+
     /// A source registry is compiled, not read by agents, so only a look at all of it concerns it.
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(Files::default()))
     }
 }
 
+/// What the locks say.
+#[derive(Default)]
+struct Locks(Installed);
+
+impl Reader for Locks {
+    fn visit(&mut self, visit: &Visit<'_>) {
+        if let Ok(bytes) = visit.read(LOCK_NAME) {
+            self.0.add(&visit.path(), &String::from_utf8_lossy(&bytes));
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+        self
+    }
+}
+
+impl Shelf for Locks {
+    fn installed(&self) -> Option<&Installed> {
+        Some(&self.0)
+    }
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        &[]
+    }
+
+    fn file_count(&self) -> usize {
+        0
+    }
+}
+
 #[derive(Default)]
 struct Files {
+    locks: Locks,
     collector: Collector,
     /// Clients that the project's own configuration adds.
     clients: Vec<String>,
@@ -37,6 +74,7 @@ impl Reader for Files {
         {
             self.clients.extend(config::client_names(&bytes));
         }
+        self.locks.visit(visit);
         self.collector.visit(visit);
     }
 
@@ -46,16 +84,21 @@ impl Reader for Files {
             .extend(self.clients.iter().map(String::as_str).filter(|own| !CLIENTS.contains(own)));
         let registry = self.collector.finish(&clients);
         let diagnostics = registry.all_diagnostics().cloned().collect();
-        Box::new(Checked { registry, diagnostics })
+        Box::new(Checked { registry, diagnostics, locks: self.locks })
     }
 }
 
 struct Checked {
     registry: Registry,
     diagnostics: Vec<Diagnostic>,
+    locks: Locks,
 }
 
 impl Shelf for Checked {
+    fn installed(&self) -> Option<&Installed> {
+        self.locks.installed()
+    }
+
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }

@@ -1,5 +1,6 @@
 //! The dialect as the engine sees it.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,6 +34,10 @@ impl Dialect for Structured {
     fn reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(ContextFiles::default()))
     }
+
+    fn whole_reader(&self) -> Option<Box<dyn Reader>> {
+        Some(Box::new(ContextFiles { is_whole: true, ..ContextFiles::default() }))
+    }
 }
 
 #[derive(Default)]
@@ -42,7 +47,14 @@ struct ContextFiles {
     patterns: PatternCache,
     /// Files by one of the names, readable or not.
     found: usize,
+    /// Whether it is all files of a project, of which most are not on the way to a path.
+    is_whole: bool,
+    /// Then where those of each directory are, if they are many.
+    places: HashMap<String, Vec<usize>>,
 }
+
+/// Files of a project that are looked at one by one, however many are on the way to a path.
+const FEW: usize = 16;
 
 impl Reader for ContextFiles {
     fn visit(&mut self, visit: &Visit<'_>) {
@@ -69,9 +81,21 @@ impl Reader for ContextFiles {
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(mut self: Box<Self>) -> Box<dyn Shelf> {
+        if self.is_whole && self.files.len() > FEW {
+            for (index, file) in self.files.iter().enumerate() {
+                self.places.entry(file.directory.clone()).or_default().push(index);
+            }
+        }
         self
     }
+}
+
+/// Returns the directories on the way to a path, the root first, and the path itself.
+fn on_the_way(path: &str) -> impl Iterator<Item = &str> {
+    let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+    let own = if path.is_empty() { None } else { Some(path) };
+    std::iter::once("").chain(above).chain(own)
 }
 
 fn unreadable(path: &Path, reason: &str) -> Diagnostic {
@@ -81,64 +105,81 @@ fn unreadable(path: &Path, reason: &str) -> Diagnostic {
         .with_help("a context file is a regular file of at most 1 MiB inside the project")
 }
 
+impl ContextFiles {
+    /// Adds what one file says about a place.
+    fn judge<'s>(
+        file: &'s ContextFile,
+        place: Option<Place<'_>>,
+        moment: &Moment,
+        answer: &mut Answer<'s>,
+    ) {
+        let path = file.source.path();
+        // Every entry says which files it is about, if only that it is about all.
+        let level = Level::of_directory(path.parent().unwrap_or(path), true);
+        for entry in &file.context {
+            match judge_entry(entry, place, moment.action, moment.timing) {
+                Verdict::In(reason) => {
+                    answer.items.push(Applied::new(item(entry, path, level), reason));
+                }
+                Verdict::Out(reason) => answer.left_out.push(LeftOut {
+                    dialect: NAME,
+                    kind: "context",
+                    name: Name::Entry { list: "context", index: entry.index },
+                    path,
+                    line: entry.line,
+                    content: &entry.content,
+                    level,
+                    reason,
+                }),
+            }
+        }
+        for decision in &file.decisions {
+            match judge_decision(decision, place) {
+                Verdict::In(reason) => {
+                    answer.decisions.push(Decision { decision, path, reason });
+                }
+                Verdict::Out(reason) => answer.left_out.push(LeftOut {
+                    dialect: NAME,
+                    kind: "decision",
+                    name: Name::Entry { list: "decisions", index: decision.index },
+                    path,
+                    line: decision.line,
+                    content: &decision.decision,
+                    level,
+                    reason,
+                }),
+            }
+        }
+        answer.left_out.extend(file.invalid.iter().map(|invalid| LeftOut {
+            dialect: NAME,
+            kind: invalid.kind,
+            name: invalid.name,
+            path,
+            line: invalid.line,
+            content: "",
+            level,
+            reason: Reason::Invalid { problem: &invalid.problem },
+        }));
+    }
+}
+
 impl Shelf for ContextFiles {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
-        let target = moment.target.as_ref().map(|target| (target.slashed(), target.kind()));
-        for file in &self.files {
-            let place = match target {
-                None => None,
-                Some((path, kind)) => match Place::below(file, path, kind) {
-                    Some(place) => Some(place),
-                    None => continue,
-                },
-            };
-            let path = file.source.path();
-            // Every entry says which files it is about, if only that it is about all.
-            let level = Level::of_directory(path.parent().unwrap_or(path), true);
-            for entry in &file.context {
-                match judge_entry(entry, place, moment.action, moment.timing) {
-                    Verdict::In(reason) => {
-                        answer.items.push(Applied::new(item(entry, path, level), reason));
-                    }
-                    Verdict::Out(reason) => answer.left_out.push(LeftOut {
-                        dialect: NAME,
-                        kind: "context",
-                        name: Name::Entry { list: "context", index: entry.index },
-                        path,
-                        line: entry.line,
-                        content: &entry.content,
-                        level,
-                        reason,
-                    }),
-                }
+        let Some(target) = &moment.target else {
+            return self.files.iter().for_each(|file| Self::judge(file, None, moment, answer));
+        };
+        let mut look = |file: &'s ContextFile| {
+            // Not below the file is not its business.
+            if let Some(place) = Place::below(file, target.slashed(), target.kind()) {
+                Self::judge(file, Some(place), moment, answer);
             }
-            for decision in &file.decisions {
-                match judge_decision(decision, place) {
-                    Verdict::In(reason) => {
-                        answer.decisions.push(Decision { decision, path, reason });
-                    }
-                    Verdict::Out(reason) => answer.left_out.push(LeftOut {
-                        dialect: NAME,
-                        kind: "decision",
-                        name: Name::Entry { list: "decisions", index: decision.index },
-                        path,
-                        line: decision.line,
-                        content: &decision.decision,
-                        level,
-                        reason,
-                    }),
-                }
-            }
-            answer.left_out.extend(file.invalid.iter().map(|invalid| LeftOut {
-                dialect: NAME,
-                kind: invalid.kind,
-                name: invalid.name,
-                path,
-                line: invalid.line,
-                content: "",
-                level,
-                reason: Reason::Invalid { problem: &invalid.problem },
-            }));
+        };
+        if self.places.is_empty() {
+            return self.files.iter().for_each(look);
+        }
+        for directory in on_the_way(target.slashed()) {
+            let places = self.places.get(directory).into_iter().flatten();
+            places.for_each(|&index| look(&self.files[index]));
         }
     }
 

@@ -127,6 +127,18 @@ fn a_tool_has_a_function_and_a_scheme() {
     }
 }
 
+/// A54: names are told to models, which take only some letters.
+#[test]
+fn names_of_tools_are_such_that_models_take_them() {
+    for name in ["a b", "é", "a.b", &"a".repeat(65)] {
+        let (schemes, problems) = checked(&agent(BARE), &[tool(name, scheme(name))]);
+        assert!(schemes.is_empty(), "{name}");
+        assert!(problems[0].contains("letters in it that no model takes"), "{problems:?}");
+    }
+    let longest = "a".repeat(64);
+    assert_eq!(checked(&agent(BARE), &[tool(&longest, scheme(&longest))]).1, [""; 0]);
+}
+
 /// Y28, Y30: the forms that the author's own examples have, with a hint.
 #[test]
 fn other_forms_of_a_tool_are_explained() {

@@ -86,6 +86,17 @@ fn a_user_imports_from_beside_the_file() {
 }
 
 #[test]
+fn what_no_client_reads_is_read_when_it_is_imported() {
+    let system = project(&[
+        ("CLAUDE.md", "Us. @.cursor/rules/style.md\n"),
+        (".cursor/rules/style.md", "Tabs.\n"),
+    ]);
+    let words = ask(&system, "x");
+    assert_eq!(words.items[1], ".cursor/rules/style.md: active: imported by CLAUDE.md:1");
+    assert_eq!(words.left_out, [""; 0]);
+}
+
+#[test]
 fn circles_end_and_so_do_long_ways() {
     let system = project(&[
         ("CLAUDE.md", "A @a.md\n"),

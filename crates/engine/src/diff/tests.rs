@@ -185,3 +185,25 @@ fn only_what_a_changed_file_reaches_is_looked_at() {
     let nothing = Asked { moment: &moment, changed: &[], within: &[] };
     assert_eq!(compare(&before, &after, &nothing).changed_file_count(), 0);
 }
+
+/// However many files there are, those on the way to a path are found, in their order.
+#[test]
+fn many_files_are_looked_up_and_few_looked_through() {
+    let text = |text: &str| format!("context:\n  - content: {text}\n");
+    let paths: Vec<String> = (0..30).map(|number| format!("d{number}/AGENTS.yml")).collect();
+    let (top, deep) = (text("Top."), text("Deep."));
+    let mut files = vec![("AGENTS.yaml", top.as_str()), ("d1/e/AGENTS.yaml", deep.as_str())];
+    let each: Vec<String> = (0..30).map(|number| text(&format!("At {number}."))).collect();
+    files.extend(paths.iter().map(String::as_str).zip(each.iter().map(String::as_str)));
+    let catalog = catalog(&files);
+    let told = |path, kind| {
+        let target = Some(Target::from_slashed(path, kind));
+        let moment = Moment { target, ..Moment::default() };
+        let answer = catalog.candidates(&moment);
+        answer.items.iter().map(|applied| applied.item.content.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(told("d1/e/f", TargetKind::File), ["Top.", "At 1.", "Deep."]);
+    assert_eq!(told("d1/e", TargetKind::File), ["Top.", "At 1."]);
+    assert_eq!(told("d1/e", TargetKind::Directory), ["Top.", "At 1.", "Deep."]);
+    assert_eq!(told("", TargetKind::Directory), ["Top."]);
+}

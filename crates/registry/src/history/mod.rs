@@ -197,13 +197,13 @@ impl Repository {
         env: &BTreeMap<String, OsString>,
     ) -> Result<TreeSystem, HistoryError> {
         let top = self.top.clone().ok_or(HistoryError::NoWorkingTree)?;
-        let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
         // Which tree belongs to a repository, git finds out only from inside.
         let git = Caller { git_dir: None, ..self.git.clone() };
-        let names = git.expect(&git.call(&args, limits::TREE_LISTING_BYTES))?;
+        let names = git.expect(&git.call(&working::ARGS, limits::TREE_LISTING_BYTES))?;
         let listing = working::listing(git.system.as_ref(), &top, names);
         let listing = listing.map_err(|error| HistoryError::Git(error.to_string()))?;
-        let contents = Box::new(OnDisk { system: git.system, top: top.clone() });
+        let committed = Committed(Arc::clone(&self.objects));
+        let contents = Box::new(OnDisk { system: git.system, top: top.clone(), committed });
         Ok(TreeSystem::new(top, listing, contents, env.clone()))
     }
 }

@@ -5,6 +5,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,29 +14,78 @@ use brief_syntax::system::{
     Contents, Dir, DirEntry, FileKind, Listed, ListedKind, Listing, Permission, ReadError,
 };
 
+use super::objects::Committed;
 use crate::extract::path_from;
 
-/// Makes a listing of what `git ls-files -z` names, as far as it is there.
+/// What to ask `git ls-files` for: `H 100644 1a2b… 0\tpath`, or `? path` for what is not tracked.
+pub(super) const ARGS: [&str; 8] = [
+    "ls-files",
+    "-z",
+    "-t",
+    "--stage",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+    "--full-name",
+];
+
+/// Makes a listing of what git names, as far as it is there. What a sparse checkout leaves out is there
+/// for git, so it is for us, from the repository.
 pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Result<Listing> {
     let mut levels = Levels { open: vec![Level::read(system.open_dir(top)?)] };
     let mut listing = Listing::new(names);
     let mut found = Vec::new();
     let mut start = 0;
-    for name in listing.text().split(|&byte| byte == 0) {
-        let range = start..start + name.len();
-        start = range.end + 1;
-        let kind = match levels.kind(name) {
+    for text in listing.text().split(|&byte| byte == 0) {
+        let begin = start;
+        start += text.len() + 1;
+        let Some(line) = Line::parse(text) else { continue };
+        let path = begin + text.len() - line.path.len()..begin + text.len();
+        let kind = match levels.kind(line.path) {
             Some(FileKind::File) => ListedKind::File,
             Some(FileKind::Link) => ListedKind::Link,
+            None if line.is_sparse => {
+                let (object, kind) = (line.object, line.kind);
+                found.push((path, begin + object.start..begin + object.end, kind));
+                continue;
+            }
             // A submodule is somebody else's repository; what was removed is not there.
             Some(FileKind::Directory | FileKind::Other) | None => continue,
         };
-        found.push((range, kind));
+        found.push((path, 0..0, kind));
     }
-    for (range, kind) in found {
-        listing.add(range, 0..0, kind);
+    for (path, object, kind) in found {
+        listing.add(path, object, kind);
     }
     Ok(listing)
+}
+
+struct Line<'t> {
+    path: &'t [u8],
+    /// Whether it is tracked and need not be on disk.
+    is_sparse: bool,
+    object: Range<usize>,
+    kind: ListedKind,
+}
+
+impl<'t> Line<'t> {
+    fn parse(text: &'t [u8]) -> Option<Line<'t>> {
+        let (tag, rest) = text.split_at_checked(2)?;
+        let nothing = Line { path: rest, is_sparse: false, object: 0..0, kind: ListedKind::File };
+        if tag == b"? " {
+            return Some(nothing);
+        }
+        let tab = text.iter().position(|&byte| byte == b'\t')?;
+        let mode = text.get(2..8)?;
+        let object = 9..9 + text.get(9..)?.iter().position(|&byte| byte == b' ')?;
+        let kind = match mode {
+            b"120000" => ListedKind::Link,
+            b"100755" => ListedKind::Program,
+            _ => ListedKind::File,
+        };
+        let is_sparse = tag == b"S " && mode != b"160000";
+        Some(Line { path: &text[tab + 1..], is_sparse, object, kind })
+    }
 }
 
 /// A directory on the way to a name.
@@ -99,6 +149,8 @@ impl Levels {
 pub(super) struct OnDisk {
     pub(super) system: Arc<dyn System>,
     pub(super) top: PathBuf,
+    /// For what a sparse checkout leaves out.
+    pub(super) committed: Committed,
 }
 
 impl OnDisk {
@@ -110,6 +162,9 @@ impl OnDisk {
 
 impl Contents for OnDisk {
     fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
+        if !file.object.is_empty() {
+            return self.committed.read(file, limit);
+        }
         let below = path_from(file.path).ok_or(ReadError::Missing)?;
         let name = below.file_name().ok_or(ReadError::Missing)?;
         // From handle to handle: a directory that has become a link since leads nowhere.
@@ -121,10 +176,16 @@ impl Contents for OnDisk {
     }
 
     fn target(&self, link: &Listed<'_>) -> io::Result<PathBuf> {
+        if !link.object.is_empty() {
+            return self.committed.target(link);
+        }
         Ok(self.system.resolve(&self.path(link)?)?.path)
     }
 
     fn permission(&self, file: &Listed<'_>) -> Permission {
+        if !file.object.is_empty() {
+            return self.committed.permission(file);
+        }
         let is_program = |path: PathBuf| self.system.is_executable(&path);
         match self.path(file).and_then(is_program) {
             Ok(true) => Permission::Program,

@@ -58,26 +58,29 @@ fn what_is_no_object_of_tools() {
 fn what_is_no_tool() {
     let scheme = "{ name: 'x', description: 'd', parameters: {} }";
     for (code, message) in [
-        ("return { x: 1 };", "tool `x`: missing `fn`, `scheme`"),
-        ("return { x: { description: 'd', run() {} } };", "tool `x`: missing `fn`, `scheme`"),
-        ("return { x: { fn() {} } };", "tool `x`: missing `scheme`"),
-        ("return { x: { fn() {}, schema: {} } };", "tool `x`: missing `scheme`"),
-        ("return { x: { fn: 1, scheme: SCHEME } };", "tool `x`: missing `fn`"),
+        ("return { x: 1 };", "the tool `x` has no `fn` and no `scheme`"),
+        (
+            "return { x: { description: 'd', run() {} } };",
+            "the tool `x` has no `fn` and no `scheme`",
+        ),
+        ("return { x: { fn() {} } };", "the tool `x` has no `scheme`"),
+        ("return { x: { fn() {}, schema: {} } };", "the tool `x` has no `scheme`"),
+        ("return { x: { fn: 1, scheme: SCHEME } };", "the tool `x` has no `fn`"),
         (
             "const scheme = {}; scheme.self = scheme; return { x: { fn() {}, scheme } };",
-            "tool `x`: `scheme` is no JSON",
+            "the tool `x` has no `scheme` that is JSON",
         ),
         (
             "return { x: { fn() {}, scheme: { name: 'x', description: 'd' } } };",
-            "tool `x`: its scheme has no `parameters`",
+            "the scheme of the tool `x` has no `parameters`",
         ),
         (
             "return { x: { fn() {}, scheme: { description: 'd', parameters: {} } } };",
-            "tool `x`: its scheme has no `name`",
+            "the scheme of the tool `x` has no `name`",
         ),
         (
             "return { y: { fn() {}, scheme: SCHEME } };",
-            "tool `y`: it calls itself `x` in its scheme",
+            "the tool `y` calls itself `x` in its scheme",
         ),
         (
             "return { x: { fn() {}, scheme: SCHEME }, X: { fn() {}, scheme: SCHEME } };",
@@ -85,12 +88,17 @@ fn what_is_no_tool() {
         ),
         (
             "return { x: { fn() {}, scheme: { name: 'x', description: 'd', parameters: { type: 1 } } } };",
-            "tool `x`: its `parameters` are no JSON Schema: `/type` is not a type that exists",
+            "`parameters` of the tool `x` is no JSON Schema: it has a `type` that does not exist",
+        ),
+        (
+            "return { x: { fn() {}, scheme: { name: 'x', description: 'd', \
+             parameters: { properties: { a: { type: 1 } } } } } };",
+            "`parameters` of the tool `x` is no JSON Schema: `/properties/a/type` is not a type that exists",
         ),
     ] {
         assert_eq!(error(&code.replace("SCHEME", scheme)), message, "{code}");
     }
-    let help = |code: &str| load(code).unwrap_err().help().unwrap();
+    let help = |code: &str| load(code).unwrap_err().help().unwrap().to_owned();
     assert_eq!(help("return { x: { fn() {}, schema: {} } };"), "the field is called `scheme`");
     assert_eq!(help("return { x: { run() {} } };"), "the function is called `fn`");
     let name = "a b".to_owned();
@@ -108,7 +116,7 @@ fn a_wrapped_scheme_is_unwrapped() {
          { name: 'x', description: 'd', parameters: {} } } } };",
     )
     .unwrap();
-    assert_eq!(tools.tools()[0].description, "d");
+    assert_eq!(tools.tools()[0].scheme.description, "d");
     assert_eq!(tools.warnings().len(), 1);
 }
 

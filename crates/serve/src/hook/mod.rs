@@ -6,11 +6,11 @@
 
 mod memory;
 mod message;
+mod promise;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ use brief_syntax::{Diagnostic, limits};
 
 use memory::Memory;
 use message::Message;
+use promise::{NoAnswer, promise};
 
 /// How long a hook may take in all. A client waits for it before each tool call.
 pub const DEADLINE: Duration = Duration::from_secs(1);
@@ -89,17 +90,16 @@ pub fn answer_within(
     input: Box<dyn Read + Send>,
     options: HookOptions,
 ) -> Result<HookOutcome, HookError> {
-    let (sender, receiver) = channel();
+    let (promised, expected) = promise();
     // The thread is left behind when it is late; it can only be waiting for the system, and ends
     // with the process.
     thread::spawn(move || {
         let outcome = read_all(input).and_then(|input| answer(system.as_ref(), &input, options));
-        // Nobody listens any more when it was late.
-        let _ = sender.send(outcome);
+        promised.keep(outcome);
     });
-    receiver.recv_timeout(deadline).unwrap_or_else(|error| match error {
-        RecvTimeoutError::Timeout => Err(HookError::TooSlow(deadline)),
-        RecvTimeoutError::Disconnected => Err(HookError::Died),
+    expected.wait(deadline).unwrap_or_else(|why| match why {
+        NoAnswer::Late => Err(HookError::TooSlow(deadline)),
+        NoAnswer::Broken => Err(HookError::Died),
     })
 }
 

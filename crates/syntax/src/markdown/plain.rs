@@ -159,8 +159,8 @@ impl Marker {
     }
 
     /// Returns the text of an item with this marker.
-    fn text_of<'l>(&self, line: &'l str) -> Option<&'l str> {
-        match *self {
+    fn text_of(self, line: &str) -> Option<&str> {
+        match self {
             Marker::Dash => line.strip_prefix("- "),
             Marker::Number(digit) => line.strip_prefix(char::from(digit))?.strip_prefix(". "),
         }
@@ -251,16 +251,18 @@ impl Pieces {
 fn is_plain(line: &[u8]) -> bool {
     let at = |index: usize| line.get(index).copied();
     let before = |index: usize| index.checked_sub(1).and_then(at);
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
     let mut is_strong = false;
     let mut index = 0;
     while let Some(byte) = at(index) {
         let length = match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80.. => Some(1),
-            b',' | b';' | b'\'' | b'"' | b'(' | b')' | b'?' | b'/' | b'%' | b'-' | b'=' => Some(1),
+            byte if is_letter(byte) || b",;'\"()?/%-=".contains(&byte) => Some(1),
             b' ' => at(index + 1).is_some_and(|next| next != b' ').then_some(1),
             // Addresses may become links.
             b':' => (at(index + 1) != Some(b'/')).then_some(1),
-            b'.' => (!line[..index].to_ascii_lowercase().ends_with(b"www")).then_some(1),
+            b'.' => {
+                (!line[index.saturating_sub(3)..index].eq_ignore_ascii_case(b"www")).then_some(1)
+            }
             b'`' => code_length(&line[index..]),
             b'[' if !matches!(before(index), Some(b'!' | b']')) => link_length(&line[index..]),
             b'*' if is_strong => closes(&line[index..], before(index)).then_some(2),

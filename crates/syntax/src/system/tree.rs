@@ -175,7 +175,20 @@ impl Shared {
     }
 
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, Option<Node>)> {
-        let mut followed = Vec::new();
+        let mut links = Vec::new();
+        let found = self.follow(path, &mut links);
+        if !links.is_empty() {
+            self.remember_links(&links, found.as_ref().ok());
+        }
+        found
+    }
+
+    /// Follows the links in a path, each of which is added to `links` with where it leads.
+    fn follow(
+        &self,
+        path: &Path,
+        links: &mut Vec<(usize, PathBuf)>,
+    ) -> io::Result<(PathBuf, Option<Node>)> {
         let mut pending = components(&self.mount.join(path));
         pending.reverse();
         let mut resolved = PathBuf::from("/");
@@ -192,39 +205,44 @@ impl Shared {
                     Some(self.child(directory, &name).ok_or(io::ErrorKind::NotFound)?)
                 }
                 Some(Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
-                None => self.node(&next)?,
+                None if links.is_empty() => self.node(&next)?,
+                // Nobody sees from a tree what lies beside it.
+                None => self.node(&next).map_err(|_| {
+                    io::Error::other("it is a symbolic link that leaves the repository")
+                })?,
             };
             if let Some(Node::File(index)) = found
                 && self.kind(index) == FileKind::Link
             {
-                if followed.len() == LINKS {
+                if links.len() == LINKS {
                     return Err(io::Error::other("too many links"));
                 }
-                followed.push(index);
                 let target = self.contents.target(&self.listing.listed(index))?;
                 if target.is_absolute() {
                     resolved = PathBuf::from("/");
                     node = self.node(&resolved)?;
                 }
                 pending.extend(components(&target).into_iter().rev());
+                links.push((index, target));
                 continue;
             }
             (resolved, node) = (next, found);
         }
-        if !followed.is_empty() {
-            self.remember_links(&followed, &resolved, node.as_ref());
-        }
         Ok((resolved, node))
     }
 
-    fn remember_links(&self, links: &[usize], target: &Path, node: Option<&Node>) {
-        let digest = sha256(target.as_os_str().as_encoded_bytes());
+    fn remember_links(&self, links: &[(usize, PathBuf)], found: Option<&(PathBuf, Option<Node>)>) {
         let mut record = self.record();
-        record.digests.extend(links.iter().map(|&link| (link, Some(digest.clone()))));
-        let linked = match node {
-            Some(Node::File(index)) => *index..index + 1,
-            Some(Node::Directory(directory)) => directory.range.clone(),
-            None => return,
+        for (link, target) in links {
+            // Where it leads in the end is the same however it was written.
+            let target = found.map_or(target, |(resolved, _)| resolved);
+            let digest = sha256(target.as_os_str().as_encoded_bytes());
+            record.digests.insert(*link, Some(digest));
+        }
+        let linked = match found {
+            Some((_, Some(Node::File(index)))) => *index..index + 1,
+            Some((_, Some(Node::Directory(directory)))) => directory.range.clone(),
+            _ => return,
         };
         if !record.linked.contains(&linked) {
             record.linked.push(linked);
@@ -369,7 +387,6 @@ impl System for TreeSystem {
                 Ok(Box::new(Handle { shared: Arc::clone(&self.shared), directory }))
             }
             Some(Node::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
-            // Nobody sees from a tree what lies beside it.
             None => Err(io::ErrorKind::PermissionDenied.into()),
         }
     }
@@ -509,8 +526,9 @@ mod tests {
         ));
         assert_eq!(system.seen(), []);
         assert_eq!(system.read(Path::new("absolute"), 9).unwrap(), b"text");
-        assert!(system.resolve(Path::new("out")).is_err());
-        assert!(system.resolve(Path::new("loop")).is_err());
+        let error = |path| system.resolve(Path::new(path)).unwrap_err().to_string();
+        assert_eq!(error("out"), "it is a symbolic link that leaves the repository");
+        assert_eq!(error("loop"), "too many links");
         let seen: Vec<_> =
             system.seen().into_iter().map(|seen| (seen.path, seen.is_linked)).collect();
         assert_eq!(
@@ -518,6 +536,8 @@ mod tests {
             [
                 ("/m/tree/absolute".into(), false),
                 ("/m/tree/d/link".into(), false),
+                ("/m/tree/loop".into(), false),
+                ("/m/tree/out".into(), false),
                 ("/m/tree/real".into(), true)
             ]
         );

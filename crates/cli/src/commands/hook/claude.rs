@@ -17,7 +17,7 @@ use crate::ui::Ui;
 pub(crate) struct ClaudeArgs {
     /// Deliver an entry each time it applies, not once per conversation
     #[arg(long)]
-    repeat: bool,
+    pub(super) repeat: bool,
 }
 
 pub(crate) fn run(

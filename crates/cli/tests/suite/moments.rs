@@ -1,0 +1,130 @@
+//! `examples/ferry`: all dialects and three clients, and the answers that `moments.md` gives by hand.
+
+use std::path::Path;
+
+use brief_testkit::Sandbox;
+use serde_json::Value;
+
+use crate::{project, workspace};
+
+/// A section of the page: the command, the lines of the answer, and whether what is left out is told.
+struct Moment {
+    title: String,
+    command: Vec<String>,
+    expected: Vec<String>,
+}
+
+fn moments(page: &str) -> Vec<Moment> {
+    let sections = page.split("\n## ").skip(1);
+    let moment = |section: &str| {
+        let (title, rest) = section.split_once('\n').unwrap();
+        let block = |fence: &str| {
+            let (_, block) = rest.split_once(fence).unwrap();
+            block.split_once("\n```").unwrap().0.to_owned()
+        };
+        let command = block("```console\n$ brief ");
+        Moment {
+            title: title.to_owned(),
+            command: command.split_whitespace().map(str::to_owned).collect(),
+            expected: block("```text\n").lines().map(str::to_owned).collect(),
+        }
+    };
+    sections.map(moment).collect()
+}
+
+/// The example as a repository of its own, beside the registry that it installs from.
+fn ferry() -> Sandbox {
+    let sandbox = project();
+    for name in ["ferry", "ferry-guidance"] {
+        copy(&sandbox, &workspace().join("examples").join(name), Path::new(name));
+    }
+    sandbox.with_dir("ferry/.git")
+}
+
+fn copy(sandbox: &Sandbox, from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(sandbox, &entry.path(), &to);
+        } else {
+            sandbox.write(&to.to_string_lossy(), std::fs::read(entry.path()).unwrap());
+        }
+    }
+}
+
+/// Puts an answer into the lines of the page.
+fn lines(report: &Value, root: &str) -> Vec<String> {
+    let place = |item: &Value| {
+        let path = item["source"]["path"].as_str().unwrap();
+        path.strip_prefix(root).unwrap_or(path).trim_start_matches('/').to_owned()
+    };
+    let line = |state: &str, item: &Value| {
+        format!("{state:<8} {:<11} {}", item["dialect"].as_str().unwrap(), place(item))
+    };
+    let items = report["items"].as_array().unwrap().iter().map(|item| {
+        let state = item["state"].as_str().unwrap();
+        line(if state == "active" { "in" } else { state }, item)
+    });
+    let left_out = report["left_out"].as_array().unwrap().iter().map(|item| {
+        let reason = item["reason"].as_str().unwrap().replace(&format!("{root}/"), "");
+        format!("{}: {reason}", line("out", item))
+    });
+    items.chain(left_out).collect()
+}
+
+/// "An example project with all five dialects and three clients' native files, and the expected answer
+/// for a dozen moments, written by hand with the reasoning."
+#[test]
+fn each_moment_has_the_answer_of_the_page() {
+    let page = std::fs::read_to_string(workspace().join("examples/ferry/moments.md")).unwrap();
+    let moments = moments(&page);
+    assert!(moments.len() >= 12);
+    let sandbox = ferry();
+    for Moment { title, command, expected } in moments {
+        let mut args = vec!["-C", "ferry"];
+        args.extend(command.iter().map(String::as_str));
+        args.push("--json");
+        let report = sandbox.run(&args).json();
+        let (mut expected, mut found) = (expected, Vec::new());
+        found.extend(lines(&report, "$PROJECT/ferry"));
+        if !expected.iter().any(|line| line.starts_with("out")) {
+            // The page tells what is left out where it matters.
+            found.retain(|line| !line.starts_with("out"));
+        }
+        // What is left out is a list without an order.
+        for lines in [&mut expected, &mut found] {
+            let first = lines.partition_point(|line| !line.starts_with("out"));
+            lines[first..].sort();
+        }
+        // A reason may be told by its beginning.
+        let is_told = |(found, expected): (&String, &String)| found.starts_with(expected.as_str());
+        let is_same = found.len() == expected.len() && found.iter().zip(&expected).all(is_told);
+        assert!(
+            is_same,
+            "{title}\n--- the page\n{}\n--- the program\n{}",
+            expected.join("\n"),
+            found.join("\n")
+        );
+    }
+}
+
+/// What the example has installed is what its registry says.
+#[test]
+fn the_installed_items_are_up_to_date() {
+    let sandbox = ferry();
+    let output = sandbox.run(&["-C", "ferry", "sync", "--frozen"]);
+    assert_eq!(output.code, Some(0), "{output}");
+}
+
+/// All formats are checked at once, and nothing is wrong but what the page explains.
+#[test]
+fn lint_has_one_summary_for_all_dialects() {
+    let sandbox = ferry();
+    let output = sandbox.run(&["-C", "ferry", "lint"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(output.stdout.contains(".cursor/rules/tests.mdc:3"), "{output}");
+    // Two AGENTS.yaml, four in .context, six rules for clients and agents, one task, one agent, three copies
+    // of a skill, and what the clients read at the top, in src/web, .cursor and .github.
+    assert!(output.stderr.contains("1 warning in 23 files"), "{output}");
+}

@@ -1,0 +1,2 @@
+CREATE TABLE sailings (id INTEGER PRIMARY KEY, port TEXT NOT NULL, cancelled INTEGER NOT NULL DEFAULT 0);
+-- back: DROP TABLE sailings;

@@ -1,0 +1,1 @@
+export const row = (port: string, departs: string): string => `${port}  ${departs}`;
