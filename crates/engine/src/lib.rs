@@ -4,22 +4,44 @@
 //! Reading touches the [`System`] that it is given and nothing else; resolving touches nothing.
 //!
 //! ```
-//! use brief_engine::{Catalog, Moment, Root, Action};
-//! use brief_syntax::system::MemorySystem;
 //! use std::path::Path;
+//! use std::sync::Arc;
 //!
-//! let system = MemorySystem::new("/shop").with_file(
-//!     "AGENTS.yaml",
-//!     "context:\n  - content: Prices are integers in cents.\n    match: ['**/*.py']\n    on: edit\n",
-//! );
+//! use brief_engine::{Action, Catalog, Dialects, Moment, Question, Root, hosted};
+//! use brief_syntax::system::{Buffers, MemorySystem};
+//!
+//! // A project; `OsSystem` is the one on disk.
+//! let project = MemorySystem::new("/shop")
+//!     .with_file("CLAUDE.md", "Answer in one paragraph.\n")
+//!     .with_file("AGENTS.yaml", "context:\n  - content: Prices are cents.\n    match: ['**/*.py']\n");
+//! // What the user has typed and not saved counts, too.
+//! let unsaved = [(".context/style.md".into(), b"Type hints everywhere.\n".to_vec())];
+//! let system = Buffers::new(Arc::new(project), unsaved)?;
+//!
 //! let root = Root::open(&system, Path::new("/shop"))?;
 //! let target = root.locate(&system, root.path(), Path::new("cart.py")).expect("it is inside");
-//! let catalog = Catalog::along(&system, &root, &target);
+//! let question = Question {
+//!     root: &root,
+//!     target: Some(&target),
+//!     path: Path::new("/shop/cart.py"),
+//!     mounted: root.path(),
+//!     mentions: &[],
+//!     hosted: hosted::Options::default(),
+//! };
+//! let catalog = Catalog::about(&system, &question, Dialects::All);
 //!
-//! let moment = Moment { target: Some(target), action: Some(Action::Edit), ..Moment::default() };
+//! let moment = Moment {
+//!     target: Some(target.clone()),
+//!     action: Some(Action::Edit),
+//!     client: Some("claude".to_owned()),
+//!     ..Moment::default()
+//! };
 //! let resolution = catalog.resolve(&moment);
-//! assert_eq!(resolution.items[0].item.content, "Prices are integers in cents.");
-//! assert_eq!(resolution.items[0].reason.about("cart.py").to_string(), "match `**/*.py` covers cart.py");
+//! let texts: Vec<&str> = resolution.items.iter().map(|applied| applied.item.content.trim()).collect();
+//! assert_eq!(texts, ["Type hints everywhere.", "Prices are cents."]);
+//! assert_eq!(resolution.items[1].reason.about("cart.py").to_string(), "match `**/*.py` covers cart.py");
+//! // Claude Code has read its own file already.
+//! assert_eq!(resolution.left_out[0].reason.about("cart.py").to_string(), "claude loads it by itself");
 //! # Ok::<(), std::io::Error>(())
 //! ```
 

@@ -153,7 +153,6 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         adopt: adopt.into_iter().map(str::to_owned).collect(),
         force: BTreeSet::new(),
         extent: if let Action::Clean = action { Extent::Nothing } else { Extent::Manifest },
-        found: None,
     };
     match sync(system, &clients, &Project::at(&root), &request, &|_| {}) {
         Ok(report) => told(&report.diagnostics),

@@ -5,6 +5,7 @@
 //! a link and opens regular files only: a link planted in a project cannot lead a reader out of
 //! it, and a FIFO cannot make it wait.
 
+mod buffers;
 mod interruption;
 mod listing;
 mod memory;
@@ -29,6 +30,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+pub use buffers::Buffers;
 pub use interruption::Interruption;
 pub use listing::{Listed, ListedKind, Listing};
 pub use memory::MemorySystem;
@@ -469,4 +471,9 @@ pub trait System: Send + Sync {
     fn interruption(&self) -> io::Result<Interruption> {
         Ok(Interruption::default())
     }
+}
+
+/// What a system says that can only be read.
+fn read_only<T>() -> io::Result<T> {
+    Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "nothing can be written here"))
 }

@@ -14,7 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::listing::{Listed, ListedKind, Listing};
-use super::{Dir, DirEntry, FileContent, FileKind, Permission, ReadError, Resolved, System};
+use super::{
+    Dir, DirEntry, FileContent, FileKind, Permission, ReadError, Resolved, System, read_only,
+};
 use crate::hash::sha256;
 
 /// How many links one path may go through, as on Linux.
@@ -291,10 +293,6 @@ fn components(path: &Path) -> Vec<OsString> {
             _ => None,
         })
         .collect()
-}
-
-fn read_only<T>() -> io::Result<T> {
-    Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "nothing can be written here"))
 }
 
 struct Handle {

@@ -1,0 +1,238 @@
+//! Texts that are not saved yet, in front of a system.
+//!
+//! An editor asks about what its user sees, not about what is on disk. A text in front takes the
+//! place of the file at its path, or is a file where there is none; directories that exist only
+//! because of such a text are there, too. Nothing can be written through it.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Below, Dir, DirEntry, FileKind, ReadError, Resolved, System, read_only};
+
+/// A system with texts in front.
+pub struct Buffers {
+    system: Arc<dyn System>,
+    texts: Arc<BTreeMap<PathBuf, Vec<u8>>>,
+}
+
+impl Buffers {
+    /// Puts texts in front of a system. A relative path is one below the current directory, and the
+    /// links of directories are followed, as they are for files.
+    pub fn new(
+        system: Arc<dyn System>,
+        texts: impl IntoIterator<Item = (PathBuf, Vec<u8>)>,
+    ) -> io::Result<Buffers> {
+        let current = system.current_dir()?;
+        let place =
+            |path: PathBuf| crate::project::resolve_existing(&*system, &current.join(path)).path;
+        let texts = texts.into_iter().map(|(path, text)| (place(path), text)).collect();
+        Ok(Buffers { texts: Arc::new(texts), system })
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        below(&self.texts, path).next().is_some()
+    }
+}
+
+/// Returns the texts somewhere below a directory, by path.
+fn below<'t>(
+    texts: &'t BTreeMap<PathBuf, Vec<u8>>,
+    directory: &Path,
+) -> impl Iterator<Item = &'t PathBuf> {
+    let after =
+        texts.range::<Path, _>((std::ops::Bound::Excluded(directory), std::ops::Bound::Unbounded));
+    let directory = directory.to_owned();
+    after.map(|(path, _)| path).take_while(move |path| path.starts_with(&directory))
+}
+
+fn limited(text: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
+    if text.len() as u64 > limit {
+        return Err(ReadError::TooLarge { limit });
+    }
+    Ok(text.to_owned())
+}
+
+/// A directory of the system, or one that exists only because of a text.
+struct Behind {
+    directory: Option<Box<dyn Dir>>,
+    path: PathBuf,
+    texts: Arc<BTreeMap<PathBuf, Vec<u8>>>,
+}
+
+impl Behind {
+    fn at(&self, opened: io::Result<Box<dyn Dir>>, path: PathBuf) -> io::Result<Box<dyn Dir>> {
+        let directory = match opened {
+            Ok(directory) => Some(directory),
+            Err(_) if below(&self.texts, &path).next().is_some() => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Box::new(Behind { directory, path, texts: Arc::clone(&self.texts) }))
+    }
+}
+
+impl Dir for Behind {
+    fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
+        let missing = || Err(io::ErrorKind::NotFound.into());
+        let opened = self.directory.as_ref().map_or_else(missing, |base| base.open_dir(name));
+        self.at(opened, self.path.join(name))
+    }
+
+    fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+        match (self.texts.get(&self.path.join(name)), &self.directory) {
+            (Some(text), _) => limited(text, limit),
+            (None, Some(directory)) => directory.read(name, limit),
+            (None, None) => Err(ReadError::Missing),
+        }
+    }
+
+    fn look_below(&self, path: &Path) -> Below {
+        if below(&self.texts, &self.path.join(path)).next().is_some() {
+            return Below::Directory;
+        }
+        self.directory.as_ref().map_or(Below::Missing, |base| base.look_below(path))
+    }
+
+    fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
+        let mut entries = match &self.directory {
+            Some(directory) => directory.first_entries(limit)?,
+            None => Vec::new(),
+        };
+        let mut own: BTreeMap<&OsStr, FileKind> = BTreeMap::new();
+        for path in below(&self.texts, &self.path) {
+            let mut names = path.strip_prefix(&self.path).unwrap_or(path).iter();
+            let Some(name) = names.next() else { continue };
+            let kind = if names.next().is_some() { FileKind::Directory } else { FileKind::File };
+            own.insert(name, kind);
+        }
+        entries.retain(|entry| !own.contains_key(entry.name.as_os_str()));
+        entries
+            .extend(own.into_iter().map(|(name, kind)| DirEntry { name: name.to_owned(), kind }));
+        entries.truncate(limit);
+        Ok(entries)
+    }
+}
+
+impl System for Buffers {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        self.system.current_dir()
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.system.env(name)
+    }
+
+    fn now(&self) -> SystemTime {
+        self.system.now()
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<Resolved> {
+        if self.texts.contains_key(path) {
+            return Ok(Resolved { path: path.to_owned(), kind: FileKind::File });
+        }
+        match self.system.resolve(path) {
+            Err(_) if self.is_directory(path) => {
+                Ok(Resolved { path: path.to_owned(), kind: FileKind::Directory })
+            }
+            resolved => resolved,
+        }
+    }
+
+    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
+        let path = self.resolve(path)?.path;
+        let start =
+            Behind { directory: None, path: PathBuf::new(), texts: Arc::clone(&self.texts) };
+        start.at(self.system.open_dir(&path), path)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        match self.texts.get(path) {
+            Some(text) => limited(text, limit),
+            None => self.system.read(path, limit),
+        }
+    }
+
+    fn is_executable(&self, path: &Path) -> io::Result<bool> {
+        self.system.is_executable(path)
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        self.system.modified(path)
+    }
+
+    fn create_private_dir(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+
+    fn create_dir(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+
+    fn append(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn create_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn replace_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn remove_file(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+
+    fn remove_empty_dir(&self, _: &Path) -> io::Result<()> {
+        read_only()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::MemorySystem;
+
+    fn buffers() -> Buffers {
+        let system = MemorySystem::new("/p").with_file("a/old", "disk").with_file("a/both", "disk");
+        let texts = [("a/both", "new"), ("b/c/d", "new")];
+        let texts = texts.map(|(path, text)| (PathBuf::from(path), text.as_bytes().to_owned()));
+        Buffers::new(Arc::new(system), texts).unwrap()
+    }
+
+    fn names(directory: &dyn Dir) -> Vec<(String, FileKind)> {
+        let mut entries = directory.first_entries(10).unwrap();
+        entries.sort_unstable();
+        let name = |entry: DirEntry| (entry.name.to_string_lossy().into_owned(), entry.kind);
+        entries.into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn a_text_is_in_front_of_a_file_and_of_nothing() {
+        let buffers = buffers();
+        let top = buffers.open_dir(Path::new("/p")).unwrap();
+        let directory = |name: &str| (name.to_owned(), FileKind::Directory);
+        assert_eq!(names(top.as_ref()), [directory("a"), directory("b")]);
+        let a = top.open_dir(OsStr::new("a")).unwrap();
+        assert_eq!(names(a.as_ref()).len(), 2);
+        assert_eq!(a.read(OsStr::new("both"), 9).unwrap(), b"new");
+        assert_eq!(a.read(OsStr::new("old"), 9).unwrap(), b"disk");
+        let c = top.open_dir_below(Path::new("b/c")).unwrap();
+        assert_eq!(names(c.as_ref()), [("d".to_owned(), FileKind::File)]);
+        assert_eq!(c.read(OsStr::new("d"), 9).unwrap(), b"new");
+        assert!(matches!(c.read(OsStr::new("d"), 2), Err(ReadError::TooLarge { limit: 2 })));
+        assert!(top.open_dir(OsStr::new("x")).is_err());
+        assert_eq!(buffers.resolve(Path::new("/p/b")).unwrap().kind, FileKind::Directory);
+    }
+
+    #[test]
+    fn nothing_is_written_through_it() {
+        let buffers = buffers();
+        assert!(buffers.create_file(Path::new("/p/x"), b"").is_err());
+        assert!(buffers.remove_file(Path::new("/p/a/old")).is_err());
+    }
+}
