@@ -12,7 +12,9 @@ use brief_dialects::native::Native;
 use brief_dialects::portable::{self, Portable};
 use brief_dialects::structured::Structured;
 use brief_dialects::tasks::{self, Tasks};
-use brief_dialects::{Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reached, Reader, Shelf};
+use brief_dialects::{
+    Answer, Dialect, LeftOut, Moment, PathQuestion, ProjectFiles, Reached, Reader, Reason, Shelf,
+};
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic};
@@ -182,14 +184,29 @@ impl Catalog {
 
     /// Returns what [`Catalog::resolve`] chooses from: repetitions are in it.
     pub fn candidates(&self, moment: &Moment) -> Answer<'_> {
+        self.collect(moment, |_| true)
+    }
+
+    /// Returns what [`Catalog::candidates`] does, but of what is left out only what decides about the
+    /// rest: for those who ask about every file of a project.
+    pub(crate) fn applicable(&self, moment: &Moment) -> Answer<'_> {
+        self.collect(moment, |left_out| matches!(left_out.reason, Reason::LoadedByClient { .. }))
+    }
+
+    fn collect(&self, moment: &Moment, is_wanted: fn(&LeftOut<'_>) -> bool) -> Answer<'_> {
+        let installed = self.installed();
         let mut answer = order::merge(self.shelves.iter().map(|shelf| {
             let mut answer = Answer::default();
             shelf.resolve(moment, &mut answer);
+            // Where a copy of an installed item is left out, the other copies follow it.
+            if installed.is_empty() {
+                answer.left_out.retain(is_wanted);
+            }
             answer
         }));
-        let installed = self.installed();
         if !installed.is_empty() {
             installed::rename(&installed, &mut answer, moment);
+            answer.left_out.retain(is_wanted);
         }
         if let Some(only) = &self.only {
             answer.items.retain(|applied| only.contains(&applied.item.dialect));

@@ -13,7 +13,7 @@ mod report;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use brief_dialects::{Answer, Moment, ProjectFiles, Reason, structured};
+use brief_dialects::{Answer, Moment, ProjectFiles, structured};
 use brief_syntax::system::Seen;
 use brief_syntax::{Target, TargetKind};
 
@@ -197,7 +197,7 @@ pub fn compare<'c>(before: &'c Catalog, after: &'c Catalog, asked: &Asked<'c>) -
             continue;
         }
         moment.target = Some(Target::from_slashed(file, TargetKind::File));
-        let (old, new) = (before.candidates(&moment), after.candidates(&moment));
+        let (old, new) = (before.applicable(&moment), after.applicable(&moment));
         key.clear();
         identify(&old, &mut key);
         key.push(usize::MAX);
@@ -257,10 +257,8 @@ fn identify(answer: &Answer<'_>, key: &mut Vec<usize>) {
         key.push(std::ptr::from_ref(bound.decision).addr());
     }
     for left_out in &answer.left_out {
-        // Only this decides about others: the same text is left out, too.
-        if matches!(left_out.reason, Reason::LoadedByClient { .. }) {
-            key.extend([left_out.content.as_ptr().addr(), left_out.line]);
-        }
+        // What the client loads by itself decides about others: the same text is left out, too.
+        key.extend([left_out.content.as_ptr().addr(), left_out.line]);
     }
 }
 
