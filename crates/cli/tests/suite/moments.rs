@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use brief_testkit::Sandbox;
+use brief_engine::{Catalog, Dialects, Question, Report, Root, hosted};
+use brief_testkit::{RealSystem, Sandbox};
 use serde_json::Value;
 
 use crate::{project, workspace};
 
-/// A section of the page: the command, the lines of the answer, and whether what is left out is told.
+/// A section of the page: the command, and the lines of the answer.
 struct Moment {
     title: String,
     command: Vec<String>,
@@ -127,4 +128,42 @@ fn lint_has_one_summary_for_all_dialects() {
     // Two AGENTS.yaml, four in .context, six rules for clients and agents, one task, one agent, three copies
     // of a skill, and what the clients read at the top, in src/web, .cursor and .github.
     assert!(output.stderr.contains("1 warning in 23 files"), "{output}");
+}
+
+/// "`context` and the library agree": the same JSON for every file and several clients.
+#[test]
+fn context_and_the_library_agree() {
+    let sandbox = ferry();
+    let top = sandbox.path().join("ferry");
+    let system = RealSystem::new(&top)
+        .with_env([("HOME".to_owned(), sandbox.home().to_string_lossy().into_owned())].into());
+    let root = Root::open(&system, &top).unwrap();
+    for path in ["src/api/sailings.ts", "src/web/board.test.ts", "migrations/new.sql", "src/"] {
+        for client in [None, Some("claude"), Some("cursor"), Some("opencode")] {
+            let target = root.locate(&system, &top, Path::new(path)).unwrap();
+            let question = Question {
+                root: &root,
+                target: Some(&target),
+                path: &top.join(path),
+                mounted: root.path(),
+                mentions: &[],
+                hosted: hosted::Options::default(),
+            };
+            let catalog = Catalog::about(&system, &question, Dialects::All);
+            let moment = brief_engine::Moment {
+                target: Some(target.clone()),
+                client: client.map(str::to_owned),
+                ..brief_engine::Moment::default()
+            };
+            let (answer, diagnostics) = (catalog.resolve(&moment), catalog.diagnostics());
+            let report = Report::new(root.path(), &moment, &answer, &diagnostics);
+            let library = serde_json::to_string(&report).unwrap();
+            let library = library.replace(&*sandbox.path().to_string_lossy(), "$PROJECT");
+            let mut args = vec!["-C", "ferry", "context", path, "--json"];
+            args.extend(client.iter().flat_map(|client| ["--client", client]));
+            let command = sandbox.run(&args).json();
+            let library: Value = serde_json::from_str(&library).unwrap();
+            assert_eq!(command, library, "{path} {client:?}");
+        }
+    }
 }
