@@ -167,6 +167,55 @@ def make_history(top, changed=50):
             subprocess.run(git + command, cwd=top, check=True)
 
 
+def add_every_dialect(top):
+    """Guidance in every format, some fifty files of it on the way to any path."""
+    write(f"{top}/AGENTS.md", "# Everything\n\nTimes are UTC.\n")
+    write(f"{top}/CLAUDE.md", "@AGENTS.md\n")
+    write(f"{top}/.github/copilot-instructions.md", "Explain a change before you make it.\n")
+    write(f"{top}/.gitignore", "target/\nnode_modules/\n*.log\n")
+    for number in range(10):
+        scope = f"a{number}/**/*.ts"
+        write(f"{top}/.claude/rules/r{number}.md", f"---\npaths: ['{scope}']\n---\nRule {number} for Claude.\n")
+        write(f"{top}/.cursor/rules/r{number}.mdc", f"---\nglobs: {scope}\nalwaysApply: false\n---\nRule {number} for Cursor.\n")
+        skill = f"---\nname: s{number}\ndescription: Does {number}. Use when it is needed.\n---\nSteps.\n"
+        write(f"{top}/.claude/skills/s{number}/SKILL.md", skill)
+        write(f"{top}/.agents/rules/r{number}.md", f"Rule {number} for everybody.\n")
+        write(f"{top}/.context/c{number}.md", f"---\ntrigger: auto\nglobs: '{scope}'\n---\nContext {number}.\n")
+        write(f"{top}/a{number}/b0/CLAUDE.md", f"Only here, {number}.\n")
+        write(f"{top}/a{number}/b1/.context/here.md", f"Context only here, {number}.\n")
+    agent = "---\nversion: '1.0.0'\nicon: x\n---\n\n# X\n\nDoes x.\n\n## System\n\nYou do x.\n"
+    write(f"{top}/agents/dev_x.agent.md", agent)
+
+
+def measure_engine(args, report, floor, many):
+    """All dialects in the repository of 100,000 files."""
+    top = os.path.join(args.work, "history")
+    add_every_dialect(top)
+    for name, extra in [("", []), (", client claude", ["--client", "claude"])]:
+        command = [args.brief, "context", "a3/b1/c2/file-1.ts", "--on", "edit"] + extra
+        value = cpu_ms(command, top, many)
+        report(f"context, all dialects, 100,000 files{name}", value, "floor + 2 ms", value <= floor + 2)
+    ripgrep = shutil.which("rg")
+    if ripgrep is None:
+        print("no `rg` here: the catalog is not compared (cargo install ripgrep)")
+    else:
+        # Hidden files are looked at by both; the repository's own are not.
+        listing = cpu_ms([ripgrep, "--files", "--hidden", "--glob", "!.git"], top, args.runs)
+        value = cpu_ms([args.brief, "context", "--all"], top, args.runs)
+        report("catalog of 100,000 files", value, f"1.3 x rg --files ({listing:.0f} ms)", value <= listing * 1.3)
+    runs = max(args.runs // 4, 3)
+    for name in ["lint", "tree", "tokens", "coverage"]:
+        value = cpu_ms([args.brief, name], top, runs)
+        report(f"{name}, 100,000 files", value, "", True)
+    items = os.path.join(args.work, "items")
+    text = "context:\n" + "".join(f"- content: Item {number}.\n" for number in range(10_000))
+    write(os.path.join(items, "AGENTS.yaml"), text)
+    rss, alone = (rss_kb([args.brief, *command], items) for command in (["context", "x"], ["--version"]))
+    if rss is not None:
+        missed = (rss - alone) * 1024 > 10_000 * 1024 + len(text)
+        print(f"{'memory of 10,000 items':44} {rss / 1024:8.2f} MB{'':8} 1 KB each + text{'  MISSED' if missed else ''}")
+
+
 def measure_diff(args, report):
     """Two commits, and a commit beside the working tree; the CPU of git is in it."""
     top = os.path.join(args.work, "history")
@@ -386,6 +435,7 @@ def main():
     report("lint, 400 skills", value, "60 ms", value <= 60)
     measure_agents(args, report)
     measure_diff(args, report)
+    measure_engine(args, report, floor, many)
     measure_install(args, report)
     sys.exit(1 if missed else 0)
 

@@ -54,6 +54,18 @@ pub struct Answer<'s> {
     pub left_out: Vec<LeftOut<'s>>,
     /// What only client-hosted context has: its configuration and MCP servers.
     pub hosted: Option<&'s crate::hosted::Resolution>,
+    /// Whether what does not apply is not wanted, for those who ask about every file of a project.
+    /// What the client loads by itself is wanted always.
+    pub is_short: bool,
+}
+
+impl<'s> Answer<'s> {
+    /// Takes note of a candidate that does not apply, if anybody wants to know.
+    pub fn leave_out(&mut self, candidate: impl FnOnce() -> LeftOut<'s>) {
+        if !self.is_short {
+            self.left_out.push(candidate());
+        }
+    }
 }
 
 /// One piece of guidance.

@@ -5,7 +5,6 @@
 //! ([`crate::Shelf::reach`]).
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
 
@@ -122,21 +121,24 @@ pub(crate) fn by_asking<'s>(
     tell: &mut dyn FnMut(Reached<'s>),
 ) {
     let mut reached: Vec<Reached<'s>> = Vec::new();
-    let mut known: HashMap<(&'s OsStr, usize, Name<'s>, Option<State>), usize> = HashMap::new();
+    // One item is one place in memory and in its file, which is sooner compared than its path.
+    let mut known: HashMap<(usize, usize, usize, Option<State>), usize> = HashMap::new();
     let mut moment = moment.clone();
     let mut reach = |file: usize, state: Option<State>, candidate: Candidate<'s>| {
         let (path, line, name) = match &candidate {
             Candidate::Item(item) => (item.path, item.line, item.name),
             Candidate::Loaded(left_out) => (left_out.path, left_out.line, left_out.name),
         };
-        let place = *known.entry((path.as_os_str(), line, name, state)).or_insert(reached.len());
+        let address = path.as_os_str().as_encoded_bytes().as_ptr().addr();
+        let index = if let Name::Entry { index, .. } = name { index } else { 0 };
+        let place = *known.entry((address, line, index, state)).or_insert(reached.len());
         if place == reached.len() {
             let none = FileSet::new(files.files.len());
             reached.push(Reached { candidate, files: none, has_directory: false });
         }
         reached[place].files.insert(file);
     };
-    let mut answer = Answer::default();
+    let mut answer = Answer { is_short: true, ..Answer::default() };
     for (file, path) in files.files.iter().enumerate() {
         moment.target = Some(Target::from_slashed(path, TargetKind::File));
         resolve(&moment, &mut answer);

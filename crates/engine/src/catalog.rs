@@ -13,7 +13,7 @@ use brief_dialects::portable::{self, Portable};
 use brief_dialects::structured::Structured;
 use brief_dialects::tasks::{self, Tasks};
 use brief_dialects::{
-    Answer, Dialect, LeftOut, Moment, PathQuestion, ProjectFiles, Reached, Reader, Reason, Shelf,
+    Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reached, Reader, Reason, Shelf,
 };
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -184,29 +184,30 @@ impl Catalog {
 
     /// Returns what [`Catalog::resolve`] chooses from: repetitions are in it.
     pub fn candidates(&self, moment: &Moment) -> Answer<'_> {
-        self.collect(moment, |_| true)
+        self.collect(moment, false)
     }
 
     /// Returns what [`Catalog::candidates`] does, but of what is left out only what decides about the
     /// rest: for those who ask about every file of a project.
     pub(crate) fn applicable(&self, moment: &Moment) -> Answer<'_> {
-        self.collect(moment, |left_out| matches!(left_out.reason, Reason::LoadedByClient { .. }))
+        self.collect(moment, true)
     }
 
-    fn collect(&self, moment: &Moment, is_wanted: fn(&LeftOut<'_>) -> bool) -> Answer<'_> {
+    fn collect(&self, moment: &Moment, is_short: bool) -> Answer<'_> {
         let installed = self.installed();
         let mut answer = order::merge(self.shelves.iter().map(|shelf| {
-            let mut answer = Answer::default();
-            shelf.resolve(moment, &mut answer);
             // Where a copy of an installed item is left out, the other copies follow it.
-            if installed.is_empty() {
-                answer.left_out.retain(is_wanted);
-            }
+            let is_short = is_short && installed.is_empty();
+            let mut answer = Answer { is_short, ..Answer::default() };
+            shelf.resolve(moment, &mut answer);
             answer
         }));
         if !installed.is_empty() {
             installed::rename(&installed, &mut answer, moment);
-            answer.left_out.retain(is_wanted);
+        }
+        if is_short {
+            let is_loaded = |reason: &Reason<'_>| matches!(reason, Reason::LoadedByClient { .. });
+            answer.left_out.retain(|left_out| is_loaded(&left_out.reason));
         }
         if let Some(only) = &self.only {
             answer.items.retain(|applied| only.contains(&applied.item.dialect));

@@ -86,8 +86,8 @@ fn moment(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Moment> {
 
 /// Reads what a question about one path needs, and makes it the question.
 fn about(system: &MemorySystem, path: &str, moment: Moment) -> (Catalog, Moment) {
-    let root = Root::open(system, Path::new("/p")).unwrap();
-    let target = root.locate(system, root.path(), Path::new(path)).unwrap();
+    let root = Root::open(system, Path::new("/p")).expect("the root is a directory");
+    let target = root.locate(system, root.path(), Path::new(path)).expect("it is inside");
     let question = Question {
         root: &root,
         target: Some(&target),
@@ -204,7 +204,7 @@ fn a_budget_holds_and_cuts_the_most_general() {
         let cut = answer.left_out.iter().filter(|left_out| is_cut(&left_out.reason)).count();
         assert_eq!(cut, whole.items.len() - answer.items.len());
         // What is left is the end of what there was, but for what costs nothing.
-        let kept: Vec<_> = answer.items.iter().map(|applied| applied.origin()).collect();
+        let kept: Vec<_> = answer.items.iter().map(brief_engine::Applied::origin).collect();
         let mut costly =
             whole.items.iter().filter(|applied| budget::cost(&applied.item, &estimate_tokens) > 0);
         let first = costly.clone().position(|applied| kept.contains(&applied.origin()));

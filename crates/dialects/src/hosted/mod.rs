@@ -144,6 +144,8 @@ pub struct Resolution {
     pub mcp_servers: Vec<ConfiguredServer>,
     /// What is wrong with what was read, by file and place.
     pub diagnostics: Vec<Diagnostic>,
+    /// How deep the mounted and the working directory lie.
+    pub(crate) depths: (usize, usize),
 }
 
 /// Answers a question about a path.

@@ -74,7 +74,8 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
     diagnostics.dedup();
     let Place { mounted, working, .. } = place;
     let mcp_servers: Vec<ConfiguredServer> = merged.servers;
-    Resolution { mounted, working, items, left_out, config, mcp_servers, diagnostics }
+    let depths = (mounted.components().count(), working.components().count());
+    Resolution { mounted, working, items, left_out, config, mcp_servers, diagnostics, depths }
 }
 
 /// X16c: a switch that a directory sets for those below it drops its own files too.

@@ -59,16 +59,17 @@ impl Shelf for Answered {
 /// The user's own first, then by the directory that the file is for. What a configuration includes
 /// belongs to the place where the work is done.
 pub(super) fn level(path: &Path, scope: Scope, place: &Resolution) -> Level {
-    match scope {
-        Scope::Global => Level::of_user(false),
-        Scope::Mounted => Level::of_directory(&place.mounted, false),
-        Scope::Working | Scope::Include => Level::of_directory(&place.working, false),
+    let (mounted, working) = place.depths;
+    let depth = match scope {
+        Scope::Global => return Level::of_user(false),
+        Scope::Mounted => mounted,
+        Scope::Working | Scope::Include => working,
         Scope::Ancestor => {
             let shared = place.working.components().zip(path.components());
-            let depth = shared.take_while(|(here, there)| here == there).count();
-            Level { owner: Owner::Project, depth, is_scoped: false }
+            shared.take_while(|(here, there)| here == there).count()
         }
-    }
+    };
+    Level { owner: Owner::Project, depth, is_scoped: false }
 }
 
 pub(super) fn applied<'s>(item: &'s super::Item, place: &Resolution) -> Applied<'s> {

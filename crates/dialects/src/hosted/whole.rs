@@ -132,7 +132,9 @@ impl Shelf for Whole {
             }
             answer.items.push(applied);
         }
-        answer.left_out.extend(place.left_out.iter().map(|out| left_out(out, place)));
+        if !answer.is_short {
+            answer.left_out.extend(place.left_out.iter().map(|out| left_out(out, place)));
+        }
         answer.hosted = Some(place);
     }
 

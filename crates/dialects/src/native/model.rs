@@ -1,6 +1,8 @@
 //! What a client file says, with its client's defaults filled in.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +34,8 @@ pub(super) struct Guide {
     pub(super) imports: Vec<PathBuf>,
     /// What a user can mention it by, each with the reason in words.
     pub(super) mentions: Vec<(String, String)>,
+    /// Whether more than one way leads to the file.
+    pub(super) is_shared: bool,
 }
 
 impl Guide {
@@ -89,6 +93,8 @@ pub(super) struct Folder {
     pub(super) directory: String,
     /// The directory itself, absolute.
     pub(super) path: PathBuf,
+    /// How general its guides are that are for all files.
+    pub(super) level: Level,
     /// Which places hold a file, readable or not: one bit for each, in their order.
     pub(super) present: u64,
     pub(super) guides: Vec<Guide>,
@@ -97,10 +103,7 @@ pub(super) struct Folder {
 impl Folder {
     /// Returns how general a guide of this directory is.
     pub(super) fn level_of(&self, guide: &Guide) -> Level {
-        match self.owner {
-            Owner::User => Level::of_user(guide.scope.is_some()),
-            Owner::Project => Level::of_directory(&self.path, guide.scope.is_some()),
-        }
+        Level { is_scoped: guide.scope.is_some(), ..self.level }
     }
 
     /// Returns the word for whose it is.
@@ -118,5 +121,16 @@ impl Folder {
         }
         let rest = path.strip_prefix(self.directory.as_str())?;
         if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+    }
+}
+
+/// Finds the files that more than one way leads to.
+pub(super) fn mark_shared(folders: &mut [Folder]) {
+    let mut ways: HashMap<OsString, usize> = HashMap::new();
+    for guide in folders.iter().flat_map(|folder| &folder.guides) {
+        *ways.entry(guide.path().as_os_str().to_owned()).or_default() += 1;
+    }
+    for guide in folders.iter_mut().flat_map(|folder| &mut folder.guides) {
+        guide.is_shared = ways.get(guide.path().as_os_str()).is_some_and(|&count| count > 1);
     }
 }

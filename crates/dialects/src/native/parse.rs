@@ -64,6 +64,7 @@ pub(super) fn parse(
         place: Some(place),
         imports: Vec::new(),
         mentions: Vec::new(),
+        is_shared: false,
         name,
         source,
     };
@@ -94,6 +95,7 @@ pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
         place: None,
         imports: Vec::new(),
         mentions: Vec::new(),
+        is_shared: false,
         source,
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError};
 use brief_syntax::{Diagnostic, Source, Span, System, limits};
 
-use crate::answer::Owner;
+use crate::answer::{self, Owner};
 use crate::sensitive::{self, Leaf};
 
 use super::imports;
@@ -102,6 +102,10 @@ impl<'s> Ground<'s> {
             owner: level.owner,
             directory: level.directory.to_owned(),
             path: level.path.to_owned(),
+            level: match level.owner {
+                Owner::User => answer::Level::of_user(false),
+                Owner::Project => answer::Level::of_directory(level.path, false),
+            },
             present: 0,
             guides: Vec::new(),
         };
@@ -213,6 +217,7 @@ impl<'s> Ground<'s> {
             place: Some(place),
             imports: Vec::new(),
             mentions: Vec::new(),
+            is_shared: false,
         });
     }
 

@@ -60,7 +60,7 @@ pub(super) fn resolve<'s>(
     answer: &mut Answer<'s>,
 ) {
     let folders: Vec<&Folder> = folders.filter(|folder| is_on_the_way(folder, asked)).collect();
-    let mut candidates = candidates(&folders, asked);
+    let mut candidates = candidates(&folders, asked, answer.is_short);
     let client = asked.client.and_then(|name| CLIENTS.iter().find(|known| **known == name));
     if let Some(client) = client {
         mark_loaded(&folders, client, asked.about, &mut candidates);
@@ -119,14 +119,17 @@ fn is_on_the_way(folder: &Folder, asked: &Asked<'_>) -> bool {
 }
 
 /// Judges each file once: one that two ways lead to counts where it is found first.
-fn candidates<'s>(folders: &[&'s Folder], asked: &Asked<'_>) -> Vec<Candidate<'s>> {
+fn candidates<'s>(folders: &[&'s Folder], asked: &Asked<'_>, is_short: bool) -> Vec<Candidate<'s>> {
     // By their text: paths are found with one spelling, and comparing names one by one takes longer.
     let mut seen: HashSet<&OsStr> = HashSet::new();
     let mut candidates = Vec::new();
     for &folder in folders {
         for guide in &folder.guides {
-            if seen.insert(guide.path().as_os_str()) {
+            if !guide.is_shared || seen.insert(guide.path().as_os_str()) {
                 let verdict = judge(folder, guide, asked);
+                if is_short && matches!(verdict, Verdict::Out(_)) {
+                    continue;
+                }
                 candidates.push(Candidate { folder, guide, verdict, is_loaded: false });
             }
         }

@@ -12,7 +12,7 @@ use crate::moment::Moment;
 use crate::tasks;
 use crate::{Dialect, PathQuestion, ProjectFiles, Reader, Shelf};
 
-use super::model::Folder;
+use super::model::{Folder, mark_shared};
 use super::places::{PROJECT, USER};
 use super::read::{self, Ground, Level};
 use super::resolve::{About, Asked, resolve};
@@ -74,6 +74,7 @@ impl OnTheWay {
             shelf.walk(&mut ground, root.as_ref(), target);
             shelf.take(ground);
         }
+        mark_shared(&mut shelf.folders);
         shelf
     }
 
@@ -210,7 +211,8 @@ impl Reader for Everywhere {
         self.found += ground.found;
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(mut self: Box<Self>) -> Box<dyn Shelf> {
+        mark_shared(&mut self.folders);
         self
     }
 }

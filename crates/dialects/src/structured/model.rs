@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use brief_syntax::{Source, Span};
 
-use crate::answer::Name;
+use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
 
 use super::pattern::Pattern;
@@ -16,6 +16,9 @@ pub struct ContextFile {
     pub source: Arc<Source>,
     /// The directory of the file below the root, with `/` between names.
     pub directory: String,
+    /// How general its entries are: every one says which files it is about, if only that it is about
+    /// all.
+    pub level: Level,
     /// The context entries, in file order.
     pub context: Vec<ContextEntry>,
     /// The decisions, in file order.

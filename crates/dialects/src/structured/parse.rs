@@ -14,7 +14,7 @@ use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Mapping, Node, ProblemKind, Sequence, Value, Yaml};
 use brief_syntax::{Diagnostic, Source, Span, limits};
 
-use crate::answer::Name;
+use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
 
 use super::model::{ContextEntry, ContextFile, Decision, InvalidEntry, When};
@@ -42,6 +42,7 @@ pub fn parse(source: &Arc<Source>, directory: &str, patterns: &mut PatternCache)
     let file = ContextFile {
         source: Arc::clone(source),
         directory: directory.to_owned(),
+        level: Level::of_directory(source.path().parent().unwrap_or(source.path()), true),
         context: Vec::new(),
         decisions: Vec::new(),
         invalid: Vec::new(),

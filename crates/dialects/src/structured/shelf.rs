@@ -114,14 +114,13 @@ impl ContextFiles {
         answer: &mut Answer<'s>,
     ) {
         let path = file.source.path();
-        // Every entry says which files it is about, if only that it is about all.
-        let level = Level::of_directory(path.parent().unwrap_or(path), true);
+        let level = file.level;
         for entry in &file.context {
             match judge_entry(entry, place, moment.action, moment.timing) {
                 Verdict::In(reason) => {
                     answer.items.push(Applied::new(item(entry, path, level), reason));
                 }
-                Verdict::Out(reason) => answer.left_out.push(LeftOut {
+                Verdict::Out(reason) => answer.leave_out(|| LeftOut {
                     dialect: NAME,
                     kind: "context",
                     name: Name::Entry { list: "context", index: entry.index },
@@ -138,7 +137,7 @@ impl ContextFiles {
                 Verdict::In(reason) => {
                     answer.decisions.push(Decision { decision, path, reason });
                 }
-                Verdict::Out(reason) => answer.left_out.push(LeftOut {
+                Verdict::Out(reason) => answer.leave_out(|| LeftOut {
                     dialect: NAME,
                     kind: "decision",
                     name: Name::Entry { list: "decisions", index: decision.index },
@@ -150,16 +149,18 @@ impl ContextFiles {
                 }),
             }
         }
-        answer.left_out.extend(file.invalid.iter().map(|invalid| LeftOut {
-            dialect: NAME,
-            kind: invalid.kind,
-            name: invalid.name,
-            path,
-            line: invalid.line,
-            content: "",
-            level,
-            reason: Reason::Invalid { problem: &invalid.problem },
-        }));
+        for invalid in &file.invalid {
+            answer.leave_out(|| LeftOut {
+                dialect: NAME,
+                kind: invalid.kind,
+                name: invalid.name,
+                path,
+                line: invalid.line,
+                content: "",
+                level,
+                reason: Reason::Invalid { problem: &invalid.problem },
+            });
+        }
     }
 }
 
@@ -192,7 +193,7 @@ impl Shelf for ContextFiles {
     ) {
         for file in &self.files {
             let path = file.source.path();
-            let level = Level::of_directory(path.parent().unwrap_or(path), true);
+            let level = file.level;
             let places = files.places_below(&file.directory);
             let below: Vec<&str> = files.files_below(&file.directory).collect();
             for entry in &file.context {

@@ -151,7 +151,7 @@ impl File {
         let (state, reason) = match self.document.kind() {
             Kind::Rule => match self.rule_reason(moment, running) {
                 Ok(reason) => (State::Active, reason),
-                Err(reason) => return answer.left_out.push(self.left_out(reason)),
+                Err(reason) => return answer.leave_out(|| self.left_out(reason)),
             },
             Kind::Task => (State::Manual, Reason::Stated("a task: `brief task` assembles it")),
             _ => (State::Manual, Reason::Stated("a command: a task calls it by name")),
