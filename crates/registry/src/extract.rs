@@ -128,12 +128,17 @@ impl Extraction<'_> {
         FetchError::TooLarge { repository: self.git.repository.to_owned(), limit, unit }
     }
 
+    /// Returns what git calls the tree that is asked for. It is that of a commit, and of nothing else.
+    fn tree(&self) -> String {
+        match self.subpath {
+            Some(subpath) => format!("{}^{{commit}}:{subpath}", self.commit),
+            None => format!("{}^{{commit}}^{{tree}}", self.commit),
+        }
+    }
+
     /// Returns the error for a tree that is not there, once something is wrong with it.
     fn check_tree(&self) -> Result<(), FetchError> {
-        let question = match self.subpath {
-            Some(subpath) => format!("{}:{subpath}\n", self.commit),
-            None => format!("{}^{{tree}}\n", self.commit),
-        };
+        let question = format!("{}\n", self.tree());
         let request =
             Request::within(self.repository, "cat-file").arg("--batch-check").input(question);
         let output = self.git.expect(request)?;
@@ -151,12 +156,8 @@ impl Extraction<'_> {
     /// Lists what is to be written.
     fn list(&self, notes: &mut Notes) -> Result<Vec<Entry>, FetchError> {
         let most = limits::REMOTE_FILES as u64;
-        let tree = match self.subpath {
-            Some(subpath) => format!("{}:{subpath}", self.commit),
-            None => format!("{}^{{tree}}", self.commit),
-        };
         let request = Request::within(self.repository, "ls-tree")
-            .args(["-r", "-z", "-l", "--full-tree", &tree])
+            .args(["-r", "-z", "-l", "--full-tree", &self.tree()])
             .output(LISTING_BYTES);
         let output = match self.git.run(request)? {
             Outcome::Done(output) => output,

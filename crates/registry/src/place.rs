@@ -329,11 +329,27 @@ impl<'a> Place<'a> {
             &[&format!("+{}:{FETCHED}", found.name)],
             true,
         ))?;
-        let commit = self.commit_at(&staged.path, FETCHED)?;
-        let reference = self.source.reference.as_deref().unwrap_or("HEAD");
-        let commit = commit.ok_or_else(|| self.missing(reference))?;
+        let commit = if self.is_fetched(&staged.path, found) {
+            found.commit.clone()
+        } else {
+            let reference = self.source.reference.as_deref().unwrap_or("HEAD");
+            let commit = self.commit_at(&staged.path, FETCHED)?;
+            commit.ok_or_else(|| self.missing(reference))?
+        };
         self.keep(staged, &commit, kept)?;
         Ok(commit)
+    }
+
+    /// Returns whether a branch was fetched at the commit that the server has named. What that is needs no
+    /// question then: branches lead to commits and nothing else, and whoever lists its files insists on it.
+    fn is_fetched(&self, repository: &Path, found: &Found) -> bool {
+        let is_branch = found.name == "HEAD" || found.name.starts_with("refs/heads/");
+        let path = repository.join(FETCHED);
+        is_branch
+            && self
+                .system
+                .read(&path, limits::FILE_BYTES)
+                .is_ok_and(|bytes| bytes.trim_ascii_end() == found.commit.as_bytes())
     }
 
     /// Fetches a commit by its name.

@@ -149,7 +149,7 @@ fn laid_out(calm: &str, original: &Original<'_>) -> Result<String, Refusal> {
         }
         let next = checked(written, original)?;
         let next = with_calm_lines(&plain_lines(&next), original).into_owned();
-        if next == current {
+        if next == current || plain::is_laid_out(&next) {
             return Ok(next);
         }
         current = Cow::Owned(next);

@@ -25,8 +25,8 @@ use super::process::{Call, Ending, Environment, OverLimit, Stream};
 /// How often we look whether the program has ended while nothing comes through its pipes.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Bytes read from a pipe at once.
-const PIECE: usize = 16 * 1024;
+/// Bytes read from a pipe at once: as many as it holds mostly.
+const PIECE: usize = 64 * 1024;
 
 pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
     let interrupted = interruptions()?;
