@@ -27,7 +27,7 @@ pub use answer::{
     Answer, Applied, Decision, Item, LeftOut, Level, Name, Origin, Owner, Reason, State,
 };
 pub use moment::{Action, Actions, Moment, Timing};
-pub use reach::{Candidate, FileSet, Reached};
+pub use reach::{Candidate, FileSet, Likeness, Reached};
 
 /// A format that guidance is written in.
 pub trait Dialect: Sync {
@@ -96,8 +96,13 @@ pub trait Shelf {
         files: &ProjectFiles,
         tell: &mut dyn FnMut(Reached<'s>),
     ) {
-        reach::by_asking(|moment, answer| self.resolve(moment, answer), moment, files, tell);
+        let resolve = |moment: &Moment, answer: &mut Answer<'s>| self.resolve(moment, answer);
+        reach::by_asking(resolve, |file, likeness| self.liken(file, likeness), moment, files, tell);
     }
+
+    /// Notes what tells a file from the others in its directory. Without a note, all files of a
+    /// directory get the same answer.
+    fn liken(&self, _file: &Target, _likeness: &mut Likeness) {}
 
     /// Returns which files of other dialects are items of this one, for names in an answer.
     fn installed(&self) -> Option<&portable::Installed> {

@@ -113,9 +113,37 @@ impl FileSet {
     }
 }
 
-/// Asks about every file in turn.
+/// What tells a file from the others in its directory: which of the patterns that could cover it do.
+/// Files of one directory with the same notes get the same answer.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
+pub struct Likeness {
+    words: Vec<u64>,
+    used: usize,
+}
+
+impl Likeness {
+    /// Notes whether one pattern covers the file.
+    pub fn note(&mut self, covers: bool) {
+        if self.used.is_multiple_of(WORD) {
+            self.words.push(0);
+        }
+        if let Some(word) = self.words.last_mut() {
+            *word |= u64::from(covers) << (self.used % WORD);
+        }
+        self.used += 1;
+    }
+
+    /// Forgets everything, for the next file.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.used = 0;
+    }
+}
+
+/// Asks about every file in turn, of those that are alike only one.
 pub(crate) fn by_asking<'s>(
     resolve: impl Fn(&Moment, &mut Answer<'s>),
+    liken: impl Fn(&Target, &mut Likeness),
     moment: &Moment,
     files: &ProjectFiles,
     tell: &mut dyn FnMut(Reached<'s>),
@@ -124,35 +152,55 @@ pub(crate) fn by_asking<'s>(
     // One item is one place in memory and in its file, which is sooner compared than its path.
     let mut known: HashMap<(usize, usize, usize, Option<State>), usize> = HashMap::new();
     let mut moment = moment.clone();
-    let mut reach = |file: usize, state: Option<State>, candidate: Candidate<'s>| {
-        let (path, line, name) = match &candidate {
-            Candidate::Item(item) => (item.path, item.line, item.name),
-            Candidate::Loaded(left_out) => (left_out.path, left_out.line, left_out.name),
-        };
-        let address = path.as_os_str().as_encoded_bytes().as_ptr().addr();
-        let index = if let Name::Entry { index, .. } = name { index } else { 0 };
-        let place = *known.entry((address, line, index, state)).or_insert(reached.len());
-        if place == reached.len() {
-            let none = FileSet::new(files.files.len());
-            reached.push(Reached { candidate, files: none, has_directory: false });
-        }
-        reached[place].files.insert(file);
-    };
     let mut answer = Answer { is_short: true, ..Answer::default() };
+    // What reaches the files of the directory that was looked at last.
+    let mut directory = None;
+    let mut alike: HashMap<Likeness, Vec<usize>> = HashMap::new();
+    let mut likeness = Likeness::default();
     for (file, path) in files.files.iter().enumerate() {
-        moment.target = Some(Target::from_slashed(path, TargetKind::File));
-        resolve(&moment, &mut answer);
-        for applied in answer.items.drain(..) {
-            reach(file, Some(applied.item.state), Candidate::Item(applied.item));
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        if directory.replace(parent) != Some(parent) {
+            alike.clear();
         }
-        for left_out in answer.left_out.drain(..) {
-            if matches!(left_out.reason, Reason::LoadedByClient { .. }) {
-                reach(file, None, Candidate::Loaded(left_out));
+        let target = Target::from_slashed(path, TargetKind::File);
+        likeness.clear();
+        liken(&target, &mut likeness);
+        if let Some(places) = alike.get(&likeness) {
+            for &place in places {
+                reached[place].files.insert(file);
             }
+            continue;
         }
+        moment.target = Some(target);
+        resolve(&moment, &mut answer);
+        let items = answer.items.drain(..).map(|applied| Candidate::Item(applied.item));
+        let left_out = answer.left_out.drain(..);
+        let is_loaded = |out: &LeftOut<'_>| matches!(out.reason, Reason::LoadedByClient { .. });
+        let loaded = left_out.filter(is_loaded).map(Candidate::Loaded);
+        let mut places = Vec::new();
+        for candidate in items.chain(loaded) {
+            let place = *known.entry(address(&candidate)).or_insert(reached.len());
+            if place == reached.len() {
+                let none = FileSet::new(files.files.len());
+                reached.push(Reached { candidate, files: none, has_directory: false });
+            }
+            reached[place].files.insert(file);
+            places.push(place);
+        }
+        alike.insert(likeness.clone(), places);
         answer.decisions.clear();
     }
     reached.into_iter().for_each(tell);
+}
+
+/// Returns where something stands in memory and in its file, and in which state.
+fn address(candidate: &Candidate<'_>) -> (usize, usize, usize, Option<State>) {
+    let (path, line, name, state) = match candidate {
+        Candidate::Item(item) => (item.path, item.line, item.name, Some(item.state)),
+        Candidate::Loaded(left_out) => (left_out.path, left_out.line, left_out.name, None),
+    };
+    let index = if let Name::Entry { index, .. } = name { index } else { 0 };
+    (path.as_os_str().as_encoded_bytes().as_ptr().addr(), line, index, state)
 }
 
 #[cfg(test)]

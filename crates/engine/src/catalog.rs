@@ -13,7 +13,7 @@ use brief_dialects::portable::{self, Portable};
 use brief_dialects::structured::Structured;
 use brief_dialects::tasks::{self, Tasks};
 use brief_dialects::{
-    Answer, Dialect, Moment, PathQuestion, ProjectFiles, Reached, Reader, Reason, Shelf,
+    Answer, Dialect, Likeness, Moment, PathQuestion, ProjectFiles, Reached, Reader, Reason, Shelf,
 };
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -214,6 +214,11 @@ impl Catalog {
             answer.left_out.retain(|left_out| only.contains(&left_out.dialect));
         }
         answer
+    }
+
+    /// Notes what tells a file from the others in its directory, for a catalog of a whole project.
+    pub(crate) fn liken(&self, file: &Target, likeness: &mut Likeness) {
+        self.shelves.iter().for_each(|shelf| shelf.liken(file, likeness));
     }
 
     fn installed(&self) -> Vec<&portable::Installed> {

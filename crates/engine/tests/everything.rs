@@ -5,8 +5,8 @@ use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
-    Action, Catalog, Dialects, Moment, Question, Reason, Resolution, Root, Scope, Target,
-    TargetKind, budget, estimate_tokens, hosted, native,
+    Action, Candidate, Catalog, Dialects, Moment, Question, Reason, Resolution, Root, Scope,
+    Target, TargetKind, budget, estimate_tokens, hosted, native,
 };
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
@@ -236,6 +236,48 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
             let (catalog, now) = about(&system, path, asked.clone());
             let expected = in_words(&catalog.resolve(&now));
             assert_eq!(in_words(&whole.resolve(&now)), expected, "{path}, {asked:?}");
+        }
+        Ok(())
+    });
+}
+
+/// Seen from the items, every file has the same answer as when it is asked about: files that are alike
+/// are asked about once.
+#[test]
+fn what_reaches_a_file_is_what_applies_to_it() {
+    arbtest::arbtest(|bytes| {
+        let mut files = files(bytes)?;
+        for path in ["x.ts", "y.ts", "a/x.ts", "a/y.py", "a/z.py", "a/b/x.md", "c/x.ts", "c/y.ts"] {
+            files.insert(path.to_owned(), "");
+        }
+        let system = system(files.iter());
+        let root = Root::open(&system, Path::new("/p")).expect("the root is a directory");
+        let top = Target::from_slashed("", TargetKind::Directory);
+        let scope = Scope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+        let catalog = Catalog::whole(&system, &root, scope);
+        let asked = moment(bytes)?;
+        let all = &catalog.files().expect("all of it was read").files;
+        let mut reached = vec![Vec::new(); all.len()];
+        catalog.reach(&asked, &mut |found| {
+            if let Candidate::Item(item) = &found.candidate {
+                let words =
+                    format!("{} {}:{}", item.state.as_str(), item.path.display(), item.line);
+                found.files.iter().for_each(|file| reached[file].push(words.clone()));
+            }
+        });
+        for (path, mut reached) in all.iter().zip(reached) {
+            let target = Some(Target::from_slashed(path, TargetKind::File));
+            let now = Moment { target, ..asked.clone() };
+            let answer = catalog.candidates(&now);
+            let items = answer.items.iter().map(|applied| &applied.item);
+            let mut expected: Vec<String> = items
+                .map(|item| {
+                    format!("{} {}:{}", item.state.as_str(), item.path.display(), item.line)
+                })
+                .collect();
+            expected.sort();
+            reached.sort();
+            assert_eq!(reached, expected, "{path}, {asked:?}");
         }
         Ok(())
     });

@@ -9,15 +9,18 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::system::DirEntry;
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, TargetKind};
+use brief_syntax::{Diagnostic, Target, TargetKind};
 
 use crate::answer::{Answer, Applied, Reason};
 use crate::moment::Moment;
-use crate::{ProjectFiles, Reader, Shelf};
+use crate::{Likeness, ProjectFiles, Reader, Shelf};
 
 use super::place::{DEPENDENCIES, Environment};
 use super::shelf::{applied, left_out};
-use super::{Item, Query, Resolution, Scope, Trigger, check, resolve, resolve::judge};
+use super::{
+    Item, Query, Resolution, Scope, Trigger, check, resolve,
+    resolve::{is_covered, judge},
+};
 
 /// What is known about the directories of a project.
 #[derive(Default)]
@@ -113,15 +116,9 @@ impl Reader for Whole {
 impl Shelf for Whole {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
         let Some(target) = &moment.target else { return self.list(answer) };
-        let directory = match target.kind() {
-            TargetKind::Directory => target.slashed(),
-            TargetKind::File => target.slashed().rsplit_once('/').map_or("", |(parent, _)| parent),
-        };
+        let directory = parent_of(target);
         let Some((found, here)) = self.nearest(directory) else { return };
-        let root = self.start.as_ref().map(|start| start.root.as_path());
-        let file = root
-            .filter(|_| target.kind() == TargetKind::File)
-            .map(|root| root.join(target.slashed()));
+        let file = self.place_of(target).filter(|_| target.kind() == TargetKind::File);
         let is_inherited = here.is_owner && found != directory;
         let place = &here.resolution;
         for item in &place.items {
@@ -136,6 +133,16 @@ impl Shelf for Whole {
             answer.left_out.extend(place.left_out.iter().map(|out| left_out(out, place)));
         }
         answer.hosted = Some(place);
+    }
+
+    fn liken(&self, file: &Target, likeness: &mut Likeness) {
+        let (Some((_, here)), Some(path)) = (self.nearest(parent_of(file)), self.place_of(file))
+        else {
+            return;
+        };
+        for item in here.resolution.items.iter().filter(|item| item.trigger() == Trigger::Auto) {
+            likeness.note(is_covered(&item.file, &item.anchor, &path));
+        }
     }
 
     fn diagnostics(&self) -> &[Diagnostic] {
@@ -157,6 +164,11 @@ impl Shelf for Whole {
 }
 
 impl Whole {
+    /// Returns where a path is, absolute.
+    fn place_of(&self, target: &Target) -> Option<PathBuf> {
+        Some(self.start.as_ref()?.root.join(target.slashed()))
+    }
+
     fn owners(&self) -> impl Iterator<Item = (&String, &Here)> {
         self.places.iter().filter(|(_, here)| here.is_owner)
     }
@@ -182,6 +194,14 @@ impl Here {
     }
 }
 
+/// Returns the directory that is worked in, with `/` between names.
+fn parent_of(target: &Target) -> &str {
+    match target.kind() {
+        TargetKind::Directory => target.slashed(),
+        TargetKind::File => target.slashed().rsplit_once('/').map_or("", |(parent, _)| parent),
+    }
+}
+
 /// Judges anew what depends on the file.
 fn judged<'s>(item: &'s Item, place: &Resolution, file: Option<&Path>) -> Applied<'s> {
     let mut applied = applied(item, place);
@@ -195,9 +215,9 @@ fn judged<'s>(item: &'s Item, place: &Resolution, file: Option<&Path>) -> Applie
 
 #[cfg(test)]
 mod tests {
+    use brief_syntax::Root;
     use brief_syntax::system::MemorySystem;
     use brief_syntax::walk::{self, Ignored};
-    use brief_syntax::{Root, Target};
 
     use super::super::{Hosted, Options};
     use super::*;

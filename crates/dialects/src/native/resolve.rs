@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 
 use brief_syntax::{Target, TargetKind, limits};
 
+use crate::Likeness;
 use crate::answer::{Answer, Applied, Item, Name, Origin, Owner, Reason, State};
 
 use super::NAME;
@@ -105,10 +106,27 @@ pub(super) fn resolve<'s>(
     answer.left_out.append(&mut left_out);
 }
 
+/// Notes which patterns on the way to a file cover it.
+pub(super) fn liken(folders: &[Folder], file: &Target, likeness: &mut Likeness) {
+    let about = About::target(file);
+    for folder in folders.iter().filter(|folder| is_about(folder, about)) {
+        let Some(below) = folder.below(file.slashed()) else { continue };
+        for scope in folder.guides.iter().filter_map(|guide| guide.scope.as_ref()) {
+            likeness.note(scope.globs.covering(below, file.kind()).is_some());
+        }
+    }
+}
+
 fn is_on_the_way(folder: &Folder, asked: &Asked<'_>) -> bool {
     match (folder.owner, asked.about) {
         // What the user has is not the project's; a client loads it in any.
         (Owner::User, About::Everything) => asked.client.is_some(),
+        _ => is_about(folder, asked.about),
+    }
+}
+
+fn is_about(folder: &Folder, about: About<'_>) -> bool {
+    match (folder.owner, about) {
         (Owner::User, _) | (Owner::Project, About::Everything) => true,
         (Owner::Project, About::Elsewhere) => false,
         (Owner::Project, About::Path(path, kind)) => match folder.below(path) {

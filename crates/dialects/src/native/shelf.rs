@@ -10,12 +10,12 @@ use brief_syntax::{Diagnostic, System, Target, TargetKind, limits};
 use crate::answer::{Answer, Owner};
 use crate::moment::Moment;
 use crate::tasks;
-use crate::{Dialect, PathQuestion, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, Likeness, PathQuestion, ProjectFiles, Reader, Shelf};
 
 use super::model::{Folder, mark_shared};
 use super::places::{PROJECT, USER};
 use super::read::{self, Ground, Level};
-use super::resolve::{About, Asked, resolve};
+use super::resolve::{About, Asked, liken, resolve};
 use super::{NAME, check};
 
 /// The dialect of the files that clients read by themselves.
@@ -227,6 +227,10 @@ impl Shelf for Everywhere {
 
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
+    }
+
+    fn liken(&self, file: &Target, likeness: &mut Likeness) {
+        liken(&self.folders, file, likeness);
     }
 
     fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {

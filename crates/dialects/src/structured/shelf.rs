@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use brief_syntax::system::{FileKind, ReadError};
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, Target};
 
 use crate::answer::{Answer, Applied, Decision, Item, LeftOut, Level, Name, Reason, State};
 use crate::moment::Moment;
-use crate::reach::{Candidate, FileSet, Reached};
+use crate::reach::{Candidate, FileSet, Likeness, Reached};
 use crate::{Dialect, ProjectFiles, Reader, Shelf};
 
 use super::check;
@@ -106,6 +106,27 @@ fn unreadable(path: &Path, reason: &str) -> Diagnostic {
 }
 
 impl ContextFiles {
+    /// Shows the files on the way to a path, each with how it sees the path.
+    fn look_along<'s, 't>(
+        &'s self,
+        target: &'t Target,
+        show: &mut dyn FnMut(&'s ContextFile, Place<'t>),
+    ) {
+        let mut look = |file: &'s ContextFile| {
+            // Not below the file is not its business.
+            if let Some(place) = Place::below(file, target.slashed(), target.kind()) {
+                show(file, place);
+            }
+        };
+        if self.places.is_empty() {
+            return self.files.iter().for_each(look);
+        }
+        for directory in on_the_way(target.slashed()) {
+            let places = self.places.get(directory).into_iter().flatten();
+            places.for_each(|&index| look(&self.files[index]));
+        }
+    }
+
     /// Adds what one file says about a place.
     fn judge<'s>(
         file: &'s ContextFile,
@@ -169,19 +190,19 @@ impl Shelf for ContextFiles {
         let Some(target) = &moment.target else {
             return self.files.iter().for_each(|file| Self::judge(file, None, moment, answer));
         };
-        let mut look = |file: &'s ContextFile| {
-            // Not below the file is not its business.
-            if let Some(place) = Place::below(file, target.slashed(), target.kind()) {
-                Self::judge(file, Some(place), moment, answer);
+        self.look_along(target, &mut |file, place| Self::judge(file, Some(place), moment, answer));
+    }
+
+    fn liken(&self, file: &Target, likeness: &mut Likeness) {
+        self.look_along(file, &mut |context, place| {
+            for entry in &context.context {
+                likeness
+                    .note(matches!(judge_entry(entry, Some(place), None, None), Verdict::In(_)));
             }
-        };
-        if self.places.is_empty() {
-            return self.files.iter().for_each(look);
-        }
-        for directory in on_the_way(target.slashed()) {
-            let places = self.places.get(directory).into_iter().flatten();
-            places.for_each(|&index| look(&self.files[index]));
-        }
+            for decision in &context.decisions {
+                likeness.note(matches!(judge_decision(decision, Some(place)), Verdict::In(_)));
+            }
+        });
     }
 
     /// Each entry sees only the files below its own.

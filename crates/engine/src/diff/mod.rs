@@ -13,7 +13,7 @@ mod report;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use brief_dialects::{Answer, Moment, ProjectFiles, structured};
+use brief_dialects::{Answer, Likeness, Moment, ProjectFiles, structured};
 use brief_syntax::system::Seen;
 use brief_syntax::{Target, TargetKind};
 
@@ -191,12 +191,28 @@ pub fn compare<'c>(before: &'c Catalog, after: &'c Catalog, asked: &Asked<'c>) -
     let mut groups: HashMap<Vec<usize>, u32> = HashMap::new();
     let mut changes = Changes::default();
     let mut key = Vec::new();
+    // The groups of the directory that was looked at last: files that are alike are in one.
+    let mut directory = None;
+    let mut alike: HashMap<Likeness, u32> = HashMap::new();
+    let mut likeness = Likeness::default();
     for (file, is_asked) in files.iter().zip(is_asked) {
         if !is_asked {
             comparison.groups.push(UNASKED);
             continue;
         }
-        moment.target = Some(Target::from_slashed(file, TargetKind::File));
+        let parent = file.rsplit_once('/').map_or("", |(parent, _)| parent);
+        if directory.replace(parent) != Some(parent) {
+            alike.clear();
+        }
+        let target = Target::from_slashed(file, TargetKind::File);
+        likeness.clear();
+        before.liken(&target, &mut likeness);
+        after.liken(&target, &mut likeness);
+        if let Some(&group) = alike.get(&likeness) {
+            comparison.groups.push(group);
+            continue;
+        }
+        moment.target = Some(target);
         let (old, new) = (before.applicable(&moment), after.applicable(&moment));
         key.clear();
         identify(&old, &mut key);
@@ -211,6 +227,7 @@ pub fn compare<'c>(before: &'c Catalog, after: &'c Catalog, asked: &Asked<'c>) -
                 group
             }
         };
+        alike.insert(likeness.clone(), group);
         comparison.groups.push(group);
     }
     comparison.changes = changes.into_sorted();
