@@ -28,6 +28,8 @@ const DIALECTS: [&dyn Dialect; 6] = [&Native, &Tasks, &Agents, &Portable, &Hoste
 /// What was read of a project.
 pub struct Catalog {
     shelves: Vec<Box<dyn Shelf>>,
+    /// The dialect of each shelf.
+    names: Vec<&'static str>,
     gaps: Vec<Diagnostic>,
     files: Option<ProjectFiles>,
     /// How many files two dialects have counted.
@@ -169,9 +171,10 @@ impl Catalog {
         gaps: &[Gap],
         files: Option<ProjectFiles>,
     ) -> Catalog {
+        let names = shelves.iter().map(|(rank, _)| DIALECTS[*rank].name()).collect();
         let shelves = shelves.into_iter().map(|(_, shelf)| shelf).collect();
         let gaps = gaps.iter().map(gap_diagnostic).collect();
-        Catalog { shelves, gaps, files, shared: 0, only: None }
+        Catalog { shelves, names, gaps, files, shared: 0, only: None }
     }
 
     /// Answers a question from what was read: general first, the same text once, and nothing that
@@ -249,9 +252,17 @@ impl Catalog {
         }
     }
 
+    /// Returns the shelves of the dialects that were asked for: others were read only for what is
+    /// installed among their files.
+    fn asked_shelves(&self) -> impl Iterator<Item = &dyn Shelf> {
+        let is_asked = |name: &str| self.only.as_ref().is_none_or(|only| only.contains(&name));
+        let shelves = self.shelves.iter().zip(&self.names);
+        shelves.filter(move |(_, name)| is_asked(name)).map(|(shelf, _)| shelf.as_ref())
+    }
+
     /// Returns what is wrong with the files that were read, by file and place.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let on_shelves = self.shelves.iter().flat_map(|shelf| shelf.diagnostics());
+        let on_shelves = self.asked_shelves().flat_map(Shelf::diagnostics);
         let mut diagnostics: Vec<_> = self.gaps.iter().chain(on_shelves).cloned().collect();
         diagnostic::sort(&mut diagnostics);
         // Two dialects that read one file find the same mistakes in its front matter.
@@ -271,7 +282,7 @@ impl Catalog {
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut diagnostics = self.diagnostics();
         if let Some(files) = &self.files {
-            diagnostics.extend(self.shelves.iter().flat_map(|shelf| shelf.check_against(files)));
+            diagnostics.extend(self.asked_shelves().flat_map(|shelf| shelf.check_against(files)));
             diagnostic::sort(&mut diagnostics);
         }
         diagnostics
@@ -284,7 +295,7 @@ impl Catalog {
 
     /// Returns how many files of any dialect were found, readable or not.
     pub fn file_count(&self) -> usize {
-        let all: usize = self.shelves.iter().map(|shelf| shelf.file_count()).sum();
+        let all: usize = self.asked_shelves().map(Shelf::file_count).sum();
         all.saturating_sub(self.shared)
     }
 }

@@ -33,6 +33,11 @@ impl Installed {
         self.files.is_empty()
     }
 
+    /// Returns how many texts are installed.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
     /// Returns the item that a file belongs to.
     pub fn at(&self, path: &Path) -> Option<&Piece> {
         self.files.get(path)

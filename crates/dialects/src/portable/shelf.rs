@@ -55,7 +55,7 @@ impl Shelf for Locks {
     }
 
     fn file_count(&self) -> usize {
-        0
+        self.0.len()
     }
 }
 
