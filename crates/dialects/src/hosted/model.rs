@@ -119,6 +119,16 @@ pub enum Globs {
     Listed(Vec<(Pattern, Span)>),
 }
 
+impl Globs {
+    /// Returns whether one of them covers a path.
+    pub(super) fn cover(&self, path: &str) -> bool {
+        match self {
+            Globs::Everything => true,
+            Globs::Listed(list) => list.iter().any(|(glob, _)| glob.matches(path)),
+        }
+    }
+}
+
 /// The place in a configuration file that a value stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {

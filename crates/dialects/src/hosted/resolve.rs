@@ -486,17 +486,6 @@ pub(super) fn judge(parsed: &ContextFile, anchor: &Path, target: Option<&Path>) 
     }
 }
 
-/// Returns whether the globs of a file cover a path.
-pub(super) fn is_covered(parsed: &ContextFile, anchor: &Path, target: &Path) -> bool {
-    match &parsed.globs {
-        Globs::Everything => true,
-        Globs::Listed(list) => {
-            let path = relative(target, anchor);
-            list.iter().any(|(glob, _)| glob.matches(&path))
-        }
-    }
-}
-
 fn is_reserved(inside: &str) -> bool {
     ["config.json", "config.yaml"].iter().any(|name| inside.eq_ignore_ascii_case(name))
 }

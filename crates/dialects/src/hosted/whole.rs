@@ -15,12 +15,9 @@ use crate::answer::{Answer, Applied, Reason};
 use crate::moment::Moment;
 use crate::{Likeness, ProjectFiles, Reader, Shelf};
 
-use super::place::{DEPENDENCIES, Environment};
+use super::place::{DEPENDENCIES, Environment, relative};
 use super::shelf::{applied, left_out};
-use super::{
-    Item, Query, Resolution, Scope, Trigger, check, resolve,
-    resolve::{is_covered, judge},
-};
+use super::{Item, Query, Resolution, Scope, Trigger, check, resolve, resolve::judge};
 
 /// What is known about the directories of a project.
 #[derive(Default)]
@@ -140,8 +137,13 @@ impl Shelf for Whole {
         else {
             return;
         };
+        // The files of one context directory see the path in the same way.
+        let (mut anchor, mut seen) = (None, String::new());
         for item in here.resolution.items.iter().filter(|item| item.trigger() == Trigger::Auto) {
-            likeness.note(is_covered(&item.file, &item.anchor, &path));
+            if anchor.replace(&*item.anchor) != Some(&*item.anchor) {
+                seen = relative(&path, &item.anchor);
+            }
+            likeness.note(item.file.globs.cover(&seen));
         }
     }
 
