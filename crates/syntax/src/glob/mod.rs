@@ -107,6 +107,13 @@ pub struct GlobOptions {
     pub alternatives: Alternatives,
 }
 
+/// Returns how much of a pattern stands for itself, up to its first syntax. A `/` before that is not
+/// counted, because `a/**` matches `a`.
+fn literal_prefix(pattern: &str) -> usize {
+    let end = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
+    pattern[..end].trim_end_matches('/').len()
+}
+
 /// A pattern for paths. The [module](self) says what it matches.
 ///
 /// Two globs are equal if their texts and options are. A clone shares what the original has
@@ -120,6 +127,8 @@ struct Shared {
     pattern: Box<str>,
     options: GlobOptions,
     shape: Shape,
+    /// How many bytes at the beginning every path has that matches; most paths are told apart there.
+    prefix: usize,
     program: OnceLock<Program>,
     reach: OnceLock<Reach>,
 }
@@ -138,7 +147,11 @@ impl Glob {
         }
         let shape = Shape::of(pattern, options)?;
         let (program, reach) = (OnceLock::new(), OnceLock::new());
-        let shared = Shared { pattern: pattern.into(), options, shape, program, reach };
+        let prefix = match options.case {
+            Case::Sensitive => literal_prefix(pattern),
+            Case::Insensitive => 0,
+        };
+        let shared = Shared { pattern: pattern.into(), options, shape, prefix, program, reach };
         Ok(Glob { shared: Arc::new(shared) })
     }
 
@@ -154,7 +167,10 @@ impl Glob {
 
     /// Whether the pattern matches the path, which is relative and separated by `/`.
     pub fn matches(&self, path: &str) -> bool {
-        let Shared { pattern, options, shape, .. } = &*self.shared;
+        let Shared { pattern, options, shape, prefix, .. } = &*self.shared;
+        if !path.starts_with(&pattern[..*prefix]) {
+            return false;
+        }
         match (shape, options.case) {
             (Shape::Literal, Case::Sensitive) => **pattern == *path,
             (Shape::Literal, Case::Insensitive) => {
