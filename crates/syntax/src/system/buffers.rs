@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Below, Dir, DirEntry, FileKind, ReadError, Resolved, System, read_only};
+use super::{Below, Dir, DirEntry, FileKind, ReadError, Resolved, System};
 
 /// A system with texts in front.
 pub struct Buffers {
@@ -161,34 +161,6 @@ impl System for Buffers {
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
         self.system.modified(path)
-    }
-
-    fn create_private_dir(&self, _: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    fn create_dir(&self, _: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    fn append(&self, _: &Path, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn create_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn replace_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn remove_file(&self, _: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    fn remove_empty_dir(&self, _: &Path) -> io::Result<()> {
-        read_only()
     }
 }
 

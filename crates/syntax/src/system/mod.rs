@@ -414,14 +414,20 @@ pub trait System: Send + Sync {
     fn modified(&self, path: &Path) -> io::Result<SystemTime>;
 
     /// Creates a directory and those above it, readable by the user alone where that exists.
-    fn create_private_dir(&self, path: &Path) -> io::Result<()>;
+    fn create_private_dir(&self, _path: &Path) -> io::Result<()> {
+        read_only()
+    }
 
     /// Creates a directory and those above it.
-    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    fn create_dir(&self, _path: &Path) -> io::Result<()> {
+        read_only()
+    }
 
     /// Adds bytes to the end of a file in one write, creating it if needed. Appends of two
     /// processes do not mix.
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn append(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
+        read_only()
+    }
 
     /// Creates an executable file that must not exist yet, for the user alone.
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -429,17 +435,25 @@ pub trait System: Send + Sync {
     }
 
     /// Creates a file that must not exist yet. A link in the way counts as existing.
-    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn create_file(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
+        read_only()
+    }
 
     /// Replaces the content of a file in one step: readers see the old bytes or the new ones. The
     /// file's permissions stay; a link at `path` is replaced, not followed.
-    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn replace_file(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
+        read_only()
+    }
 
     /// Removes a file.
-    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    fn remove_file(&self, _path: &Path) -> io::Result<()> {
+        read_only()
+    }
 
     /// Removes an empty directory.
-    fn remove_empty_dir(&self, path: &Path) -> io::Result<()>;
+    fn remove_empty_dir(&self, _path: &Path) -> io::Result<()> {
+        read_only()
+    }
 
     /// Creates a directory in `parent` under a name that nobody else has, for the user alone. It
     /// is filled there and then put in place with [`System::rename_dir`].

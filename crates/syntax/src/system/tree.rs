@@ -14,9 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::listing::{Listed, ListedKind, Listing};
-use super::{
-    Dir, DirEntry, FileContent, FileKind, Permission, ReadError, Resolved, System, read_only,
-};
+use super::{Dir, DirEntry, FileContent, FileKind, Permission, ReadError, Resolved, System};
 use crate::hash::sha256;
 
 /// How many links one path may go through, as on Linux.
@@ -403,34 +401,6 @@ impl System for TreeSystem {
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
         self.resolve(path).map(|_| SystemTime::UNIX_EPOCH)
-    }
-
-    fn create_private_dir(&self, _: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    fn create_dir(&self, _: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    fn append(&self, _: &Path, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn create_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn replace_file(&self, _: &Path, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn remove_file(&self, _: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    fn remove_empty_dir(&self, _: &Path) -> io::Result<()> {
-        read_only()
     }
 }
 
