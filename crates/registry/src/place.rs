@@ -36,6 +36,12 @@ const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
 const LONG_CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\
                            [extensions]\n\tobjectformat = sha256\n";
 
+/// A commit that nobody has named yet, in a repository with names of the usual length.
+const NO_COMMIT: &str = "";
+
+/// What git says when a server has to be asked what it has before anything is fetched.
+const NEEDS_A_LOOK: [&str; 3] = ["find remote ref", "mismatched algorithms", "object format"];
+
 /// Bytes that the names of all tags may have.
 const TAGS_BYTES: usize = 16 * 1024 * 1024;
 
@@ -184,6 +190,9 @@ impl<'a> Place<'a> {
 
     /// Looks the reference up, and fetches its commit if it is not there.
     pub(crate) fn checkout_reference(&self) -> Result<Checkout, FetchError> {
+        if let Some(checkout) = self.checkout_head()? {
+            return Ok(checkout);
+        }
         let found = self.look_up()?;
         let checkout = match self.kept(&found.commit)? {
             Kept::Files(checkout) => checkout,
@@ -194,6 +203,43 @@ impl<'a> Place<'a> {
         };
         self.remember(&checkout.commit)?;
         Ok(checkout)
+    }
+
+    /// Fetches the branch that the server has checked out, when nothing of the source is there yet: what
+    /// it is at need not be asked before. `None` when it has to be, after all.
+    fn checkout_head(&self) -> Result<Option<Checkout>, FetchError> {
+        if self.source.reference.is_some() || !matches!(self.earlier()?, Kept::Nothing) {
+            return Ok(None);
+        }
+        self.stay_here()?;
+        self.tell(Event::Asking { repository: &self.shown });
+        let staged = self.new_repository(NO_COMMIT)?;
+        let fetched =
+            self.git().expect(self.fetch(&staged.path, &[&format!("+HEAD:{FETCHED}")], true));
+        match fetched {
+            Ok(_) => {}
+            // A repository without commits, or one with long names: the server says which.
+            Err(error) if NEEDS_A_LOOK.iter().any(|said| error.to_string().contains(said)) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        }
+        let commit = self.system.read(&staged.path.join(FETCHED), limits::FILE_BYTES);
+        let commit = commit.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let Some(commit) = commit.as_deref().map(str::trim_end).filter(|name| is_commit(name))
+        else {
+            return Ok(None);
+        };
+        self.tell(Event::Fetching { repository: &self.shown, commit });
+        let checkout = match self.kept(commit)? {
+            Kept::Files(checkout) => checkout,
+            kept => {
+                self.keep(staged, commit, &kept)?;
+                self.extract(commit)?
+            }
+        };
+        self.remember(&checkout.commit)?;
+        Ok(Some(checkout))
     }
 
     /// Returns the files of a commit, as far as they can be had without the network.
