@@ -193,6 +193,12 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
         "`native/limit`",
     ),
     (
+        "directories on the way to a path that are looked at for rules, agents and locks",
+        limits::MOUNTED_LEVELS as u64,
+        "the nearest ones, and the top, are looked at",
+        "none",
+    ),
+    (
         "files of one directory of a client's rules, skills or agents",
         limits::NATIVE_FILES as u64,
         "the rest is left out",

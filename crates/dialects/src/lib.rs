@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, System, Target};
+use brief_syntax::{Diagnostic, System, Target, limits};
 
 pub use answer::{
     Answer, Applied, Decision, Item, LeftOut, Level, Name, Origin, Owner, Reason, State,
@@ -71,6 +71,31 @@ pub struct PathQuestion<'q> {
     pub mentions: &'q [String],
     /// What the user allows client-hosted context.
     pub hosted: hosted::Options,
+}
+
+impl PathQuestion<'_> {
+    /// Starts counting the directories on the way from the mounted one.
+    fn way(&self) -> Way {
+        let levels = self.target.map_or(0, |target| target.directories().len() + 1);
+        Way { seen: 0, skipped: levels.saturating_sub(limits::MOUNTED_LEVELS) }
+    }
+}
+
+/// How far a reader has come on the way to a path. Of an endless path it looks at the top, and at the
+/// directories nearest to the work.
+#[derive(Debug, Default)]
+struct Way {
+    seen: usize,
+    skipped: usize,
+}
+
+impl Way {
+    /// Returns whether the next directory is looked at.
+    fn is_near(&mut self) -> bool {
+        let depth = self.seen;
+        self.seen += 1;
+        depth == 0 || depth >= self.skipped
+    }
 }
 
 /// Collects one dialect's files during a walk.

@@ -20,7 +20,7 @@ pub(crate) fn remove<'s>(answer: &mut Answer<'s>, client: Option<&'s str>) {
     }
     // From the back: the most specific place is found first.
     let mut delivered: HashMap<Text<'s>, usize> = HashMap::with_capacity(answer.items.len());
-    let mut reasons: Vec<Option<Reason<'s>>> = vec![None; answer.items.len()];
+    let mut reasons: HashMap<usize, Reason<'s>> = HashMap::new();
     for index in (0..answer.items.len()).rev() {
         let applied = &answer.items[index];
         if applied.item.state != State::Active || applied.item.content.trim().is_empty() {
@@ -28,7 +28,7 @@ pub(crate) fn remove<'s>(answer: &mut Answer<'s>, client: Option<&'s str>) {
         }
         let text = Text::of(applied.item.content);
         if let (Some(client), Some(&origin)) = (client, loaded.get(&text)) {
-            reasons[index] = Some(Reason::SameTextLoaded { client, origin });
+            reasons.insert(index, Reason::SameTextLoaded { client, origin });
             continue;
         }
         match delivered.entry(text) {
@@ -45,20 +45,22 @@ pub(crate) fn remove<'s>(answer: &mut Answer<'s>, client: Option<&'s str>) {
                 } else {
                     (kept, index)
                 };
-                reasons[repeated] = Some(Reason::SameText { origin: answer.items[kept].origin() });
+                reasons.insert(repeated, Reason::SameText { origin: answer.items[kept].origin() });
+                // The longer list is kept: there may be thousands of places.
                 let mut also = std::mem::take(&mut answer.items[repeated].also);
                 also.push(answer.items[repeated].origin());
-                answer.items[kept].also.append(&mut also);
+                also.append(&mut answer.items[kept].also);
+                answer.items[kept].also = also;
             }
         }
     }
-    if reasons.iter().all(Option::is_none) {
+    if reasons.is_empty() {
         return;
     }
     let mut kept = Vec::with_capacity(answer.items.len());
     let mut out = Vec::new();
-    for (applied, reason) in std::mem::take(&mut answer.items).into_iter().zip(reasons) {
-        match reason {
+    for (index, applied) in std::mem::take(&mut answer.items).into_iter().enumerate() {
+        match reasons.remove(&index) {
             None => kept.push(applied),
             Some(reason) => out.push(applied.leave_out(reason)),
         }
@@ -111,6 +113,6 @@ impl Eq for Text<'_> {}
 
 impl Hash for Text<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.lines().for_each(|line| line.hash(state));
+        self.lines().for_each(|line| state.write(line.as_bytes()));
     }
 }

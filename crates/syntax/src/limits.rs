@@ -76,6 +76,9 @@ pub const HOSTED_INCLUDE_ENTRIES: usize = 100_000;
 /// is deeper, the ones nearest to the target are kept.
 pub const NATIVE_LEVELS: usize = 64;
 
+/// Directories on the way to a path, the nearest ones, that are looked at for rules, agents and locks.
+pub const MOUNTED_LEVELS: usize = 64;
+
 /// Files taken from one directory of rules, skills or agents of a client.
 pub const NATIVE_FILES: usize = 10_000;
 

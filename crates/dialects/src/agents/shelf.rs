@@ -10,7 +10,7 @@ use brief_syntax::{Diagnostic, Target, diagnostic};
 
 use crate::answer::{Answer, Applied, Item, Level, Name, Reason, State};
 use crate::moment::Moment;
-use crate::{Dialect, PathQuestion, Reader, Shelf};
+use crate::{Dialect, PathQuestion, Reader, Shelf, Way};
 
 use super::NAME;
 use super::load::{self, Loaded, Owner};
@@ -30,22 +30,26 @@ impl Dialect for Agents {
     }
 
     fn mounted_reader(&self, question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Along(Files { asked: question.target.cloned(), ..Files::default() })))
+        let files = Files { asked: question.target.cloned(), ..Files::default() };
+        Some(Box::new(Along { files, way: question.way() }))
     }
 }
 
 /// The agents on the way to a path.
-struct Along(Files);
+struct Along {
+    files: Files,
+    way: Way,
+}
 
 impl Reader for Along {
     fn visit(&mut self, visit: &Visit<'_>) {
-        let Along(files) = self;
+        let Along { files, way } = self;
         if visit.slashed().is_empty() {
             for loaded in load::at_home(visit.system(), visit.root()) {
                 files.add(loaded, Owner::Home, None);
             }
         }
-        if matches!(visit.look(DIRECTORY), Below::Directory | Below::Unsure) {
+        if way.is_near() && matches!(visit.look(DIRECTORY), Below::Directory | Below::Unsure) {
             let here = Path::new(visit.slashed());
             let below = here.join(DIRECTORY);
             for loaded in load::in_agents_directory(visit.system(), visit.root(), &below) {
@@ -55,7 +59,7 @@ impl Reader for Along {
     }
 
     fn finish(self: Box<Self>) -> Box<dyn Shelf> {
-        self.0.finish()
+        self.files.finish()
     }
 }
 

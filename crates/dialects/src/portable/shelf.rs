@@ -3,7 +3,7 @@
 use brief_syntax::Diagnostic;
 use brief_syntax::walk::Visit;
 
-use crate::{Dialect, PathQuestion, Reader, Shelf};
+use crate::{Dialect, PathQuestion, Reader, Shelf, Way};
 
 use super::installed::{Installed, LOCK_NAME};
 use super::registry::{Collector, Registry};
@@ -19,8 +19,8 @@ impl Dialect for Portable {
     }
 
     /// What is installed lies among the files that clients read; the locks on the way tell which.
-    fn mounted_reader(&self, _: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Locks::default()))
+    fn mounted_reader(&self, question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
+        Some(Box::new(Locks { way: question.way(), ..Locks::default() }))
     }
 
     /// A source registry is compiled, not read by agents, so only a look at all of it concerns it.
@@ -31,12 +31,17 @@ impl Dialect for Portable {
 
 /// What the locks say.
 #[derive(Default)]
-struct Locks(Installed);
+struct Locks {
+    installed: Installed,
+    way: Way,
+}
 
 impl Reader for Locks {
     fn visit(&mut self, visit: &Visit<'_>) {
-        if let Ok(bytes) = visit.read(LOCK_NAME) {
-            self.0.add(&visit.path(), &String::from_utf8_lossy(&bytes));
+        if self.way.is_near()
+            && let Ok(bytes) = visit.read(LOCK_NAME)
+        {
+            self.installed.add(&visit.path(), &String::from_utf8_lossy(&bytes));
         }
     }
 
@@ -47,7 +52,7 @@ impl Reader for Locks {
 
 impl Shelf for Locks {
     fn installed(&self) -> Option<&Installed> {
-        Some(&self.0)
+        Some(&self.installed)
     }
 
     fn diagnostics(&self) -> &[Diagnostic] {
@@ -55,7 +60,7 @@ impl Shelf for Locks {
     }
 
     fn file_count(&self) -> usize {
-        self.0.len()
+        self.installed.len()
     }
 }
 

@@ -13,7 +13,7 @@ use brief_syntax::{Diagnostic, Target};
 
 use crate::answer::{Answer, Applied, Item, LeftOut, Level, Name, Reason, State};
 use crate::moment::Moment;
-use crate::{PathQuestion, Reader, Shelf};
+use crate::{PathQuestion, Reader, Shelf, Way};
 
 use super::library::Library;
 use super::model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName};
@@ -31,6 +31,7 @@ pub(super) struct Own {
     diagnostics: Vec<Diagnostic>,
     /// What was asked about when the files were read.
     asked: Option<Target>,
+    way: Way,
 }
 
 struct File {
@@ -44,7 +45,7 @@ struct File {
 impl Own {
     /// Starts reading what lies between the mounted directory and a path, and at home.
     pub(super) fn along(question: &PathQuestion<'_>) -> Own {
-        Own { asked: question.target.cloned(), ..Own::default() }
+        Own { asked: question.target.cloned(), way: question.way(), ..Own::default() }
     }
 
     fn read(&mut self, system: &dyn System, path: &Path, directory: Option<&str>) {
@@ -106,7 +107,7 @@ impl Reader for Own {
         if visit.slashed().is_empty() {
             self.read_home(visit.system(), visit.root());
         }
-        if visit.look(places::OWN) != Below::Missing {
+        if self.way.is_near() && visit.look(places::OWN) != Below::Missing {
             self.read(visit.system(), &visit.path(), Some(visit.slashed()));
         }
     }
