@@ -207,6 +207,19 @@ def measure_engine(args, report, floor, many):
     for name in ["lint", "tree", "tokens", "coverage"]:
         value = cpu_ms([args.brief, name], top, runs)
         report(f"{name}, 100,000 files", value, "", True)
+    # The same again, with client files, rules and context in place of AGENTS.yaml.
+    settings = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"]
+    git = [shutil.which("git")] + settings
+    for word in ["three", "four"]:
+        for number in range(10):
+            for path in [f".claude/rules/r{number}.md", f".cursor/rules/r{number}.mdc", f".agents/rules/r{number}.md",
+                         f".context/c{number}.md", f"a{number}/b0/CLAUDE.md"]:
+                with open(os.path.join(top, path), "a", encoding="utf-8") as file:
+                    file.write(f"In revision {word}.\n")
+        for command in [["add", "."], ["commit", "-qm", word]]:
+            subprocess.run(git + command, cwd=top, check=True)
+    value = cpu_ms([args.brief, "diff", "HEAD~1", "HEAD"], top, runs)
+    report("diff, 50 client files, rules, context", value, "2,000 ms", value <= 2000)
     items = os.path.join(args.work, "items")
     text = "context:\n" + "".join(f"- content: Item {number}.\n" for number in range(10_000))
     write(os.path.join(items, "AGENTS.yaml"), text)
