@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 
+use brief_syntax::text::grouped;
 use brief_syntax::{glob, limits};
 
 use crate::workspace;
@@ -433,19 +434,6 @@ fn limits_table() -> String {
          file is\nreported and passed by. A hook ends within one second, whatever happens.\n",
     );
     page
-}
-
-/// Writes a number with commas: 1,048,576.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

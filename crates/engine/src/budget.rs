@@ -3,7 +3,7 @@
 //! Whole items are cut, the most general first, until the rest fits; what is cut is left out with
 //! the reason. An item that is only offered costs its name and description.
 
-use brief_dialects::{Answer, Applied, Item, Reason, State};
+use brief_dialects::{Answer, Item, Reason, State};
 
 /// Counts the tokens of a text.
 pub type Count<'c> = &'c dyn Fn(&str) -> usize;
@@ -26,7 +26,6 @@ pub fn fit(answer: &mut Answer<'_>, budget: usize, count: Count<'_>) {
     }
     let mut kept = Vec::with_capacity(answer.items.len());
     for (applied, tokens) in std::mem::take(&mut answer.items).into_iter().zip(costs) {
-        let applied: Applied<'_> = applied;
         if total > budget && tokens > 0 {
             total -= tokens;
             answer.left_out.push(applied.leave_out(Reason::OverBudget { tokens, budget }));

@@ -160,8 +160,8 @@ impl Catalog {
         files.directories.sort_unstable();
         let mut catalog = Catalog::new(finished(readers), &gaps, Some(files));
         catalog.only = scope.dialects.kept();
-        if scope.dialects.chosen().any(|(_, dialect)| dialect.name() == tasks::NAME) {
-            catalog.shared = catalog.shelves.iter().map(|shelf| shelf.shared_with_tasks()).sum();
+        if catalog.asks(tasks::NAME) {
+            catalog.shared = catalog.asked_shelves().map(Shelf::shared_with_tasks).sum();
         }
         catalog
     }
@@ -255,9 +255,14 @@ impl Catalog {
     /// Returns the shelves of the dialects that were asked for: others were read only for what is
     /// installed among their files.
     fn asked_shelves(&self) -> impl Iterator<Item = &dyn Shelf> {
-        let is_asked = |name: &str| self.only.as_ref().is_none_or(|only| only.contains(&name));
         let shelves = self.shelves.iter().zip(&self.names);
-        shelves.filter(move |(_, name)| is_asked(name)).map(|(shelf, _)| shelf.as_ref())
+        shelves.filter(|(_, name)| self.asks(name)).map(|(shelf, _)| shelf.as_ref())
+    }
+
+    /// Returns whether a dialect was read for its own sake.
+    fn asks(&self, dialect: &str) -> bool {
+        self.names.contains(&dialect)
+            && self.only.as_ref().is_none_or(|only| only.contains(&dialect))
     }
 
     /// Returns what is wrong with the files that were read, by file and place.

@@ -6,6 +6,19 @@
 
 use std::borrow::Cow;
 
+/// Writes a number with commas: 1,048,576.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Code points that show nothing by themselves: Unicode's `Default_Ignorable_Code_Point` and the
 /// other format controls, sorted. The joiners and the emoji presentation selector are left out,
 /// because ordinary text in many scripts needs them.

@@ -12,7 +12,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Counting, DialectArg, client_names, shown_place};
+use super::question::{Looking, client_names, shown_place};
 use super::whole::{JsonPlace, NameText, Whole, counted, shown_directory};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -44,16 +44,8 @@ pub(crate) struct CoverageArgs {
     #[arg(long, value_name = "NAME", value_parser = client_names())]
     client: Option<String>,
 
-    /// Only this dialect; may be given several times
-    #[arg(long, value_name = "DIALECT")]
-    only: Vec<DialectArg>,
-
     #[command(flatten)]
-    counting: Counting,
-
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    looking: Looking,
 }
 
 /// Places without guidance that people are shown; a program gets all.
@@ -127,9 +119,9 @@ pub(crate) fn run(
     session: &Session,
     args: &CoverageArgs,
 ) -> Result<ExitCode, CommandError> {
-    let only: Vec<&str> = args.only.iter().map(|dialect| dialect.name()).collect();
+    let only: Vec<&str> = args.looking.only.iter().map(|dialect| dialect.name()).collect();
     let whole = Whole::read(ui, session, args.path.as_deref(), &only)?;
-    let counter = args.counting.counter(session, &whole.root);
+    let counter = args.looking.counting.counter(session, &whole.root);
     let moment = Moment { client: args.client.clone(), ..Moment::default() };
     let survey = whole.survey(&moment, &counter)?;
     let found = Found {
@@ -144,7 +136,7 @@ pub(crate) fn run(
         + found.heavy.len()
         + if args.complete { bare } else { 0 };
     let files = survey.file_count(&whole.part);
-    if args.json {
+    if args.looking.json {
         let client = args.client.as_deref();
         ui.print_json(&found.json(whole, client, files, bare, findings))?;
     } else {

@@ -11,7 +11,7 @@ use brief_engine::diff::{
 use brief_engine::{Catalog, Dialects, Moment, Root, Scope, estimate_tokens, hosted};
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
 use brief_syntax::system::TreeSystem;
-use brief_syntax::text::visible_line;
+use brief_syntax::text::{grouped, visible_line};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
@@ -369,7 +369,7 @@ fn compared(change: &Change<'_>) -> Vec<String> {
 /// Returns the files of a change in few words.
 fn concerned(cover: &Cover) -> String {
     let files = |count: usize| {
-        if count == 1 { "1 file".to_owned() } else { format!("{} files", with_commas(count)) }
+        if count == 1 { "1 file".to_owned() } else { format!("{} files", grouped(count as u64)) }
     };
     if cover.parts.iter().any(|part| part.path == "./") {
         return format!("all {}", files(cover.file_count));
@@ -387,21 +387,9 @@ fn concerned(cover: &Cover) -> String {
     }
     let more = match cover.file_count - named {
         0 => String::new(),
-        more => format!(" and {} more", with_commas(more)),
+        more => format!(" and {} more", grouped(more as u64)),
     };
     format!("{}: {}{more}", files(cover.file_count), parts.join(", "))
-}
-
-fn with_commas(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn summary(comparison: &Comparison<'_>, before: &State, after: &State) -> String {
@@ -409,10 +397,10 @@ fn summary(comparison: &Comparison<'_>, before: &State, after: &State) -> String
     let changes = match comparison.changes.len() {
         0 => return format!("the guidance is the same, {between}"),
         1 => "1 change".to_owned(),
-        count => format!("{} changes", with_commas(count)),
+        count => format!("{} changes", grouped(count as u64)),
     };
     let (some, all) = (comparison.changed_file_count(), comparison.file_count());
     let plural = if all == 1 { "" } else { "s" };
-    let (some, all) = (with_commas(some), with_commas(all));
+    let (some, all) = (grouped(some as u64), grouped(all as u64));
     format!("{changes} for {some} of {all} file{plural}, {between}")
 }

@@ -88,6 +88,21 @@ impl Counting {
     }
 }
 
+/// What a look at a whole project takes, and how it is printed.
+#[derive(Debug, Args)]
+pub(crate) struct Looking {
+    /// Only this dialect; may be given several times
+    #[arg(long, value_name = "DIALECT")]
+    pub(crate) only: Vec<DialectArg>,
+
+    #[command(flatten)]
+    pub(crate) counting: Counting,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// What an answer may cost.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Cost {

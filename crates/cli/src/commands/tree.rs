@@ -10,7 +10,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Counting, DialectArg};
+use super::question::Looking;
 use super::whole::{JsonItem, Whole, below, counted, shown_directory};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -28,16 +28,8 @@ pub(crate) struct TreeArgs {
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
 
-    /// Only this dialect; may be given several times
-    #[arg(long, value_name = "DIALECT")]
-    only: Vec<DialectArg>,
-
     #[command(flatten)]
-    counting: Counting,
-
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    looking: Looking,
 }
 
 #[derive(Serialize)]
@@ -62,9 +54,9 @@ pub(crate) fn run(
     session: &Session,
     args: &TreeArgs,
 ) -> Result<ExitCode, CommandError> {
-    let only: Vec<&str> = args.only.iter().map(|dialect| dialect.name()).collect();
+    let only: Vec<&str> = args.looking.only.iter().map(|dialect| dialect.name()).collect();
     let whole = Whole::read(ui, session, args.path.as_deref(), &only)?;
-    let counter = args.counting.counter(session, &whole.root);
+    let counter = args.looking.counting.counter(session, &whole.root);
     let survey = whole.survey(&Moment::default(), &counter)?;
     let is_shown = |surveyed: &&Surveyed<'_>| match surveyed.directory.as_deref() {
         None => whole.part.is_empty(),
@@ -83,7 +75,7 @@ pub(crate) fn run(
     let directories: Vec<&[&Surveyed<'_>]> =
         shown.chunk_by(|left, right| left.directory == right.directory).collect();
     let tokens = shown.iter().filter(|of| !of.is_repeated).map(|of| of.tokens).sum();
-    if args.json {
+    if args.looking.json {
         let directories = directories.iter().map(|items| JsonDirectory {
             path: items[0].directory.as_deref(),
             items: items.iter().map(|surveyed| JsonItem::surveyed(surveyed)).collect(),

@@ -87,8 +87,8 @@ fn each_moment_has_the_answer_of_the_page() {
         args.extend(command.iter().map(String::as_str));
         args.push("--json");
         let report = sandbox.run(&args).json();
-        let (mut expected, mut found) = (expected, Vec::new());
-        found.extend(lines(&report, "$PROJECT/ferry"));
+        let mut expected = expected;
+        let mut found = lines(&report, "$PROJECT/ferry");
         if !expected.iter().any(|line| line.starts_with("out")) {
             // The page tells what is left out where it matters.
             found.retain(|line| !line.starts_with("out"));
@@ -107,6 +107,22 @@ fn each_moment_has_the_answer_of_the_page() {
             expected.join("\n"),
             found.join("\n")
         );
+    }
+}
+
+/// The commands of the example's own page work as they stand.
+#[test]
+fn the_page_of_the_example_shows_commands_that_work() {
+    let page = std::fs::read_to_string(workspace().join("examples/ferry/README.md")).unwrap();
+    let sandbox = ferry();
+    let commands: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("$ brief ")).collect();
+    assert_eq!(commands.len(), 3);
+    for command in commands {
+        let args: Vec<&str> = ["-C", "ferry"].into_iter().chain(command.split(' ')).collect();
+        let output = sandbox.run(&args);
+        assert_eq!(output.code, Some(0), "{command}: {output}");
+        assert!(!output.stdout.is_empty() || !output.stderr.is_empty(), "{command}");
     }
 }
 

@@ -237,3 +237,16 @@ fn explaining_goes_with_nothing_else() {
         assert_eq!(output.code, Some(2), "{output}");
     }
 }
+
+/// Files of clients beside the items are counted for themselves, not against the items.
+#[test]
+fn items_beside_client_files_are_counted() {
+    let project = project()
+        .with_file("rules/plain/RULE.md", "---\nschema: 1\nname: plain\n---\nText.\n")
+        .with_file("rules/CLAUDE.md", "One.\n")
+        .with_file("rules/AGENTS.md", "Two.\n");
+    for part in [&["lint"][..], &["lint", "rules"]] {
+        let output = project.run(&[part, &["--format", "json"]].concat());
+        assert_eq!(output.json()["files"], 3, "{part:?}: {output}");
+    }
+}

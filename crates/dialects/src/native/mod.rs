@@ -47,61 +47,10 @@ mod shelf;
 pub use places::CLIENTS;
 pub use shelf::{Native, owner_of};
 
-use places::{Form, PROJECT, Place, USER, Unless};
-
-use crate::answer::Owner;
+use places::PROJECT;
 
 /// The name of the dialect.
 pub const NAME: &str = "native";
-
-/// When a client loads a file by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Loading {
-    /// When it starts, whole.
-    Start,
-    /// When it starts, unless another file takes precedence.
-    Conditional,
-    /// When a file below the directory, or one that its patterns cover, is worked on.
-    Touched,
-    /// Its name and description when it starts, the rest when it is asked for.
-    Described,
-}
-
-/// Returns whether and when a client loads a file by itself, by the path of the file alone.
-///
-/// `path` is below the mounted directory, or below the home directory of the user, with `/` between
-/// names. What a file says for itself (`paths`, `alwaysApply`, …) is not looked at: ask for a
-/// resolution with [`Moment::client`](crate::Moment) for that, where everything that the client loads
-/// is left out as [`LoadedByClient`](crate::Reason::LoadedByClient) with its content.
-pub fn loads(client: &str, owner: Owner, path: &str) -> Option<Loading> {
-    let (place, is_nested) = find(owner, path)?;
-    let reading = place.readings.iter().find(|reading| reading.client == client)?;
-    if is_nested && !reading.is_nested {
-        return None;
-    }
-    Some(match place.form {
-        Form::Skill | Form::Agent => Loading::Described,
-        _ if is_nested => Loading::Touched,
-        Form::Instructions | Form::Legacy if reading.unless == Unless::Never => Loading::Start,
-        Form::Instructions | Form::Legacy => Loading::Conditional,
-        _ => Loading::Touched,
-    })
-}
-
-/// Returns the clients that load a file by themselves, in the order of their names, as [`loads`] says.
-pub fn loaders(owner: Owner, path: &str) -> impl Iterator<Item = (&'static str, Loading)> {
-    CLIENTS.iter().filter_map(move |&client| Some((client, loads(client, owner, path)?)))
-}
-
-/// Finds the place of a path, and whether it lies below the top directory.
-fn find(owner: Owner, path: &str) -> Option<(&'static Place, bool)> {
-    if owner == Owner::User {
-        return Some((places::place_of(USER, path)?, false));
-    }
-    let mut starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
-    // The first directory that the path belongs to, as files are found from the top down.
-    starts.find_map(|start| Some((places::place_of(PROJECT, &path[start..])?, start > 0)))
-}
 
 /// Returns whether a name in a directory is where any of the places of a project begin.
 pub fn is_beginning(name: &str) -> bool {

@@ -345,29 +345,6 @@ pub(super) fn has_imports(place: &Place) -> bool {
     ["claude", "copilot", "gemini"].iter().any(|client| follows_imports(client, place))
 }
 
-/// Where a path below a directory lies among the places.
-pub(super) fn place_of<'p>(places: &'p [Place], path: &str) -> Option<&'p Place> {
-    places.iter().find(|place| {
-        let Some(inside) = path.strip_prefix(place.path) else { return false };
-        match (place.shape, inside) {
-            (Shape::File, "") => true,
-            (Shape::File, _) => false,
-            (Shape::Skills, rest) => {
-                let name = rest.strip_prefix('/').and_then(|rest| rest.strip_suffix("/SKILL.md"));
-                name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
-            }
-            (Shape::Tree(names), rest) => {
-                let Some(rest) = rest.strip_prefix('/') else { return false };
-                let mut above = rest.split('/').rev().skip(1);
-                let is_near = names.is_deep || !rest.contains('/');
-                is_near
-                    && !above.any(|name| names.skipped.contains(&name))
-                    && names.endings.iter().any(|ending| rest.ends_with(ending))
-            }
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -402,28 +379,6 @@ mod tests {
                     assert!(places.iter().any(|place| place.path == *name), "{name}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn a_path_is_at_most_at_one_place() {
-        for (path, place) in [
-            ("AGENTS.md", Some("AGENTS.md")),
-            (".claude/rules/a/b.md", Some(".claude/rules")),
-            (".claude/rules/a.txt", None),
-            (".cursor/rules/a.mdc", Some(".cursor/rules")),
-            (".cursor/rules/a.md", None),
-            (".clinerules", Some(".clinerules")),
-            (".clinerules/a.txt", Some(".clinerules")),
-            (".clinerules/workflows/a.md", None),
-            (".clinerules/skills/x/SKILL.md", Some(".clinerules/skills")),
-            (".claude/skills/x/SKILL.md", Some(".claude/skills")),
-            (".claude/skills/x/y/SKILL.md", None),
-            (".windsurf/rules/deep/a.md", None),
-            (".agents/rules/a.md", None),
-            ("README.md", None),
-        ] {
-            assert_eq!(place_of(PROJECT, path).map(|place| place.path), place, "{path}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which files of a project are installed items: what `brief.lock` says about them.
 //!
-//! Only for the names in an answer. Nothing is trusted, written or removed because of it, so the
+//! For names in an answer, and for which texts are copies of one. Nothing is trusted, written or removed because of it, so the
 //! lines that the lock consists of are looked at one by one, and what is none of ours is passed by:
 //! a lock with ten thousand files must not slow down a question.
 

@@ -156,6 +156,17 @@ fn a_commit_is_fetched_once() {
     assert_eq!(sandbox.calls(), Vec::<String>::new());
 }
 
+/// Nothing of it is there, so whatever the server has is fetched, without asking what it has.
+#[test]
+fn the_first_time_the_server_is_asked_once() {
+    let sandbox = Sandbox::new();
+    let repo = sandbox.repository("repo");
+    let commit = repo.commit(&[("a", "1")]);
+    assert_eq!(sandbox.checkout(&repo.url()).commit, commit);
+    assert_eq!(sandbox.calls().first().map(String::as_str), Some("fetch"));
+    assert!(!sandbox.calls().contains(&"ls-remote".to_owned()), "{:?}", sandbox.calls());
+}
+
 #[test]
 fn a_branch_that_did_not_move_is_not_fetched_again() {
     let sandbox = Sandbox::new();
