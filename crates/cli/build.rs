@@ -1,7 +1,8 @@
 //! Asks the linker for compact relocations where the system that builds can start such a program.
 //!
 //! The loader reads and writes every relocation before the first line of ours runs. A hook is started
-//! for every tool call, and half a megabyte of them is a tenth of its memory.
+//! for every tool call, and half a megabyte of them is a tenth of its memory. Programs for development go
+//! without: older versions of the linker mold, which builds them fast, write relocations that glibc refuses.
 
 // This runs while the program is built, not in it: there is no `System` here.
 #![allow(clippy::disallowed_methods)]
@@ -17,7 +18,8 @@ fn main() {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let is_native = env::var("HOST").ok() == env::var("TARGET").ok();
     let is_gnu = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
-    if is_native && is_gnu && glibc().is_some_and(|version| version >= GLIBC) {
+    let is_release = is("PROFILE", "release");
+    if is_release && is_native && is_gnu && glibc().is_some_and(|version| version >= GLIBC) {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
 }
