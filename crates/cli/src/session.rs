@@ -46,8 +46,7 @@ impl Session {
         &self.directory
     }
 
-    /// The root: the directory that the program was started in. It is not searched for, because
-    /// in a repository of many projects every marker is the wrong one for someone.
+    /// The directory that the program was started in, as a root.
     pub(crate) fn root(&self) -> Result<Root, CommandError> {
         Root::open(self.system(), &self.directory).map_err(|error| {
             let directory = self.directory.display();
@@ -56,7 +55,7 @@ impl Session {
     }
 
     /// The whole that the directory is part of: the nearest repository, or the directory itself.
-    /// For questions about everything, which are not about where the program was started.
+    /// The root of a question (ruling G16).
     pub(crate) fn repository(&self) -> Result<Root, CommandError> {
         let root = self.root()?;
         let is_repository =

@@ -1,6 +1,7 @@
 //! The question: what is being done, to what, before or after.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use brief_syntax::Target;
 
@@ -17,6 +18,9 @@ pub struct Moment {
     pub timing: Option<Timing>,
     /// The client that asks, by name: what it loads by itself is not delivered again.
     pub client: Option<String>,
+    /// The directory that this client was started in, absolute and without links; `None` for the root
+    /// of the question. Many clients load by themselves what lies between the root and that directory.
+    pub started: Option<PathBuf>,
     /// The task that is being worked on, by name: some rules are for some tasks only.
     pub task: Option<String>,
     /// What task files are chosen by, besides their task.

@@ -12,7 +12,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Looking, client_names, shown_place};
+use super::question::{Looking, Started, client_names, shown_place};
 use super::whole::{JsonPlace, NameText, Whole, counted, shown_directory};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -43,6 +43,9 @@ pub(crate) struct CoverageArgs {
     /// The client that asks: what it loads by itself counts as guidance
     #[arg(long, value_name = "NAME", value_parser = client_names())]
     client: Option<String>,
+
+    #[command(flatten)]
+    started: Started,
 
     #[command(flatten)]
     looking: Looking,
@@ -122,7 +125,8 @@ pub(crate) fn run(
     let only: Vec<&str> = args.looking.only.iter().map(|dialect| dialect.name()).collect();
     let whole = Whole::read(ui, session, args.path.as_deref(), &only)?;
     let counter = args.looking.counting.counter(session, &whole.root);
-    let moment = Moment { client: args.client.clone(), ..Moment::default() };
+    let started = Some(args.started.directory(session)?);
+    let moment = Moment { client: args.client.clone(), started, ..Moment::default() };
     let survey = whole.survey(&moment, &counter)?;
     let found = Found {
         dead: dead_patterns(whole),

@@ -64,6 +64,30 @@ impl WhenArg {
     }
 }
 
+/// Where the client that asks was started.
+#[derive(Debug, Args)]
+pub(crate) struct Started {
+    /// The directory that the client was started in [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    started: Option<PathBuf>,
+}
+
+impl Started {
+    const HERE: Started = Started { started: None };
+
+    /// Returns the directory. One that is not there is a mistake of who typed it.
+    pub(crate) fn directory(&self, session: &Session) -> Result<PathBuf, CommandError> {
+        let Some(typed) = &self.started else { return Ok(session.root()?.path().to_owned()) };
+        let path = session.directory().join(typed);
+        let root = Root::open(session.system(), &path).map_err(|error| {
+            let typed = typed.display();
+            CommandError::usage(format!("the directory `{typed}` cannot be opened: {error}"))
+                .with_hint("`--started` names the directory that the client was started in")
+        })?;
+        Ok(root.path().to_owned())
+    }
+}
+
 /// The clients whose own files are known: what they load by themselves is not delivered again.
 pub(crate) fn client_names() -> PossibleValuesParser {
     PossibleValuesParser::new(native::CLIENTS)
@@ -132,7 +156,7 @@ pub(crate) struct Reach {
     #[arg(long, value_name = "DIALECT")]
     only: Vec<DialectArg>,
 
-    /// The directory that the client has open [default: the repository, or the current directory]
+    /// The directory that the client has open, for `.context` and client files [default: the root]
     #[arg(long, value_name = "DIR")]
     mounted: Option<PathBuf>,
 
@@ -143,6 +167,9 @@ pub(crate) struct Reach {
     /// The client that asks: what it loads by itself is left out
     #[arg(long, value_name = "NAME", value_parser = client_names())]
     client: Option<String>,
+
+    #[command(flatten)]
+    started: Started,
 
     /// The task that is being worked on: some rules are for some tasks only
     #[arg(long, value_name = "NAME")]
@@ -217,6 +244,7 @@ impl Reach {
         mounted: None,
         mentions: Vec::new(),
         client: None,
+        started: Started::HERE,
         task: None,
         selectors: Vec::new(),
         anchor: AnchorArg::Working,
@@ -234,10 +262,11 @@ impl Reach {
     }
 
     /// Returns who asks for what, whatever the path.
-    pub(crate) fn moment(&self) -> Result<Moment, CommandError> {
-        let Reach { client, task, mentions, selectors, .. } = self;
+    pub(crate) fn moment(&self, session: &Session) -> Result<Moment, CommandError> {
+        let Reach { client, started, task, mentions, selectors, .. } = self;
         Ok(Moment {
             client: client.clone(),
+            started: Some(started.directory(session)?),
             task: task.clone(),
             selectors: read_selectors(selectors)?,
             mentions: mentions.clone(),
@@ -277,14 +306,12 @@ impl Reach {
         self.only.is_empty() || self.only.contains(&dialect)
     }
 
-    /// The mounted directory: what was said, the nearest repository, or where we started.
+    /// The mounted directory: what was said, or the root, which is the repository.
     fn mounted(&self, session: &Session, root: &Root) -> PathBuf {
-        if let Some(mounted) = &self.mounted {
-            return session.directory().join(mounted);
+        match &self.mounted {
+            Some(mounted) => session.directory().join(mounted),
+            None => root.path().to_owned(),
         }
-        let is_repository =
-            |directory: &&Path| session.system().resolve(&directory.join(".git")).is_ok();
-        root.path().ancestors().find(is_repository).unwrap_or(root.path()).to_owned()
     }
 }
 
@@ -317,6 +344,8 @@ pub(crate) struct Question<'q> {
 pub(crate) struct Asked {
     pub(crate) root: Root,
     pub(crate) moment: Moment,
+    /// The path as it was typed, for commands to type next.
+    typed: Option<String>,
     pub(crate) catalog: Catalog,
     /// Whether the path lies outside the root, which was said already.
     is_outside: bool,
@@ -325,15 +354,16 @@ pub(crate) struct Asked {
 }
 
 impl Question<'_> {
-    /// Reads what the answer needs. A path outside the root gets nothing from it.
+    /// Reads what the answer needs. The root is the repository, wherever in it the question is asked
+    /// (ruling G16). A path outside the root gets nothing from it.
     pub(crate) fn ask(
         self,
         ui: &mut Ui,
         session: &Session,
     ) -> Result<&'static Asked, CommandError> {
         let session = &session.remembering();
-        let moment = self.reach.moment()?;
-        let root = session.root()?;
+        let moment = self.reach.moment(session)?;
+        let root = session.repository()?;
         let mut is_outside = false;
         let (target, catalog) = match self.path {
             Some(path) => {
@@ -359,7 +389,8 @@ impl Question<'_> {
         let sought = self.reach.sought();
         // The program answers one question and ends; giving a large catalog back piece by piece
         // would only take time.
-        Ok(Box::leak(Box::new(Asked { root, moment, catalog, is_outside, sought })))
+        let typed = self.path.map(|path| path.display().to_string());
+        Ok(Box::leak(Box::new(Asked { root, moment, typed, catalog, is_outside, sought })))
     }
 
     fn read(
@@ -428,7 +459,7 @@ impl Asked {
         let Some(budget) = cost.budget.filter(|_| cut > 0) else { return Ok(()) };
         let exact = if cost.counting.exact { " --exact" } else { "" };
         let items = if cut == 1 { "1 item was".to_owned() } else { format!("{cut} items were") };
-        let way = match self.path() {
+        let way = match &self.typed {
             Some(path) => format!("`brief why {path} --budget {budget}{exact}` shows what"),
             None => "`--json` shows what, under left_out".to_owned(),
         };
@@ -444,12 +475,14 @@ impl Asked {
         if self.catalog.is_empty() {
             return self.warn_of_no_file(ui);
         }
-        match self.path() {
-            Some(path) => {
+        match (self.path(), &self.typed) {
+            (Some(path), Some(typed)) => {
                 ui.status(&format!("no {what} for {path}"))?;
-                ui.hint(&format!("`brief why {path}` shows each entry and why it does not apply"))?;
+                ui.hint(&format!(
+                    "`brief why {typed}` shows each entry and why it does not apply"
+                ))?;
             }
-            None => ui.status(&format!("no {what} in this project"))?,
+            _ => ui.status(&format!("no {what} in this project"))?,
         }
         Ok(())
     }

@@ -139,7 +139,7 @@ fn of_path(
 fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), CommandError> {
     let whole = Whole::read(ui, session, None, &args.reach.names())?;
     let counter = &args.counting.counter(session, &whole.root);
-    let moment = args.reach.moment()?;
+    let moment = args.reach.moment(session)?;
     let mut survey = whole.survey(&moment, counter)?;
     let count = |text: &str| counter.count(text);
     let clients: Vec<&str> = match args.reach.client() {

@@ -331,19 +331,6 @@ fn outside_the_root_nothing_applies() {
     assert!(!output.stdout.contains("ABOVE"), "{output}");
 }
 
-/// The root is "the current working directory", not a place with a marker in it.
-#[test]
-fn the_root_is_where_the_program_is_started() {
-    let shop = shop().with_dir(".git");
-    insta::assert_snapshot!(shop.run_in("src", &["context", "cart.py", "--on", "read"], ""), @"
-    AGENTS.yml:2
-      The cart is never empty here.
-    [EOF]
-    ");
-    let elsewhere = shop.run(&["-C", "src", "context", "cart.py", "--on", "read"]);
-    assert_eq!(elsewhere, shop.run_in("src", &["context", "cart.py", "--on", "read"], ""));
-}
-
 /// Document, Parse: "Emit warnings for invalid files but continue processing valid ones".
 #[test]
 fn a_broken_file_does_not_hide_a_good_one() {

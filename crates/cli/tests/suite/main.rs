@@ -71,6 +71,7 @@ mod portable_corpus;
 mod portable_lint;
 mod promises;
 mod sctx;
+mod started;
 mod survey;
 mod task;
 #[cfg(unix)]

@@ -20,6 +20,18 @@ fn every_conformance_case_passes() {
     assert!(failed.is_empty(), "{} cases fail:\n{}", failed.len(), failed.join("\n"));
 }
 
+/// Ruling G16: through the name `sctx` the root is "the current working directory", not a place with a
+/// marker in it.
+#[test]
+fn the_root_is_where_sctx_is_started() {
+    let case = r#"[{"id": "x", "files": {".git/HEAD": "", "AGENTS.yaml": "context: [{content: ABOVE}]",
+        "src/AGENTS.yaml": "context: [{content: HERE}]"}, "cwd": "src", "args": ["context", "a"],
+        "stdin": null, "expect": {"exit": 0, "stdout_contains": ["HERE"],
+        "stdout_not_contains": ["ABOVE"]}}]"#;
+    let differences = Case::read_all(case)[0].run(Path::new(env!("CARGO_BIN_EXE_brief")), "sctx");
+    assert!(differences.is_empty(), "{differences:?}");
+}
+
 /// The runner notices when something is not as expected, for each key that it knows.
 #[test]
 fn the_runner_notices_differences() {

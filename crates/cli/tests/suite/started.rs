@@ -1,0 +1,60 @@
+//! Where a question is asked: the root, and the directory that the client was started in.
+
+use crate::{project, shop};
+
+/// U02, ruling G16: the root is the repository that holds the current directory.
+#[test]
+fn the_root_is_the_repository_around_the_current_directory() {
+    let shop = shop().with_dir(".git");
+    let asked = &["context", "cart.py", "--on", "read"];
+    insta::assert_snapshot!(shop.run_in("src", asked, ""), @"
+    AGENTS.yaml:3
+      Speak plainly.
+
+    AGENTS.yaml:9
+      Run the tests.
+
+    src/AGENTS.yml:2
+      The cart is never empty here.
+    [EOF]
+    ");
+    let elsewhere = shop.run(&["-C", "src", "context", "cart.py", "--on", "read"]);
+    assert_eq!(elsewhere, shop.run_in("src", asked, ""));
+    let from_the_top = shop.run(&["context", "src/cart.py", "--on", "read"]);
+    assert_eq!(elsewhere.stdout, from_the_top.stdout);
+    for command in ["why", "decisions", "tokens"] {
+        let below = shop.run_in("src", &[command, "cart.py"], "");
+        assert_eq!(below.stdout, shop.run(&[command, "src/cart.py"]).stdout, "{command}");
+    }
+    let all = shop.run_in("src", &["context", "--all", "--json"], "");
+    assert_eq!(all, shop.run(&["context", "--all", "--json"]));
+}
+
+/// U02: outside of a repository the current directory is the root, whatever lies around it.
+#[test]
+fn without_a_repository_the_root_is_the_current_directory() {
+    insta::assert_snapshot!(shop().run_in("src", &["context", "cart.py", "--on", "read"], ""), @"
+    AGENTS.yml:2
+      The cart is never empty here.
+    [EOF]
+    ");
+}
+
+/// U02: what to type next is typed where the question was.
+#[test]
+fn a_hint_names_the_path_as_it_was_typed() {
+    let project = project()
+        .with_dir(".git")
+        .with_file("AGENTS.yaml", "context:\n  - {content: Docs., match: [\"docs/**\"]}\n");
+    let output = project.with_dir("src").run_in("src", &["context", "a.py"], "");
+    assert!(output.stderr.contains("no context for src/a.py"), "{output}");
+    assert!(output.stderr.contains("`brief why a.py` shows"), "{output}");
+}
+
+/// K21: the directory that the client was started in has to be there.
+#[test]
+fn a_start_directory_that_is_missing_is_a_mistake() {
+    let output = shop().run(&["context", "src/cart.py", "--started", "nowhere"]);
+    assert_eq!(output.code, Some(2), "{output}");
+    assert!(output.stderr.contains("the directory `nowhere` cannot be opened"), "{output}");
+}
