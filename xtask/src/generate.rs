@@ -145,8 +145,14 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
         "`structured/invalid-glob`",
     ),
     (
-        "files of one `.context` directory",
+        "files with one trigger in one `.context` directory",
         limits::HOSTED_FILES as u64,
+        "the rest is left out",
+        "`hosted/limit-files`",
+    ),
+    (
+        "bytes read from one `.context` directory",
+        limits::HOSTED_BYTES as u64,
         "the rest is left out",
         "`hosted/limit-files`",
     ),

@@ -50,8 +50,12 @@ pub const MARKDOWN_TABLE_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of JSON that a hook reads from its client.
 pub const HOOK_INPUT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Files read from one hosted context directory; the rest is reported and left out.
+/// Files with one trigger taken from one hosted context directory; the rest is reported and left
+/// out.
 pub const HOSTED_FILES: usize = 1_000;
+
+/// Bytes read from one hosted context directory; the rest is reported and left out.
+pub const HOSTED_BYTES: usize = 256 * 1024 * 1024;
 
 /// Directories that a hosted context directory is descended; the document asks for 3 at least.
 pub const HOSTED_DEPTH: usize = 10;

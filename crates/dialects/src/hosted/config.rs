@@ -4,7 +4,7 @@
 //! a value is wrong, the side that denies is kept: a single text is one exclude pattern, but no
 //! include pattern.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, btree_map};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -348,7 +348,7 @@ pub struct Merged {
 /// Merges layers over the defaults, the least important first.
 pub fn merge(layers: &[Layer]) -> Merged {
     let mut merged = Merged::default();
-    let [mut included, mut excluded] = [BTreeSet::from(["*"]), BTreeSet::from([CONFIG_NAME])];
+    let [mut included, mut excluded] = ["*", CONFIG_NAME].map(|known| BTreeMap::from([(known, 0)]));
     for layer in layers {
         let Layer { file, scope, owner } = layer;
         let origin = |span| Origin {
@@ -372,15 +372,31 @@ pub fn merge(layers: &[Layer]) -> Merged {
     merged
 }
 
+/// Appends patterns, each once. Whoever repeats one is kept with it: an exclusion, and an inclusion
+/// that is anchored at its configuration, is about the files next to each.
 fn append<'l>(
     list: &mut Vec<ConfigPattern>,
-    known: &mut BTreeSet<&'l str>,
+    known: &mut BTreeMap<&'l str, usize>,
     patterns: &'l [(String, Span)],
     origin: impl Fn(Span) -> Origin,
 ) {
     for (pattern, span) in patterns {
-        if known.insert(pattern) {
-            list.push(ConfigPattern { pattern: pattern.clone(), origin: Some(origin(*span)) });
+        match known.entry(pattern) {
+            btree_map::Entry::Occupied(place) => {
+                let first = &mut list[*place.get()];
+                let origin = origin(*span);
+                if first.origins().all(|known| known.owner != origin.owner) {
+                    first.repeated.push(origin);
+                }
+            }
+            btree_map::Entry::Vacant(place) => {
+                place.insert(list.len());
+                list.push(ConfigPattern {
+                    pattern: pattern.clone(),
+                    origin: Some(origin(*span)),
+                    repeated: Vec::new(),
+                });
+            }
         }
     }
 }

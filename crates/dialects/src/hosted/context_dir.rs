@@ -48,7 +48,7 @@ pub(super) enum Passed {
 
 /// What a walk does with what it finds.
 pub(super) trait Visitor {
-    /// Looks at a file, link or other thing. Returns whether a file was read.
+    /// Looks at a file, link or other thing. Returns whether to go on.
     fn visit(&mut self, context: &ContextDir, candidate: &Candidate<'_>) -> bool;
 
     /// Takes note of a directory that was not entered.
@@ -126,7 +126,6 @@ impl ContextDir {
             roots,
             visitor,
             above: self.path.to_string_lossy().into_owned(),
-            files: 0,
             seen: 0,
             is_full: false,
             is_cut: false,
@@ -223,8 +222,7 @@ struct Walk<'w> {
     visitor: &'w mut dyn Visitor,
     /// The path of the context directory, for the list of names.
     above: String,
-    /// Files read, and names seen.
-    files: usize,
+    /// Names seen.
     seen: usize,
     /// Whether a limit ended the walk, and whether a limit left something out.
     is_full: bool,
@@ -258,17 +256,8 @@ impl Walk<'_> {
                 self.enter(handle, &entry.name, &path, &inside, depth + 1);
                 continue;
             }
-            if self.files == limits::HOSTED_FILES {
-                let limit = limits::HOSTED_FILES;
-                let message =
-                    format!("more than {limit} context files; from here on they are left out");
-                self.stop(&path, "hosted/limit-files", message);
-                return;
-            }
             let candidate = Candidate { handle, entry, path, inside };
-            if self.visitor.visit(self.context, &candidate) {
-                self.files += 1;
-            }
+            self.is_full = !self.visitor.visit(self.context, &candidate);
         }
     }
 

@@ -1,17 +1,21 @@
 //! `excludeFiles`: what is taken out, wherever it came from.
+//!
+//! Whatever is in doubt is taken out: a file that is not in the answer can be asked for, one that
+//! was delivered cannot be taken back.
 
-use std::path::Path;
+mod rule;
 
-use brief_syntax::glob::GlobError;
-use brief_syntax::{Diagnostic, text};
+use std::path::{Path, PathBuf};
+
+use brief_syntax::{Diagnostic, System, text};
 
 use super::model::{Config, ConfigPattern};
-use super::pattern::{Pattern, escaped, normalised};
-use super::place::{Environment, Place, expand_home, relative};
+use super::place::{Environment, Place, relative};
+use rule::Rule;
 
 /// The exclude patterns of a question, ready to match.
 pub(super) struct Excludes<'c> {
-    list: Vec<(Pattern, &'c ConfigPattern)>,
+    list: Vec<(Vec<Rule>, &'c ConfigPattern)>,
 }
 
 impl<'c> Excludes<'c> {
@@ -19,27 +23,28 @@ impl<'c> Excludes<'c> {
     /// too much out is the safe error.
     pub(super) fn of(
         config: &'c Config,
+        system: &dyn System,
         environment: &Environment,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Excludes<'c> {
         let mut list = Vec::with_capacity(config.exclude_files.len());
+        let is_of_home = |config: &ConfigPattern| rule::is_of_home(&config.pattern);
+        let homes = if config.exclude_files.iter().any(is_of_home) {
+            spellings_of_home(system, environment)
+        } else {
+            Vec::new()
+        };
         for config in &config.exclude_files {
             let written = config.pattern.as_str();
-            let pattern = compile(written, environment.home.as_deref()).or_else(|error| {
-                if let Some(origin) = &config.origin {
-                    let problem = error.problem();
-                    let message =
-                        format!("`{written}` is not a glob and is taken as it is: {problem}");
-                    let code = "hosted/config-invalid-field";
-                    let warning = Diagnostic::warning(code, &origin.source, origin.span, message);
-                    diagnostics.push(warning.with_help("see the syntax of globs"));
-                }
-                Pattern::literal(written)
-            });
-            // What is left is longer than any path.
-            if let Ok(pattern) = pattern {
-                list.push((pattern, config));
+            let homes = if is_of_home(config) { homes.as_slice() } else { &[] };
+            let (rules, problem) = rule::read(written, homes);
+            if let (Some(problem), Some(origin)) = (problem, &config.origin) {
+                let message = format!("`{written}` {problem}");
+                let code = "hosted/config-invalid-field";
+                let warning = Diagnostic::warning(code, &origin.source, origin.span, message);
+                diagnostics.push(warning.with_help("see the syntax of globs"));
             }
+            list.push((rules, config));
         }
         Excludes { list }
     }
@@ -54,20 +59,12 @@ impl<'c> Excludes<'c> {
         place: &Place,
         context: Option<(&Path, &str)>,
     ) -> Option<String> {
-        let name = path.file_name()?.to_string_lossy();
-        let mut spellings: Option<Vec<String>> = None;
-        let (pattern, config) = self.list.iter().find(|(pattern, config)| {
-            if !pattern.is_about_paths() {
-                return pattern.matches(&name);
-            }
-            let spellings = spellings.get_or_insert_with(|| spell(path, place, context));
-            spellings.iter().any(|spelling| pattern.matches(spelling))
-                || config
-                    .origin
-                    .as_ref()
-                    .is_some_and(|origin| pattern.matches(&relative(path, &origin.owner)))
-        })?;
-        let pattern = text::visible_line(pattern.as_str());
+        let file = Candidate::of(path, place, context);
+        let (_, config) = self
+            .list
+            .iter()
+            .find(|(rules, config)| rules.iter().any(|rule| file.is_out(rule, config)))?;
+        let pattern = text::visible_line(&config.pattern);
         Some(match &config.origin {
             Some(origin) => format!("excluded by `{pattern}` from {}", origin.path().display()),
             None => format!("excluded by the default `{pattern}`"),
@@ -75,27 +72,74 @@ impl<'c> Excludes<'c> {
     }
 }
 
-fn compile(written: &str, home: Option<&Path>) -> Result<Pattern, GlobError> {
-    match home.filter(|home| expand_home(written, Some(home)).is_some()) {
-        Some(home) => {
-            let home = escaped(home.to_string_lossy().trim_start_matches(['/', '\\']));
-            let rest = normalised(&written[1..]);
-            Pattern::from_text(written, &format!("{home}/{rest}"))
-        }
-        None => Pattern::new(written),
-    }
+/// The home directory as the environment names it, and without links.
+fn spellings_of_home(system: &dyn System, environment: &Environment) -> Vec<PathBuf> {
+    let Some(home) = environment.home.clone() else { return Vec::new() };
+    let resolved = system.resolve(&home).ok().map(|resolved| resolved.path);
+    let other = resolved.filter(|resolved| *resolved != home);
+    [home].into_iter().chain(other).collect()
 }
 
-fn spell(path: &Path, place: &Place, context: Option<(&Path, &str)>) -> Vec<String> {
-    let absolute = path.to_string_lossy().replace('\\', "/");
-    let mut spellings = vec![
-        relative(path, &place.working),
-        relative(path, &place.mounted),
-        absolute.trim_start_matches('/').to_owned(),
-    ];
-    if let Some((owner, inside)) = context {
-        spellings.push(relative(path, owner));
-        spellings.push(inside.to_owned());
+/// A file that may be out, in the spellings that patterns are compared with.
+struct Candidate<'f> {
+    path: &'f Path,
+    mounted: &'f Path,
+    name: String,
+    absolute: String,
+    /// The directories that a pattern may be relative to, each with the way from there.
+    ways: Vec<(PathBuf, String)>,
+}
+
+impl<'f> Candidate<'f> {
+    fn of(path: &'f Path, place: &'f Place, context: Option<(&Path, &str)>) -> Candidate<'f> {
+        let absolute = path.to_string_lossy().replace('\\', "/");
+        let mut bases = vec![place.working.clone(), place.mounted.clone()];
+        if let Some((owner, inside)) = context {
+            bases.push(owner.to_owned());
+            bases.extend(path.ancestors().nth(inside.split('/').count()).map(Path::to_owned));
+        }
+        bases.dedup();
+        let ways = bases.into_iter().map(|base| {
+            let way = relative(path, &base);
+            (base, way)
+        });
+        Candidate {
+            path,
+            mounted: &place.mounted,
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            absolute: absolute.trim_start_matches('/').to_owned(),
+            ways: ways.collect(),
+        }
     }
-    spellings
+
+    fn is_out(&self, rule: &Rule, config: &ConfigPattern) -> bool {
+        let owners = config.origins().map(|origin| &*origin.owner);
+        match rule {
+            Rule::Everything => true,
+            // A directory above the project names nothing in it.
+            Rule::Name(name) => {
+                let is_inside = self.path.starts_with(self.mounted);
+                name.matches_file(&self.name)
+                    || self.ways.iter().any(|(_, way)| name.matches_directory_of(way))
+                    || !is_inside
+                        && owners
+                            .map(|owner| relative(self.path, owner))
+                            .any(|way| name.matches_directory_of(&way))
+            }
+            Rule::Absolute(pattern) => pattern.covers(&self.absolute),
+            Rule::Path { climbs: 0, pattern } => {
+                self.ways.iter().any(|(_, way)| pattern.covers(way))
+                    || pattern.matches(&self.absolute)
+                    || owners
+                        .map(|owner| relative(self.path, owner))
+                        .any(|way| pattern.covers(&way))
+            }
+            Rule::Path { climbs, pattern } => {
+                let bases = self.ways.iter().map(|(base, _)| base.as_path()).chain(owners);
+                bases
+                    .filter_map(|base| base.ancestors().nth(*climbs).or(base.ancestors().last()))
+                    .any(|base| pattern.covers(&relative(self.path, base)))
+            }
+        }
+    }
 }

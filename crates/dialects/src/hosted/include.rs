@@ -13,7 +13,7 @@ use brief_syntax::system::{Dir, DirEntry, FileKind};
 use brief_syntax::{Diagnostic, System, limits};
 
 use super::context_dir::sort;
-use super::model::{ConfigPattern, Scope};
+use super::model::{ConfigPattern, Origin, Scope};
 use super::pattern::{OPTIONS, escaped, is_plain, with_slashes};
 use super::place::{Environment, Place, about, expand_home};
 use super::{Anchor, Options, Outside};
@@ -43,15 +43,16 @@ pub(super) struct Match<'m, 'c> {
     pub(super) sensitive: Option<sensitive::Sensitive>,
 }
 
-/// Makes a pattern ready; `Ok(None)` for the one that means the context directories.
+/// Makes a pattern ready that stands in `origin`; `None` for the one that means the context
+/// directories, and for one that may not be followed.
 pub(super) fn prepare<'c>(
     pattern: &'c ConfigPattern,
+    origin: &Origin,
     place: &Place,
     environment: &Environment,
     options: Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Include<'c>> {
-    let origin = pattern.origin.as_ref()?;
     if pattern.pattern.trim() == "*" {
         return None;
     }

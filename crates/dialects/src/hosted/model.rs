@@ -174,6 +174,15 @@ pub struct ConfigPattern {
     pub pattern: String,
     /// Where it stands; `None` for a default.
     pub origin: Option<Origin>,
+    /// Where else it stands: the same text means something else next to another configuration.
+    pub repeated: Vec<Origin>,
+}
+
+impl ConfigPattern {
+    /// Returns every place that it stands in, the least important first.
+    pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+        self.origin.iter().chain(&self.repeated)
+    }
 }
 
 /// A switch.
@@ -190,7 +199,11 @@ pub const CONFIG_NAME: &str = "context-config.json";
 
 impl Default for Config {
     fn default() -> Self {
-        let default = |pattern: &str| ConfigPattern { pattern: pattern.to_owned(), origin: None };
+        let default = |pattern: &str| ConfigPattern {
+            pattern: pattern.to_owned(),
+            origin: None,
+            repeated: Vec::new(),
+        };
         Config {
             include_files: vec![default("*")],
             exclude_files: vec![default(CONFIG_NAME)],

@@ -29,18 +29,9 @@ enum Subject {
 impl Pattern {
     /// Reads a pattern.
     pub fn new(written: &str) -> Result<Pattern, GlobError> {
-        Pattern::from_text(written, &normalised(written))
-    }
-
-    /// Takes a text for itself, whatever syntax it seems to have.
-    pub(super) fn literal(written: &str) -> Result<Pattern, GlobError> {
-        Pattern::from_text(written, &escaped(written.trim_start_matches('/')))
-    }
-
-    /// Makes a pattern that shows as `written` and matches as `text`.
-    pub(super) fn from_text(written: &str, text: &str) -> Result<Pattern, GlobError> {
-        let glob = Glob::with_options(text, OPTIONS)?;
-        let subject = match text {
+        let text = normalised(written);
+        let glob = Glob::with_options(&text, OPTIONS)?;
+        let subject = match text.as_str() {
             "*" => Subject::Everything,
             _ if text.contains('/') => Subject::Path,
             _ => Subject::Name,
@@ -51,11 +42,6 @@ impl Pattern {
     /// Returns the pattern as it was written.
     pub fn as_str(&self) -> &str {
         &self.written
-    }
-
-    /// Returns whether directories count: without them, the name of a file decides.
-    pub fn is_about_paths(&self) -> bool {
-        self.subject == Subject::Path
     }
 
     /// Returns whether it matches the file at `path`, relative and separated by `/`.
@@ -70,7 +56,7 @@ impl Pattern {
 
 /// Returns the pattern with `/` between names, without `./` or `/` before it, and with all that is
 /// inside for a directory (`src/`).
-pub(super) fn normalised(written: &str) -> String {
+fn normalised(written: &str) -> String {
     let mut text = with_slashes(written);
     loop {
         let rest = text.trim_start_matches('/');

@@ -20,7 +20,7 @@ use super::exclude::Excludes;
 use super::include::{self, Include, Match, Search};
 use super::model::{
     CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, ContextFile, Flag, Globs, Item, LeftOut,
-    Scope, Trigger,
+    Origin, Scope, Trigger,
 };
 use super::parse::{self, Format, Parsed};
 use super::pattern::Pattern;
@@ -49,7 +49,7 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
     diagnostics.extend(merged.diagnostics);
     let config = merged.config;
     warn_of_own_files(&config, &place, &contexts, &mut diagnostics);
-    let excludes = Excludes::of(&config, &environment, &mut diagnostics);
+    let excludes = Excludes::of(&config, system, &environment, &mut diagnostics);
     let mut judge = Judge {
         options,
         query,
@@ -62,9 +62,11 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
         left_out: Vec::new(),
         diagnostics,
         unsupported: 0,
+        count: Count::default(),
     };
     let roots: Vec<PathBuf> = contexts.iter().map(|context| context.path.clone()).collect();
     for context in contexts.drain(..) {
+        judge.count = Count::default();
         context.walk(&roots, &mut judge);
         judge.sum_up(&context.path);
     }
@@ -114,6 +116,16 @@ struct Judge<'j> {
     diagnostics: Vec<Diagnostic>,
     /// Files of unsupported types in the directory that is walked.
     unsupported: usize,
+    /// What was read of the directory that is walked.
+    count: Count,
+}
+
+/// What was read of one context directory, or for the include patterns. Each trigger is counted for
+/// itself: files that nobody mentions must not crowd out one that is always in.
+#[derive(Debug, Default)]
+struct Count {
+    bytes: usize,
+    files: [usize; Trigger::ALL.len()],
 }
 
 /// A file that no name keeps out.
@@ -200,16 +212,24 @@ impl Judge<'_> {
         false
     }
 
-    /// Reads a file and decides what to do with it. Returns whether it was read.
+    /// Reads a file and decides what to do with it. Returns whether to go on.
     fn read(&mut self, file: &Admitted<'_>) -> bool {
         let bytes = match super::context_dir::read(file.handle, file.entry) {
             Ok(bytes) => bytes,
             Err(error) => {
                 self.leave_out(file.path, file.scope, format!("it cannot be read: {error}"));
                 self.diagnostics.push(unread(file.path, &error));
-                return false;
+                return true;
             }
         };
+        self.count.bytes += bytes.len();
+        if self.count.bytes > limits::HOSTED_BYTES {
+            let limit = limits::HOSTED_BYTES;
+            let message =
+                format!("more than {limit} bytes of context files; from here on they are left out");
+            self.diagnostics.push(about(file.path, "hosted/limit-files", message));
+            return false;
+        }
         self.seen.insert(file.path.to_owned());
         let source = Arc::new(Source::from_bytes(file.path, bytes));
         if file.is_guess && (source.encoding() != Encoding::Utf8 || source.text().contains('\0')) {
@@ -224,6 +244,7 @@ impl Judge<'_> {
         }
         let (state, reason) = match self.mentioned(file) {
             Some(mention) => (State::Active, format!("mentioned as `{mention}`")),
+            None if self.is_too_many(file, parsed.trigger) => return true,
             None => judge(&parsed, file.anchor, self.place.target.as_deref()),
         };
         let name = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -231,6 +252,26 @@ impl Judge<'_> {
         let scope = file.scope;
         let anchor = Arc::from(file.anchor);
         self.items.push(Item { file: parsed, name, scope, state, reason, line, anchor });
+        true
+    }
+
+    /// Counts a file. Leaves it out when there are too many of its trigger.
+    fn is_too_many(&mut self, file: &Admitted<'_>, trigger: Trigger) -> bool {
+        let limit = limits::HOSTED_FILES;
+        let count = &mut self.count.files[trigger as usize];
+        *count += 1;
+        if *count <= limit {
+            return false;
+        }
+        if *count == limit + 1 {
+            let message = format!(
+                "more than {limit} context files with the trigger `{trigger}`; from here on those are left out"
+            );
+            let diagnostic = about(file.path, "hosted/limit-files", message);
+            self.diagnostics.push(diagnostic.with_help("files that are mentioned are still read"));
+        }
+        let reason = format!("more than {limit} context files have the trigger `{trigger}`");
+        self.leave_out(file.path, file.scope, reason);
         true
     }
 
@@ -263,12 +304,18 @@ impl Judge<'_> {
     /// Adds what the include patterns name.
     fn include(&mut self, system: &dyn System, root: Option<&dyn Dir>) {
         let config = self.config;
-        let includes: Vec<Include<'_>> = config
-            .include_files
-            .iter()
-            .filter_map(|pattern| {
+        // From the working directory, a pattern means the same whoever wrote it.
+        let origins = match self.options.anchor {
+            Anchor::WorkingDirectory => 1,
+            Anchor::ConfigDirectory => usize::MAX,
+        };
+        let written = config.include_files.iter().flat_map(|pattern| {
+            pattern.origins().take(origins).map(move |origin| (pattern, origin))
+        });
+        let includes: Vec<Include<'_>> = written
+            .filter_map(|(pattern, origin)| {
                 let Judge { place, environment, options, diagnostics, .. } = self;
-                include::prepare(pattern, place, environment, *options, diagnostics)
+                include::prepare(pattern, origin, place, environment, *options, diagnostics)
             })
             .collect();
         if includes.is_empty() {
@@ -280,17 +327,10 @@ impl Judge<'_> {
         let mut used: BTreeSet<&str> = BTreeSet::new();
         let mut wildcards = Wildcards::default();
         let first = self.items.len();
-        let mut files = 0;
+        self.count = Count::default();
         search.run(&includes, &mut |found| {
             used.insert(&found.include.pattern.pattern);
-            if files == limits::HOSTED_FILES {
-                let limit = limits::HOSTED_FILES;
-                let message = format!("more than {limit} included files; the rest is left out");
-                self.diagnostics.push(about(&found.path, "hosted/limit-files", message));
-                return false;
-            }
-            files += usize::from(self.visit_match(found, &mut wildcards));
-            true
+            self.visit_match(found, &mut wildcards)
         });
         self.items[first..].sort_by(|left, right| left.path().cmp(right.path()));
         self.diagnostics.append(&mut search.diagnostics);
@@ -298,29 +338,32 @@ impl Judge<'_> {
         if self.options.anchor == Anchor::WorkingDirectory {
             for include in includes {
                 if !used.contains(include.pattern.pattern.as_str()) {
-                    self.look_beside_config(&mut search, include.pattern);
+                    for origin in include.pattern.origins() {
+                        self.look_beside_config(&mut search, include.pattern, origin);
+                    }
                 }
             }
         }
     }
 
+    /// Looks at an included file. Returns whether to go on.
     fn visit_match<'c>(&mut self, found: &Match<'_, 'c>, wildcards: &mut Wildcards<'c>) -> bool {
         let Match { include, handle, entry, path, sensitive } = found;
         let scope = Scope::Include;
         let is_directory = entry.kind == FileKind::Directory;
         if self.seen.contains(path) {
-            return false;
+            return true;
         }
         if !is_directory && let Some(reason) = self.excludes.reason(path, self.place, None) {
             self.leave_out(path, scope, reason);
-            return false;
+            return true;
         }
         if let Some(found) = sensitive.filter(|&found| self.is_in_force(found)) {
             self.leave_out_sensitive(path, scope, found);
-            return false;
+            return true;
         }
         if is_directory || !self.is_regular(path, scope, entry.kind) {
-            return false;
+            return true;
         }
         let format = Format::of(&entry.name.to_string_lossy());
         if format.is_none() && !include.is_literal {
@@ -328,7 +371,7 @@ impl Judge<'_> {
                 let reason = "its type is not supported: it is not .md, .mdc or .txt";
                 self.leave_out(path, scope, reason);
             }
-            return false;
+            return true;
         }
         let place = self.place;
         self.read(&Admitted {
@@ -344,8 +387,12 @@ impl Judge<'_> {
     }
 
     /// X6: says when a pattern was meant for the directory of its configuration.
-    fn look_beside_config(&mut self, search: &mut Search<'_>, pattern: &ConfigPattern) {
-        let Some(origin) = &pattern.origin else { return };
+    fn look_beside_config(
+        &mut self,
+        search: &mut Search<'_>,
+        pattern: &ConfigPattern,
+        origin: &Origin,
+    ) {
         if origin.scope == Scope::Global || *origin.owner == *self.place.working {
             return;
         }
@@ -353,7 +400,7 @@ impl Judge<'_> {
         let mut ignored = Vec::new();
         let place = self.place;
         let Some(include) =
-            include::prepare(pattern, place, self.environment, options, &mut ignored)
+            include::prepare(pattern, origin, place, self.environment, options, &mut ignored)
         else {
             return;
         };
@@ -382,22 +429,22 @@ impl Visitor for Judge<'_> {
         let Candidate { handle, entry, path, inside } = candidate;
         let scope = context.scope;
         if inside == CONFIG_NAME {
-            return false;
+            return true;
         }
         if let Some(reason) = self.excludes.reason(path, self.place, Some((&context.owner, inside)))
         {
             self.leave_out(path, scope, reason);
-            return false;
+            return true;
         }
         if let Some(reason) = self.ignored(scope) {
             self.leave_out(path, scope, reason);
-            return false;
+            return true;
         }
         let above = context.path.to_string_lossy();
         let found = sensitive::find_below(&above, inside, Leaf::File);
         if let Some(found) = found.filter(|&found| self.is_in_force(found)) {
             self.leave_out_sensitive(path, scope, found);
-            return false;
+            return true;
         }
         if is_reserved(inside) {
             self.leave_out(path, scope, "its name is reserved for configuration");
@@ -406,18 +453,18 @@ impl Visitor for Judge<'_> {
                 about(path, "hosted/reserved-config-name", message)
                     .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
             );
-            return false;
+            return true;
         }
         if entry.name.as_encoded_bytes().starts_with(b".") {
             self.leave_out(path, scope, "its name begins with a dot");
-            return false;
+            return true;
         }
         if !self.is_regular(path, scope, entry.kind) {
-            return false;
+            return true;
         }
         let Some(format) = Format::of(&entry.name.to_string_lossy()) else {
             self.leave_out_unsupported(path, scope);
-            return false;
+            return true;
         };
         let anchor =
             if scope == Scope::Global { self.place.mounted.as_path() } else { &context.owner };

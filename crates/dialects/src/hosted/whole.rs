@@ -48,7 +48,10 @@ impl Here {
     fn is_plain(&self) -> bool {
         let config = &self.resolution.config;
         let is_default = |pattern: &super::ConfigPattern| pattern.origin.is_none();
-        config.include_files.iter().all(is_default) && !config.ignore_ancestor_context.value
+        let climbs = |pattern: &super::ConfigPattern| pattern.pattern.contains("..");
+        config.include_files.iter().all(is_default)
+            && !config.exclude_files.iter().any(climbs)
+            && !config.ignore_ancestor_context.value
     }
 }
 

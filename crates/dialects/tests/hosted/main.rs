@@ -4,6 +4,7 @@
 mod cases;
 mod configuration;
 mod context_files;
+mod exclusions;
 mod names;
 mod properties;
 

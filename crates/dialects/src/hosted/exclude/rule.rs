@@ -1,0 +1,373 @@
+//! One exclude pattern, read as an include pattern is: `.`, `..` and doubled separators mean what
+//! they mean in a path.
+
+use std::path::PathBuf;
+
+use brief_syntax::glob::{Glob, GlobProblem};
+
+use crate::hosted::pattern::{OPTIONS, escaped, is_plain, with_slashes};
+
+/// Patterns that one pattern may stand for.
+const ALTERNATIVES: usize = 1_000;
+
+/// Bytes of one of them while braces are put in.
+const ALTERNATIVE_BYTES: usize = 64 * 1024;
+
+/// What a pattern takes out.
+#[derive(Debug)]
+pub(super) enum Rule {
+    /// Every file.
+    Everything,
+    /// Files and directories of a name, at any depth.
+    Name(Covering),
+    /// What lies at a way from a directory, so many directories above it.
+    Path {
+        /// How many `..` the pattern begins with.
+        climbs: usize,
+        /// The rest.
+        pattern: Covering,
+    },
+    /// What lies at a way from the top of the file system.
+    Absolute(Covering),
+}
+
+/// A pattern that covers what it matches and, where that is a directory, all below it.
+#[derive(Debug)]
+pub(super) struct Covering {
+    glob: Glob,
+    /// Whether it can name a directory: one of only wildcards is about the files at its place.
+    names: bool,
+    /// Whether it can name a directory whose name begins with a dot: a star does not stand for one.
+    names_hidden: bool,
+}
+
+impl Covering {
+    fn new(text: &str) -> Result<Covering, GlobProblem> {
+        let glob = Glob::with_options(text, OPTIONS).map_err(|error| error.problem())?;
+        let last = segments(text).last().map_or("", |last| last.text);
+        let names = is_plain(last) || last.chars().any(char::is_alphanumeric);
+        Ok(Covering { glob, names, names_hidden: !last.starts_with(['*', '?']) })
+    }
+
+    /// Returns whether it matches a file of that name.
+    pub(super) fn matches_file(&self, name: &str) -> bool {
+        self.glob.matches(name)
+    }
+
+    /// Returns whether it matches the path itself.
+    pub(super) fn matches(&self, way: &str) -> bool {
+        self.glob.matches(way)
+    }
+
+    /// Returns whether it matches the name of a directory on the way.
+    pub(super) fn matches_directory_of(&self, way: &str) -> bool {
+        let Some((above, _)) = way.rsplit_once('/') else { return false };
+        !is_climbing(way)
+            && above.split('/').any(|name| self.may_name(name) && self.glob.matches(name))
+    }
+
+    /// Returns whether it matches the path or a directory on the way.
+    pub(super) fn covers(&self, way: &str) -> bool {
+        self.glob.matches(way)
+            || !is_climbing(way)
+                && way.match_indices('/').any(|(end, _)| {
+                    let directory = &way[..end];
+                    let name = directory.rsplit('/').next().unwrap_or(directory);
+                    self.may_name(name) && self.glob.matches(directory)
+                })
+    }
+
+    fn may_name(&self, directory: &str) -> bool {
+        self.names && (self.names_hidden || !directory.starts_with('.'))
+    }
+}
+
+fn is_climbing(way: &str) -> bool {
+    way == ".." || way.starts_with("../")
+}
+
+/// Returns whether a pattern begins at the home directory.
+pub(super) fn is_of_home(written: &str) -> bool {
+    let written = written.trim();
+    written == "~" || written.starts_with("~/") || written.starts_with("~\\")
+}
+
+/// Reads a pattern. The words are for a message when it is not what it seems to be.
+pub(super) fn read(written: &str, homes: &[PathBuf]) -> (Vec<Rule>, Option<String>) {
+    let text = with_slashes(written.trim());
+    let texts: Vec<(String, bool)> = match text.strip_prefix('~').filter(|_| !homes.is_empty()) {
+        Some(rest) => homes
+            .iter()
+            .map(|home| (format!("{}/{rest}", escaped(&home.to_string_lossy())), true))
+            .collect(),
+        None => vec![(text, false)],
+    };
+    let mut rules = Vec::with_capacity(texts.len());
+    let mut problem = None;
+    for (text, is_of_home) in &texts {
+        match rules_of(text, *is_of_home) {
+            Ok(more) => rules.extend(more),
+            Err(Unread::Syntax(error)) => {
+                problem = Some(format!("is not a glob and is taken as it is: {error}"));
+                // What is longer than any path matches none.
+                let plain = rules_of(&escaped(text), *is_of_home);
+                rules.extend(plain.into_iter().flatten());
+            }
+            Err(Unread::TooMany) => {
+                problem = Some(format!(
+                    "stands for more than {ALTERNATIVES} patterns, so everything is left out"
+                ));
+                rules.push(Rule::Everything);
+            }
+        }
+    }
+    (rules, problem)
+}
+
+enum Unread {
+    Syntax(GlobProblem),
+    TooMany,
+}
+
+fn rules_of(text: &str, is_of_home: bool) -> Result<Vec<Rule>, Unread> {
+    let texts = match Glob::with_options(text, OPTIONS).map_err(|error| error.problem()) {
+        Err(GlobProblem::TooLong) => alternatives(text)?,
+        Err(problem) => return Err(Unread::Syntax(problem)),
+        // Only a path within braces has to be taken apart.
+        Ok(_) if has_steps_in_braces(text) => match alternatives(text) {
+            Err(_) if !has_dots(text) => vec![text.to_owned()],
+            texts => texts?,
+        },
+        Ok(_) => vec![text.to_owned()],
+    };
+    let mut ways = Vec::new();
+    for text in &texts {
+        walk(text, &mut ways)?;
+    }
+    ways.into_iter().map(|way| way.into_rule(is_of_home).map_err(Unread::Syntax)).collect()
+}
+
+/// A pattern without `.`, `..` (but at its beginning) and empty steps.
+#[derive(Debug, Clone, Default)]
+struct Way<'t> {
+    climbs: usize,
+    steps: Vec<&'t str>,
+    is_directory: bool,
+}
+
+impl Way<'_> {
+    fn into_rule(self, is_of_home: bool) -> Result<Rule, GlobProblem> {
+        let Way { climbs, mut steps, is_directory } = self;
+        // A pattern that leads back to where it starts names that directory.
+        if steps.is_empty() && climbs == 0 && !is_of_home {
+            return Ok(Rule::Everything);
+        }
+        if is_directory || steps.is_empty() {
+            steps.push("**");
+        }
+        let text = steps.join("/");
+        if is_of_home {
+            return Ok(Rule::Absolute(Covering::new(&text)?));
+        }
+        Ok(match climbs {
+            0 if text == "*" => Rule::Everything,
+            0 if !text.contains('/') => Rule::Name(Covering::new(&text)?),
+            _ => Rule::Path { climbs, pattern: Covering::new(&text)? },
+        })
+    }
+}
+
+/// Follows a pattern step by step. `**/..` is any directory, and the one above where the stars
+/// stand for none: two ways.
+fn walk<'t>(text: &'t str, ways: &mut Vec<Way<'t>>) -> Result<(), Unread> {
+    let first = ways.len();
+    ways.push(Way::default());
+    for Segment { text: step, is_last } in segments(text) {
+        match step {
+            "" | "." => {
+                let is_directory = step.is_empty() && is_last;
+                ways[first..].iter_mut().for_each(|way| way.is_directory = is_directory);
+            }
+            ".." => {
+                for index in first..ways.len() {
+                    if ways[index].steps.last() == Some(&"**") {
+                        ways.push(ways[index].clone());
+                        ways[index].steps.pop();
+                    }
+                    up(&mut ways[index]);
+                }
+            }
+            step => ways[first..].iter_mut().for_each(|way| way.steps.push(step)),
+        }
+        if ways.len() > ALTERNATIVES {
+            return Err(Unread::TooMany);
+        }
+    }
+    Ok(())
+}
+
+fn up(way: &mut Way<'_>) {
+    if way.steps.pop().is_none() {
+        way.climbs += 1;
+    }
+}
+
+struct Segment<'t> {
+    text: &'t str,
+    is_last: bool,
+}
+
+/// Splits a pattern at the separators outside of braces and classes.
+fn segments(text: &str) -> impl Iterator<Item = Segment<'_>> {
+    let mut start = Some(0);
+    std::iter::from_fn(move || {
+        let from = start?;
+        let end = marks(&text[from..]).find(|mark| mark.character == '/' && mark.depth == 0);
+        let end = end.map(|mark| from + mark.at);
+        start = end.map(|end| end + 1);
+        Some(Segment { text: &text[from..end.unwrap_or(text.len())], is_last: end.is_none() })
+    })
+}
+
+/// A character of a pattern that divides it.
+struct Mark {
+    at: usize,
+    character: char,
+    /// How many braces are open around it; a brace is inside of itself.
+    depth: usize,
+}
+
+/// Finds separators, braces and what stands between alternatives, outside of classes.
+fn marks(text: &str) -> impl Iterator<Item = Mark> {
+    let (mut depth, mut in_class, mut is_escaped) = (0_usize, false, false);
+    text.char_indices().filter_map(move |(at, character)| {
+        if std::mem::take(&mut is_escaped) {
+            return None;
+        }
+        match character {
+            '\\' => is_escaped = true,
+            ']' => in_class = false,
+            _ if in_class => {}
+            '[' => in_class = true,
+            '{' => {
+                depth += 1;
+                return Some(Mark { at, character, depth });
+            }
+            '}' => {
+                depth = depth.saturating_sub(1);
+                return Some(Mark { at, character, depth: depth + 1 });
+            }
+            '/' => return Some(Mark { at, character, depth }),
+            ',' | '|' if depth > 0 => return Some(Mark { at, character, depth }),
+            _ => {}
+        }
+        None
+    })
+}
+
+/// Returns whether alternatives are steps of a path, so that they have to be put in before it is
+/// followed.
+fn has_steps_in_braces(text: &str) -> bool {
+    text.contains('{') && (has_dots(text) || marks(text).any(|m| m.character == '/' && m.depth > 0))
+}
+
+fn has_dots(text: &str) -> bool {
+    text.split(['/', '{', '}', ',', '|']).any(|piece| matches!(piece, "." | ".."))
+}
+
+/// Puts each alternative of each pair of braces in.
+fn alternatives(text: &str) -> Result<Vec<String>, Unread> {
+    let mut done = Vec::new();
+    let mut open = vec![text.to_owned()];
+    while let Some(text) = open.pop() {
+        if done.len() + open.len() > ALTERNATIVES || text.len() > ALTERNATIVE_BYTES {
+            return Err(Unread::TooMany);
+        }
+        let Some((before, parts, after)) = braces(&text) else {
+            done.push(text);
+            continue;
+        };
+        if parts.len() > ALTERNATIVES {
+            return Err(Unread::TooMany);
+        }
+        open.extend(parts.iter().rev().map(|part| format!("{before}{part}{after}")));
+    }
+    Ok(done)
+}
+
+/// Finds the first pair of braces: what stands before, in and after them.
+fn braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let mut outer = marks(text).filter(|mark| mark.depth == 1 && mark.character != '/');
+    let first = outer.next()?;
+    let (mut start, mut parts) = (first.at + 1, Vec::new());
+    for mark in outer {
+        parts.push(&text[start..mark.at]);
+        start = mark.at + 1;
+        if mark.character == '}' {
+            return Some((&text[..first.at], parts, &text[start..]));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_shown(written: &str) -> Vec<String> {
+        let (rules, _) = read(written, &[PathBuf::from("/h")]);
+        let show = |rule: &Rule| match rule {
+            Rule::Everything => "all".to_owned(),
+            Rule::Name(pattern) => format!("name {}", pattern.glob.as_str()),
+            Rule::Path { climbs, pattern } => format!("{climbs} {}", pattern.glob.as_str()),
+            Rule::Absolute(pattern) => format!("/ {}", pattern.glob.as_str()),
+        };
+        rules.iter().map(show).collect()
+    }
+
+    #[test]
+    fn steps_are_followed_as_in_a_path() {
+        for (written, expected) in [
+            ("docs/./p.md", &["0 docs/p.md"][..]),
+            (" docs//p.md ", &["0 docs/p.md"]),
+            ("docs/../docs/p.md", &["0 docs/p.md"]),
+            ("docs/*/../p.md", &["0 docs/p.md"]),
+            ("../../a/p.md", &["2 a/p.md"]),
+            ("a/../../p.md", &["1 p.md"]),
+            ("..", &["1 **"]),
+            ("docs/..", &["all"]),
+            (".", &["all"]),
+            ("/", &["all"]),
+            ("docs/", &["0 docs/**"]),
+            ("docs/.", &["name docs"]),
+            ("a/**/../p.md", &["name p.md", "0 a/**/p.md"]),
+            ("{docs/./a,b}.md", &["0 docs/a.md", "name b.md"]),
+            ("{.,..}/p.md", &["name p.md", "1 p.md"]),
+            ("a{b,c}/d", &["0 a{b,c}/d"]),
+            ("[a/b]/./c", &["0 [a/b]/c"]),
+            ("~/./x/../p.md", &["/ h/p.md"]),
+            ("~", &["/ h/**"]),
+            ("docs/./[p.md", &[r"0 docs/\[p.md"]),
+        ] {
+            assert_eq!(read_shown(written), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_leaves_everything_out() {
+        let bomb = "{./a,b}".repeat(20);
+        let (rules, problem) = read(&bomb, &[]);
+        assert!(matches!(rules.as_slice(), [Rule::Everything]));
+        assert!(problem.unwrap().contains("everything is left out"));
+        let stars = "**/../".repeat(200);
+        assert!(matches!(read(&stars, &[]).0.as_slice(), [Rule::Everything]));
+        // Without steps inside, braces are left to the glob.
+        let wide = "{a/b,c}".repeat(20);
+        assert_eq!(read_shown(&wide), [format!("0 {wide}")]);
+        // A list that is too long for one glob is many.
+        let long = format!("docs/{{{}p.md}}", "some-name.md,".repeat(400));
+        assert_eq!(read(&long, &[]).0.len(), 401);
+        let deep = "{".repeat(100_000);
+        let _ = read(&deep, &[]);
+    }
+}
