@@ -292,6 +292,18 @@ pub enum Reason<'s> {
         /// That place.
         origin: Origin<'s>,
     },
+    /// It is an installed item as another client gets it.
+    OtherVariant {
+        /// The client that it was compiled for.
+        client: &'s str,
+    },
+    /// It lies beside an installed item, which links to it where it is needed.
+    Beside {
+        /// What the item is, such as `rule`.
+        kind: &'static str,
+        /// The item.
+        name: &'s str,
+    },
     /// There is no room for it.
     OverBudget {
         /// What it costs.
@@ -369,6 +381,12 @@ impl fmt::Display for About<'_, '_> {
             }
             Reason::SameTextLoaded { client, origin } => {
                 write!(formatter, "{client} loads the same text from {}", self.place(origin))
+            }
+            Reason::OtherVariant { client } => {
+                write!(formatter, "it is the copy of the item for {client}")
+            }
+            Reason::Beside { kind, name } => {
+                write!(formatter, "a supporting file of the {kind} `{name}`")
             }
             Reason::OverBudget { tokens, budget } => {
                 write!(formatter, "its {tokens} tokens do not fit into the budget of {budget}")

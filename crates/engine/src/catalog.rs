@@ -13,12 +13,14 @@ use brief_dialects::portable::{self, Portable};
 use brief_dialects::structured::Structured;
 use brief_dialects::tasks::{self, Tasks};
 use brief_dialects::{
-    Answer, Dialect, Likeness, Moment, PathQuestion, ProjectFiles, Reached, Reader, Reason, Shelf,
+    Answer, Candidate, Dialect, Likeness, Moment, PathQuestion, ProjectFiles, Reached, Reader,
+    Reason, Shelf,
 };
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic};
 
+use crate::installed::Variants;
 use crate::{installed, order, repetition};
 
 /// Every dialect, in the order in which what is equally general is delivered. A new one is one line
@@ -86,6 +88,9 @@ impl Dialects<'_> {
             Dialects::Only(names) => {
                 names.contains(&dialect.name())
                     || names.contains(&portable::NAME) && installed::is_holder(dialect.name())
+                    // Its locks tell which of the files are not the dialect's own.
+                    || dialect.name() == portable::NAME
+                        && names.iter().any(|name| installed::is_holder(name))
             }
             Dialects::Except(names) => !names.contains(&dialect.name()),
         })
@@ -96,8 +101,10 @@ impl Dialects<'_> {
     /// Returns the names to keep, when more is read.
     fn kept(self) -> Option<Vec<&'static str>> {
         let Dialects::Only(names) = self else { return None };
+        let is_wider = |name: &&str| *name == portable::NAME || installed::is_holder(name);
         let asked = DIALECTS.iter().map(|dialect| dialect.name());
-        names.contains(&portable::NAME).then(|| asked.filter(|name| names.contains(name)).collect())
+        let kept = || asked.filter(|name| names.contains(name)).collect();
+        names.iter().any(is_wider).then(kept)
     }
 }
 
@@ -206,7 +213,7 @@ impl Catalog {
             answer
         }));
         if !installed.is_empty() {
-            installed::rename(&installed, &mut answer, moment);
+            installed::rename(installed, &mut answer, moment);
         }
         if is_short {
             let is_loaded = |reason: &Reason<'_>| matches!(reason, Reason::LoadedByClient { .. });
@@ -238,11 +245,15 @@ impl Catalog {
     /// [`Catalog::whole`]. Repetitions are told, too.
     pub fn reach<'c>(&'c self, moment: &Moment, tell: &mut dyn FnMut(Reached<'c>)) {
         let Some(files) = &self.files else { return };
-        let installed = self.installed();
+        let variants = self.variants(moment);
         for shelf in &self.shelves {
             shelf.reach(moment, files, &mut |mut reached| {
+                let is_loaded = matches!(reached.candidate, Candidate::Loaded(_));
                 let (dialect, kind, name, path) = reached.candidate.called();
-                if let Some(label) = installed::label(&installed, dialect, path) {
+                if let Some((label, other)) = variants.label(dialect, path) {
+                    if other.is_some() && !is_loaded {
+                        return;
+                    }
                     (*dialect, *kind, *name) = label;
                 }
                 if self.only.as_ref().is_none_or(|only| only.contains(dialect)) {
@@ -250,6 +261,17 @@ impl Catalog {
                 }
             });
         }
+    }
+
+    /// Returns which copy of each installed item counts, over the whole project.
+    fn variants(&self, moment: &Moment) -> Variants<'_> {
+        let installed = self.installed();
+        let mut listed = Answer::default();
+        if !installed.is_empty() {
+            let everything = Moment { target: None, ..moment.clone() };
+            self.shelves.iter().for_each(|shelf| shelf.resolve(&everything, &mut listed));
+        }
+        Variants::choose(installed, &listed, moment.client.as_deref())
     }
 
     /// Returns the shelves of the dialects that were asked for: others were read only for what is

@@ -1,68 +1,124 @@
 //! Installed items in an answer.
 //!
-//! An item from a registry lies among the files that its client reads, and is read with them. In an
-//! answer it is what it was written as: a portable rule, skill or agent.
+//! An item from a registry lies among the files that clients read, once for each client, and is read
+//! with them. In an answer it is what it was written as, one portable rule, skill or agent: in the
+//! words of the client that asks, never in those of another one (ruling G14).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
-use brief_dialects::portable::{self, Installed, Kind};
+use brief_dialects::portable::{self, Installed, Kind, Piece};
 use brief_dialects::{Answer, Moment, Name, Reason, native, tasks};
-
-/// What a rule is called.
-const RULE: &str = Kind::Rule.as_str();
 
 /// The dialects whose files can be installed ones.
 const HOLDERS: [&str; 2] = [native::NAME, tasks::NAME];
 
-/// Returns what a file of a dialect is called when it is an installed one.
-pub(crate) fn label<'c>(
-    installed: &[&'c Installed],
-    dialect: &str,
-    path: &std::path::Path,
-) -> Option<(&'static str, &'static str, Name<'c>)> {
-    if !HOLDERS.contains(&dialect) {
-        return None;
-    }
-    let piece = installed.iter().find_map(|installed| installed.at(path))?;
-    Some((portable::NAME, piece.kind.as_str(), Name::Text(&piece.name)))
+/// The client that reads rules from `.agents`, because `opencode.json` lists them.
+const LISTING_CLIENT: &str = "opencode";
+
+/// What an installed file is called in an answer: dialect, kind and name.
+pub(crate) type Label<'c> = (&'static str, &'static str, Name<'c>);
+
+/// The installed items of a catalog, and which copy of each counts for who asks.
+pub(crate) struct Variants<'c> {
+    installed: Vec<&'c Installed>,
+    chosen: HashMap<(usize, usize), Option<&'c Path>>,
 }
 
-/// The client that reads rules from `.agents`, and knows no files that a rule is for.
-const UNSCOPED_CLIENT: &str = "opencode";
+impl<'c> Variants<'c> {
+    /// Chooses among the copies that an answer has found.
+    pub(crate) fn choose(
+        installed: Vec<&'c Installed>,
+        answer: &Answer<'c>,
+        client: Option<&str>,
+    ) -> Variants<'c> {
+        let mut variants = Variants { installed, chosen: HashMap::new() };
+        if variants.installed.is_empty() {
+            return variants;
+        }
+        let items = answer.items.iter().map(|applied| (applied.item.dialect, applied.item.path));
+        // A copy that gave way to another one of the same text is not there to be chosen.
+        let left_out = answer.left_out.iter().filter(|left_out| !is_repeated(&left_out.reason));
+        let left_out = left_out.map(|left_out| (left_out.dialect, left_out.path));
+        let found = items.chain(left_out).filter(|(dialect, _)| HOLDERS.contains(dialect));
+        let listed: Vec<&Path> = found.map(|(_, path)| path).collect();
+        let found: HashSet<&Path> = listed.iter().copied().collect();
+        for path in listed {
+            let Some((key, piece)) = variants.piece(path) else { continue };
+            variants.chosen.entry(key).or_insert_with(|| {
+                let copy = piece.item.copy_for(client, |path| found.contains(path));
+                copy.map(|copy| copy.path.as_path())
+            });
+        }
+        variants
+    }
 
-/// Calls installed items by their own names, and lets the copy of a rule that knows no files follow
-/// the copies that do.
-pub(crate) fn rename<'c>(installed: &[&'c Installed], answer: &mut Answer<'c>, moment: &Moment) {
-    let mut elsewhere: HashMap<Name<'c>, Reason<'c>> = HashMap::new();
+    /// Returns the item that a file belongs to, with what tells it from all others.
+    fn piece(&self, path: &Path) -> Option<((usize, usize), Piece<'c>)> {
+        let mut all = self.installed.iter().enumerate();
+        all.find_map(|(place, installed)| {
+            let piece = installed.at(path)?;
+            Some(((place, piece.index), piece))
+        })
+    }
+
+    /// Returns what a file of a dialect is called when it is an installed one, and why it is not the
+    /// copy that counts, if it is not.
+    pub(crate) fn label(
+        &self,
+        dialect: &str,
+        path: &Path,
+    ) -> Option<(Label<'c>, Option<Reason<'c>>)> {
+        if !HOLDERS.contains(&dialect) {
+            return None;
+        }
+        let (key, Piece { item, copy, .. }) = self.piece(path)?;
+        let label = (portable::NAME, item.kind.as_str(), Name::Text(&item.name));
+        let reason = match copy {
+            None => Some(Reason::Beside { kind: item.kind.as_str(), name: &item.name }),
+            Some(_) if self.chosen.get(&key).copied().flatten() == Some(path) => None,
+            Some(copy) => Some(Reason::OtherVariant { client: &copy.client }),
+        };
+        Some((label, reason))
+    }
+}
+
+/// Calls installed items by their own names, and leaves out every copy but the one for who asks.
+pub(crate) fn rename<'c>(installed: Vec<&'c Installed>, answer: &mut Answer<'c>, moment: &Moment) {
+    let client = moment.client.as_deref();
+    let variants = Variants::choose(installed, answer, client);
     for left_out in &mut answer.left_out {
-        if let Some((dialect, kind, name)) = label(installed, left_out.dialect, left_out.path) {
-            (left_out.dialect, left_out.kind, left_out.name) = (dialect, kind, name);
-            if kind == RULE && matches!(left_out.reason, Reason::NoGlob { .. }) {
-                elsewhere.entry(name).or_insert_with(|| left_out.reason.clone());
+        if let Some((label, other)) = variants.label(left_out.dialect, left_out.path) {
+            (left_out.dialect, left_out.kind, left_out.name) = label;
+            let is_loaded = matches!(left_out.reason, Reason::LoadedByClient { .. });
+            if let Some(other) = other.filter(|_| !is_loaded && !is_repeated(&left_out.reason)) {
+                left_out.reason = other;
             }
         }
     }
     let mut kept = Vec::with_capacity(answer.items.len());
     for mut applied in std::mem::take(&mut answer.items) {
         let item = &mut applied.item;
-        let Some((dialect, kind, name)) = label(installed, item.dialect, item.path) else {
+        let Some((label, other)) = variants.label(item.dialect, item.path) else {
             kept.push(applied);
             continue;
         };
-        let is_unscoped_copy = item.dialect == tasks::NAME && kind == RULE;
-        (item.dialect, item.kind, item.name) = (dialect, kind, name);
-        let reason = match moment.client.as_deref() {
-            _ if !is_unscoped_copy => None,
-            Some(UNSCOPED_CLIENT) => Some(Reason::LoadedByClient { client: UNSCOPED_CLIENT }),
-            _ => elsewhere.get(&name).cloned(),
-        };
-        match reason {
+        let is_listed = item.dialect == tasks::NAME
+            && label.1 == Kind::Rule.as_str()
+            && client == Some(LISTING_CLIENT);
+        (item.dialect, item.kind, item.name) = label;
+        let loaded = is_listed.then_some(Reason::LoadedByClient { client: LISTING_CLIENT });
+        match other.or(loaded) {
             Some(reason) => answer.left_out.push(applied.leave_out(reason)),
             None => kept.push(applied),
         }
     }
     answer.items = kept;
     answer.left_out.sort_by_key(|left_out| left_out.level);
+}
+
+fn is_repeated(reason: &Reason<'_>) -> bool {
+    matches!(reason, Reason::SameText { .. } | Reason::SameTextLoaded { .. })
 }
 
 /// Returns whether a dialect must be read for the sake of installed items.

@@ -1,12 +1,12 @@
 //! Which files of a search root came from a registry.
 //!
 //! A rule that was installed lies where rules of the project lie, but it is somebody else's text: what it
-//! asks to execute is executed only when its exact content is trusted (ruling G7). The locks tell.
+//! asks to execute is executed only when its exact content is trusted (ruling G7), and it is one item,
+//! however many copies there are for clients (ruling G14). The locks tell.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use brief_engine::tasks::{Author, Origin, SearchRoot};
+use brief_engine::tasks::{Author, FromElsewhere, Origin, SearchRoot};
 use brief_registry::lock::{FILE_NAME, Lock};
 use brief_syntax::limits;
 use brief_syntax::system::ReadError;
@@ -16,14 +16,14 @@ use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Returns the installed files of all search roots, by their path with all links followed. A root whose
-/// lock cannot be read is somebody else's as a whole.
+/// Returns the installed files of all search roots. A root whose lock cannot be read is somebody else's as
+/// a whole.
 pub(super) fn files(
     ui: &mut Ui,
     session: &Session,
     roots: &mut [SearchRoot],
-) -> Result<BTreeSet<PathBuf>, CommandError> {
-    let mut installed = BTreeSet::new();
+) -> Result<FromElsewhere, CommandError> {
+    let mut installed = FromElsewhere::default();
     let project = installation::project_root(session)?;
     for root in roots.iter_mut().filter(|root| root.author == Author::User) {
         let (outputs, lock) = match root.origin {
@@ -34,31 +34,35 @@ pub(super) fn files(
             },
             _ => (root.path.clone(), root.path.join(FILE_NAME)),
         };
-        match locked(session, &outputs, &lock) {
-            Ok(files) => installed.extend(files),
-            Err(problem) => {
-                let path = lock.display();
-                ui.warning(&format!(
-                    "`{path}` cannot be read: {problem}; nothing in `{}` is executed",
-                    root.path.display()
-                ))?;
-                root.author = Author::Remote;
-            }
+        if let Err(problem) = add(session, &outputs, &lock, &mut installed) {
+            let path = lock.display();
+            ui.warning(&format!(
+                "`{path}` cannot be read: {problem}; nothing in `{}` is executed",
+                root.path.display()
+            ))?;
+            root.author = Author::Remote;
         }
     }
     Ok(installed)
 }
 
-/// Returns the files that a lock names; none when there is no lock.
-fn locked(session: &Session, outputs: &Path, lock: &Path) -> Result<Vec<PathBuf>, String> {
+/// Adds the files that a lock names; nothing when there is no lock.
+fn add(
+    session: &Session,
+    outputs: &Path,
+    lock: &Path,
+    installed: &mut FromElsewhere,
+) -> Result<(), String> {
     let system = session.system();
     let bytes = match system.read(lock, limits::BUILD_RECORD_BYTES) {
         Ok(bytes) => bytes,
-        Err(ReadError::Missing) => return Ok(Vec::new()),
+        Err(ReadError::Missing) => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
-    let lock = Lock::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lock = Lock::parse(&text).map_err(|error| error.to_string())?;
     let top = system.resolve_dir(outputs).map_err(|error| error.to_string())?;
     let paths = lock.items.values().flat_map(|item| item.files.keys());
-    Ok(paths.map(|path| top.join(path)).collect())
+    installed.files.extend(paths.map(|path| top.join(path)));
+    installed.items.add(&top, &text).map_err(|error| error.to_string())
 }

@@ -62,6 +62,7 @@ mod install_sources;
 mod install_sync;
 #[cfg(unix)]
 mod install_update;
+mod install_variants;
 mod lint;
 mod mcp_servers;
 mod moments;

@@ -21,3 +21,26 @@ fn nothing_is_wrong_with_our_own_files() {
         }
     }
 }
+
+/// Who looks for installed items knows the places of these profiles, and no others.
+#[test]
+fn installed_items_are_looked_for_where_our_own_files_put_them() {
+    use std::collections::BTreeSet;
+
+    use brief_dialects::portable::OUTPUTS;
+
+    use super::{Profiles, Scope};
+
+    let mut places = BTreeSet::new();
+    for profile in Profiles::builtin().iter() {
+        for (kind, layout) in profile.layouts() {
+            for scope in [Scope::Project, Scope::Home] {
+                let path = layout.path_in(scope).fill("{}");
+                places.insert((kind, profile.id().to_owned(), path));
+            }
+        }
+    }
+    let known =
+        OUTPUTS.iter().map(|&(kind, client, path)| (kind, client.to_owned(), path.to_owned()));
+    assert_eq!(places, known.collect());
+}

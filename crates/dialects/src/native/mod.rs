@@ -41,10 +41,12 @@ mod model;
 mod parse;
 mod places;
 mod read;
+mod readers;
 mod resolve;
 mod shelf;
 
 pub use places::CLIENTS;
+pub use readers::reads;
 pub use shelf::{Native, owner_of};
 
 use places::PROJECT;

@@ -1,30 +1,79 @@
-//! Which files of a project are installed items: what `brief.lock` says about them.
+//! Which files of a project are one installed item, and which client each was written for.
 //!
-//! For names in an answer, and for which texts are copies of one. Nothing is trusted, written or removed because of it, so the
-//! lines that the lock consists of are looked at one by one, and what is none of ours is passed by:
-//! a lock with ten thousand files must not slow down a question.
+//! An item is compiled once for each client, so it lies in a project several times. It is one item all
+//! the same (ruling G14): who asks gets the copy of its client, and nobody gets the copies of others.
+//! The locks tell which files belong together. Nothing is trusted, written or removed because of it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::locked::{LockProblem, LockedFiles, locked_files};
 use super::model::Kind;
+use crate::native;
 
 /// The name of the lock.
 pub(crate) const LOCK_NAME: &str = "brief.lock";
 
-/// The installed files of a project.
+/// Where the clients of the document find an item, in the order in which one is chosen when no client
+/// asks: those that know which files a rule is for come first. `{}` stands for the item's name.
+///
+/// These are the paths of the built-in profiles; a test of the crate `clients` holds them together.
+pub const OUTPUTS: [(Kind, &str, &str); 13] = [
+    (Kind::Rule, "claude", ".claude/rules/{}.md"),
+    (Kind::Rule, "copilot", ".github/instructions/{}.instructions.md"),
+    (Kind::Rule, "copilot", ".copilot/instructions/{}.instructions.md"),
+    (Kind::Rule, "opencode", ".agents/rules/{}/RULE.md"),
+    (Kind::Skill, "claude", ".claude/skills/{}/SKILL.md"),
+    (Kind::Skill, "copilot", ".github/skills/{}/SKILL.md"),
+    (Kind::Skill, "copilot", ".copilot/skills/{}/SKILL.md"),
+    (Kind::Skill, "opencode", ".agents/skills/{}/SKILL.md"),
+    (Kind::Agent, "claude", ".claude/agents/{}.md"),
+    (Kind::Agent, "copilot", ".github/agents/{}.agent.md"),
+    (Kind::Agent, "copilot", ".copilot/agents/{}.agent.md"),
+    (Kind::Agent, "opencode", ".opencode/agents/{}.md"),
+    (Kind::Agent, "opencode", ".config/opencode/agents/{}.md"),
+];
+
+/// The installed items of a project.
 #[derive(Debug, Default)]
 pub struct Installed {
-    files: HashMap<PathBuf, Piece>,
+    items: Vec<InstalledItem>,
+    /// Every text of an item: its place in `items`, and its place among the copies if it is one.
+    files: HashMap<PathBuf, (usize, Option<usize>)>,
 }
 
-/// The item that a file belongs to.
+/// One item, with a copy for each client that it was compiled for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct InstalledItem {
     /// What it is.
     pub kind: Kind,
     /// Its name.
     pub name: String,
+    /// The copies, the one for everybody first.
+    pub copies: Vec<ClientCopy>,
+}
+
+/// An item as one client gets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientCopy {
+    /// The client that it was compiled for.
+    pub client: Cow<'static, str>,
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// The file below the directory that the lock is about, with `/`.
+    pub slashed: String,
+}
+
+/// A file of an installed item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece<'i> {
+    /// The item.
+    pub item: &'i InstalledItem,
+    /// The place of the item among all, which tells it from others of its name.
+    pub index: usize,
+    /// The copy that the file is; `None` for what lies beside an item.
+    pub copy: Option<&'i ClientCopy>,
 }
 
 impl Installed {
@@ -38,40 +87,96 @@ impl Installed {
         self.files.len()
     }
 
-    /// Returns the item that a file belongs to.
-    pub fn at(&self, path: &Path) -> Option<&Piece> {
-        self.files.get(path)
+    /// Returns the items, lock by lock.
+    pub fn items(&self) -> &[InstalledItem] {
+        &self.items
     }
 
-    /// Adds what the lock in a directory says.
-    pub(crate) fn add(&mut self, directory: &Path, lock: &str) {
-        let (mut kind, mut name) = (None, None);
-        let mut lines = lock.lines();
-        while let Some(line) = lines.next() {
-            if line.starts_with("[[") {
-                (kind, name) = (None, None);
-            } else if let Some(text) = field(line, "kind") {
-                kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == text);
-            } else if let Some(text) = field(line, "name") {
-                name = Some(text);
-            } else if line == "files = ["
-                && let (Some(kind), Some(name)) = (kind, name)
-            {
-                for line in lines.by_ref().take_while(|line| *line != "]") {
-                    // The path, and the SHA-256 after it. Guidance is text.
-                    let text = line.trim().trim_start_matches('"');
-                    let path = text.rsplit_once(' ').map(|(path, _)| path);
-                    let Some(path) = path.filter(|path| is_text(path)) else { continue };
-                    let piece = Piece { kind, name: name.to_owned() };
-                    self.files.insert(directory.join(path), piece);
+    /// Returns the item that a file belongs to.
+    pub fn at(&self, path: &Path) -> Option<Piece<'_>> {
+        let &(index, copy) = self.files.get(path)?;
+        let item = &self.items[index];
+        Some(Piece { item, index, copy: copy.map(|copy| &item.copies[copy]) })
+    }
+
+    /// Adds what a lock says about the files below a directory.
+    pub fn add(&mut self, directory: &Path, lock: &str) -> Result<(), LockProblem> {
+        for LockedFiles { kind, name, files } in locked_files(lock)? {
+            let index = self.items.len();
+            let mut copies: Vec<(usize, ClientCopy)> = Vec::new();
+            let mut beside = Vec::new();
+            for slashed in files.into_iter().filter(|path| is_text(path)) {
+                let path = directory.join(&slashed);
+                match client_of(kind, &name, &slashed) {
+                    Some((rank, client)) => {
+                        copies.push((rank, ClientCopy { client, path, slashed }));
+                    }
+                    None => beside.push(path),
                 }
             }
+            copies.sort_by_key(|(rank, _)| *rank);
+            let copies: Vec<ClientCopy> = copies.into_iter().map(|(_, copy)| copy).collect();
+            for (place, copy) in copies.iter().enumerate() {
+                self.files.insert(copy.path.clone(), (index, Some(place)));
+            }
+            self.files.extend(beside.into_iter().map(|path| (path, (index, None))));
+            self.items.push(InstalledItem { kind, name, copies });
         }
+        Ok(())
     }
 }
 
-fn field<'l>(line: &'l str, name: &str) -> Option<&'l str> {
-    line.strip_prefix(name)?.strip_prefix(" = \"")?.strip_suffix('"')
+impl InstalledItem {
+    /// Returns the copy for whoever asks, of those that are there: the client's own, else one that the
+    /// client reads; without a client, the one for everybody. `None` when all are for others.
+    pub fn copy_for(
+        &self,
+        client: Option<&str>,
+        is_there: impl Fn(&Path) -> bool,
+    ) -> Option<&ClientCopy> {
+        let mut there = self.copies.iter().filter(|copy| is_there(&copy.path));
+        let Some(client) = client else { return there.next() };
+        let there: Vec<&ClientCopy> = there.collect();
+        let own = there.iter().find(|copy| copy.client == variant_of(client));
+        // Some clients read other clients' rules, which may not be for them.
+        let may_read = self.kind != Kind::Rule;
+        let is_read = |copy: &&&ClientCopy| may_read && native::reads(client, &copy.slashed);
+        own.or_else(|| there.iter().find(is_read)).copied()
+    }
+}
+
+/// Returns the name under which items are compiled for a client: programs that share their files share
+/// their items.
+fn variant_of(client: &str) -> &str {
+    match client.split_once('-') {
+        Some(("copilot", _)) => "copilot",
+        _ => client,
+    }
+}
+
+/// Returns the client that a file of an item was compiled for, and its place in the order; `None` for
+/// a file that lies beside the item.
+fn client_of(kind: Kind, name: &str, path: &str) -> Option<(usize, Cow<'static, str>)> {
+    let is_it = |template: &str| {
+        let (before, after) = template.split_once("{}").unwrap_or((template, ""));
+        path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) == Some(name)
+    };
+    let known = OUTPUTS.iter().position(|(own, _, template)| *own == kind && is_it(template));
+    if let Some(rank) = known {
+        return Some((rank, Cow::Borrowed(OUTPUTS[rank].1)));
+    }
+    // A client that only the project knows: its directory has its name, and the file that of the item.
+    let (first, rest) = path.strip_prefix('.')?.split_once('/')?;
+    if matches!(first, "agents" | "claude" | "config" | "copilot" | "github" | "opencode") {
+        return None;
+    }
+    let (directory, file) = rest.rsplit_once('/').unwrap_or(("", rest));
+    let is_own_directory = directory.rsplit('/').next() == Some(name);
+    let is_copy = match file.strip_prefix(name) {
+        Some(ending) => ending.starts_with('.') && !is_own_directory,
+        None => is_own_directory && file == kind.entrypoint(),
+    };
+    is_copy.then(|| (OUTPUTS.len(), Cow::Owned(first.to_owned())))
 }
 
 fn is_text(path: &str) -> bool {
@@ -83,29 +188,91 @@ fn is_text(path: &str) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_lock_names_the_item_of_each_text() {
-        let lock = "version = 1\n\n[[source]]\nname = \"acme\"\n\n[[item]]\nkind = \"skill\"\nname = \"pdf\"\n\
-                    source = \"acme\"\nfiles = [\n    \".claude/skills/pdf/SKILL.md 0a\",\n    \
-                    \".claude/skills/pdf/run.py 0b program\",\n]\n\n[[item]]\nkind = \"rule\"\nname = \"go\"\n\
-                    files = [\n    \".claude/rules/go.md 0c\",\n]\n";
+    fn installed(items: &[(&str, &str, &[&str])]) -> Installed {
+        let mut lock = "version = 1\n".to_owned();
+        for (kind, name, files) in items {
+            lock.push_str(&format!(
+                "\n[[item]]\nkind = \"{kind}\"\nname = \"{name}\"\nfiles = [\n"
+            ));
+            files.iter().for_each(|file| lock.push_str(&format!("  \"{file} 0a\",\n")));
+            lock.push_str("]\n");
+        }
         let mut installed = Installed::default();
-        installed.add(Path::new("/p"), lock);
-        let piece = |kind, name: &str| Piece { kind, name: name.to_owned() };
-        let at = |path: &str| installed.at(Path::new(path));
-        assert_eq!(at("/p/.claude/skills/pdf/SKILL.md"), Some(&piece(Kind::Skill, "pdf")));
-        assert_eq!(at("/p/.claude/rules/go.md"), Some(&piece(Kind::Rule, "go")));
-        assert_eq!(at("/p/.claude/skills/pdf/run.py"), None);
+        installed.add(Path::new("/p"), &lock).unwrap();
+        installed
     }
 
+    fn chosen(installed: &Installed, client: Option<&str>) -> Option<String> {
+        let copy = installed.items()[0].copy_for(client, |_| true);
+        copy.map(|copy| copy.slashed.clone())
+    }
+
+    /// U20: the files of one item are one item, each with its client.
     #[test]
-    fn what_is_no_lock_of_ours_says_nothing() {
-        for lock in
-            ["", "files = [", "[[item]]\nname = \"x\"\nfiles = [\n    \"a.md 1\",\n", "<<<<<<< x\n"]
-        {
-            let mut installed = Installed::default();
-            installed.add(Path::new("/p"), lock);
-            assert!(installed.is_empty(), "{lock}");
+    fn a_lock_names_the_item_and_the_client_of_each_text() {
+        let installed = installed(&[
+            ("skill", "pdf", &[".claude/skills/pdf/SKILL.md", ".claude/skills/pdf/run.py"]),
+            ("rule", "go", &[".claude/rules/go.md", ".agents/rules/go/more.md"]),
+        ]);
+        let at = |path: &str| {
+            let piece = installed.at(Path::new(path))?;
+            let client = piece.copy.map(|copy| copy.client.clone().into_owned());
+            Some((piece.item.kind, piece.item.name.clone(), client))
+        };
+        let claude = || Some("claude".to_owned());
+        assert_eq!(
+            at("/p/.claude/skills/pdf/SKILL.md"),
+            Some((Kind::Skill, "pdf".to_owned(), claude()))
+        );
+        assert_eq!(at("/p/.claude/rules/go.md"), Some((Kind::Rule, "go".to_owned(), claude())));
+        assert_eq!(at("/p/.agents/rules/go/more.md"), Some((Kind::Rule, "go".to_owned(), None)));
+        assert_eq!(at("/p/.claude/skills/pdf/run.py"), None, "a program is no guidance");
+    }
+
+    /// U20: the asking client's variant, never another one's; without a client one for everybody.
+    #[test]
+    fn who_asks_gets_the_copy_of_its_client() {
+        let all = installed(&[(
+            "rule",
+            "go",
+            &[
+                ".agents/rules/go/RULE.md",
+                ".claude/rules/go.md",
+                ".github/instructions/go.instructions.md",
+            ],
+        )]);
+        for (client, path) in [
+            (None, Some(".claude/rules/go.md")),
+            (Some("claude"), Some(".claude/rules/go.md")),
+            (Some("copilot"), Some(".github/instructions/go.instructions.md")),
+            (Some("copilot-cli"), Some(".github/instructions/go.instructions.md")),
+            (Some("opencode"), Some(".agents/rules/go/RULE.md")),
+            (Some("codex"), None),
+        ] {
+            assert_eq!(chosen(&all, client).as_deref(), path, "{client:?}");
         }
+        let one = installed(&[("rule", "go", &[".claude/rules/go.md"])]);
+        assert_eq!(chosen(&one, Some("opencode")), None, "`audience: [claude]`");
+    }
+
+    /// With `layout = "shared"` a client reads the copy of another one.
+    #[test]
+    fn a_copy_that_a_client_reads_is_its_own() {
+        let skill = installed(&[("skill", "pdf", &[".claude/skills/pdf/SKILL.md"])]);
+        for client in ["claude", "copilot", "opencode"] {
+            let path = chosen(&skill, Some(client));
+            assert_eq!(path.as_deref(), Some(".claude/skills/pdf/SKILL.md"), "{client}");
+        }
+        assert_eq!(chosen(&skill, Some("codex")), None);
+    }
+
+    /// A client that only `brief.toml` knows has its own copy, too.
+    #[test]
+    fn a_client_of_the_project_is_known_by_its_directory() {
+        let files: &[&str] = &[".cursor/rules/go.mdc", ".claude/rules/go.md", ".x/go/RULE.md"];
+        let own = installed(&[("rule", "go", files)]);
+        assert_eq!(chosen(&own, Some("cursor")).as_deref(), Some(".cursor/rules/go.mdc"));
+        assert_eq!(chosen(&own, Some("x")).as_deref(), Some(".x/go/RULE.md"));
+        assert_eq!(chosen(&own, Some("windsurf")), None);
     }
 }

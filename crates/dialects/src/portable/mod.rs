@@ -13,6 +13,7 @@ mod fields;
 pub mod format;
 mod installed;
 pub mod links;
+mod locked;
 mod model;
 pub mod output;
 mod parse;
@@ -23,7 +24,8 @@ pub mod toml;
 
 pub use check::check;
 pub use fields::name_problem;
-pub use installed::{Installed, Piece};
+pub use installed::{ClientCopy, Installed, InstalledItem, OUTPUTS, Piece};
+pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, locked_files};
 pub use model::{
     Bundle, CAPABILITIES, Capability, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH,
     Override, Required, SCHEMA, SupportFile,

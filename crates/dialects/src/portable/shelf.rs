@@ -1,7 +1,12 @@
 //! The dialect as the engine sees it.
 
-use brief_syntax::Diagnostic;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::system::{ReadError, System};
 use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, Source, Span, limits};
 
 use crate::{Dialect, PathQuestion, Reader, Shelf, Way};
 
@@ -29,19 +34,71 @@ impl Dialect for Portable {
     }
 }
 
-/// What the locks say.
+/// What the locks say: the user's own, and those on the way.
 #[derive(Default)]
 struct Locks {
     installed: Installed,
     way: Way,
+    diagnostics: Vec<Diagnostic>,
+    is_started: bool,
+}
+
+impl Locks {
+    /// Reads what is installed for the user: the lock lies among the settings, the files at home.
+    fn read_home(&mut self, system: &dyn System) {
+        let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let Some(home) = absolute("HOME").or_else(|| absolute("USERPROFILE")) else { return };
+        let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+        let lock = config.join("brief").join(LOCK_NAME);
+        let content = system.read(&lock, limits::BUILD_RECORD_BYTES);
+        if matches!(content, Err(ReadError::Missing)) {
+            return;
+        }
+        let home = system.resolve_dir(&home).unwrap_or(home);
+        self.add(&home, &lock, content);
+    }
+
+    fn add(&mut self, directory: &Path, lock: &Path, content: Result<Vec<u8>, ReadError>) {
+        let outcome = match content {
+            Ok(bytes) => {
+                let added = self.installed.add(directory, &String::from_utf8_lossy(&bytes));
+                added.map_err(|problem| problem.to_string())
+            }
+            Err(ReadError::Missing) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(problem) = outcome {
+            let message = format!(
+                "the lock cannot be read, so installed items are taken for files of their clients: \
+                 {problem}"
+            );
+            let source = Arc::new(Source::unread(lock));
+            let help =
+                "upgrade `brief` if a newer one wrote it; else `brief sync` says what is wrong";
+            self.diagnostics.push(
+                Diagnostic::warning("project/unreadable-lock", &source, Span::default(), message)
+                    .with_help(help),
+            );
+        }
+    }
 }
 
 impl Reader for Locks {
     fn visit(&mut self, visit: &Visit<'_>) {
-        if self.way.is_near()
-            && let Ok(bytes) = visit.read(LOCK_NAME)
-        {
-            self.installed.add(&visit.path(), &String::from_utf8_lossy(&bytes));
+        if !std::mem::replace(&mut self.is_started, true) {
+            self.read_home(visit.system());
+        }
+        if self.way.is_near() {
+            let content = match visit.read(LOCK_NAME) {
+                // It may be larger than a text that people write.
+                Err(ReadError::TooLarge { .. }) => {
+                    visit.handle().read(OsStr::new(LOCK_NAME), limits::BUILD_RECORD_BYTES)
+                }
+                content => content,
+            };
+            if !matches!(content, Err(ReadError::Missing)) {
+                self.add(&visit.path(), &visit.path_of(LOCK_NAME), content);
+            }
         }
     }
 
@@ -56,7 +113,7 @@ impl Shelf for Locks {
     }
 
     fn diagnostics(&self) -> &[Diagnostic] {
-        &[]
+        &self.diagnostics
     }
 
     fn file_count(&self) -> usize {
@@ -88,7 +145,8 @@ impl Reader for Files {
         clients
             .extend(self.clients.iter().map(String::as_str).filter(|own| !CLIENTS.contains(own)));
         let registry = self.collector.finish(&clients);
-        let diagnostics = registry.all_diagnostics().cloned().collect();
+        let of_locks = self.locks.diagnostics.iter();
+        let diagnostics = of_locks.chain(registry.all_diagnostics()).cloned().collect();
         Box::new(Checked { registry, diagnostics, locks: self.locks })
     }
 }

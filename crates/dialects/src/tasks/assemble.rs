@@ -292,7 +292,10 @@ impl Assembler<'_, '_> {
     fn rules(&mut self) -> Result<Vec<Included>, TaskError> {
         let namespace = self.request.name.namespace();
         let mut rules = Vec::new();
-        for rule in self.library.documents(Kind::Rule, namespace, &|_| true) {
+        let agent = self.running.agent;
+        let (found, mut others) = self.library.documents_for(Kind::Rule, namespace, agent);
+        self.left_out.append(&mut others);
+        for rule in found {
             let verdict = self.verdict(&rule);
             if !verdict.is_in() {
                 self.left_out.push(LeftOut { document: rule, reason: Reason::Selected(verdict) });
@@ -374,7 +377,10 @@ impl Assembler<'_, '_> {
     fn skills(&mut self) -> Vec<Skill> {
         let namespace = self.request.name.namespace();
         let mut skills: Vec<Skill> = Vec::new();
-        for document in self.library.documents(Kind::Skill, namespace, &|_| true) {
+        let agent = self.running.agent;
+        let (found, mut others) = self.library.documents_for(Kind::Skill, namespace, agent);
+        self.left_out.append(&mut others);
+        for document in found {
             let verdict = self.verdict(&document);
             if !verdict.is_in() {
                 self.leave_out(document, Reason::Selected(verdict));

@@ -17,6 +17,7 @@ use super::managed;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
 use super::parse::front_matter;
 use super::places::{self, Holder, NAMESPACES, NOT_RULES, Place, SCRIPT_SUFFIX, is_script, stem};
+use super::variants::FromElsewhere;
 
 /// The name of a skill's file in its directory.
 const SKILL_FILE: &str = "SKILL.md";
@@ -25,8 +26,7 @@ const SKILL_FILE: &str = "SKILL.md";
 pub struct Library<'s> {
     system: &'s dyn System,
     roots: Vec<OpenRoot>,
-    /// Files that were installed from elsewhere, links followed.
-    installed: BTreeSet<PathBuf>,
+    pub(super) elsewhere: FromElsewhere,
     diagnostics: RefCell<Vec<Diagnostic>>,
 }
 
@@ -44,7 +44,7 @@ impl<'s> Library<'s> {
         let mut library = Library {
             system,
             roots: Vec::with_capacity(roots.len()),
-            installed: BTreeSet::new(),
+            elsewhere: FromElsewhere::default(),
             diagnostics: RefCell::default(),
         };
         for root in roots {
@@ -61,17 +61,24 @@ impl<'s> Library<'s> {
         library
     }
 
-    /// Says which files were installed from elsewhere, by their path with all links followed. They are
-    /// somebody else's text, although they lie in a directory of the user's.
+    /// Says which files were installed from elsewhere, by their path with all links followed.
     #[must_use]
-    pub fn with_installed(mut self, installed: BTreeSet<PathBuf>) -> Library<'s> {
-        self.installed = installed;
+    pub fn with_installed(mut self, elsewhere: FromElsewhere) -> Library<'s> {
+        self.elsewhere = elsewhere;
         self
+    }
+
+    /// Reads one file of a search root, wherever it lies there.
+    pub(super) fn document_at(&self, kind: Kind, path: &Path) -> Option<Document> {
+        let mut search = Search::new(self, kind, &|_| true);
+        let root = self.roots.iter().find(|root| path.starts_with(&root.path))?;
+        search.single_file(root, path.strip_prefix(&root.path).ok()?);
+        search.found.pop()
     }
 
     /// Whose text a file is; one with a script from elsewhere is not the user's alone.
     fn author(&self, folder: &Folder<'_>, path: &Path, script: Option<&Path>) -> Author {
-        let is_installed = |path: &Path| self.installed.contains(path);
+        let is_installed = |path: &Path| self.elsewhere.files.contains(path);
         if is_installed(path) || script.is_some_and(is_installed) {
             Author::Remote
         } else {

@@ -26,6 +26,7 @@ mod shelf;
 mod skill;
 mod slash;
 mod text;
+mod variants;
 
 pub use assemble::assemble;
 pub use library::Library;
@@ -39,6 +40,7 @@ pub use selectors::{SelectorError, Selectors, Verdict};
 pub(crate) use shelf::reads;
 pub use shelf::{Tasks, is_rule_file, owner_of};
 pub use skill::Skill;
+pub use variants::FromElsewhere;
 
 /// The name of the dialect.
 pub const NAME: &str = "tasks";

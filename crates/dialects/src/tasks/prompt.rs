@@ -100,6 +100,16 @@ pub enum Reason {
         /// That file.
         by: PathBuf,
     },
+    /// It is an installed item as another agent gets it.
+    OtherVariant {
+        /// The client that it was compiled for.
+        client: String,
+    },
+    /// It lies beside an installed item.
+    Beside {
+        /// The item.
+        item: String,
+    },
     /// It is not valid, in these words.
     Invalid(String),
 }
@@ -112,6 +122,12 @@ impl fmt::Display for Reason {
             Reason::Selected(verdict) => verdict.fmt(formatter),
             Reason::Shadowed { by } => {
                 write!(formatter, "{} has the same name and comes first", by.display())
+            }
+            Reason::OtherVariant { client } => {
+                write!(formatter, "it is the copy of the item for {client}")
+            }
+            Reason::Beside { item } => {
+                write!(formatter, "it lies beside the installed item `{item}`")
             }
             Reason::Invalid(problem) => formatter.write_str(problem),
         }

@@ -1,0 +1,119 @@
+//! An installed item is one item: who asks gets the copy of its client (ruling G14).
+
+use brief_testkit::Sandbox;
+
+use crate::install::{item, write_all};
+use crate::project;
+
+const CONDITIONAL: &str = "## Api\n\nFor all.\n\n<!-- @client:claude -->\n\nFor claude.\n\n\
+    <!-- @endclient -->\n\n<!-- @client:copilot -->\n\nFor copilot.\n\n<!-- @endclient -->\n\n\
+    <!-- @client:opencode -->\n\nFor opencode.\n\n<!-- @endclient -->\n\nSee [more](more.md).";
+
+/// A project with a rule that says something else to each client, one for Claude alone, a skill and an
+/// agent, all from a registry.
+fn installed() -> Sandbox {
+    let project = project();
+    let registry = project.outside().join("registry");
+    let only = item("only-claude", "## Only\n\nOnly claude.");
+    let only = only.replace("schema: 1\n", "schema: 1\naudience: [claude]\n");
+    write_all(
+        &registry,
+        &[
+            ("rules/api/RULE.md", &item("api", CONDITIONAL)),
+            ("rules/api/more.md", "## More\n\nSupporting text.\n"),
+            ("rules/only-claude/RULE.md", &only),
+            (
+                "skills/ship/SKILL.md",
+                &item("ship", CONDITIONAL.trim_end_matches("See [more](more.md).")),
+            ),
+            ("agents/judge/AGENT.md", &item("judge", "## Judge\n\nYou judge.")),
+        ],
+    );
+    let output = project.run(&["add", registry.to_str().unwrap()]);
+    assert_eq!(output.code, Some(0), "{output}");
+    project.write(".agents/tasks/go.md", "Go.\n");
+    project.write("src/a.ts", "");
+    project
+}
+
+fn count(text: &str, needle: &str) -> usize {
+    text.matches(needle).count()
+}
+
+/// U21: each installed rule once, in the words of the agent; no persona, no supporting file.
+#[test]
+fn a_prompt_has_each_installed_rule_once_in_the_words_of_its_agent() {
+    let project = installed();
+    for agent in ["claude", "copilot", "opencode"] {
+        let output = project.run(&["task", "go", "-a", agent]);
+        assert_eq!(output.code, Some(0), "{output}");
+        let text = &output.stdout;
+        assert_eq!(count(text, "For all."), 1, "{agent}: {output}");
+        for other in ["claude", "copilot", "opencode"] {
+            let line = format!("For {other}.");
+            assert_eq!(count(text, &line), usize::from(other == agent), "{agent}: {output}");
+        }
+        assert_eq!(count(text, "Only claude."), usize::from(agent == "claude"), "{output}");
+        assert!(!text.contains("You judge"), "{agent}: {output}");
+        assert!(!text.contains("Supporting text"), "{agent}: {output}");
+        assert_eq!(count(text, "<name>ship</name>"), 1, "{agent}: {output}");
+    }
+    let output = project.run(&["task", "go", "-a", "cursor"]);
+    assert!(!output.stdout.contains("For "), "no copy is for cursor: {output}");
+}
+
+/// U21: without an agent each rule is there once, too.
+#[test]
+fn a_prompt_without_an_agent_has_each_installed_rule_once() {
+    let project = installed();
+    let output = project.run(&["task", "go"]);
+    assert_eq!(count(&output.stdout, "For all."), 1, "{output}");
+    assert_eq!(count(&output.stdout, "Only claude."), 1, "{output}");
+    assert!(!output.stdout.contains("You judge"), "{output}");
+    assert!(!output.stdout.contains("Supporting text"), "{output}");
+}
+
+/// U20: `context` for a client has neither the words for others nor what the client has loaded.
+#[test]
+fn context_for_a_client_has_no_words_for_others() {
+    let project = installed();
+    for client in ["claude", "copilot", "opencode"] {
+        let output = project.run(&["context", "src/a.ts", "--client", client]);
+        assert_eq!(output.code, Some(0), "{output}");
+        assert!(!output.stdout.contains("For "), "{client} has its copy: {output}");
+        assert!(!output.stdout.contains("Only claude"), "{client}: {output}");
+    }
+    let output = project.run(&["context", "src/a.ts"]);
+    assert_eq!(count(&output.stdout, "For all."), 1, "{output}");
+    assert!(!output.stdout.contains("For copilot."), "{output}");
+    assert!(!output.stdout.contains("Supporting text"), "{output}");
+}
+
+/// U11: the lists of a lock may stand on one line; every command reads the same.
+#[test]
+fn a_lock_with_lists_on_one_line_says_the_same() {
+    let project = installed();
+    let before = project.run(&["context", "src/a.ts", "--only", "portable"]);
+    assert!(before.stdout.contains("For all."), "{before}");
+    let lock = project.read("brief.lock");
+    let joined = lock.replace("[\n  ", "[").replace(",\n  ", ", ").replace(",\n]", "]");
+    assert_ne!(joined, lock);
+    project.write("brief.lock", joined);
+    let after = project.run(&["context", "src/a.ts", "--only", "portable"]);
+    assert_eq!(after.stdout, before.stdout);
+    let task = project.run(&["task", "go", "-a", "claude"]);
+    assert_eq!(count(&task.stdout, "For all."), 1, "{task}");
+}
+
+/// U11: a lock from a newer version takes nothing else away, and is told.
+#[test]
+fn a_lock_from_a_newer_version_is_told_and_the_answer_is_there() {
+    let project = installed();
+    project.write("AGENTS.yaml", "context:\n  - content: Here.\n");
+    let lock = project.read("brief.lock");
+    project.write("brief.lock", lock.replace("version = 1\n", "version = 9\nnews = true\n"));
+    let output = project.run(&["context", "src/a.ts", "--client", "claude"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(output.stdout.contains("Here."), "{output}");
+    assert_eq!(count(&output.stderr, "it has version 9, and this program knows 1"), 1, "{output}");
+}

@@ -1,0 +1,37 @@
+//! Who reads a path, whatever is in it: for those who write files for several clients.
+
+use super::places::{PROJECT, Shape};
+
+/// Returns whether a client reads a file of that path at the top of a project by itself.
+///
+/// Conditions that depend on other files do not count, nor does what the file says about when it holds.
+pub fn reads(client: &str, path: &str) -> bool {
+    PROJECT.iter().any(|place| {
+        let Some(below) = path.strip_prefix(place.path) else { return false };
+        let is_there = match place.shape {
+            Shape::File => below.is_empty(),
+            Shape::Skills => below.strip_prefix('/').is_some_and(|below| {
+                below.split_once('/').is_some_and(|(_, file)| file == "SKILL.md")
+            }),
+            Shape::Tree(names) => below.strip_prefix('/').is_some_and(|below| {
+                names.endings.iter().any(|ending| below.ends_with(ending))
+                    && (names.is_deep || !below.contains('/'))
+            }),
+        };
+        is_there && place.readings.iter().any(|reading| reading.client == client)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reads;
+
+    #[test]
+    fn a_file_is_read_by_the_clients_of_its_place() {
+        assert!(reads("copilot", ".claude/rules/api.md"));
+        assert!(reads("opencode", ".claude/skills/pdf/SKILL.md"));
+        assert!(!reads("opencode", ".claude/rules/api.md"));
+        assert!(!reads("claude", ".claude/skills/pdf/more.md"));
+        assert!(!reads("claude", ".claude/rulesets/api.md"));
+    }
+}

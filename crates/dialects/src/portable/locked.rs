@@ -1,0 +1,234 @@
+//! Reads which files each item of a `brief.lock` has.
+//!
+//! Questions ask this on every tool call, so the form that `brief sync` writes is read line by line; a
+//! lock of any other form goes through the TOML parser and says the same. What is resolved and may be
+//! removed is for the registry, which reads the whole lock and checks all of it.
+
+use std::str::Lines;
+
+use toml_edit::{Document, Item, TableLike};
+
+use super::model::Kind;
+
+/// The version of the lock that is understood.
+pub const LOCK_VERSION: i64 = 1;
+
+/// An item of a lock, and the files that were written for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockedFiles {
+    /// What the item is.
+    pub kind: Kind,
+    /// Its name.
+    pub name: String,
+    /// The paths below the lock's directory, with `/`.
+    pub files: Vec<String>,
+}
+
+/// Why a lock says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockProblem {
+    /// A newer program wrote it.
+    #[error("it has version {found}, and this program knows {LOCK_VERSION}")]
+    Version {
+        /// The version that it has.
+        found: i64,
+    },
+    /// It is not a lock.
+    #[error("line {line}: {problem}")]
+    Invalid {
+        /// Where, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// Reads the items of a lock, in its order.
+pub fn locked_files(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
+    match by_lines(text) {
+        Some(items) => Ok(items),
+        None => by_parser(text),
+    }
+}
+
+/// Reads the form that we write; `None` for anything else, which is not necessarily wrong.
+fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
+    let mut items: Vec<LockedFiles> = Vec::new();
+    let (mut is_item, mut has_version) = (false, false);
+    let (mut kind, mut name) = (None, None);
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        match line {
+            "" => {}
+            "version = 1" if !has_version => has_version = true,
+            "[[item]]" => (is_item, kind, name) = (true, None, None),
+            "[[source]]" | "[[shared]]" => is_item = false,
+            "files = [" if is_item => {
+                let mut files = Vec::new();
+                listed(&mut lines, |text| files.push(path_of(text).to_owned()))?;
+                items.push(LockedFiles { kind: kind?, name: name.take()?, files });
+            }
+            _ if line.starts_with('#') => {}
+            _ => {
+                let (key, value) = line.split_once(" = ")?;
+                match value {
+                    "[" => listed(&mut lines, |_| {})?,
+                    _ => {
+                        let value = plain(value)?;
+                        match key {
+                            "kind" if is_item => kind = Some(Kind::from_name(value)?),
+                            "name" if is_item => name = Some(value.to_owned()),
+                            "files" => return None,
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+    has_version.then_some(items)
+}
+
+/// Reads a list with one text or table in a line, up to its closing bracket.
+fn listed<'t>(lines: &mut Lines<'t>, mut take: impl FnMut(&'t str)) -> Option<()> {
+    for line in lines.by_ref() {
+        if line == "]" {
+            return Some(());
+        }
+        let value = line.strip_prefix("  ")?.strip_suffix(',')?;
+        match plain(value) {
+            Some(text) => take(text),
+            // Tables stand only in lists that nobody here reads.
+            None if value.starts_with("{ ") && !value.contains("\"\"\"") => {}
+            None => return None,
+        }
+    }
+    None
+}
+
+/// Returns a text in quotation marks that means itself.
+fn plain(value: &str) -> Option<&str> {
+    let text = value.strip_prefix('"')?.strip_suffix('"')?;
+    (!text.contains(['"', '\\'])).then_some(text)
+}
+
+/// Returns the path of an entry: the SHA-256 follows it, and `program` where it may be started.
+fn path_of(entry: &str) -> &str {
+    let entry = entry.strip_suffix(" program").unwrap_or(entry);
+    entry.rsplit_once(' ').map_or(entry, |(path, _)| path)
+}
+
+fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
+    let invalid = |offset: Option<usize>, problem: &str| {
+        let before = offset.and_then(|offset| text.get(..offset)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        LockProblem::Invalid { line, problem: problem.replace('\n', ", ") }
+    };
+    let document = Document::parse(text)
+        .map_err(|error| invalid(error.span().map(|span| span.start), error.message()))?;
+    match document.get("version").map(Item::as_integer) {
+        Some(Some(LOCK_VERSION)) => {}
+        Some(Some(found)) => return Err(LockProblem::Version { found }),
+        _ => return Err(invalid(None, "it has no `version`")),
+    }
+    let tables: Vec<&dyn TableLike> = match document.get("item") {
+        None => Vec::new(),
+        Some(item) => {
+            let tables = item
+                .as_array_of_tables()
+                .map(|list| list.iter().map(|table| table as &dyn TableLike).collect::<Vec<_>>());
+            let inline = item.as_array().map(|list| {
+                let tables = list.iter().filter_map(toml_edit::Value::as_inline_table);
+                tables.map(|table| table as &dyn TableLike).collect::<Vec<_>>()
+            });
+            let offset = item.span().map(|span| span.start);
+            tables.or(inline).ok_or_else(|| invalid(offset, "`item` is no list of tables"))?
+        }
+    };
+    let mut items = Vec::with_capacity(tables.len());
+    for table in tables {
+        let text_of = |key: &str| table.get(key).and_then(Item::as_str);
+        let (kind, name) = (text_of("kind").and_then(Kind::from_name), text_of("name"));
+        let (Some(kind), Some(name)) = (kind, name) else {
+            let offset = table.iter().find_map(|(_, item)| item.span()).map(|span| span.start);
+            return Err(invalid(offset, "an item has a `kind` and a `name`"));
+        };
+        let files = table.get("files").and_then(Item::as_array).into_iter().flatten();
+        let files =
+            files.filter_map(toml_edit::Value::as_str).map(|entry| path_of(entry).to_owned());
+        items.push(LockedFiles { kind, name: name.to_owned(), files: files.collect() });
+    }
+    items.retain(|item| !item.files.is_empty());
+    Ok(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCK: &str = "# A comment.\nversion = 1\n\n[[source]]\nname = \"acme\"\nbundles = [\n  \"base 1.0.0\",\n]\n\n\
+                        [[item]]\nkind = \"skill\"\nname = \"pdf\"\nsource = \"acme\"\nfiles = [\n  \
+                        \".claude/skills/pdf/SKILL.md 0a\",\n  \".claude/skills/pdf/run it.py 0b program\",\n]\n\n\
+                        [[item]]\nkind = \"rule\"\nname = \"go\"\nfiles = [\n  \".claude/rules/go.md 0c\",\n]\n\n\
+                        [[shared]]\npath = \"opencode.json\"\nentries = [\n  { list = \"instructions\", value = \"x\" },\n]\n";
+
+    fn expected() -> Vec<LockedFiles> {
+        let item = |kind, name: &str, files: &[&str]| LockedFiles {
+            kind,
+            name: name.to_owned(),
+            files: files.iter().map(|&path| path.to_owned()).collect(),
+        };
+        vec![
+            item(
+                Kind::Skill,
+                "pdf",
+                &[".claude/skills/pdf/SKILL.md", ".claude/skills/pdf/run it.py"],
+            ),
+            item(Kind::Rule, "go", &[".claude/rules/go.md"]),
+        ]
+    }
+
+    /// U11: a list on one line, or in any other form of TOML, says the same.
+    #[test]
+    fn every_form_of_a_lock_says_the_same() {
+        assert_eq!(by_lines(LOCK), Some(expected()), "our own form needs no parser");
+        assert_eq!(by_parser(LOCK), Ok(expected()));
+        let one_line = "files = [\".claude/rules/go.md 0c\"]\n";
+        let joined = LOCK.replace("files = [\n  \".claude/rules/go.md 0c\",\n]\n", one_line);
+        assert_ne!(joined, LOCK);
+        assert_eq!(locked_files(&joined), Ok(expected()));
+        for (from, to) in [
+            ("\nfiles = [\n  ", "\nfiles = [\n    "),
+            ("name = \"go\"", "name = 'go'"),
+            ("name = \"go\"", "\"name\" = \"g\\u006f\""),
+            ("kind = \"rule\"\nname = \"go\"\n", "name = \"go\"\nkind = \"rule\" # one\n"),
+            ("\n", "\r\n"),
+        ] {
+            assert_eq!(locked_files(&LOCK.replace(from, to)), Ok(expected()), "{to}");
+        }
+    }
+
+    /// U11: a lock of a newer version is told, whatever else is in it.
+    #[test]
+    fn a_lock_from_a_newer_version_is_a_problem_of_its_own() {
+        let newer = LOCK.replace("version = 1", "version = 2");
+        assert_eq!(locked_files(&newer), Err(LockProblem::Version { found: 2 }));
+    }
+
+    #[test]
+    fn a_file_that_is_no_lock_is_a_problem_with_a_line() {
+        for (text, line) in [
+            ("", 1),
+            ("files = [", 1),
+            ("version = 1\n[[item]]\nname = \"x\"\nfiles = [\n  \"a.md 1\",\n]\n", 3),
+            ("version = 1\n<<<<<<< x\n", 2),
+            ("version = 1\nitem = 3\n", 2),
+        ] {
+            match locked_files(text) {
+                Err(LockProblem::Invalid { line: found, .. }) => assert_eq!(found, line, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Installed rules and skills in a prompt: each once, as its agent gets it (ruling G14).
+//!
+//! An installed item lies in a search root once for each client, and some of the copies lie where
+//! rules are looked for. The one for the agent may lie where they are not, so it is read by its path.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use brief_syntax::system::FileKind;
+
+use crate::portable::{self, ClientCopy, Installed};
+
+use super::library::Library;
+use super::model::{Agent, Document, Kind};
+use super::prompt::{LeftOut, Reason};
+
+/// What is known about files from elsewhere in the search roots, by paths with all links followed.
+#[derive(Debug, Default)]
+pub struct FromElsewhere {
+    /// Every file that was installed: its text is not the user's.
+    pub files: BTreeSet<PathBuf>,
+    /// The items that the files belong to.
+    pub items: Installed,
+}
+
+impl Library<'_> {
+    /// Returns the files of a kind, in order, with one copy of each installed item; and the others.
+    pub(super) fn documents_for(
+        &self,
+        kind: Kind,
+        namespace: Option<&str>,
+        agent: Option<Agent>,
+    ) -> (Vec<Document>, Vec<LeftOut>) {
+        let found = self.documents(kind, namespace, &|_| true);
+        let installed = &self.elsewhere.items;
+        if installed.is_empty() {
+            return (found, Vec::new());
+        }
+        let client = agent.map(Agent::as_str);
+        let mut missing: BTreeMap<usize, &ClientCopy> = BTreeMap::new();
+        if client.is_none() {
+            // Without an agent the copy that is found first is as good as any other.
+            let pieces = found.iter().filter_map(|document| installed.at(&document.real_path));
+            for piece in pieces.filter(|piece| as_document(piece.item.kind) == Some(kind)) {
+                if let Some(copy) = piece.copy {
+                    missing.entry(piece.index).or_insert(copy);
+                }
+            }
+        }
+        for (index, item) in installed.items().iter().enumerate() {
+            if as_document(item.kind) == Some(kind) && !missing.contains_key(&index) {
+                let copy = item.copy_for(client, |path| self.is_file(path));
+                missing.extend(copy.map(|copy| (index, copy)));
+            }
+        }
+        let chosen: BTreeSet<&Path> = missing.values().map(|copy| copy.path.as_path()).collect();
+        let (mut documents, mut left_out) = (Vec::new(), Vec::new());
+        let mut later: BTreeMap<PathBuf, Document> = BTreeMap::new();
+        let mut order: Vec<Result<Document, usize>> = Vec::new();
+        let mut met: BTreeSet<usize> = BTreeSet::new();
+        for document in found {
+            let Some(piece) = installed.at(&document.real_path) else {
+                order.push(Ok(document));
+                continue;
+            };
+            // Whichever copy is met first says where the item stands.
+            if missing.contains_key(&piece.index) && met.insert(piece.index) {
+                order.push(Err(piece.index));
+            }
+            if chosen.contains(document.real_path.as_path()) {
+                later.insert(document.real_path.clone(), document);
+                continue;
+            }
+            let reason = match piece.copy {
+                Some(copy) => Reason::OtherVariant { client: copy.client.clone().into_owned() },
+                None => Reason::Beside { item: piece.item.name.clone() },
+            };
+            left_out.push(LeftOut { document, reason });
+        }
+        order.extend(missing.keys().filter(|index| !met.contains(index)).map(|&index| Err(index)));
+        for place in order {
+            let document = match place {
+                Ok(document) => Some(document),
+                Err(index) => missing.get(&index).and_then(|copy| {
+                    let read = || self.document_at(kind, &copy.path);
+                    let mut document = later.remove(&copy.path).or_else(read)?;
+                    installed.items()[index].name.clone_into(&mut document.stem);
+                    Some(document)
+                }),
+            };
+            documents.extend(document);
+        }
+        (documents, left_out)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.system().resolve(path).is_ok_and(|found| found.kind == FileKind::File)
+    }
+}
+
+/// Returns what an item is in a prompt; agents of clients are nothing there.
+fn as_document(kind: portable::Kind) -> Option<Kind> {
+    match kind {
+        portable::Kind::Rule => Some(Kind::Rule),
+        portable::Kind::Skill => Some(Kind::Skill),
+        portable::Kind::Agent => None,
+    }
+}
