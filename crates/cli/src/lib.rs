@@ -92,10 +92,21 @@ pub fn run(
         Some("coding-context") => return compat::coding_context::run(&args[1..], ui, system),
         _ => {}
     }
-    match run_brief(&args, ui, system) {
+    let code = match run_brief(&args, ui, system) {
         Ok(code) => code,
         Err(error) => error.report(ui),
-    }
+    };
+    // When even standard error is gone, only the exit code is left.
+    let _ = ui.end_json(code != ExitCode::SUCCESS);
+    code
+}
+
+/// Returns whether a program waits for JSON. A wrong call is answered in JSON, too, and of it only the words
+/// are known.
+fn asks_for_json(args: &[OsString]) -> bool {
+    let mut options = args.iter().take_while(|arg| *arg != "--");
+    options.any(|arg| arg == "--json" || arg == "--format=json")
+        || args.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
 }
 
 fn run_brief(
@@ -111,6 +122,9 @@ fn run_brief(
         let session = Session::start(system, None)?;
         return commands::hook::run(ui, &session, &hook);
     }
+    if asks_for_json(args) {
+        ui.promise_json();
+    }
     let cli = match Cli::read(args) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error, ui),
@@ -122,6 +136,16 @@ fn run_brief(
 /// Help and version are data; a wrong call is not.
 fn print_usage(error: &clap::Error, ui: &mut Ui) -> Result<ExitCode, CommandError> {
     let rendered = error.render();
+    if error.use_stderr() && ui.has_promised_json() {
+        let text = rendered.to_string();
+        let mut paragraphs = text.split("\n\n").map(str::trim);
+        let message = paragraphs.next().unwrap_or_default();
+        ui.error(&one_line(message.strip_prefix("error: ").unwrap_or(message)))?;
+        for paragraph in paragraphs {
+            ui.hint(&one_line(paragraph.strip_prefix("tip: ").unwrap_or(paragraph)))?;
+        }
+        return Ok(ErrorKind::Usage.exit_code());
+    }
     let text = if ui.has_colour() { rendered.ansi().to_string() } else { rendered.to_string() };
     if error.use_stderr() {
         ui.warn_raw(&text)?;
@@ -130,4 +154,8 @@ fn print_usage(error: &clap::Error, ui: &mut Ui) -> Result<ExitCode, CommandErro
         ui.print_raw(&text)?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

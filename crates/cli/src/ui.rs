@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use brief_syntax::render::{Colour, Terminal};
+use brief_syntax::render::{Colour, Envelope, ErrorEnvelope, Terminal};
 use brief_syntax::text::{visible, visible_line};
 use brief_syntax::{Diagnostic, Severity};
 use serde::Serialize;
@@ -26,6 +26,19 @@ pub struct Ui {
     has_progress: bool,
     colour: Colour,
     width: usize,
+    /// What is held back for the end of an answer in JSON; `None` for an answer in words.
+    json: Option<Held>,
+}
+
+/// What a command said to people while a program waits for its JSON: after the answer it goes to standard
+/// error as always, without an answer it becomes the one error object.
+#[derive(Default)]
+struct Held {
+    is_answered: bool,
+    errors: Vec<String>,
+    hints: Vec<String>,
+    /// Everything in order, as it would have been written.
+    text: Vec<u8>,
 }
 
 /// Who is at the other end of a stream.
@@ -68,6 +81,7 @@ impl Ui {
             has_progress: false,
             colour: if has_colour { Colour::Always } else { Colour::Never },
             width: WIDTH,
+            json: None,
         }
     }
 
@@ -84,7 +98,35 @@ impl Ui {
             has_progress: false,
             colour: Colour::Never,
             width: WIDTH,
+            json: None,
         }
+    }
+
+    /// Promises that standard output gets one JSON object or nothing, and standard error one object if the
+    /// command fails without an answer.
+    pub(crate) fn promise_json(&mut self) {
+        self.json = Some(Held::default());
+    }
+
+    /// Returns whether a program waits for JSON.
+    pub(crate) fn has_promised_json(&self) -> bool {
+        self.json.is_some()
+    }
+
+    /// Keeps the promise of [`Ui::promise_json`], for a command that ended with or without success.
+    pub(crate) fn end_json(&mut self, has_failed: bool) -> io::Result<()> {
+        let Some(held) = self.json.take() else { return Ok(()) };
+        self.stdout.flush()?;
+        if !has_failed || held.is_answered {
+            return self.stderr.write_all(&held.text);
+        }
+        let (first, more) = match held.errors.split_first() {
+            Some((first, more)) => (first.as_str(), more),
+            None => ("the command failed", &[][..]),
+        };
+        let hints: Vec<String> = more.iter().chain(&held.hints).cloned().collect();
+        let error = ErrorEnvelope { message: first, hints: &hints };
+        writeln!(self.stderr, "{}", serde_json::to_string_pretty(&error)?)
     }
 
     /// Talks to nobody.
@@ -183,8 +225,19 @@ impl Ui {
         self.stderr.write_all(piece)
     }
 
-    /// Prints a value as JSON.
-    pub(crate) fn print_json(&mut self, value: &impl Serialize) -> io::Result<()> {
+    /// Prints the answer of a command as JSON.
+    pub(crate) fn print_json<B: Serialize>(&mut self, answer: &Envelope<'_, B>) -> io::Result<()> {
+        if let Some(held) = &mut self.json {
+            held.is_answered = true;
+        }
+        self.print_document(answer)
+    }
+
+    /// Prints JSON in a shape that is not ours: SARIF, or that of another tool.
+    pub(crate) fn print_document(&mut self, value: &impl Serialize) -> io::Result<()> {
+        if let Some(held) = &mut self.json {
+            held.is_answered = true;
+        }
         let mut json = Pieces { held: Vec::with_capacity(PIECES), output: &mut *self.stdout };
         serde_json::to_writer_pretty(&mut json, value)?;
         json.write_all(b"\n")?;
@@ -197,6 +250,9 @@ impl Ui {
     }
 
     pub(crate) fn error(&mut self, message: &str) -> io::Result<()> {
+        if let Some(held) = &mut self.json {
+            held.errors.push(message.to_owned());
+        }
         self.labelled("error", AnsiColor::Red, message)
     }
 
@@ -205,19 +261,24 @@ impl Ui {
     }
 
     pub(crate) fn hint(&mut self, message: &str) -> io::Result<()> {
+        if let Some(held) = &mut self.json {
+            held.hints.push(message.to_owned());
+        }
         self.labelled("hint", AnsiColor::Cyan, message)
     }
 
     /// Says something about the work done, for people only: after what was printed before it.
     pub(crate) fn status(&mut self, message: &str) -> io::Result<()> {
         self.stdout.flush()?;
-        writeln!(self.stderr, "{}", visible_line(message))
+        writeln!(self.people(), "{}", visible_line(message))
     }
 
     /// Says what is done at the moment: one line that changes on a terminal, a line each elsewhere.
     pub(crate) fn progress(&mut self, message: &str) -> io::Result<()> {
         match self.watcher {
             Peer::Terminal => self.detail(message),
+            // A program that waits for JSON does not read how far it is.
+            Peer::Other if self.json.is_some() => Ok(()),
             Peer::Other => self.status(message),
         }
     }
@@ -244,7 +305,15 @@ impl Ui {
 
     fn labelled(&mut self, label: &str, colour: AnsiColor, message: &str) -> io::Result<()> {
         let style = self.style(colour.on_default().bold());
-        writeln!(self.stderr, "{style}{label}{style:#}: {}", visible_line(message))
+        writeln!(self.people(), "{style}{label}{style:#}: {}", visible_line(message))
+    }
+
+    /// Where people read: standard error, or what is held back for it.
+    fn people(&mut self) -> &mut dyn Write {
+        match &mut self.json {
+            Some(held) => &mut held.text,
+            None => &mut *self.stderr,
+        }
     }
 
     fn style(&self, style: Style) -> Style {
@@ -256,6 +325,9 @@ impl Ui {
         for diagnostic in diagnostics {
             // One line each, also when a file name holds a line break.
             let message = format!("{}: {}", place(diagnostic, root), diagnostic.message);
+            if let Some(held) = &mut self.json {
+                held.find(diagnostic, &message);
+            }
             let (label, colour) = match diagnostic.severity {
                 Severity::Error => ("error", AnsiColor::Red),
                 Severity::Warning => ("warning", AnsiColor::Yellow),
@@ -272,6 +344,9 @@ impl Ui {
         diagnostics: &[Diagnostic],
         root: &Path,
     ) -> io::Result<()> {
+        if self.json.is_some() {
+            return self.mention(diagnostics, root);
+        }
         let terminal = Terminal::new(root, self.colour, self.width);
         let (shown, listed) = diagnostics.split_at(diagnostics.len().min(EXCERPTS));
         for diagnostic in shown {
@@ -289,6 +364,15 @@ impl Ui {
     /// Writes out what is still held back.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.stdout.flush()
+    }
+}
+
+impl Held {
+    fn find(&mut self, diagnostic: &Diagnostic, message: &str) {
+        if diagnostic.severity == Severity::Error {
+            self.errors.push(message.to_owned());
+            self.hints.extend(diagnostic.help.clone());
+        }
     }
 }
 

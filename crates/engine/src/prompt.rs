@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use brief_dialects::tasks::{self, Agent, Document, Included, Prompt};
-use brief_syntax::Diagnostic;
-use brief_syntax::render::JsonDiagnostic;
 use brief_syntax::yaml::Node;
 use serde::{Serialize, Serializer};
 
-use crate::report::{Place, place};
+use crate::report::{Place, place_below};
 use crate::tokens::estimate_tokens;
 
 /// The JSON form of a prompt.
 #[derive(Debug)]
 pub struct PromptReport<'r> {
+    /// The directory that paths are relative to.
+    pub root: &'r Path,
     /// The prompt.
     pub prompt: &'r Prompt,
     /// Its text, as it would be printed.
@@ -28,9 +28,8 @@ pub struct PromptReport<'r> {
 pub struct RunReport<'r> {
     /// `command` or `bootstrap`.
     pub kind: &'static str,
-    /// The file that asks for it.
-    #[serde(serialize_with = "serialize_path")]
-    pub path: &'r Path,
+    /// The file that asks for it, relative to the root.
+    pub path: Cow<'r, str>,
     /// The line of that file.
     pub line: usize,
     /// The command, or the script.
@@ -39,15 +38,11 @@ pub struct RunReport<'r> {
     pub outcome: String,
 }
 
-fn serialize_path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&path.to_string_lossy())
-}
-
 impl Serialize for PromptReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let prompt = self.prompt;
-        let commands = prompt.commands.iter().map(|included| item(included, "active"));
-        let rules = prompt.rules.iter().map(|included| item(included, "active"));
+        let PromptReport { root, prompt, .. } = *self;
+        let commands = prompt.commands.iter().map(|included| item(root, included));
+        let rules = prompt.rules.iter().map(|included| item(root, included));
         let skills = prompt.skills.iter().map(|skill| ItemReport {
             name: skill.name.clone(),
             state: "offered",
@@ -55,20 +50,20 @@ impl Serialize for PromptReport<'_> {
             description: &skill.description,
             content: Cow::Borrowed(""),
             tokens: estimate_tokens(&skill.description),
-            ..document(&skill.document)
+            ..document(root, &skill.document)
         });
         let left_out = prompt.left_out.iter().map(|left_out| LeftOutReport {
             dialect: tasks::NAME,
             kind: left_out.document.kind().as_str(),
             name: left_out.document.name(),
-            source: place(left_out.document.path(), 1),
+            source: place_below(root, left_out.document.path(), 1),
             reason: left_out.reason.to_string(),
         });
         let text = String::from_utf8_lossy(self.text);
         Report {
             task: TaskReport {
                 name: prompt.task.document.name(),
-                source: place(prompt.task.document.path(), 1),
+                source: place_below(root, prompt.task.document.path(), 1),
                 scope: prompt.task.document.origin().scope(),
                 agent: prompt.agent.map(Agent::as_str),
                 frontmatter: prompt.task.document.front_matter(),
@@ -79,7 +74,6 @@ impl Serialize for PromptReport<'_> {
             ran: &self.ran,
             tokens: estimate_tokens(&text),
             prompt: text,
-            diagnostics: &prompt.diagnostics,
         }
         .serialize(serializer)
     }
@@ -93,16 +87,7 @@ struct Report<'r> {
     mcp_servers: Servers<'r>,
     ran: &'r [RunReport<'r>],
     prompt: Cow<'r, str>,
-    #[serde(serialize_with = "serialize_diagnostics")]
-    diagnostics: &'r [Diagnostic],
     tokens: usize,
-}
-
-fn serialize_diagnostics<S: Serializer>(
-    diagnostics: &&[Diagnostic],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
 }
 
 #[derive(Serialize)]
@@ -129,12 +114,12 @@ struct ItemReport<'r> {
     tokens: usize,
 }
 
-fn document(document: &Document) -> ItemReport<'_> {
+fn document<'r>(root: &Path, document: &'r Document) -> ItemReport<'r> {
     ItemReport {
         dialect: tasks::NAME,
         kind: document.kind().as_str(),
         name: document.name(),
-        source: place(document.path(), 1),
+        source: place_below(root, document.path(), 1),
         scope: document.origin().scope(),
         trigger: None,
         state: "active",
@@ -145,14 +130,13 @@ fn document(document: &Document) -> ItemReport<'_> {
     }
 }
 
-fn item<'r>(included: &'r Included, state: &'static str) -> ItemReport<'r> {
+fn item<'r>(root: &Path, included: &'r Included) -> ItemReport<'r> {
     let content = String::from_utf8_lossy(&included.text);
     ItemReport {
-        state,
         reason: included.reason.to_string(),
         tokens: estimate_tokens(&content),
         content,
-        ..document(&included.document)
+        ..document(root, &included.document)
     }
 }
 

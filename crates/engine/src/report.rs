@@ -1,4 +1,5 @@
-//! The answer as JSON, in the shape that other programs rely on.
+//! The answer as JSON, in the shape that other programs rely on, inside of the
+//! [envelope](brief_syntax::render::Envelope) that all answers have.
 //!
 //! Field order is fixed; what is absent is `null` or an empty list, never a missing key. Parts are
 //! put into words while they are written, because an answer can have thousands of them.
@@ -11,8 +12,8 @@ use brief_dialects::hosted::{Config, ConfigPattern, ConfiguredServer, Connection
 use brief_dialects::{
     Action, Answer, Applied, Decision, LeftOut, Moment, Name, Origin, Reason, Timing,
 };
-use brief_syntax::render::JsonDiagnostic;
-use brief_syntax::{Diagnostic, Target, TargetKind};
+use brief_syntax::render::path_below;
+use brief_syntax::{Target, TargetKind};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -24,19 +25,13 @@ pub struct Report<'r> {
     root: &'r Path,
     moment: &'r Moment,
     answer: &'r Answer<'r>,
-    diagnostics: &'r [Diagnostic],
     count: Count<'r>,
 }
 
 impl<'r> Report<'r> {
     /// Puts an answer into its JSON shape.
-    pub fn new(
-        root: &'r Path,
-        moment: &'r Moment,
-        answer: &'r Answer<'r>,
-        diagnostics: &'r [Diagnostic],
-    ) -> Self {
-        Report { root, moment, answer, diagnostics, count: &estimate_tokens }
+    pub fn new(root: &'r Path, moment: &'r Moment, answer: &'r Answer<'r>) -> Self {
+        Report { root, moment, answer, count: &estimate_tokens }
     }
 
     /// Counts tokens in another way than by estimating them.
@@ -61,8 +56,7 @@ impl Serialize for Report<'_> {
         });
         let left_out = answer.left_out.iter().map(|candidate| left_out(candidate, about));
         let decisions = answer.decisions.iter().map(|bound| decision(bound, about));
-        let diagnostics = self.diagnostics.iter().map(JsonDiagnostic::from);
-        let mut report = serializer.serialize_struct("Report", 8)?;
+        let mut report = serializer.serialize_struct("Report", 7)?;
         report.serialize_field("moment", &moment(self))?;
         report.serialize_field("items", &Sequence::new(items))?;
         report.serialize_field("left_out", &Sequence::new(left_out))?;
@@ -73,7 +67,6 @@ impl Serialize for Report<'_> {
             "hosted_config",
             &answer.hosted.map(|hosted| config(&hosted.config)),
         )?;
-        report.serialize_field("diagnostics", &Sequence::new(diagnostics))?;
         report.serialize_field("tokens", &tokens.get())?;
         report.end()
     }
@@ -130,6 +123,11 @@ pub(crate) struct Place<'r> {
 
 pub(crate) fn place(path: &Path, line: usize) -> Place<'_> {
     Place { path: path.to_string_lossy(), line }
+}
+
+/// Returns a place whose path is relative to `root`, if it lies there.
+pub(crate) fn place_below<'r>(root: &Path, path: &'r Path, line: usize) -> Place<'r> {
+    Place { path: path_below(root, path), line }
 }
 
 /// A name in words.

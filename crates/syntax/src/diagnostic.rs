@@ -100,11 +100,7 @@ impl Diagnostic {
 
     /// Returns the file's path for people: relative to `root`, which itself is `.`.
     pub fn shown_path(&self, root: &Path) -> Cow<'_, str> {
-        match self.path().strip_prefix(root) {
-            Ok(path) if path.as_os_str().is_empty() => Cow::Borrowed("."),
-            Ok(path) => path.to_string_lossy(),
-            Err(_) => self.path().to_string_lossy(),
-        }
+        crate::render::path_below(root, self.path())
     }
 
     /// Returns the line and column where the problem starts.

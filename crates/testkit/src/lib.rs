@@ -8,6 +8,7 @@ pub mod conformance;
 mod faulty;
 pub mod markdownlint;
 mod real_system;
+pub mod schema;
 #[cfg(unix)]
 mod terminal;
 

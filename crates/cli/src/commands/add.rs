@@ -116,7 +116,7 @@ pub(crate) fn run(
             "the password in the address is not kept; next time git asks its credential helper",
         )?;
     }
-    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    let outcome = installation.carry_out(ui, "add", session, &request, &args.writing)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 

@@ -1,5 +1,6 @@
 //! `brief build`
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,7 +11,7 @@ use brief_clients::profile::{Scope, Section};
 use brief_dialects::portable::config;
 use brief_registry::ChangeKind;
 use brief_registry::build::{self, BuildError, Edited, Mode, Report, Request};
-use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::render::{Envelope, path_below};
 use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Source, Span, limits};
 use clap::Args;
@@ -54,15 +55,14 @@ pub(crate) struct BuildArgs {
 
 #[derive(Debug, Serialize)]
 struct BuildReport<'r> {
-    out: String,
+    out: Cow<'r, str>,
     items: usize,
     failed: usize,
-    created: Vec<&'r str>,
-    updated: Vec<&'r str>,
-    removed: Vec<&'r str>,
+    created: Vec<String>,
+    updated: Vec<String>,
+    removed: Vec<String>,
     unchanged: usize,
     kept: usize,
-    diagnostics: Vec<JsonDiagnostic<'r>>,
 }
 
 pub(crate) fn run(
@@ -156,12 +156,14 @@ fn refusal(error: &BuildError) -> CommandError {
 }
 
 fn print_json(ui: &mut Ui, report: &Report) -> Result<(), CommandError> {
+    let root = &report.registry;
     let paths = |kind| {
         let changes = report.changes.iter().filter(move |change| change.kind == kind);
-        changes.map(|change| change.path.as_str()).collect()
+        let paths = changes.map(|change| report.out.join(&change.path));
+        paths.map(|path| path_below(root, &path).into_owned()).collect()
     };
-    ui.print_json(&BuildReport {
-        out: report.out.to_string_lossy().into_owned(),
+    let body = BuildReport {
+        out: path_below(root, &report.out),
         items: report.items,
         failed: report.failed,
         created: paths(ChangeKind::Created),
@@ -169,8 +171,8 @@ fn print_json(ui: &mut Ui, report: &Report) -> Result<(), CommandError> {
         removed: paths(ChangeKind::Removed),
         unchanged: report.unchanged,
         kept: report.kept,
-        diagnostics: report.diagnostics.iter().map(JsonDiagnostic::from).collect(),
-    })?;
+    };
+    ui.print_json(&Envelope { kind: "build", root, diagnostics: &report.diagnostics, body })?;
     Ok(())
 }
 

@@ -39,6 +39,6 @@ pub(crate) fn run(
         extent: Extent::Nothing,
         ..installation.request(session, &args.writing, &[])
     };
-    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    let outcome = installation.carry_out(ui, "clean", session, &request, &args.writing)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }

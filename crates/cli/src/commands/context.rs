@@ -55,7 +55,7 @@ pub(crate) fn run(
     let mut resolution = asked.catalog.resolve(&asked.moment);
     let cut = args.cost.fit(&mut resolution, &counter);
     if args.json {
-        asked.print_json(ui, &resolution, &diagnostics, &counter)?;
+        asked.print_json(ui, "context", &resolution, &diagnostics, &counter)?;
         return Ok(ExitCode::SUCCESS);
     }
     ui.mention(&diagnostics, asked.root.path())?;

@@ -7,7 +7,7 @@ use brief_engine::survey::{Gap, Survey, Surveyed};
 use brief_engine::tokens::Counter;
 use brief_engine::{LeftOut, Moment, Name, Reason};
 use brief_syntax::Diagnostic;
-use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::render::JsonDiagnostics;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
@@ -69,12 +69,11 @@ struct Idle<'s> {
 
 #[derive(Serialize)]
 struct JsonCoverage<'s> {
-    root: String,
     path: &'s str,
     client: Option<&'s str>,
     files: usize,
     without_guidance: usize,
-    dead_patterns: Vec<JsonDiagnostic<'s>>,
+    dead_patterns: JsonDiagnostics<'s>,
     never: Vec<JsonIdle<'s>>,
     everywhere: Vec<JsonHeavy<'s>>,
     gaps: Vec<JsonGap<'s>>,
@@ -142,7 +141,7 @@ pub(crate) fn run(
     let files = survey.file_count(&whole.part);
     if args.looking.json {
         let client = args.client.as_deref();
-        ui.print_json(&found.json(whole, client, files, bare, findings))?;
+        whole.print_json(ui, "coverage", found.json(whole, client, files, bare, findings))?;
     } else {
         found.print(ui, whole, files, &counter)?;
         let (findings, files) = (counted(findings, "finding"), counted(files, "file"));
@@ -212,18 +211,19 @@ impl Found<'_> {
         bare: usize,
         findings: usize,
     ) -> JsonCoverage<'s> {
+        let root = whole.root.path();
         let never = self.idle.iter().map(|idle| JsonIdle {
             dialect: idle.dialect,
             kind: idle.kind,
             name: NameText(idle.name),
-            source: JsonPlace::new(idle.path, idle.line),
+            source: JsonPlace::new(root, idle.path, idle.line),
             reason: &idle.reason,
         });
         let everywhere = self.heavy.iter().map(|surveyed| JsonHeavy {
             dialect: surveyed.item.dialect,
             kind: surveyed.item.kind,
             name: NameText(surveyed.item.name),
-            source: JsonPlace::new(surveyed.item.path, surveyed.item.line),
+            source: JsonPlace::new(root, surveyed.item.path, surveyed.item.line),
             files: surveyed.files,
             tokens: surveyed.tokens,
         });
@@ -235,12 +235,11 @@ impl Found<'_> {
             names: &gap.names,
         });
         JsonCoverage {
-            root: whole.root_text(),
             path: &whole.part,
             client,
             files,
             without_guidance: bare,
-            dead_patterns: self.dead.iter().map(JsonDiagnostic::from).collect(),
+            dead_patterns: JsonDiagnostics { root, list: &self.dead },
             never: never.collect(),
             everywhere: everywhere.collect(),
             gaps: gaps.collect(),

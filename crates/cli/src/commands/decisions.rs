@@ -38,7 +38,7 @@ pub(crate) fn run(
     let mut resolution = asked.catalog.resolve(&asked.moment);
     only_decisions(&mut resolution);
     if args.json {
-        asked.print_json(ui, &resolution, &diagnostics, &Counter::estimate())?;
+        asked.print_json(ui, "decisions", &resolution, &diagnostics, &Counter::estimate())?;
         return Ok(ExitCode::SUCCESS);
     }
     ui.mention(&diagnostics, asked.root.path())?;

@@ -10,6 +10,7 @@ use brief_engine::diff::{
 };
 use brief_engine::{Catalog, Dialects, Moment, Root, Scope, estimate_tokens, hosted};
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
+use brief_syntax::render::Envelope;
 use brief_syntax::system::TreeSystem;
 use brief_syntax::text::{grouped, visible_line};
 use brief_syntax::walk::Ignored;
@@ -103,7 +104,8 @@ pub(crate) fn run(
         let from = before.side(&old_problems);
         let to = after.side(&new_problems);
         let comparison = &comparison;
-        ui.print_json(&Report { root, from, to, moment: &moment, comparison })?;
+        let body = Report { root, from, to, moment: &moment, comparison };
+        ui.print_json(&Envelope { kind: "diff", root, diagnostics: &new_problems, body })?;
     } else {
         mention(ui, &before, &old_problems, root)?;
         mention(ui, &after, &new_problems, root)?;

@@ -10,6 +10,7 @@ use brief_dialects::portable::ItemId;
 use brief_dialects::portable::output::{Compile, Foreign, Merge, SharedEntry};
 use brief_registry::install::{self, Drift, Inventory};
 use brief_registry::lock::Lock;
+use brief_syntax::render::Envelope;
 use brief_syntax::system::{Dir, FileKind};
 use clap::Args;
 use serde::Serialize;
@@ -51,6 +52,11 @@ struct Finding {
     help: String,
 }
 
+#[derive(Debug, Serialize)]
+struct Examination<'f> {
+    findings: &'f [Finding],
+}
+
 impl Finding {
     fn problem(check: &'static str, path: Option<&str>, message: String, help: &str) -> Finding {
         let (path, help) = (path.map(str::to_owned), help.to_owned());
@@ -73,7 +79,9 @@ pub(crate) fn run(
     };
     let findings = examine(session, &installation)?;
     if args.json {
-        ui.print_json(&findings)?;
+        let body = Examination { findings: &findings };
+        let root = &installation.project.outputs;
+        ui.print_json(&Envelope { kind: "doctor", root, diagnostics: &[], body })?;
     } else {
         for finding in &findings {
             let place = finding.path.as_deref().map_or(String::new(), |path| format!("{path}: "));

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use brief_engine::portable::{self, CLIENTS, format};
+use brief_syntax::render::{Envelope, path_below};
 use clap::Args;
+use serde::Serialize;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -23,6 +25,25 @@ pub(crate) struct FmtArgs {
     /// Write nothing; exit with 1 when a file would change
     #[arg(long)]
     check: bool,
+
+    /// Print JSON: the files that changed, or would
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Formatted {
+    /// How many files were looked at.
+    files: usize,
+    changed: Vec<String>,
+    /// Files whose body keeps its layout.
+    kept: Vec<Kept>,
+}
+
+#[derive(Debug, Serialize)]
+struct Kept {
+    path: String,
+    reason: String,
 }
 
 pub(crate) fn run(
@@ -42,30 +63,46 @@ pub(crate) fn run(
         return Err(CommandError::refused(format!("`{}` does not exist", args.path.display())));
     }
     let registry = portable::read(system, &root, &CLIENTS);
-    let (mut changed, mut count) = (0, 0);
+    let mut formatted = Formatted::default();
     for file in format::files(&registry) {
         let path = file.source.path();
         if !path.starts_with(&below) {
             continue;
         }
-        count += 1;
-        let shown = path.strip_prefix(root.path()).unwrap_or(path).display();
+        formatted.files += 1;
+        let shown = path_below(root.path(), path);
         if let Some(refusal) = &file.refused {
-            ui.warning(&format!("{shown}: the body keeps its layout: {refusal}"))?;
+            let (path, reason) = (shown.to_string(), refusal.to_string());
+            formatted.kept.push(Kept { path, reason });
         }
         if file.is_unchanged() {
             continue;
         }
-        changed += 1;
-        ui.print_line(&shown)?;
         if !args.check {
             system.replace_file(path, file.text.as_bytes()).map_err(|error| {
                 CommandError::refused(format!("`{shown}` cannot be written: {error}"))
             })?;
         }
+        formatted.changed.push(shown.into_owned());
     }
-    let verb = if args.check { "would change" } else { "changed" };
-    ui.status(&format!("{changed} of {count} files {verb}"))?;
-    let failed = args.check && changed > 0;
+    let failed = args.check && !formatted.changed.is_empty();
+    if args.json {
+        let (root, body) = (root.path(), formatted);
+        ui.print_json(&Envelope { kind: "fmt", root, diagnostics: &[], body })?;
+    } else {
+        print(ui, &formatted, args.check)?;
+    }
     Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn print(ui: &mut Ui, formatted: &Formatted, is_check: bool) -> Result<(), CommandError> {
+    for Kept { path, reason } in &formatted.kept {
+        ui.warning(&format!("{path}: the body keeps its layout: {reason}"))?;
+    }
+    for path in &formatted.changed {
+        ui.print_line(path)?;
+    }
+    let verb = if is_check { "would change" } else { "changed" };
+    ui.status(&format!("{} of {} files {verb}", formatted.changed.len(), formatted.files))?;
+    Ok(())
 }

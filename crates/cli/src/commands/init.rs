@@ -1,12 +1,15 @@
 //! `brief init`
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
 use brief_engine::System;
 use brief_engine::structured::FILE_NAMES;
+use brief_syntax::render::{Envelope, path_below};
 use clap::Args;
+use serde::Serialize;
 
 use crate::error::CommandError;
 use crate::session::Session;
@@ -14,12 +17,25 @@ use crate::ui::Ui;
 
 /// Write an AGENTS.yaml to start from
 #[derive(Debug, Args)]
-pub(crate) struct InitArgs {}
+pub(crate) struct InitArgs {
+    /// Print JSON: the file that was written
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Created<'p> {
+    created: [Cow<'p, str>; 1],
+}
 
 /// A file that says what it is, passes lint, and applies to everything until it is edited.
 const STARTER: &str = include_str!("init/AGENTS.yaml");
 
-pub(crate) fn run(ui: &mut Ui, session: &Session, _: &InitArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &InitArgs,
+) -> Result<ExitCode, CommandError> {
     let root = session.root()?;
     let written = write_starter(session.system(), root.path()).map_err(|error| match error {
         StarterError::Exists(name) => CommandError::refused(format!("`{name}` already exists"))
@@ -28,8 +44,24 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, _: &InitArgs) -> Result<ExitCo
             CommandError::refused(format!("`AGENTS.yaml` cannot be written: {error}"))
         }
     })?;
+    if args.json {
+        return print_created(ui, session, "init", &root.path().join(written));
+    }
     ui.status(&format!("wrote {written}"))?;
     ui.hint("edit it, then ask: brief why README.md")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Tells a program which file the command `kind` has written.
+pub(super) fn print_created(
+    ui: &mut Ui,
+    session: &Session,
+    kind: &'static str,
+    path: &Path,
+) -> Result<ExitCode, CommandError> {
+    let root = session.root()?;
+    let body = Created { created: [path_below(root.path(), path)] };
+    ui.print_json(&Envelope { kind, root: root.path(), diagnostics: &[], body })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,7 +11,7 @@ use brief_engine::{
     Catalog, Dialects, Root, Scope, Target, TargetKind, agents, hosted, native, portable, tasks,
 };
 use brief_syntax::diagnostic::{Applicability, apply_safe_fixes};
-use brief_syntax::render::{JsonDiagnostic, sarif};
+use brief_syntax::render::{Envelope, sarif};
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity};
@@ -42,6 +42,10 @@ pub(crate) struct LintArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
+    /// Print JSON: the findings, and how many there are; the same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
     /// Count warnings as errors
     #[arg(long)]
     strict: bool,
@@ -58,7 +62,7 @@ pub(crate) struct LintArgs {
     #[arg(
         long,
         value_name = "CODE",
-        conflicts_with_all = ["path", "fix", "format", "strict", "pedantic", "no_ignore"]
+        conflicts_with_all = ["path", "fix", "format", "json", "strict", "pedantic", "no_ignore"]
     )]
     explain: Option<String>,
 }
@@ -71,8 +75,7 @@ enum Format {
 }
 
 #[derive(Debug, Serialize)]
-struct LintReport<'r> {
-    diagnostics: Vec<JsonDiagnostic<'r>>,
+struct LintReport {
     files: usize,
     errors: usize,
     warnings: usize,
@@ -111,20 +114,19 @@ pub(crate) fn run(
     let count =
         |severity| check.diagnostics.iter().filter(|found| found.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    match args.format {
+    match if args.json { Format::Json } else { args.format } {
         Format::Text => {
             ui.print_diagnostics(&check.diagnostics, root.path())?;
             ui.status(&summary(&check, errors, warnings, fixed))?;
         }
-        Format::Json => ui.print_json(&LintReport {
-            diagnostics: check.diagnostics.iter().map(JsonDiagnostic::from).collect(),
-            files: check.files,
-            errors,
-            warnings,
-            fixed,
+        Format::Json => ui.print_json(&Envelope {
+            kind: "lint",
+            root: root.path(),
+            diagnostics: &check.diagnostics,
+            body: LintReport { files: check.files, errors, warnings, fixed },
         })?,
         Format::Sarif => {
-            ui.print_json(&sarif(&check.diagnostics, root.path(), env!("CARGO_PKG_VERSION")))?;
+            ui.print_document(&sarif(&check.diagnostics, root.path(), env!("CARGO_PKG_VERSION")))?;
         }
     }
     if check.files == 0 {

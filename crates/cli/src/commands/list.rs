@@ -1,5 +1,6 @@
 //! `brief list`
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use brief_dialects::portable::output::SharedEntry;
@@ -8,6 +9,7 @@ use brief_registry::Source;
 use brief_registry::install::{Inventory, look_into};
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, Place};
+use brief_syntax::render::Envelope;
 use brief_syntax::yaml::Node;
 use clap::Args;
 use serde::Serialize;
@@ -218,11 +220,13 @@ fn print_json(
             files: files.map(|(path, file)| JsonFile { path, sha256: &file.sha256 }).collect(),
         }
     });
-    ui.print_json(&JsonList {
+    let root = &project.outputs;
+    let body = JsonList {
         project: project.outputs.to_string_lossy().into_owned(),
         sources: sources.collect(),
         items: items.collect(),
-    })?;
+    };
+    ui.print_json(&Envelope { kind: "list", root, diagnostics: &[], body })?;
     Ok(())
 }
 
@@ -258,7 +262,7 @@ fn available(
         None => installation::refusal_of_typed(&error),
     })?;
     if args.json {
-        return print_offers_json(ui, &source, &found.registry, found.commit.as_deref());
+        return print_offers_json(ui, base, &source, &found.registry, found.commit.as_deref());
     }
     for note in &found.notes {
         ui.warning(note)?;
@@ -281,6 +285,7 @@ fn print_offers(ui: &mut Ui, registry: &Registry) -> Result<(), CommandError> {
 
 fn print_offers_json(
     ui: &mut Ui,
+    root: &Path,
     source: &Source,
     registry: &Registry,
     commit: Option<&str>,
@@ -299,11 +304,12 @@ fn print_offers_json(
         items: bundle.items().map(full_name).collect(),
         requires: bundle.requires().iter().map(|other| other.name.as_str()).collect(),
     });
-    ui.print_json(&JsonAvailable {
+    let body = JsonAvailable {
         source: source.to_string(),
         commit,
         items: items.collect(),
         bundles: bundles.collect(),
-    })?;
+    };
+    ui.print_json(&Envelope { kind: "list", root, diagnostics: &[], body })?;
     Ok(())
 }

@@ -7,9 +7,11 @@ use brief_clients::mcp::{self, Profile, Protocol, Server, Transport};
 use brief_engine::McpServers;
 use brief_engine::hosted::CONFIG_NAME;
 use brief_engine::mcp::{Connection, McpServer, ServerKind};
+use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use serde::Serialize;
 
 use super::question::{DialectArg, Question, Reach};
 use crate::error::CommandError;
@@ -38,6 +40,11 @@ pub(crate) struct McpServersArgs {
     client: Option<String>,
 }
 
+#[derive(Serialize)]
+struct Configured<'s> {
+    mcp_servers: McpServers<'s>,
+}
+
 pub(super) fn clients() -> PossibleValuesParser {
     PossibleValuesParser::new(mcp::PROFILES.iter().map(|profile| profile.client))
 }
@@ -54,10 +61,15 @@ pub(crate) fn run(
     let servers = resolution.hosted.map(|hosted| hosted.mcp_servers.as_slice()).unwrap_or_default();
     let mut diagnostics = asked.catalog.diagnostics();
     diagnostics.retain(|diagnostic| diagnostic.path().ends_with(CONFIG_NAME));
-    ui.mention(&diagnostics, asked.root.path())?;
+    let root = asked.root.path();
     if args.json {
-        ui.print_json(&McpServers(servers))?;
-    } else if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
+        let body = Configured { mcp_servers: McpServers(servers) };
+        let diagnostics = &diagnostics;
+        ui.print_json(&Envelope { kind: "mcp-servers", root, diagnostics, body })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    ui.mention(&diagnostics, root)?;
+    if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
         let servers = servers.iter();
         let servers = servers.map(|server| (server.name.clone(), server.server.clone()));
         print_for(ui, profile, &servers_for(servers))?;

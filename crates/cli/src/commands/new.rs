@@ -25,6 +25,10 @@ pub(crate) struct NewArgs {
     /// The directory that holds `rules`, `skills` and `agents`
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
     item_root: PathBuf,
+
+    /// Print JSON: the file that was written
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -100,6 +104,9 @@ pub(crate) fn run(
         system.create_dir(parent).map_err(refused)?;
     }
     system.create_file(&path, text.as_bytes()).map_err(refused)?;
+    if args.json {
+        return super::init::print_created(ui, session, "new", &path);
+    }
     ui.print_line(shown.display())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use brief_registry::install::{self, Newest};
+use brief_syntax::render::Envelope;
 use clap::Args;
 use serde::Serialize;
 
@@ -22,6 +23,11 @@ pub(crate) struct OutdatedArgs {
     /// Print JSON: each source with its commits
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Sources<'o> {
+    sources: Vec<JsonOutdated<'o>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,8 +57,9 @@ pub(crate) fn run(
     })?;
     let found = found.map_err(|error| installation::refusal(&error))?;
     if args.json {
-        let all: Vec<JsonOutdated<'_>> = found.iter().map(json).collect();
-        ui.print_json(&all)?;
+        let body = Sources { sources: found.iter().map(json).collect() };
+        let root = &installation.project.outputs;
+        ui.print_json(&Envelope { kind: "outdated", root, diagnostics: &[], body })?;
     } else {
         for source in &found {
             print(ui, source)?;

@@ -9,6 +9,7 @@ use brief_engine::{
     agents, budget, hosted, native, portable, structured, tasks,
 };
 use brief_syntax::Diagnostic;
+use brief_syntax::render::Envelope;
 use brief_syntax::walk::Ignored;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -416,10 +417,11 @@ impl Question<'_> {
 }
 
 impl Asked {
-    /// Prints the answer as JSON. That there is no context file is said on the side.
+    /// Prints the answer of the command `kind` as JSON. That there is no context file is said on the side.
     pub(crate) fn print_json(
         &self,
         ui: &mut Ui,
+        kind: &'static str,
         resolution: &Resolution<'_>,
         diagnostics: &[Diagnostic],
         counter: &Counter<'_>,
@@ -428,8 +430,9 @@ impl Asked {
             self.warn_of_no_file(ui)?;
         }
         let count = |text: &str| counter.count(text);
-        let report = Report::new(self.root.path(), &self.moment, resolution, diagnostics);
-        ui.print_json(&report.counted_by(&count))?;
+        let root = self.root.path();
+        let body = Report::new(root, &self.moment, resolution).counted_by(&count);
+        ui.print_json(&Envelope { kind, root, diagnostics, body })?;
         Ok(())
     }
 

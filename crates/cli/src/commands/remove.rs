@@ -62,7 +62,7 @@ pub(crate) fn run(
         network: installation::network(args.offline),
         ..installation.request(session, &args.writing, &clients)
     };
-    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    let outcome = installation.carry_out(ui, "remove", session, &request, &args.writing)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 

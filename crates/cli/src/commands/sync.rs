@@ -60,7 +60,7 @@ pub(crate) fn run(
         ..installation.request(session, &args.writing, &clients)
     };
     let is_stale = |report: &Report| mode != Mode::Write && args.check && report.has_drift();
-    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    let outcome = installation.carry_out(ui, "sync", session, &request, &args.writing)?;
     Ok(match outcome {
         Ok(report) if is_stale(&report) => ErrorKind::Refused.exit_code(),
         Ok(_) => ExitCode::SUCCESS,

@@ -7,6 +7,7 @@ use brief_engine::budget::cost;
 use brief_engine::survey::{Place, Share, Survey, Surveyed};
 use brief_engine::tokens::Counter;
 use brief_engine::{Applied, State, native};
+use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
@@ -42,7 +43,6 @@ const SHOWN: usize = 20;
 
 #[derive(Serialize)]
 struct JsonTokens<'s> {
-    root: String,
     path: Option<&'s str>,
     client: Option<&'s str>,
     exact: bool,
@@ -107,17 +107,22 @@ fn of_path(
     let dialects = by_dialect(items.iter().map(|&(of, tokens)| (of.item.dialect, tokens)));
     if args.json {
         let path = asked.moment.target.as_ref().map(brief_engine::Target::slashed);
-        ui.print_json(&JsonTokens {
-            root: asked.root.path().to_string_lossy().into_owned(),
+        let root = asked.root.path();
+        let body = JsonTokens {
             path,
             client: args.reach.client(),
             exact: counter.is_exact(),
-            items: items.iter().map(|(of, tokens)| JsonItem::new(&of.item, *tokens)).collect(),
+            items: items
+                .iter()
+                .map(|(of, tokens)| JsonItem::new(root, &of.item, *tokens))
+                .collect(),
             dialects,
             directories: Vec::new(),
             clients: Vec::new(),
             tokens,
-        })?;
+        };
+        let diagnostics = &asked.catalog.diagnostics();
+        ui.print_json(&Envelope { kind: "tokens", root, diagnostics, body })?;
         return Ok(());
     }
     ui.mention(&asked.catalog.diagnostics(), asked.root.path())?;
@@ -168,18 +173,17 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
         loaded: share.loaded,
         delivered: share.delivered,
     });
-    ui.print_json(&JsonTokens {
-        root: whole.root_text(),
+    let body = JsonTokens {
         path: None,
         client: args.reach.client(),
         exact: counter.is_exact(),
-        items: survey.items.iter().map(JsonItem::surveyed).collect(),
+        items: survey.items.iter().map(|of| JsonItem::surveyed(whole.root.path(), of)).collect(),
         dialects,
         directories: directories.collect(),
         clients: shares.collect(),
         tokens: survey.tokens,
-    })?;
-    Ok(())
+    };
+    whole.print_json(ui, "tokens", body)
 }
 
 fn print_project(

@@ -34,7 +34,6 @@ pub(crate) struct TreeArgs {
 
 #[derive(Serialize)]
 struct JsonTree<'s> {
-    root: String,
     path: &'s str,
     exact: bool,
     directories: Vec<JsonDirectory<'s>>,
@@ -76,19 +75,20 @@ pub(crate) fn run(
         shown.chunk_by(|left, right| left.directory == right.directory).collect();
     let tokens = shown.iter().filter(|of| !of.is_repeated).map(|of| of.tokens).sum();
     if args.looking.json {
+        let root = whole.root.path();
         let directories = directories.iter().map(|items| JsonDirectory {
             path: items[0].directory.as_deref(),
-            items: items.iter().map(|surveyed| JsonItem::surveyed(surveyed)).collect(),
+            items: items.iter().map(|surveyed| JsonItem::surveyed(root, surveyed)).collect(),
             tokens: sum(items),
         });
-        ui.print_json(&JsonTree {
-            root: whole.root_text(),
+        let body = JsonTree {
             path: &whole.part,
             exact: counter.is_exact(),
             directories: directories.collect(),
             items: shown.len(),
             tokens,
-        })?;
+        };
+        whole.print_json(ui, "tree", body)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut above: Vec<&str> = Vec::new();

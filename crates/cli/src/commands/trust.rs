@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use brief_runtime::review::{Part, Review};
 use brief_runtime::{ContentHash, Trust, TrustError, TrustStore};
 use brief_syntax::limits;
+use brief_syntax::render::Envelope;
 use brief_syntax::system::ReadError;
 use clap::Args;
 use serde::Serialize;
@@ -50,7 +51,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode, CommandError> {
     let store = || TrustStore::open(session.system(), session.directory());
     if args.list {
-        list(ui, &store()?, args.json)
+        list(ui, session, &store()?, args.json)
     } else if args.remove {
         remove(ui, session, store()?, &args.files)
     } else if args.deny {
@@ -209,14 +210,22 @@ struct ListedEntry {
     path: String,
 }
 
-fn list(ui: &mut Ui, store: &TrustStore<'_>, json: bool) -> Result<ExitCode, CommandError> {
+fn list(
+    ui: &mut Ui,
+    session: &Session,
+    store: &TrustStore<'_>,
+    json: bool,
+) -> Result<ExitCode, CommandError> {
     if json {
         let entries = store.entries().map(|entry| ListedEntry {
             verdict: entry.verdict.to_string(),
             sha256: entry.hash.to_string(),
             path: entry.path.clone(),
         });
-        ui.print_json(&Listing { entries: entries.collect() })?;
+        let body = Listing { entries: entries.collect() };
+        let root = session.root()?;
+        let root = root.path();
+        ui.print_json(&Envelope { kind: "trust", root, diagnostics: &[], body })?;
         return Ok(ExitCode::SUCCESS);
     }
     for entry in store.entries() {

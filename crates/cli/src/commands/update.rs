@@ -65,7 +65,7 @@ pub(crate) fn run(
         mode: installation::mode(args.dry_run, args.diff),
         ..installation.request(session, &args.writing, &clients)
     };
-    let outcome = installation.carry_out(ui, session, &request, &args.writing)?;
+    let outcome = installation.carry_out(ui, "update", session, &request, &args.writing)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 

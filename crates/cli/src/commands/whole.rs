@@ -5,6 +5,8 @@ use std::path::Path;
 use brief_engine::survey::{Survey, Surveyed};
 use brief_engine::tokens::Counter;
 use brief_engine::{Catalog, Dialects, Item, Moment, Name, Root, Scope, TargetKind};
+use brief_syntax::Diagnostic;
+use brief_syntax::render::{Envelope, path_below};
 use brief_syntax::walk::Ignored;
 use serde::{Serialize, Serializer};
 
@@ -39,15 +41,15 @@ impl Whole {
         let dialects = if only.is_empty() { Dialects::All } else { Dialects::Only(only) };
         let scope = Scope { start: &top, ignored: Ignored::Skip, dialects };
         let catalog = Catalog::whole(session.system(), &root, scope);
-        // What was not looked at is said; what is wrong with the rest, `brief lint` says.
-        let mut unread = catalog.diagnostics();
-        unread.retain(|diagnostic| diagnostic.code.starts_with("project/"));
-        ui.mention(&unread, root.path())?;
-        if catalog.is_empty() {
+        // As with any question: giving it back piece by piece would only take time.
+        let whole: &Whole = Box::leak(Box::new(Whole { root, catalog, part }));
+        if !ui.has_promised_json() {
+            ui.mention(&whole.unread(), whole.root.path())?;
+        }
+        if whole.catalog.is_empty() {
             ui.warning("no guidance files found")?;
         }
-        // As with any question: giving it back piece by piece would only take time.
-        Ok(Box::leak(Box::new(Whole { root, catalog, part })))
+        Ok(whole)
     }
 
     pub(crate) fn survey(
@@ -69,8 +71,23 @@ impl Whole {
         shown_place(&self.root, item.path, item.line)
     }
 
-    pub(crate) fn root_text(&self) -> String {
-        self.root.path().to_string_lossy().into_owned()
+    /// Prints what the command `kind` says of the project.
+    pub(crate) fn print_json(
+        &self,
+        ui: &mut Ui,
+        kind: &'static str,
+        body: impl Serialize,
+    ) -> Result<(), CommandError> {
+        let (root, diagnostics) = (self.root.path(), &self.unread());
+        ui.print_json(&Envelope { kind, root, diagnostics, body })?;
+        Ok(())
+    }
+
+    /// Returns what was not looked at; what is wrong with the rest, `brief lint` says.
+    fn unread(&self) -> Vec<Diagnostic> {
+        let mut unread = self.catalog.diagnostics();
+        unread.retain(|diagnostic| diagnostic.code.starts_with("project/"));
+        unread
     }
 }
 
@@ -121,8 +138,9 @@ pub(crate) struct JsonPlace {
 }
 
 impl JsonPlace {
-    pub(crate) fn new(path: &Path, line: usize) -> JsonPlace {
-        JsonPlace { path: path.to_string_lossy().into_owned(), line }
+    /// A place whose path is relative to `root`.
+    pub(crate) fn new(root: &Path, path: &Path, line: usize) -> JsonPlace {
+        JsonPlace { path: path_below(root, path).into_owned(), line }
     }
 }
 
@@ -151,12 +169,12 @@ pub(crate) struct JsonItem<'s> {
 }
 
 impl<'s> JsonItem<'s> {
-    pub(crate) fn new(item: &Item<'s>, tokens: usize) -> JsonItem<'s> {
+    pub(crate) fn new(root: &Path, item: &Item<'s>, tokens: usize) -> JsonItem<'s> {
         JsonItem {
             dialect: item.dialect,
             kind: item.kind,
             name: NameText(item.name),
-            source: JsonPlace::new(item.path, item.line),
+            source: JsonPlace::new(root, item.path, item.line),
             scope: item.scope,
             trigger: item.trigger,
             state: item.state.as_str(),
@@ -167,11 +185,11 @@ impl<'s> JsonItem<'s> {
         }
     }
 
-    pub(crate) fn surveyed(surveyed: &'s Surveyed<'_>) -> JsonItem<'s> {
+    pub(crate) fn surveyed(root: &Path, surveyed: &'s Surveyed<'_>) -> JsonItem<'s> {
         JsonItem {
             directory: surveyed.directory.as_deref(),
             files: Some(surveyed.files),
-            ..JsonItem::new(&surveyed.item, surveyed.tokens)
+            ..JsonItem::new(root, &surveyed.item, surveyed.tokens)
         }
     }
 }

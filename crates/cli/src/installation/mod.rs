@@ -140,10 +140,11 @@ impl Installation {
         }
     }
 
-    /// Does what is asked for and tells about it; what could not be done is the exit code 1.
+    /// Does what the command `kind` asks for and tells about it; what could not be done is the exit code 1.
     pub(crate) fn carry_out(
         &self,
         ui: &mut Ui,
+        kind: &'static str,
         session: &Session,
         request: &Request<'_>,
         writing: &Writing,
@@ -153,7 +154,7 @@ impl Installation {
             Err(code) => return Ok(Err(code)),
         };
         if writing.json {
-            print_json(ui, &self.project.outputs, &report)?;
+            print_json(ui, kind, &self.project.outputs, &report)?;
         } else {
             print_report(ui, self, &report, request.mode)?;
         }

@@ -1,12 +1,13 @@
 //! What a run did, for people and for programs.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use brief_registry::install::{Mode, Report, SourceReport};
 use brief_registry::manifest::Place;
 use brief_registry::{Change, ChangeKind, Difference};
-use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::render::{Envelope, path_below};
 use brief_syntax::{Diagnostic, Source};
 use serde::Serialize;
 use similar::TextDiff;
@@ -182,7 +183,6 @@ struct JsonReport<'r> {
     manifest: Option<&'static str>,
     lock: Option<&'static str>,
     backups: Vec<JsonBackup<'r>>,
-    diagnostics: Vec<JsonDiagnostic<'r>>,
     notes: &'r [String],
 }
 
@@ -218,7 +218,7 @@ struct JsonFiles<'r> {
 #[derive(Debug, Serialize)]
 struct JsonBackup<'r> {
     path: &'r str,
-    copy: String,
+    copy: Cow<'r, str>,
 }
 
 impl<'r> JsonSource<'r> {
@@ -239,7 +239,12 @@ impl<'r> JsonSource<'r> {
 }
 
 /// Tells programs what a run did, or would do.
-pub(crate) fn print_json(ui: &mut Ui, root: &Path, report: &Report) -> Result<(), CommandError> {
+pub(crate) fn print_json(
+    ui: &mut Ui,
+    kind: &'static str,
+    root: &Path,
+    report: &Report,
+) -> Result<(), CommandError> {
     let items = |wanted| {
         let changed = report.items.iter().filter(move |(_, kind)| **kind == wanted);
         changed.map(|(id, _)| format!("{}/{}", id.kind, id.name)).collect()
@@ -259,11 +264,9 @@ pub(crate) fn print_json(ui: &mut Ui, root: &Path, report: &Report) -> Result<()
         let (before, commit) = (source.before.as_deref(), source.commit.as_deref());
         JsonSource::new(&source.name, &source.place, before, commit)
     });
-    let backups = report
-        .backups
-        .iter()
-        .map(|(path, copy)| JsonBackup { path, copy: copy.to_string_lossy().into_owned() });
-    ui.print_json(&JsonReport {
+    let backups =
+        report.backups.iter().map(|(path, copy)| JsonBackup { path, copy: path_below(root, copy) });
+    let body = JsonReport {
         project: root.to_string_lossy().into_owned(),
         sources: sources.collect(),
         items: JsonItems {
@@ -283,8 +286,8 @@ pub(crate) fn print_json(ui: &mut Ui, root: &Path, report: &Report) -> Result<()
         manifest: word(report.manifest),
         lock: word(report.lock),
         backups: backups.collect(),
-        diagnostics: report.diagnostics.iter().map(JsonDiagnostic::from).collect(),
         notes: &report.notes,
-    })?;
+    };
+    ui.print_json(&Envelope { kind, root, diagnostics: &with_sources(report), body })?;
     Ok(())
 }

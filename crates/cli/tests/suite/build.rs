@@ -249,7 +249,8 @@ fn json_has_the_same_facts() {
     let output = registry.run(&["build", "--json", "--client", "claude"]);
     let json = output.json();
     assert_eq!(json["items"], 3);
-    assert_eq!(json["created"][0], ".claude/agents/judge.md");
+    assert_eq!(json["created"][0], "dist/.claude/agents/judge.md");
+    assert_eq!(json["out"], "dist");
     assert_eq!(
         (&json["updated"], &json["removed"]),
         (&serde_json::json!([]), &serde_json::json!([]))

@@ -106,6 +106,9 @@ fn json_has_every_key_in_its_order() {
         shop().run(&["context", "src/cart.py", "--on", "edit", "--when", "before", "--json"]),
         @r#"
     {
+      "kind": "context",
+      "version": 1,
+      "root": "$PROJECT",
       "moment": {
         "root": "$PROJECT",
         "path": "src/cart.py",
@@ -229,8 +232,8 @@ fn json_has_every_key_in_its_order() {
         "ignoreGlobalContext": false,
         "ignoreAncestorContext": false
       },
-      "diagnostics": [],
-      "tokens": 16
+      "tokens": 16,
+      "diagnostics": []
     }
     [EOF]
     "#
@@ -243,6 +246,9 @@ fn json_without_anything_has_the_same_keys() {
     let empty = project().with_file("AGENTS.yaml", "").run(&["context", "a.py", "--json"]);
     insta::assert_snapshot!(empty, @r#"
     {
+      "kind": "context",
+      "version": 1,
+      "root": "$PROJECT",
       "moment": {
         "root": "$PROJECT",
         "path": "a.py",
@@ -266,8 +272,8 @@ fn json_without_anything_has_the_same_keys() {
         "ignoreGlobalContext": false,
         "ignoreAncestorContext": false
       },
-      "diagnostics": [],
-      "tokens": 0
+      "tokens": 0,
+      "diagnostics": []
     }
     [EOF]
     "#);

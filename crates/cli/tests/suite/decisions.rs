@@ -42,6 +42,9 @@ fn decisions_are_scoped_by_match() {
 fn json_has_every_key_in_its_order() {
     insta::assert_snapshot!(shop().run(&["decisions", "src/cart.py", "--json"]), @r#"
     {
+      "kind": "decisions",
+      "version": 1,
+      "root": "$PROJECT",
       "moment": {
         "root": "$PROJECT",
         "path": "src/cart.py",
@@ -90,8 +93,8 @@ fn json_has_every_key_in_its_order() {
       ],
       "mcp_servers": {},
       "hosted_config": null,
-      "diagnostics": [],
-      "tokens": 0
+      "tokens": 0,
+      "diagnostics": []
     }
     [EOF]
     "#);

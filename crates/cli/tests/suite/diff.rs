@@ -120,7 +120,10 @@ fn the_shape_is_fixed() {
     assert_eq!(
         output.json(),
         json!({
+            "kind": "diff",
+            "version": 1,
             "root": "$PROJECT",
+            "diagnostics": [],
             "from": {"revision": "HEAD~1", "commit": commits[0], "diagnostics": []},
             "to": {"revision": "main", "commit": commits[1], "diagnostics": []},
             "on": "edit",

@@ -146,7 +146,7 @@ fn files_that_nobody_reads_are_found() {
     let output = project.run(&["doctor", "--json"]);
     assert_eq!(output.code, Some(1));
     let found = output.json();
-    let paths: Vec<&str> = found
+    let paths: Vec<&str> = found["findings"]
         .as_array()
         .unwrap()
         .iter()

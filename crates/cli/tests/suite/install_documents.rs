@@ -72,7 +72,7 @@ fn the_documented_json_has_the_real_keys() {
     assert_eq!(all_keys(&documented), all_keys(&doctor));
     let documented: Value = serde_json::from_str(&documented).unwrap();
     let real: Value = serde_json::from_str(&doctor).unwrap();
-    assert_eq!(documented[0], real[0]);
+    assert_eq!(documented["findings"][0], real["findings"][0]);
 }
 
 /// `docs/reference/registries.md`: the manifest and the lock that it shows are ones.

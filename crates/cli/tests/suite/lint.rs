@@ -34,11 +34,14 @@ fn a_clean_project_has_no_findings() {
     ");
     insta::assert_snapshot!(shop.run(&["lint", "--format", "json"]), @r#"
     {
-      "diagnostics": [],
+      "kind": "lint",
+      "version": 1,
+      "root": "$PROJECT",
       "files": 2,
       "errors": 0,
       "warnings": 0,
-      "fixed": 0
+      "fixed": 0,
+      "diagnostics": []
     }
     [EOF]
     "#);
@@ -123,11 +126,18 @@ fn json_has_every_key_in_its_order() {
     let project = project().with_file("AGENTS.yaml", yaml);
     insta::assert_snapshot!(project.run(&["lint", "--format", "json"]), @r#"
     {
+      "kind": "lint",
+      "version": 1,
+      "root": "$PROJECT",
+      "files": 1,
+      "errors": 1,
+      "warnings": 1,
+      "fixed": 0,
       "diagnostics": [
         {
           "code": "structured/invalid-on",
           "severity": "error",
-          "path": "$PROJECT/AGENTS.yaml",
+          "path": "AGENTS.yaml",
           "line": 2,
           "column": 22,
           "message": "context[0]: invalid action \"edti\" (must be read, edit, create, or all)",
@@ -136,17 +146,13 @@ fn json_has_every_key_in_its_order() {
         {
           "code": "structured/unknown-field",
           "severity": "warning",
-          "path": "$PROJECT/AGENTS.yaml",
+          "path": "AGENTS.yaml",
           "line": 3,
           "column": 18,
           "message": "context[1]: unknown field \"colour\"",
           "help": "known here: content, match, exclude, on, when"
         }
-      ],
-      "files": 1,
-      "errors": 1,
-      "warnings": 1,
-      "fixed": 0
+      ]
     }
     [exit status: 1]
     [EOF]

@@ -63,6 +63,7 @@ mod install_sync;
 #[cfg(unix)]
 mod install_update;
 mod install_variants;
+mod json;
 mod lint;
 mod mcp_servers;
 mod moments;

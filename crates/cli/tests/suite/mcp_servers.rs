@@ -44,6 +44,7 @@ fn servers_are_listed_with_their_place() {
 #[test]
 fn the_nearest_configuration_decides() {
     let json = servers().run(&["mcp-servers", "src/a.ts", "--json"]).json();
+    let json = &json["mcp_servers"];
     assert_eq!(json["site"]["disabled"], true);
     assert_eq!(
         json["files"],
@@ -76,7 +77,7 @@ fn each_client_gets_its_own_shape() {
 fn no_servers_are_no_error() {
     let output = project().run(&["mcp-servers"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)));
-    assert_eq!(project().run(&["mcp-servers", "--json"]).json(), json!({}));
+    assert_eq!(project().run(&["mcp-servers", "--json"]).json()["mcp_servers"], json!({}));
 }
 
 /// `brief schema hosted` is JSON, and says of each field what the program takes.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use brief_engine::{Catalog, Dialects, Question, Report, Root, hosted};
+use brief_syntax::render::Envelope;
 use brief_testkit::{RealSystem, Sandbox};
 use serde_json::Value;
 
@@ -172,8 +173,10 @@ fn context_and_the_library_agree() {
                 ..brief_engine::Moment::default()
             };
             let (answer, diagnostics) = (catalog.resolve(&moment), catalog.diagnostics());
-            let report = Report::new(root.path(), &moment, &answer, &diagnostics);
-            let library = serde_json::to_string(&report).unwrap();
+            let body = Report::new(root.path(), &moment, &answer);
+            let (root, diagnostics) = (root.path(), diagnostics.as_slice());
+            let envelope = Envelope { kind: "context", root, diagnostics, body };
+            let library = serde_json::to_string(&envelope).unwrap();
             let library = library.replace(&*sandbox.path().to_string_lossy(), "$PROJECT");
             let mut args = vec!["-C", "ferry", "context", path, "--json"];
             args.extend(client.iter().flat_map(|client| ["--client", client]));

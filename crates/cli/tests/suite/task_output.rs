@@ -56,12 +56,15 @@ fn masked(text: &str) -> String {
 fn json_has_every_key_in_its_order() {
     let output = shop().run(&["task", "fix-bug", "-p", "issue=1", "--json"]);
     assert_eq!((output.stderr.as_str(), output.code), ("", Some(0)), "{output}");
-    insta::assert_snapshot!(masked(&output.stdout), @r##"
+    insta::assert_snapshot!(masked(&output.stdout), @r#"
     {
+      "kind": "task",
+      "version": 1,
+      "root": "$PROJECT",
       "task": {
         "name": "fix-bug",
         "source": {
-          "path": "$PROJECT/.agents/tasks/fix-bug.md",
+          "path": ".agents/tasks/fix-bug.md",
           "line": 1
         },
         "scope": "project",
@@ -79,7 +82,7 @@ fn json_has_every_key_in_its_order() {
           "kind": "rule",
           "name": "style",
           "source": {
-            "path": "$PROJECT/.agents/rules/style.md",
+            "path": ".agents/rules/style.md",
             "line": 1
           },
           "scope": "project",
@@ -95,7 +98,7 @@ fn json_has_every_key_in_its_order() {
           "kind": "skill",
           "name": "sql",
           "source": {
-            "path": "$PROJECT/.agents/skills/sql/SKILL.md",
+            "path": ".agents/skills/sql/SKILL.md",
             "line": 1
           },
           "scope": "project",
@@ -111,7 +114,7 @@ fn json_has_every_key_in_its_order() {
           "kind": "command",
           "name": "steps",
           "source": {
-            "path": "$PROJECT/.agents/commands/steps.md",
+            "path": ".agents/commands/steps.md",
             "line": 1
           },
           "scope": "project",
@@ -129,7 +132,7 @@ fn json_has_every_key_in_its_order() {
           "kind": "rule",
           "name": "types",
           "source": {
-            "path": "$PROJECT/.agents/rules/types.md",
+            "path": ".agents/rules/types.md",
             "line": 1
           },
           "reason": "it is for languages=python, not for go"
@@ -152,17 +155,17 @@ fn json_has_every_key_in_its_order() {
       "ran": [
         {
           "kind": "command",
-          "path": "$PROJECT/.agents/commands/steps.md",
+          "path": ".agents/commands/steps.md",
           "line": 4,
           "text": "printf now",
           "outcome": "ran"
         }
       ],
       "prompt": "---\ndescription: Fix one bug\nselectors:\n  languages: go\n---\nUse tabs.\n\n\n# Skills\n\nYou have access to the following skills. Only their names and descriptions stand here: when the work at hand calls for one of them, read the file at its location first and follow it.\n\n<available_skills>\n  <skill>\n    <name>sql</name>\n    <description>For queries</description>\n    <location>$PROJECT/.agents/skills/sql/SKILL.md</location>\n  </skill>\n</available_skills>\n\n# Fix 1\n\nReproduce it in cart: now.\n\n",
-      "diagnostics": [],
-      "tokens": N
+      "tokens": N,
+      "diagnostics": []
     }
-    "##);
+    "#);
 }
 
 /// "`prompt` is what would be printed", whatever the flags; what there is to say is in the object.
@@ -181,7 +184,7 @@ fn json_holds_the_prompt_that_would_be_printed() {
             json!({
                 "code": "tasks/missing-parameter",
                 "severity": "warning",
-                "path": "$PROJECT/.agents/tasks/fix-bug.md",
+                "path": ".agents/tasks/fix-bug.md",
                 "line": 6,
                 "column": 7,
                 "message": "`${issue}` stays as written: no parameter `issue` was given",
@@ -397,22 +400,22 @@ fn tasks_are_listed() {
     ");
     let json = project.run(&["task", "list", "--json"]);
     insta::assert_snapshot!(json.stdout.lines().take(13).collect::<Vec<_>>().join("\n"), @r#"
-    [
-      {
-        "name": "a",
-        "description": "",
-        "path": "$PROJECT/.agents/tasks/deep/a.md",
-        "scope": "project"
-      },
-      {
-        "name": "b",
-        "description": "First line\nsecond\n",
-        "path": "$PROJECT/.agents/tasks/b.md",
-        "scope": "project"
-      },
+    {
+      "kind": "task list",
+      "version": 1,
+      "root": "$PROJECT",
+      "tasks": [
+        {
+          "name": "a",
+          "description": "",
+          "path": ".agents/tasks/deep/a.md",
+          "scope": "project"
+        },
+        {
+          "name": "b",
     "#);
-    assert_eq!(json.json()[4]["name"], "web/a");
-    assert_eq!(json.json()[5]["scope"], "user");
+    assert_eq!(json.json()["tasks"][4]["name"], "web/a");
+    assert_eq!(json.json()["tasks"][5]["scope"], "user");
 }
 
 #[test]
@@ -422,7 +425,7 @@ fn an_empty_project_has_no_tasks() {
     there are no tasks here: a task is a file `.agents/tasks/NAME.md`
     [EOF]
     ");
-    assert_eq!(project().run(&["task", "list", "--json"]).json(), json!([]));
+    assert_eq!(project().run(&["task", "list", "--json"]).json()["tasks"], json!([]));
 }
 
 /// Two rules of one name both keep their server, and a list shows the task that would run.

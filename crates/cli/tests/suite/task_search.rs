@@ -310,7 +310,8 @@ fn a_wrong_call_is_told_on_one_screen() {
     ] {
         let output = project.run_in("app", &[&["task"], args].concat(), "");
         let said = refusal(&output, 2);
-        assert!(said.starts_with("error: "), "{args:?}: {said}");
+        let start = if args.contains(&"--json") { "{\n  \"kind\": \"error\"" } else { "error: " };
+        assert!(said.starts_with(start), "{args:?}: {said}");
         assert!(said.lines().count() <= 24, "{args:?}: {said}");
     }
     insta::assert_snapshot!(project.run(&["task", "t", "-s", "stage"]), @"

@@ -50,7 +50,11 @@ fn nothing_is_recorded_at_first() {
     ");
     insta::assert_snapshot!(project().run(&["trust", "--list", "--json"]), @r#"
     {
-      "entries": []
+      "kind": "trust",
+      "version": 1,
+      "root": "$PROJECT",
+      "entries": [],
+      "diagnostics": []
     }
     [EOF]
     "#);
@@ -71,13 +75,17 @@ fn a_denial_can_be_recorded_and_forgotten() {
     ");
     insta::assert_snapshot!(project.run(&["trust", "--list", "--json"]), @r#"
     {
+      "kind": "trust",
+      "version": 1,
+      "root": "$PROJECT",
       "entries": [
         {
           "verdict": "denied",
           "sha256": "94a83987b97fa33c056218858223a232c8818c167e11888294b698a963b14e38",
           "path": "$PROJECT/setup.sh"
         }
-      ]
+      ],
+      "diagnostics": []
     }
     [EOF]
     "#);

@@ -6,26 +6,33 @@ use std::path::Path;
 
 use brief_dialects::{Action, Moment, Timing};
 use brief_syntax::Diagnostic;
-use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::render::JsonDiagnostics;
 use serde::{Serialize, Serializer};
 
 use super::{Change, Comparison, Piece, slashed_below};
 use crate::tokens::estimate_tokens;
 
 /// One of the states that are compared.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct Side<'r> {
     /// What the user typed; `None` for the working tree.
     pub revision: Option<&'r str>,
     /// The commit; `None` for the working tree.
     pub commit: Option<&'r str>,
     /// What is wrong with the files that are not the same.
-    #[serde(serialize_with = "diagnostics")]
     pub diagnostics: &'r [Diagnostic],
 }
 
-fn diagnostics<S: Serializer>(list: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(list.iter().map(JsonDiagnostic::from))
+#[derive(Serialize)]
+struct JsonSide<'r> {
+    revision: Option<&'r str>,
+    commit: Option<&'r str>,
+    diagnostics: JsonDiagnostics<'r>,
+}
+
+fn json_side<'r>(root: &'r Path, side: Side<'r>) -> JsonSide<'r> {
+    let Side { revision, commit, diagnostics } = side;
+    JsonSide { revision, commit, diagnostics: JsonDiagnostics { root, list: diagnostics } }
 }
 
 /// The JSON form of a comparison.
@@ -45,9 +52,8 @@ pub struct Report<'r> {
 
 #[derive(Serialize)]
 struct JsonReport<'r> {
-    root: std::borrow::Cow<'r, str>,
-    from: Side<'r>,
-    to: Side<'r>,
+    from: JsonSide<'r>,
+    to: JsonSide<'r>,
     on: &'static str,
     when: &'static str,
     client: Option<&'r str>,
@@ -61,9 +67,8 @@ impl Serialize for Report<'_> {
         let Report { root, from, to, moment, comparison } = *self;
         let changes = comparison.changes.iter();
         let report = JsonReport {
-            root: root.to_string_lossy(),
-            from,
-            to,
+            from: json_side(root, from),
+            to: json_side(root, to),
             on: moment.action.map_or("all", Action::as_str),
             when: moment.timing.map_or("all", Timing::as_str),
             client: moment.client.as_deref(),

@@ -1,6 +1,9 @@
-//! Diagnostics as JSON objects, in the shape that other programs rely on.
+//! Diagnostics and answers as JSON objects, in the shape that other programs rely on.
 
-use serde::Serialize;
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
 
 use crate::diagnostic::Diagnostic;
 
@@ -16,18 +19,108 @@ pub struct JsonDiagnostic<'d> {
     help: Option<&'d str>,
 }
 
-impl<'d> From<&'d Diagnostic> for JsonDiagnostic<'d> {
-    fn from(diagnostic: &'d Diagnostic) -> Self {
+impl<'d> JsonDiagnostic<'d> {
+    /// Puts a diagnostic into its JSON form; its path is relative to `root` if it lies there.
+    pub fn below(root: &Path, diagnostic: &'d Diagnostic) -> JsonDiagnostic<'d> {
         let position = diagnostic.position();
         JsonDiagnostic {
             code: diagnostic.code,
             severity: diagnostic.severity.to_string(),
-            path: diagnostic.path().to_string_lossy().into_owned(),
+            path: diagnostic.shown_path(root).into_owned(),
             line: position.line,
             column: position.column,
             message: &diagnostic.message,
             help: diagnostic.help.as_deref(),
         }
+    }
+}
+
+/// Diagnostics as a JSON list, with paths relative to a root.
+#[derive(Debug, Clone, Copy)]
+pub struct JsonDiagnostics<'d> {
+    /// The directory that paths are relative to.
+    pub root: &'d Path,
+    /// The list.
+    pub list: &'d [Diagnostic],
+}
+
+impl Serialize for JsonDiagnostics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let diagnostics = self.list.iter();
+        serializer.collect_seq(diagnostics.map(|one| JsonDiagnostic::below(self.root, one)))
+    }
+}
+
+/// The version of the shape that [`Envelope`] gives to every answer.
+const SHAPE: u32 = 1;
+
+/// An answer for programs: the shape that all commands share, round what one of them has to say.
+///
+/// It is the only thing that the command line prints under `--json`, so that no command can leave a
+/// part of it out. `diagnostics` come last; paths in them are relative to `root`.
+#[derive(Debug, Clone, Copy)]
+pub struct Envelope<'e, B> {
+    /// The command, as it is typed after the program's name.
+    pub kind: &'static str,
+    /// The directory that the answer is about, absolute.
+    pub root: &'e Path,
+    /// What is wrong with the files that were read.
+    pub diagnostics: &'e [Diagnostic],
+    /// What the command has to say: an object, whose keys stand beside those of the envelope.
+    pub body: B,
+}
+
+impl<B: Serialize> Serialize for Envelope<'_, B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shape<'s, B> {
+            kind: &'static str,
+            version: u32,
+            root: Cow<'s, str>,
+            #[serde(flatten)]
+            body: &'s B,
+            diagnostics: JsonDiagnostics<'s>,
+        }
+        let Envelope { kind, root, diagnostics, body } = self;
+        let diagnostics = JsonDiagnostics { root, list: diagnostics };
+        Shape { kind, version: SHAPE, root: root.to_string_lossy(), body, diagnostics }
+            .serialize(serializer)
+    }
+}
+
+/// Why a command did not answer, for programs. It goes to standard error, alone.
+#[derive(Debug)]
+pub struct ErrorEnvelope<'e> {
+    /// What went wrong.
+    pub message: &'e str,
+    /// Ways out.
+    pub hints: &'e [String],
+}
+
+impl Serialize for ErrorEnvelope<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shape<'s> {
+            kind: &'static str,
+            version: u32,
+            error: Problem<'s>,
+        }
+        #[derive(Serialize)]
+        struct Problem<'s> {
+            message: &'s str,
+            hints: &'s [String],
+        }
+        let error = Problem { message: self.message, hints: self.hints };
+        Shape { kind: "error", version: SHAPE, error }.serialize(serializer)
+    }
+}
+
+/// Returns a path as answers have it: relative to `root` if it lies there, else as it is.
+pub fn path_below<'p>(root: &Path, path: &'p Path) -> Cow<'p, str> {
+    match path.strip_prefix(root) {
+        Ok(path) if path.as_os_str().is_empty() => Cow::Borrowed("."),
+        Ok(path) => path.to_string_lossy(),
+        Err(_) => path.to_string_lossy(),
     }
 }
 
@@ -43,8 +136,8 @@ mod tests {
         let source = Arc::new(Source::new("/p/AGENTS.yaml", "a\nbc\n"));
         let diagnostic = Diagnostic::warning("area/problem", &source, Span::new(3, 4), "m");
         assert_eq!(
-            serde_json::to_string(&JsonDiagnostic::from(&diagnostic)).unwrap(),
-            r#"{"code":"area/problem","severity":"warning","path":"/p/AGENTS.yaml","line":2,"column":2,"message":"m","help":null}"#
+            serde_json::to_string(&JsonDiagnostic::below(Path::new("/p"), &diagnostic)).unwrap(),
+            r#"{"code":"area/problem","severity":"warning","path":"AGENTS.yaml","line":2,"column":2,"message":"m","help":null}"#
         );
     }
 }

@@ -4,6 +4,6 @@ mod json;
 mod sarif;
 mod terminal;
 
-pub use json::JsonDiagnostic;
+pub use json::{Envelope, ErrorEnvelope, JsonDiagnostic, JsonDiagnostics, path_below};
 pub use sarif::sarif;
 pub use terminal::{Colour, Terminal};

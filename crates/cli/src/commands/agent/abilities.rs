@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{Granting, OneFile, parse_abilities, read, usable};
+use super::{Granting, OneFile, parse_abilities, print_json, read, usable};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -74,7 +74,8 @@ pub(super) fn run(
         }
     }
     if args.json {
-        ui.print_json(&JsonAbilities { granted: Granted(&answers) })?;
+        let body = JsonAbilities { granted: Granted(&answers) };
+        print_json(ui, session, "agent abilities", loaded.diagnostics(), body)?;
     } else {
         for (name, is_granted) in &answers {
             ui.print_line(format!("{name}: {}", if *is_granted { "yes" } else { "no" }))?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::executing::{Executing, input_of};
-use super::{OneFile, read, usable};
+use super::{OneFile, print_json, read, usable};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -69,7 +69,8 @@ pub(super) fn run(
     match tools.call_json(&args.tool, &arguments) {
         Ok(result) => {
             if args.json {
-                ui.print_json(&Called { ok: true, result })?;
+                let body = Called { ok: true, result };
+                print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
             } else {
                 match result {
                     Json::String(text) => ui.print_line(text)?,
@@ -79,7 +80,8 @@ pub(super) fn run(
             Ok(ExitCode::SUCCESS)
         }
         Err(error) if args.json => {
-            ui.print_json(&Failed { ok: false, error: error.to_string() })?;
+            let body = Failed { ok: false, error: error.to_string() };
+            print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
             Ok(ErrorKind::Refused.exit_code())
         }
         Err(error) => Err(CommandError::refused(error.to_string())),

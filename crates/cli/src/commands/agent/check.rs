@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use brief_engine::agents::{Options, load};
-use brief_syntax::render::JsonDiagnostic;
+use brief_syntax::render::Envelope;
 use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
+use serde::Serialize;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -30,6 +31,11 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
+#[derive(Debug, Serialize)]
+struct Checked {
+    files: usize,
+}
+
 pub(super) fn run(
     ui: &mut Ui,
     session: &Session,
@@ -43,8 +49,9 @@ pub(super) fn run(
         diagnostics.extend(loaded.diagnostics().iter().cloned());
     }
     if args.json {
-        let all: Vec<JsonDiagnostic<'_>> = diagnostics.iter().map(JsonDiagnostic::from).collect();
-        ui.print_json(&all)?;
+        let body = Checked { files: args.files.len() };
+        let (root, diagnostics) = (root.path(), &diagnostics);
+        ui.print_json(&Envelope { kind: "agent check", root, diagnostics, body })?;
     } else {
         ui.print_diagnostics(&diagnostics, root.path())?;
         let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();

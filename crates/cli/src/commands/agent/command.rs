@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use brief_syntax::near_miss::nearest;
 use clap::Args;
+use serde::Serialize;
 
-use super::{OneFile, read, usable};
+use super::{OneFile, print_json, read, usable};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -13,6 +14,10 @@ use crate::ui::Ui;
 /// Print the text of one of an agent's commands, with the arguments put in
 #[derive(Debug, Args)]
 pub(super) struct CommandArgs {
+    /// Print JSON: the text; it stands before FILE, because what stands after NAME is for the command
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     file: OneFile,
 
@@ -23,6 +28,11 @@ pub(super) struct CommandArgs {
     /// What `$1`, `$2` … and `$ARGUMENTS` stand for
     #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Rendered<'t> {
+    text: &'t str,
 }
 
 pub(super) fn run(
@@ -49,6 +59,11 @@ pub(super) fn run(
     let text = command
         .invoke(&args.arguments)
         .map_err(|error| CommandError::refused(error.to_string()).with_hint(usage(command)))?;
+    if args.json {
+        let body = Rendered { text: &text };
+        print_json(ui, session, "agent command", loaded.diagnostics(), body)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     ui.print_text(text.as_bytes())?;
     if !text.ends_with('\n') {
         ui.print_text(b"\n")?;

@@ -1,8 +1,11 @@
 //! `brief agent list`
 
+use std::borrow::Cow;
+use std::path::Path;
 use std::process::ExitCode;
 
 use brief_engine::agents::{self, Loaded, Owner};
+use brief_syntax::render::{Envelope, path_below};
 use clap::Args;
 use serde::Serialize;
 
@@ -19,6 +22,11 @@ pub(super) struct ListArgs {
 }
 
 #[derive(Debug, Serialize)]
+struct Agents<'a> {
+    agents: Vec<JsonAgent<'a>>,
+}
+
+#[derive(Debug, Serialize)]
 struct JsonAgent<'a> {
     name: &'a str,
     category: Option<&'a str>,
@@ -26,7 +34,7 @@ struct JsonAgent<'a> {
     description: &'a str,
     status: &'static str,
     scope: &'static str,
-    path: String,
+    path: Cow<'a, str>,
     ok: bool,
 }
 
@@ -38,8 +46,9 @@ pub(super) fn run(
     let root = session.root()?;
     let found = agents::list(session.system(), &root);
     if args.json {
-        let all: Vec<JsonAgent<'_>> = found.iter().map(json).collect();
-        ui.print_json(&all)?;
+        let root = root.path();
+        let body = Agents { agents: found.iter().map(|found| json(root, found)).collect() };
+        ui.print_json(&Envelope { kind: "agent list", root, diagnostics: &[], body })?;
         return Ok(ExitCode::SUCCESS);
     }
     if found.is_empty() {
@@ -58,7 +67,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn json((owner, loaded): &(Owner, Loaded)) -> JsonAgent<'_> {
+fn json<'a>(root: &Path, (owner, loaded): &'a (Owner, Loaded)) -> JsonAgent<'a> {
     let agent = loaded.agent();
     JsonAgent {
         name: agent.map_or("", |agent| &agent.name.name),
@@ -67,7 +76,7 @@ fn json((owner, loaded): &(Owner, Loaded)) -> JsonAgent<'_> {
         description: agent.map_or("", |agent| &agent.description),
         status: agent.map_or("", |agent| agent.status.as_str()),
         scope: owner.as_str(),
-        path: loaded.path().to_string_lossy().into_owned(),
+        path: path_below(root, loaded.path()),
         ok: agent.is_some(),
     }
 }

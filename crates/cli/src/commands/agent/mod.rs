@@ -18,7 +18,9 @@ use brief_engine::agents::{Ability, Agent, Loaded, Options, load};
 use brief_runtime::abilities::NetworkPolicy;
 use brief_runtime::remote_commands;
 use brief_syntax::Diagnostic;
+use brief_syntax::render::Envelope;
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -116,6 +118,19 @@ fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded, Comman
     Ok(load(session.system(), &path, &options))
 }
 
+/// Prints what the command `kind` says of an agent.
+fn print_json(
+    ui: &mut Ui,
+    session: &Session,
+    kind: &'static str,
+    diagnostics: &[Diagnostic],
+    body: impl Serialize,
+) -> Result<(), CommandError> {
+    let root = session.root()?;
+    ui.print_json(&Envelope { kind, root: root.path(), diagnostics, body })?;
+    Ok(())
+}
+
 /// Returns the agent of a file that has no error; what is wrong with another one is told.
 fn usable<'l>(
     ui: &mut Ui,
@@ -124,7 +139,10 @@ fn usable<'l>(
 ) -> Result<Result<&'l Agent, ExitCode>, CommandError> {
     match loaded.agent() {
         Some(agent) => {
-            ui.mention(loaded.diagnostics(), session.root()?.path())?;
+            // A program finds them in the answer.
+            if !ui.has_promised_json() {
+                ui.mention(loaded.diagnostics(), session.root()?.path())?;
+            }
             Ok(Ok(agent))
         }
         None => refuse(ui, session, loaded.diagnostics()).map(Err),

@@ -2,12 +2,11 @@
 
 use std::process::ExitCode;
 
-use brief_syntax::render::JsonDiagnostic;
 use clap::Args;
 use serde::Serialize;
 
 use super::executing::{Executing, input_of, refuse_closed, through_gates};
-use super::{OneFile, read, usable};
+use super::{OneFile, print_json, read, usable};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -33,10 +32,9 @@ pub(super) struct ReadyArgs {
 }
 
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+struct Answer {
     ok: bool,
     error: Option<String>,
-    diagnostics: Vec<JsonDiagnostic<'a>>,
 }
 
 pub(super) fn run(
@@ -49,10 +47,8 @@ pub(super) fn run(
     let agent = match loaded.agent() {
         Some(agent) => agent,
         None if args.json => {
-            let diagnostics: Vec<JsonDiagnostic<'_>> =
-                loaded.diagnostics().iter().map(JsonDiagnostic::from).collect();
-            let error = Some("the file is not valid".to_owned());
-            ui.print_json(&Answer { ok: false, error, diagnostics })?;
+            let body = Answer { ok: false, error: Some("the file is not valid".to_owned()) };
+            print_json(ui, session, "agent ready", loaded.diagnostics(), body)?;
             return Ok(ErrorKind::Refused.exit_code());
         }
         None => match usable(ui, session, &loaded)? {
@@ -71,9 +67,8 @@ pub(super) fn run(
     }
     if args.json {
         let ok = problem.is_none();
-        let diagnostics = loaded.diagnostics().iter().map(JsonDiagnostic::from).collect();
-        let error = problem.map(|problem| problem.to_string());
-        ui.print_json(&Answer { ok, error, diagnostics })?;
+        let body = Answer { ok, error: problem.map(|problem| problem.to_string()) };
+        print_json(ui, session, "agent ready", loaded.diagnostics(), body)?;
         let failed = ErrorKind::Refused.exit_code();
         return Ok(if ok { ExitCode::SUCCESS } else { failed });
     }

@@ -4,12 +4,11 @@ use std::process::ExitCode;
 
 use brief_engine::agents::AgentView;
 use brief_syntax::Diagnostic;
-use brief_syntax::render::JsonDiagnostic;
 use clap::Args;
 use serde::Serialize;
 
 use super::executing::{examined, input_of};
-use super::{OneFile, read, refuse};
+use super::{OneFile, print_json, read, refuse};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -39,13 +38,11 @@ pub(super) struct ShowArgs {
 struct Shown<'a> {
     ok: bool,
     agent: AgentView<'a>,
-    diagnostics: Vec<JsonDiagnostic<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Refused<'a> {
+struct Refused {
     ok: bool,
-    diagnostics: Vec<JsonDiagnostic<'a>>,
 }
 
 pub(super) fn run(
@@ -74,8 +71,8 @@ pub(super) fn run(
         view = view.rendered(rendered, input.as_ref());
     }
     if args.json {
-        let diagnostics = diagnostics.iter().map(JsonDiagnostic::from).collect();
-        ui.print_json(&Shown { ok: true, agent: view, diagnostics })?;
+        let body = Shown { ok: true, agent: view };
+        print_json(ui, session, "agent show", &diagnostics, body)?;
         return Ok(ExitCode::SUCCESS);
     }
     ui.mention(&diagnostics, session.root()?.path())?;
@@ -113,7 +110,6 @@ fn not_shown(
     if !args.json {
         return refuse(ui, session, diagnostics);
     }
-    let diagnostics = diagnostics.iter().map(JsonDiagnostic::from).collect();
-    ui.print_json(&Refused { ok: false, diagnostics })?;
+    print_json(ui, session, "agent show", diagnostics, Refused { ok: false })?;
     Ok(ErrorKind::Refused.exit_code())
 }

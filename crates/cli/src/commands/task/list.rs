@@ -1,11 +1,13 @@
 //! `brief task list`
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_engine::tasks::{Document, Library};
+use brief_syntax::render::{Envelope, path_below};
 use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
 use clap::Args;
@@ -30,10 +32,15 @@ pub(super) struct ListArgs {
 }
 
 #[derive(Serialize)]
+struct Tasks<'r> {
+    tasks: Vec<TaskEntry<'r>>,
+}
+
+#[derive(Serialize)]
 struct TaskEntry<'r> {
     name: String,
     description: &'r str,
-    path: String,
+    path: Cow<'r, str>,
     scope: &'static str,
 }
 
@@ -51,10 +58,12 @@ pub(super) fn run(
         let entries = tasks.iter().map(|task| TaskEntry {
             name: task.name(),
             description: task.description(),
-            path: task.path().to_string_lossy().into_owned(),
+            path: path_below(&root, task.path()),
             scope: task.origin().scope(),
         });
-        ui.print_json(&entries.collect::<Vec<_>>())?;
+        let body = Tasks { tasks: entries.collect() };
+        let diagnostics = &library.take_diagnostics();
+        ui.print_json(&Envelope { kind: "task list", root: &root, diagnostics, body })?;
         return Ok(ExitCode::SUCCESS);
     }
     mention(ui, &library.take_diagnostics(), &root)?;

@@ -4,6 +4,7 @@ mod explain;
 mod list;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use brief_clients::mcp;
 use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part};
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::{Asked, Off, Outcome};
+use brief_syntax::render::{Envelope, path_below};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
@@ -210,8 +212,10 @@ pub(crate) fn run(
             write_rules(ui, session, agent, prompt, edits)?;
         }
         if args.json {
-            let ran = ran.iter().map(run_report).collect();
-            ui.print_json(&PromptReport { prompt, text: &text, ran })?;
+            let ran = ran.iter().map(|asked| run_report(root, asked)).collect();
+            let body = PromptReport { root, prompt, text: &text, ran };
+            let diagnostics = &prompt.diagnostics;
+            ui.print_json(&Envelope { kind: "task", root, diagnostics, body })?;
         } else {
             ui.print_text(&text)?;
         }
@@ -233,10 +237,10 @@ fn mention_not_run(ui: &mut Ui, ran: &[Asked], off: Option<Off>) -> Result<(), C
     Ok(())
 }
 
-fn run_report(asked: &Asked) -> RunReport<'_> {
+fn run_report<'r>(root: &Path, asked: &'r Asked) -> RunReport<'r> {
     RunReport {
         kind: asked.kind.as_str(),
-        path: &asked.path,
+        path: path_below(root, &asked.path),
         line: asked.line,
         text: &asked.text,
         outcome: asked.outcome.to_string(),

@@ -46,7 +46,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
                     source_dir: directory(applied),
                 })
                 .collect();
-            ui.print_json(&entries)?;
+            ui.print_document(&entries)?;
         }
         (true, true) => {
             let entries: Vec<_> = items
@@ -57,7 +57,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
                     source_file: slashed(applied.item.path, root),
                 })
                 .collect();
-            ui.print_json(&entries)?;
+            ui.print_document(&entries)?;
         }
         (false, all) => {
             for applied in items {

@@ -53,7 +53,9 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     let root = asked.as_ref().map_or(session.directory(), |(root, ..)| root.path());
     match (arguments.json, arguments.all) {
         (true, false) => {
-            ui.print_json(&bound.iter().map(|bound| to_bound(bound.decision)).collect::<Vec<_>>())?;
+            ui.print_document(
+                &bound.iter().map(|bound| to_bound(bound.decision)).collect::<Vec<_>>(),
+            )?;
         }
         (true, true) => {
             let listed = bound.iter().map(|bound| {
@@ -70,7 +72,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
                     source_file,
                 }
             });
-            ui.print_json(&listed.collect::<Vec<_>>())?;
+            ui.print_document(&listed.collect::<Vec<_>>())?;
         }
         (false, all) => {
             for bound in bound {
