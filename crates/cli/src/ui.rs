@@ -320,7 +320,7 @@ impl Ui {
         if self.has_colour() { style } else { Style::new() }
     }
 
-    /// Says in one line each what is wrong with the files that were read.
+    /// Says in one line each what is wrong with the files that were read. Notes are for `lint`.
     pub(crate) fn mention(&mut self, diagnostics: &[Diagnostic], root: &Path) -> io::Result<()> {
         for diagnostic in diagnostics {
             // One line each, also when a file name holds a line break.
@@ -331,6 +331,7 @@ impl Ui {
             let (label, colour) = match diagnostic.severity {
                 Severity::Error => ("error", AnsiColor::Red),
                 Severity::Warning => ("warning", AnsiColor::Yellow),
+                Severity::Note => continue,
             };
             self.labelled(&format!("{label}[{}]", diagnostic.code), colour, &message)?;
         }

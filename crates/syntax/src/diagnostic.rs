@@ -17,6 +17,8 @@ pub enum Severity {
     Error,
     /// Everything works, but probably not as meant.
     Warning,
+    /// Everything works. Said once, it helps to understand the rest; it never makes a check fail.
+    Note,
 }
 
 impl fmt::Display for Severity {
@@ -24,6 +26,7 @@ impl fmt::Display for Severity {
         formatter.write_str(match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         })
     }
 }
@@ -66,6 +69,16 @@ impl Diagnostic {
         message: impl Into<String>,
     ) -> Self {
         Self::new(code, Severity::Warning, source, span, message)
+    }
+
+    /// Reports a note at `span`.
+    pub fn note(
+        code: &'static str,
+        source: &Arc<Source>,
+        span: Span,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::new(code, Severity::Note, source, span, message)
     }
 
     fn new(

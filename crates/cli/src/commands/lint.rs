@@ -18,6 +18,7 @@ use brief_syntax::{Diagnostic, Severity};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use crate::commands::whole::counted;
 use crate::error::{CommandError, ErrorKind};
 use crate::explain;
 use crate::session::Session;
@@ -280,8 +281,4 @@ fn summary(check: &Check, errors: usize, warnings: usize, fixed: usize) -> Strin
         text.push_str(&format!(" ({fixable} can be repaired with --fix)"));
     }
     text
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -201,6 +201,6 @@ fn agents_are_listed_and_checked() {
     let output = project.run(&[&["agent", "check"][..], &all].concat());
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stdout.contains("agents/dev_bad.agent.md:2"), "{output}");
-    assert!(output.stderr.contains("2 checked: 1 errors, 0 warnings"), "{output}");
+    assert!(output.stderr.contains("2 files checked: 1 error, 0 warnings"), "{output}");
     assert_eq!(project.run(&["agent", "check", all[0]]).code, Some(0));
 }

@@ -11,10 +11,11 @@ use brief_syntax::{Diagnostic, Root, Severity, Source, Span, Target, TargetKind,
 use super::commands::{self, Fetched, Place};
 use super::model::{Agent, DIRECTORY, SUFFIX};
 use super::notes::Notes;
+use super::recognize::{self, AgentFormat};
 use super::{check, parse};
 
 /// Directories in which clients keep agents of their own, with the same end of their names.
-const OF_CLIENTS: [&str; 3] = [".claude", ".github", ".opencode"];
+const OF_CLIENTS: [&str; 4] = [".claude", ".cursor", ".github", ".opencode"];
 
 /// The directories of a home directory that are searched, and none below them.
 const AT_HOME: [&str; 2] = [DIRECTORY, ".agents/agents"];
@@ -69,7 +70,12 @@ pub fn load(system: &dyn System, path: &Path, options: &Options<'_>) -> Loaded {
     match system.read(&absolute, brief_syntax::limits::FILE_BYTES) {
         Ok(bytes) => {
             let source = Arc::new(Source::from_bytes(absolute, bytes));
-            load_text(system, &source, options)
+            match recognize::other_format(&source) {
+                None => load_text(system, &source, options),
+                Some(other) => {
+                    Loaded { path: source.path().to_owned(), agent: None, diagnostics: vec![other] }
+                }
+            }
         }
         Err(error) => unreadable(absolute, &error.to_string()),
     }
@@ -240,10 +246,31 @@ fn in_listed(visit: &Visit<'_>) -> Vec<Loaded> {
         match visit.read(name) {
             Ok(bytes) => {
                 let source = Arc::new(Source::from_bytes(path, bytes));
-                load_text(visit.system(), &source, &options)
+                let is_ours = recognize::format_of(&source) == AgentFormat::AgentFile;
+                is_ours.then(|| load_text(visit.system(), &source, &options))
             }
-            Err(error) => unreadable(path, &error.to_string()),
+            Err(error) => Some(unreadable(path, &error.to_string())),
         }
     };
-    names.into_iter().map(load).collect()
+    names.into_iter().filter_map(load).collect()
+}
+
+/// Returns the portable agents of a project, `agents/NAME/AGENT.md`: who looks for an agent file may mean
+/// one of them.
+pub fn portable_agents(system: &dyn System, root: &Root) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let top = Target::from_slashed("", TargetKind::Directory);
+    walk::whole(system, root, &top, Ignored::Skip, &mut |visit| {
+        if visit.slashed().rsplit('/').nth(1) != Some(DIRECTORY) {
+            return;
+        }
+        if let Ok(bytes) = visit.read(recognize::PORTABLE_NAME) {
+            let path = visit.path_of(recognize::PORTABLE_NAME);
+            let source = Arc::new(Source::from_bytes(path, bytes));
+            if recognize::format_of(&source) == AgentFormat::Portable {
+                found.push(source.path().to_owned());
+            }
+        }
+    });
+    found
 }

@@ -16,6 +16,7 @@ mod load;
 mod model;
 mod notes;
 mod parse;
+mod recognize;
 mod render;
 mod resolve;
 mod sections;
@@ -28,11 +29,12 @@ mod view;
 pub use ability::{Ability, AbilityError, Base};
 pub use commands::Fetched;
 pub use invoke::InvokeError;
-pub use load::{Loaded, Options, Owner, is_agent_file, list, load, load_text};
+pub use load::{Loaded, Options, Owner, is_agent_file, list, load, load_text, portable_agents};
 pub use model::{
     Abilities, Agent, AgentName, Command, CommandOrigin, DIRECTORY, Hint, Recommended, Remote,
     Required, SUFFIX, Startup, Status, TemplateEngine, Text, TextOrigin, Tools,
 };
+pub use recognize::{AgentFormat, format_of};
 pub use render::Rendered;
 pub use resolve::{Effective, Refusal, missing_environment, refusals};
 pub use shelf::Agents;

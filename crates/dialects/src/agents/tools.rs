@@ -75,7 +75,7 @@ pub fn check_tools(agent: &Agent, evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<
     for ToolProblem { severity, code, message, help } in problems {
         match severity {
             Severity::Error => notes.error(code, span, message, help),
-            Severity::Warning => notes.warn(code, span, message, help),
+            Severity::Warning | Severity::Note => notes.warn(code, span, message, help),
         }
     }
     startup(agent, evaluated, &schemes, &mut notes);

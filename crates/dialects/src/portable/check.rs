@@ -22,7 +22,7 @@ const REPORTED_PER_ITEM: usize = 1_000;
 
 /// Checks a registry; what is wrong is added to its items and bundles.
 pub fn check(registry: &mut Registry, clients: &[&str]) {
-    let mut seen: BTreeMap<ItemId, String> = BTreeMap::new();
+    let mut seen: BTreeMap<ItemId, (String, bool)> = BTreeMap::new();
     for item in &mut registry.items {
         let mut found = std::mem::take(&mut item.diagnostics);
         if is_foreign(item) {
@@ -35,7 +35,9 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
             found.extend(body(item, clients));
         }
         found.extend(file_names(item));
-        if let Some(first) = seen.get(&item.id) {
+        // Collections hold translations and variants; the open standard has no names across directories.
+        let first = seen.get(&item.id).filter(|(_, was_foreign)| !was_foreign || !is_foreign(item));
+        if let Some((first, _)) = first {
             let message = format!("the {} is also in {first}", item.id);
             let source = &item.document.source;
             found.push(
@@ -43,10 +45,12 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
                     .with_help("give one of them another name"),
             );
         } else {
-            seen.insert(item.id.clone(), item.slashed.clone());
+            let is_foreign = is_foreign(item);
+            seen.entry(item.id.clone()).or_insert_with(|| (item.slashed.clone(), is_foreign));
         }
         item.diagnostics = limited(found, &item.document.source);
     }
+    registry.diagnostics.extend(note_foreign(registry));
     preloaded_skills(registry);
     check_bundles(registry);
 }
@@ -65,15 +69,25 @@ fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> 
     found
 }
 
-/// R19: a skill of the open standard is taken as it is.
+/// R19: says once for all of them that skills of the open standard are taken as they are.
+fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
+    let mut foreign = registry.items.iter().filter(|item| is_foreign(item));
+    let first = foreign.next()?;
+    let message = match 1 + foreign.count() {
+        1 => "the skill has no `schema`; it is taken as it is".to_owned(),
+        count => format!("{count} skills have no `schema`; they are taken as they are"),
+    };
+    let source = &first.document.source;
+    Some(
+        Diagnostic::note("portable/foreign-skill", source, Span::default(), message)
+            .with_help("`schema: 1` has a skill checked and compiled for every client"),
+    )
+}
+
+/// R19: what every client of the open standard needs.
 fn foreign(item: &Item) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
-    let message = "the skill has no `schema`; it is taken as it is, without checks";
-    found.push(
-        Diagnostic::warning("portable/foreign-skill", source, Span::default(), message)
-            .with_help("add `schema: 1` to have it checked and compiled for every client"),
-    );
     if item.description().trim().is_empty() {
         let message = "the field `description` is missing";
         found.push(

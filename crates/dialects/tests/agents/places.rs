@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use brief_dialects::Dialect;
-use brief_dialects::agents::{Agents, Owner, is_agent_file, list};
+use brief_dialects::agents::{Agents, Owner, is_agent_file, list, portable_agents};
 use brief_syntax::project::{Root, Target, TargetKind};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::{self, Ignored};
@@ -179,4 +179,31 @@ fn a_file_that_cannot_be_read_is_told() {
         assert!(loaded.agent().is_none());
         assert!(findings(&loaded)[0].contains(words), "{path}: {:?}", findings(&loaded));
     }
+}
+
+/// U22: a custom agent of Copilot is no agent file, wherever it lies, and gets no advice as one.
+#[test]
+fn a_custom_agent_of_copilot_is_not_listed_or_checked_as_an_agent_file() {
+    let copilot = "---\nname: x\ndescription: d\ntools: [read]\nmcp-servers: {}\n---\n# X\n";
+    let system = project()
+        .with_file("agents/x.agent.md", copilot)
+        .with_file("plugins/a/agents/dev_y.agent.md", copilot);
+    assert_eq!(lint(&system), (0, Vec::new()));
+    assert_eq!(listed(&system), [""; 0]);
+    let loaded = loaded_from(&system, "/p/agents/x.agent.md");
+    assert!(loaded.agent().is_none());
+    assert_eq!(of_severity(&loaded, Severity::Error), ["1 other-format"]);
+    assert!(findings(&loaded)[0].contains("GitHub Copilot"), "{:?}", findings(&loaded));
+}
+
+/// U23: a portable agent is explained, and nothing of it is called wrong.
+#[test]
+fn a_portable_agent_is_explained() {
+    let text = "---\nschema: 1\nname: y\ndescription: d\nlicense: MIT\n---\n\n## You\n";
+    let system = project().with_file("agents/y/AGENT.md", text);
+    let loaded = loaded_from(&system, "/p/agents/y/AGENT.md");
+    assert_eq!(of_severity(&loaded, Severity::Error), ["1 other-format"]);
+    assert!(findings(&loaded)[0].contains("portable agent"), "{:?}", findings(&loaded));
+    let root = Root::open(&system, Path::new("/p")).unwrap();
+    assert_eq!(portable_agents(&system, &root), [Path::new("/p/agents/y/AGENT.md")]);
 }

@@ -1,6 +1,7 @@
 //! Front matter of every kind (§3.1 to §3.3, §3.5, §3.6).
 
 use brief_dialects::portable::{CLIENTS, Kind};
+use brief_syntax::Severity;
 use brief_syntax::yaml::{Node, Value};
 
 use crate::support::{
@@ -254,7 +255,7 @@ fn a_clients_own_block_is_found_by_its_client() {
     assert!(rule.passthrough("claude").is_none() && rule.passthrough("opencode").is_none());
 }
 
-/// R19: a skill of the open standard is taken as it is, with a warning.
+/// R19: a skill of the open standard is taken as it is, with a note.
 #[test]
 fn a_skill_without_a_schema_is_taken_as_it_is() {
     let body = "# Title\n\n#### Deep\n\n```\nx\n```\n\nUse $ARGUMENTS.\n<!-- @client:claude -->\n";
@@ -264,6 +265,21 @@ fn a_skill_without_a_schema_is_taken_as_it_is() {
     let skill = item(&registry, Kind::Skill, "a");
     assert!(skill.is_foreign() && skill.is_valid());
     assert_eq!(skill.body_for("claude", &CLIENTS), body);
+}
+
+/// U34: a collection of such skills is said to be one, once, and nothing is wrong with it.
+#[test]
+fn skills_of_the_open_standard_are_noted_once() {
+    let skill = "---\nname: a\ndescription: d\n---\n";
+    let registry = read(&files(&[
+        ("skills/a/SKILL.md", skill),
+        ("skills/b/SKILL.md", skill),
+        ("skills/ja/a/SKILL.md", skill),
+    ]));
+    assert_eq!(findings(&registry), ["skills/a/SKILL.md:1 foreign-skill"]);
+    let note = the(&registry, "foreign-skill");
+    assert_eq!(note.severity, Severity::Note);
+    assert!(note.message.starts_with("3 skills"), "{}", note.message);
 }
 
 /// R19: it needs a description and a name that can be a file's all the same.

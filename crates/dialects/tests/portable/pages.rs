@@ -120,6 +120,7 @@ fn every_page_tells_how_bad_it_is() {
         let word = match of_it.severity {
             Severity::Error => "**Error",
             Severity::Warning => "**Warning",
+            Severity::Note => "**Note",
         };
         assert!(page.lines().nth(2).unwrap().starts_with(word), "{name}");
     }

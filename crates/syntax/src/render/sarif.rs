@@ -39,6 +39,7 @@ fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
         "level": match diagnostic.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         },
         "message": {"text": text},
         "locations": [location],

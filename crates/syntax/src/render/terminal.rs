@@ -42,6 +42,7 @@ impl<'r> Terminal<'r> {
         let level = match diagnostic.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
         };
         let path = diagnostic.shown_path(self.root);
         let path = visible_line(&path);

@@ -9,6 +9,7 @@ use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
 use serde::Serialize;
 
+use crate::commands::whole::counted;
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -55,8 +56,13 @@ pub(super) fn run(
     } else {
         ui.print_diagnostics(&diagnostics, root.path())?;
         let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
-        let (files, all) = (args.files.len(), diagnostics.len());
-        ui.status(&format!("{files} checked: {errors} errors, {} warnings", all - errors))?;
+        let warnings = diagnostics.len() - errors;
+        ui.status(&format!(
+            "{} checked: {}, {}",
+            counted(args.files.len(), "file"),
+            counted(errors, "error"),
+            counted(warnings, "warning")
+        ))?;
     }
     let is_bad = |found: &Diagnostic| args.strict || found.severity == Severity::Error;
     let failed = diagnostics.iter().any(is_bad);

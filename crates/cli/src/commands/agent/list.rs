@@ -52,7 +52,19 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     if found.is_empty() {
-        ui.status("there are no agents: `agents/CATEGORY_NAME.agent.md`, or the same at home")?;
+        ui.status(
+            "there are no agent files: `agents/CATEGORY_NAME.agent.md`, or the same at home",
+        )?;
+    }
+    if let [first, rest @ ..] = &agents::portable_agents(session.system(), &root)[..] {
+        let path = first.strip_prefix(root.path()).unwrap_or(first).display();
+        let what = match rest.len() {
+            0 => format!("`{path}` is a portable agent"),
+            more => format!("`{path}` and {more} more are portable agents"),
+        };
+        ui.status(&format!(
+            "{what}: `brief build` writes it for each client; `brief agent` runs agent files only"
+        ))?;
     }
     for (_, loaded) in &found {
         let path = loaded.path().strip_prefix(root.path()).unwrap_or(loaded.path()).display();

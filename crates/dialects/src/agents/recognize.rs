@@ -1,0 +1,200 @@
+//! Which format a file called `*.agent.md` or `AGENT.md` is in.
+//!
+//! Three formats use these names: ours, the custom agents of GitHub Copilot, and the portable agents that
+//! are compiled for clients. Ruling G15: a file belongs to one of them, by what is in it. Advice for one
+//! format destroys a file of another.
+
+use std::sync::Arc;
+
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::markdown::Outline;
+use brief_syntax::yaml::{Node, Value};
+use brief_syntax::{Diagnostic, Source, Span};
+
+use super::model::AgentName;
+
+/// What the entrypoint of a portable agent is called.
+pub(super) const PORTABLE_NAME: &str = "AGENT.md";
+
+/// Fields that only our format has. A title, a status or rules may be anything, so these decide only
+/// where nothing speaks for another format.
+const OURS: [&str; 10] = [
+    "icon",
+    "templateengine",
+    "recommended",
+    "required",
+    "commands",
+    "system",
+    "avatar",
+    "abilities",
+    "allow",
+    "deny",
+];
+const PERHAPS_OURS: [&str; 4] = ["title", "status", "input", "rules"];
+
+/// Fields of Copilot's custom agents that mean nothing in our format, or another thing.
+const COPILOTS: [&str; 15] = [
+    "name",
+    "tools",
+    "model",
+    "models",
+    "modelpolicy",
+    "mcp-servers",
+    "handoffs",
+    "agents",
+    "target",
+    "infer",
+    "user-invocable",
+    "user-invokable",
+    "disable-model-invocation",
+    "argument-hint",
+    "hooks",
+];
+
+/// The format of a file that is called like an agent file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentFormat {
+    /// An agent file, which `brief agent` runs.
+    AgentFile,
+    /// A custom agent of GitHub Copilot.
+    Copilot,
+    /// A portable agent, which `brief build` and `brief add` write for each client.
+    Portable,
+}
+
+/// Tells the format of a file by its content; its name decides only where the content leaves it open.
+pub fn format_of(source: &Arc<Source>) -> AgentFormat {
+    let front = FrontMatter::read(source);
+    let fields = fields(&front);
+    let has = |names: &[&str]| fields.iter().any(|field| names.contains(&field.as_str()));
+    let file = source.path().file_name().unwrap_or_default().to_string_lossy();
+    if file == PORTABLE_NAME && has(&["schema"]) {
+        return AgentFormat::Portable;
+    }
+    let body = source.text().get(front.body_start..).unwrap_or_default();
+    if has(&OURS) || has_section(body, "tools", true) {
+        return AgentFormat::AgentFile;
+    }
+    if has(&COPILOTS) {
+        return AgentFormat::Copilot;
+    }
+    if has(&PERHAPS_OURS) || has_section(body, "system", false) {
+        return AgentFormat::AgentFile;
+    }
+    // Copilot takes no agent without a header; ours need none, but a title.
+    let name = AgentName::of(&file);
+    let is_named = name.category.is_some_and(|category| !category.is_empty());
+    let begins_with_a_title = body.trim_start().starts_with("# ");
+    if is_named && (front.header.is_none() || begins_with_a_title) {
+        AgentFormat::AgentFile
+    } else {
+        AgentFormat::Copilot
+    }
+}
+
+/// Says what a file of another format is, when a user names it as an agent file; `None` in doubt.
+pub(super) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
+    let report = |message: &str, help: &str| {
+        let diagnostic =
+            Diagnostic::error("agents/other-format", source, Span::at(0), message.to_owned());
+        Some(diagnostic.with_help(help))
+    };
+    match format_of(source) {
+        AgentFormat::AgentFile => None,
+        AgentFormat::Portable => report(
+            "this is a portable agent: it is compiled for clients, and nothing here runs it",
+            "`brief build` writes it for each client, `brief lint` checks it; \
+             what `brief agent` runs is called `agents/CATEGORY_NAME.agent.md`",
+        ),
+        AgentFormat::Copilot => {
+            let front = FrontMatter::read(source);
+            let fields = fields(&front);
+            let copilots = fields.iter().filter(|field| COPILOTS.contains(&field.as_str()));
+            // One field may be a slip in a file of ours.
+            if copilots.count() < 2 && !fields.iter().any(|field| field == "mcp-servers") {
+                return None;
+            }
+            report(
+                "this is a custom agent of GitHub Copilot, not an agent file that `brief agent` runs",
+                "`brief lint` checks it as Copilot reads it; it works from `.github/agents`",
+            )
+        }
+    }
+}
+
+/// Returns the names of the header's fields, in lower case.
+fn fields(front: &FrontMatter) -> Vec<String> {
+    let root = front.header.as_ref().and_then(|header| header.yaml.root()).map(Node::value);
+    match root {
+        Some(Value::Mapping(mapping)) => {
+            mapping.fields().map(|field| field.name().to_ascii_lowercase()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns whether a body has a section of the second level with that name, and code in it if that is
+/// asked for.
+fn has_section(body: &str, name: &str, with_code: bool) -> bool {
+    // Most files have no such line at all, and need no parser.
+    let is_heading = |line: &str| {
+        let text = line.trim_start().strip_prefix("##").unwrap_or_default();
+        text.trim().trim_end_matches(['#', ' ']).eq_ignore_ascii_case(name)
+    };
+    if !body.lines().any(is_heading) {
+        return false;
+    }
+    let outline = Outline::of(body);
+    outline.headings.iter().enumerate().any(|(index, heading)| {
+        if heading.level != 2 || !heading.text.trim().eq_ignore_ascii_case(name) {
+            return false;
+        }
+        let next = outline.headings[index + 1..].iter().find(|next| next.level <= 2);
+        let section = heading.span.end..next.map_or(body.len(), |next| next.span.start);
+        !with_code
+            || outline.code_blocks.iter().any(|block| {
+                let language = block.info.split_whitespace().next().unwrap_or_default();
+                section.contains(&block.span.start)
+                    && matches!(language, "" | "js" | "javascript" | "mjs" | "ts" | "typescript")
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(name: &str, text: &str) -> AgentFormat {
+        format_of(&Arc::new(Source::new(format!("/p/agents/{name}"), text)))
+    }
+
+    /// U22, G15: evidence in the content decides.
+    #[test]
+    fn the_content_tells_the_format() {
+        for (name, text) in [
+            ("x.agent.md", "---\nicon: 🤖\n---\n# T\n"),
+            ("x.agent.md", "---\nabilities: {}\nname: x\n---\n# T\n"),
+            ("x.agent.md", "# T\n\n## Tools\n\n```js\nreturn []\n```\n"),
+            ("x.agent.md", "# T\n\n## System\n\nYou are.\n"),
+            ("x.agent.md", "---\nstatus: x\n---\n# T\n"),
+            ("dev_x.agent.md", "# T\n"),
+            ("dev_x.agent.md", "---\ndescription: d\n---\n# T\n"),
+        ] {
+            assert_eq!(format(name, text), AgentFormat::AgentFile, "{text}");
+        }
+        for (name, text) in [
+            ("x.agent.md", "---\ndescription: d\ntools: [read]\n---\n# T\n"),
+            (
+                "dev_x.agent.md",
+                "---\nname: x\ndescription: d\n---\n# T\n\n## Tools\n\nUse `read`.\n",
+            ),
+            ("x.agent.md", "---\ndescription: d\n---\nYou are.\n"),
+            ("x.agent.md", "You are.\n"),
+            ("x.agent.md", "---\nmcp-servers: {}\n---\n# T\n\n## Rules\n"),
+            ("x.agent.md", "---\ntitle: t\ntools: [read]\n---\n# T\n"),
+        ] {
+            assert_eq!(format(name, text), AgentFormat::Copilot, "{text}");
+        }
+        assert_eq!(format("y/AGENT.md", "---\nschema: 1\n---\n"), AgentFormat::Portable);
+    }
+}
