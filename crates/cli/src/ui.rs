@@ -134,6 +134,11 @@ impl Ui {
         Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(io::sink()))
     }
 
+    /// Returns how many characters fit on a line.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     pub(crate) fn has_colour(&self) -> bool {
         self.colour == Colour::Always
     }

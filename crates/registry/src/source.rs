@@ -162,6 +162,36 @@ impl Source {
     }
 }
 
+impl Source {
+    /// Returns the source of a directory below this one, `/`-separated.
+    #[must_use]
+    pub fn below(&self, directory: &str) -> Source {
+        match self {
+            Source::Directory(path) => Source::Directory(path.join(directory)),
+            Source::Git(source) => {
+                let subpath = match &source.subpath {
+                    Some(subpath) => format!("{subpath}/{directory}"),
+                    None => directory.to_owned(),
+                };
+                Source::Git(GitSource { subpath: Some(subpath), ..source.clone() })
+            }
+        }
+    }
+
+    /// Returns what a user types to add it, as short as can be.
+    pub fn typed(&self) -> String {
+        let Source::Git(source) = self else { return self.to_string() };
+        let Some(mut typed) = source.short() else { return self.to_string() };
+        for (sign, part) in [('@', &source.reference), (':', &source.subpath)] {
+            if let Some(part) = part {
+                typed.push(sign);
+                typed.push_str(&one_line(part));
+            }
+        }
+        typed
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -184,6 +214,27 @@ impl GitSource {
     /// not.
     pub fn identity(&self) -> Result<String, SourceError> {
         self.parts().map(|address| address.identity())
+    }
+
+    /// Returns the short spelling of a repository that has one: `acme/guidance`, `gitlab:group/repo`.
+    pub fn short(&self) -> Option<String> {
+        let address = self.address().ok()?;
+        let hosted = [("https://github.com/", ""), ("https://gitlab.com/", "gitlab:")];
+        hosted.into_iter().find_map(|(start, word)| {
+            let path = address.strip_prefix(start)?.trim_end_matches('/');
+            Some(format!("{word}{}", path.strip_suffix(".git").unwrap_or(path)))
+        })
+    }
+
+    /// Returns how people call a file of the source: `acme/guidance:rules/money/RULE.md`. `below` is its
+    /// path in what was fetched, with `/`.
+    pub fn place_of(&self, below: &str) -> String {
+        let bare = GitSource { reference: None, subpath: None, ..self.clone() };
+        let name = self.short().unwrap_or_else(|| bare.to_string());
+        match &self.subpath {
+            Some(subpath) => format!("{name}:{}/{below}", one_line(subpath)),
+            None => format!("{name}:{below}"),
+        }
     }
 
     pub(crate) fn parts(&self) -> Result<Address, SourceError> {

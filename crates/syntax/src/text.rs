@@ -93,6 +93,29 @@ pub fn first_unseen(text: &str) -> Option<(usize, char)> {
     found.map(|(offset, character)| (first + offset, character))
 }
 
+/// Returns a text as one line of at most `width` characters: line breaks and repeated blanks are one
+/// blank, and what is cut off is an ellipsis.
+pub fn fold(text: &str, width: usize) -> String {
+    let mut folded = String::new();
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+        // What is behind the edge is cut off: a word of it shows that.
+        if folded.len() > width.saturating_mul(4) {
+            break;
+        }
+    }
+    if folded.chars().count() <= width {
+        return folded;
+    }
+    let mut cut: String = folded.chars().take(width.saturating_sub(1)).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
+}
+
 /// Returns `text` with every hidden character written as `\u{…}`. Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let Some((first, _)) = first_hidden(text) else {

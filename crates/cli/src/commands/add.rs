@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use brief_dialects::portable::{NAME_LENGTH, name_problem};
-use brief_registry::install::{ChooseError, Request};
+use brief_registry::install::{ChooseError, Elsewhere, Request};
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{Edit, Manifest, Place};
 use brief_registry::{GitSource, Source};
@@ -12,7 +12,9 @@ use brief_syntax::system::System;
 use clap::Args;
 
 use crate::error::CommandError;
-use crate::installation::{self, Installation, Writing, normal, short};
+use crate::installation::{
+    self, Asked, FoundClients as Found, Installation, Writing, normal, short,
+};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -33,7 +35,8 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "KIND", value_parser = ["rule", "skill", "agent", "bundle"])]
     kind: Option<String>,
 
-    /// Write for this client only; may be repeated [default: `install.clients` of brief.toml, or all]
+    /// Write for this client only; may be repeated [default: `install.clients` of brief.toml, or those
+    /// that the project's files tell of, or all]
     #[arg(long = "client", value_name = "CLIENT")]
     clients: Vec<String>,
 
@@ -53,6 +56,10 @@ pub(crate) struct AddArgs {
     writing: Writing,
 }
 
+/// What items look like, for a source that has none.
+pub(super) const ITEMS: &str =
+    "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`";
+
 pub(crate) fn run(
     ui: &mut Ui,
     session: &Session,
@@ -63,7 +70,7 @@ pub(crate) fn run(
         Err(code) => return Ok(code),
     };
     let system = session.system();
-    let clients = installation.wanted(&[])?;
+    let mut clients = installation.wanted(&[])?;
     let own_clients = match args.clients.as_slice() {
         [] => None,
         named => Some(installation.wanted(named)?),
@@ -90,14 +97,40 @@ pub(crate) fn run(
     for note in &found.notes {
         ui.warning(note)?;
     }
-    let wanted = choose(&found.registry, &args.items, args.kind.as_deref())
-        .map_err(|error| not_chosen(&source, locked.map(|commit| (&entry, commit)), &error))?;
-    let edits = [Edit::Want {
+    let chosen = choose(&found.registry, &args.items, args.kind.as_deref());
+    if let Err(ChooseError::Unusable | ChooseError::Invalid { .. }) = &chosen {
+        ui.print_diagnostics(&found.errors(&entry.name), session.directory())?;
+    }
+    let lies_elsewhere = || elsewhere(&source, &found.elsewhere, &args.items);
+    let wanted = chosen.map_err(|error| {
+        let refused = not_chosen(&source, locked.map(|commit| (&entry, commit)), &error);
+        match (&error, lies_elsewhere()) {
+            (ChooseError::Empty | ChooseError::Missing { .. }, Some(hint)) => {
+                refused.with_hint(hint)
+            }
+            _ => refused,
+        }
+    })?;
+    if let Some(hint) = lies_elsewhere().filter(|_| args.items.is_empty()) {
+        ui.hint(&hint)?;
+    }
+    let is_new = manifest.sources.is_empty() && lock.items.is_empty();
+    let is_open = installation.clients.settings().clients.is_none() && own_clients.is_none();
+    let found_clients = if is_new && is_open { installation.find_clients(system) } else { None };
+    if let Some(Found { clients: used, signs }) = &found_clients {
+        clients.clone_from(used);
+        let (used, signs) = (used.join(", "), signs.join(", "));
+        ui.status(&format!("for {used}: {signs} tells; `install.clients` in brief.toml says so"))?;
+    }
+    let found_clients =
+        found_clients.map(|Found { clients, signs }| Edit::FoundClients { clients, signs });
+    let want = Edit::Want {
         source: entry.name.clone(),
         place: entry.place.clone(),
         wanted,
         clients: own_clients,
-    }];
+    };
+    let edits: Vec<Edit> = found_clients.into_iter().chain([want]).collect();
     let commits = found
         .commit
         .iter()
@@ -116,7 +149,8 @@ pub(crate) fn run(
             "the password in the address is not kept; next time git asks its credential helper",
         )?;
     }
-    let outcome = installation.carry_out(ui, "add", session, &request, &args.writing)?;
+    let asked = Asked::ToWrite;
+    let outcome = installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 
@@ -126,9 +160,13 @@ fn not_chosen(
     error: &ChooseError,
 ) -> CommandError {
     let at = locked.map_or(String::new(), |(_, commit)| format!(" at {}", short(commit)));
-    let refused = CommandError::refused(format!("`{source}`{at}: {error}"));
+    let refused = CommandError::refused(format!("`{}`{at}: {error}", source.typed()));
     match error {
-        ChooseError::Missing { near: None, .. } if let Some((entry, _)) = locked => {
+        ChooseError::Missing { near, .. } if !near.is_empty() => {
+            let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+            refused.with_hint(format!("did you mean {}?", near.join(" or ")))
+        }
+        ChooseError::Missing { .. } if let Some((entry, _)) = locked => {
             let version = match &entry.place {
                 Place::Git { reference: Some(_), .. } => "@VERSION",
                 _ => "",
@@ -138,20 +176,47 @@ fn not_chosen(
                 "if it is newer than what is locked, `brief update {name}{version}` comes first"
             ))
         }
-        ChooseError::Missing { near: Some(near), .. } => {
-            refused.with_hint(format!("did you mean `{near}`?"))
-        }
         ChooseError::Missing { .. } => {
-            refused.with_hint(format!("`brief list --available {source}` shows what there is"))
+            let typed = source.typed();
+            refused.with_hint(format!("`brief list --available {typed}` shows what there is"))
         }
-        ChooseError::Empty => refused.with_hint(
-            "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`",
-        ),
+        ChooseError::Empty => refused.with_hint(ITEMS),
+        ChooseError::Unusable | ChooseError::Invalid { .. } => refused
+            .with_hint("until it is corrected in the source, do without it; nothing was changed"),
         ChooseError::Several { which, .. } => {
             refused.with_hint(format!("write {}", which.join(" or ")))
         }
         _ => refused,
     }
+}
+
+/// Says where the source has skills that are no items of it, and how to add them. Of those that were
+/// asked for by name, all have to be there.
+pub(super) fn elsewhere(
+    source: &Source,
+    elsewhere: &[Elsewhere],
+    names: &[String],
+) -> Option<String> {
+    let base = |name: &String| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = names.iter().map(base).collect();
+    let has_all = |found: &&Elsewhere| names.iter().all(|name| found.skills.contains(name));
+    let mut fitting = elsewhere.iter().filter(has_all);
+    let found = fitting.next()?;
+    let more = match fitting.map(|found| format!("`{}`", found.directory)).collect::<Vec<_>>() {
+        more if more.is_empty() => String::new(),
+        more => format!(", and more in {}", more.join(", ")),
+    };
+    let (directory, typed) = (&found.directory, source.below(&found.directory).typed());
+    let count = match found.skills.len() {
+        1 => "1 skill".to_owned(),
+        count => format!("{count} skills"),
+    };
+    let typed = std::iter::once(typed).chain(names).collect::<Vec<_>>().join(" ");
+    let is = if found.skills.len() == 1 { "is" } else { "are" };
+    Some(format!(
+        "there {is} {count} in `{directory}`, where a client of the source itself reads them{more}; \
+         `brief add {typed}` adds them"
+    ))
 }
 
 /// The entry of a source in the manifest.
@@ -287,13 +352,10 @@ fn git_words(
     installation: &Installation,
     source: &GitSource,
 ) -> Result<String, brief_registry::SourceError> {
-    let address = source.address()?;
-    let hosted = [("https://github.com/", ""), ("https://gitlab.com/", "gitlab:")];
-    for (start, word) in hosted {
-        if let Some(path) = address.strip_prefix(start) {
-            return Ok(format!("{word}{}", path.trim_end_matches('/').trim_end_matches(".git")));
-        }
+    if let Some(short) = source.short() {
+        return Ok(short);
     }
+    let address = source.address()?;
     match address.strip_prefix("file://") {
         Some(path) if !path.contains('%') => {
             let shown = below(installation, Path::new(path), false);

@@ -1,13 +1,13 @@
 //! `brief doctor`
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
 
-use brief_clients::places;
+use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::Profile;
-use brief_dialects::portable::ItemId;
 use brief_dialects::portable::output::{Compile, Foreign, Merge, SharedEntry};
+use brief_dialects::portable::{ItemId, Kind};
 use brief_registry::install::{self, Drift, Inventory};
 use brief_registry::lock::Lock;
 use brief_syntax::render::Envelope;
@@ -15,6 +15,7 @@ use brief_syntax::system::{Dir, FileKind};
 use clap::Args;
 use serde::Serialize;
 
+use super::whole::counted;
 use crate::error::{CommandError, ErrorKind};
 use crate::installation::{self, Installation, Where};
 use crate::session::Session;
@@ -252,16 +253,31 @@ fn doubles(installation: &Installation, lock: &Lock, findings: &mut Vec<Finding>
         .filter(|profile| wanted.iter().any(|id| id == profile.id()))
         .collect();
     let scope = installation.clients.scope();
-    for double in places::duplicates(&files, &items, &profiles, scope) {
-        let message = format!(
-            "{} reads the {} from {} places: {}",
-            double.client,
-            double.item,
-            double.paths.len(),
-            double.paths.join(", ")
-        );
-        let help = "`layout = \"shared\"` in `[install]` writes a skill once; `audience` or `clients` narrow the rest";
-        findings.push(Finding::note("double", None, message, help));
+    let doubles = places::duplicates(&files, &items, &profiles, scope);
+    let mut seen: BTreeMap<(&str, Kind), Vec<&Duplicate>> = BTreeMap::new();
+    for double in &doubles {
+        // Of skills and agents with one name a client keeps one (seen in Copilot CLI 1.0.102 and opencode
+        // 1.18.33 on 2026-11-16), but copies of a skill are of no use where one would do.
+        let client = if double.item.kind == Kind::Rule { double.client.as_str() } else { "" };
+        seen.entry((client, double.item.kind)).or_default().push(double);
+    }
+    for ((client, kind), doubles) in seen {
+        let names: BTreeSet<&str> =
+            doubles.iter().map(|double| double.item.name.as_str()).collect();
+        let (count, example) = (counted(names.len(), kind.as_str()), doubles[0]);
+        let places = example.paths.join(", ");
+        let finding = match kind {
+            Kind::Rule => (
+                format!("{client} reads {count} from several places, such as {places}"),
+                "name fewer `clients` in `[install]`, or in `audience` of the rule",
+            ),
+            Kind::Skill => (
+                format!("several clients could share {count}, which they have copies of: {places}"),
+                "`layout = \"shared\"` in `[install]` writes each once",
+            ),
+            Kind::Agent => continue,
+        };
+        findings.push(Finding::note("double", None, finding.0, finding.1));
     }
 }
 

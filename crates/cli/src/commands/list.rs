@@ -10,11 +10,13 @@ use brief_registry::install::{Inventory, look_into};
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, Place};
 use brief_syntax::render::Envelope;
+use brief_syntax::text::fold;
 use brief_syntax::yaml::Node;
 use clap::Args;
 use serde::Serialize;
 
-use crate::error::CommandError;
+use super::add::{ITEMS, elsewhere};
+use crate::error::{CommandError, ErrorKind};
 use crate::installation::{self, Installation, JsonSource, Where, short};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -107,8 +109,7 @@ pub(crate) fn run(
     };
     let manifest = installation.manifest.clone().unwrap_or_default();
     if let Some(source) = &args.available {
-        available(ui, session, &installation, &manifest, source, args)?;
-        return Ok(ExitCode::SUCCESS);
+        return available(ui, session, &installation, &manifest, source, args);
     }
     let lock = installation.lock(session.system())?.unwrap_or_default();
     if args.json {
@@ -238,7 +239,7 @@ fn available(
     manifest: &Manifest,
     text: &str,
     args: &ListArgs,
-) -> Result<(), CommandError> {
+) -> Result<ExitCode, CommandError> {
     let system = session.system();
     let known = installation.clients.profiles().ids();
     let usage = |error: brief_registry::SourceError| CommandError::usage(error.to_string());
@@ -261,24 +262,39 @@ fn available(
         Some(_) => installation::refusal(&error),
         None => installation::refusal_of_typed(&error),
     })?;
+    let is_empty = found.registry.items.is_empty() && found.registry.bundles.is_empty();
     if args.json {
-        return print_offers_json(ui, base, &source, &found.registry, found.commit.as_deref());
+        print_offers_json(ui, base, &source, &found.registry, found.commit.as_deref())?;
+    } else {
+        for note in &found.notes {
+            ui.warning(note)?;
+        }
+        print_offers(ui, &found.registry)?;
+        if is_empty {
+            ui.status(&format!("there are no items in `{}`", source.typed()))?;
+        }
+        if let Some(hint) = elsewhere(&source, &found.elsewhere, &[]) {
+            ui.hint(&hint)?;
+        } else if is_empty {
+            ui.hint(ITEMS)?;
+        }
     }
-    for note in &found.notes {
-        ui.warning(note)?;
-    }
-    print_offers(ui, &found.registry)
+    Ok(if is_empty { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
+/// Prints a line for each bundle and item. A description may have any number of lines.
 fn print_offers(ui: &mut Ui, registry: &Registry) -> Result<(), CommandError> {
+    let width = ui.width();
     for bundle in &registry.bundles {
         let version = bundle.version().map_or(String::new(), |text| format!(" {text}"));
         let about = bundle.document().text("description").unwrap_or_default();
-        ui.print_line(format!("bundle/{}{version}: {about}", bundle.name()))?;
+        let line = format!("bundle/{}{version}: {about}", bundle.name());
+        ui.print_line(fold(&line, width))?;
     }
     for item in &registry.items {
         let wrong = if item.is_valid() { "" } else { " (cannot be used: see `brief lint`)" };
-        ui.print_line(format!("{}: {}{wrong}", full_name(item.id()), item.description()))?;
+        let line = format!("{}{wrong}: {}", full_name(item.id()), item.description());
+        ui.print_line(fold(&line, width))?;
     }
     Ok(())
 }

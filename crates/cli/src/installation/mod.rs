@@ -1,6 +1,7 @@
 //! What the commands share that install things: where the project is, what its `brief.toml` says, and how
 //! a run is told about.
 
+mod clients;
 mod complete;
 mod print;
 mod refusal;
@@ -25,10 +26,20 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
+pub(crate) use clients::FoundClients;
 pub(crate) use complete::complete;
 pub(crate) use print::{JsonSource, short};
 use print::{print_json, print_report};
 pub(crate) use refusal::{refusal, refusal_of_typed, tell_unresolved};
+
+/// What a command was asked to do, and fails if it cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// To write everything that is wanted.
+    ToWrite,
+    /// To take something away. What keeps other items from being written is only told.
+    ToTakeAway,
+}
 
 /// Which installation a command is about.
 #[derive(Debug, Args)]
@@ -85,7 +96,13 @@ impl Installation {
         let manifest = source.as_ref().map(Manifest::read).transpose();
         match (clients, manifest) {
             (Ok(clients), Ok(manifest)) => {
-                Ok(Ok(Installation { project, clients, manifest, is_elsewhere }))
+                let mut found = Installation { project, clients, manifest, is_elsewhere };
+                // A lock that cannot be read is told about where it is needed.
+                if let Ok(Some(lock)) = found.lock(session.system()) {
+                    let layout = clients::layout_of(&found.clients, &lock);
+                    found.clients = found.clients.with_layout_of(layout);
+                }
+                Ok(Ok(found))
             }
             (clients, manifest) => {
                 let mut problems = clients.err().unwrap_or_default();
@@ -148,11 +165,15 @@ impl Installation {
         session: &Session,
         request: &Request<'_>,
         writing: &Writing,
+        asked: Asked,
     ) -> Result<Result<Report, ExitCode>, CommandError> {
-        let report = match self.sync(ui, session, request)? {
+        let mut report = match self.sync(ui, session, request)? {
             Ok(report) => report,
             Err(code) => return Ok(Err(code)),
         };
+        if asked == Asked::ToTakeAway {
+            report.excuse();
+        }
         if writing.json {
             print_json(ui, kind, &self.project.outputs, &report)?;
         } else {

@@ -2,17 +2,15 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
 
 use brief_registry::install::{Mode, Report, SourceReport};
 use brief_registry::manifest::Place;
 use brief_registry::{Change, ChangeKind, Difference};
 use brief_syntax::render::{Envelope, path_below};
-use brief_syntax::{Diagnostic, Source};
 use serde::Serialize;
 use similar::TextDiff;
 
-use super::{Installation, slashed};
+use super::Installation;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -32,7 +30,7 @@ pub(crate) fn print_report(
     mode: Mode,
 ) -> Result<(), CommandError> {
     let root = &installation.project.outputs;
-    ui.print_diagnostics(&with_sources(report), root)?;
+    ui.print_diagnostics(&report.diagnostics, root)?;
     for note in &report.notes {
         ui.warning(note)?;
     }
@@ -72,25 +70,10 @@ pub(crate) fn print_report(
         ui.status(&format!("  {path} was replaced; what it held is in {}", copy.display()))?;
     }
     ui.status(&summary(installation, report, mode))?;
-    Ok(())
-}
-
-/// Returns what is wrong, with files of repositories under the name of their source: where the cache has
-/// them says nothing to a person.
-fn with_sources(report: &Report) -> Vec<Diagnostic> {
-    let mut diagnostics = report.diagnostics.clone();
-    for found in &mut diagnostics {
-        let repositories = report.sources.iter().filter(|source| source.commit.is_some());
-        let path = found.source.path();
-        let shown = repositories.into_iter().find_map(|source| {
-            let below = path.strip_prefix(&source.directory).ok()?;
-            Some(format!("{}:{}", source.name, slashed(below)))
-        });
-        if let Some(shown) = shown {
-            found.source = Arc::new(Source::new(shown, found.source.text()));
-        }
+    if mode == Mode::Diff {
+        ui.status("nothing was written; the same without `--diff` does it")?;
     }
-    diagnostics
+    Ok(())
 }
 
 /// Why a file is not as it should be.
@@ -288,6 +271,6 @@ pub(crate) fn print_json(
         backups: backups.collect(),
         notes: &report.notes,
     };
-    ui.print_json(&Envelope { kind, root, diagnostics: &with_sources(report), body })?;
+    ui.print_json(&Envelope { kind, root, diagnostics: &report.diagnostics, body })?;
     Ok(())
 }

@@ -16,21 +16,17 @@ fn a_whole_registry_is_added() {
         output.stderr.contains("  + rule/money\n  + skill/review\n  + agent/judge\n"),
         "{output}"
     );
-    assert_eq!(summary(&output), "3 items: 13 created, 0 updated, 0 unchanged, 0 removed, 0 kept");
+    assert_eq!(summary(&output), "3 items: 9 created, 0 updated, 0 unchanged, 0 removed, 0 kept");
     assert_eq!(
         names(&project),
         [
             ".agents/rules/money/RULE.md",
-            ".agents/skills/review/SKILL.md",
-            ".agents/skills/review/references/list.md",
             ".claude/agents/judge.md",
             ".claude/rules/money.md",
             ".claude/skills/review/SKILL.md",
             ".claude/skills/review/references/list.md",
             ".github/agents/judge.agent.md",
             ".github/instructions/money.instructions.md",
-            ".github/skills/review/SKILL.md",
-            ".github/skills/review/references/list.md",
             ".opencode/agents/judge.md",
             "brief.lock",
             "brief.toml",
@@ -57,7 +53,7 @@ fn adding_twice_changes_nothing() {
     let before = files(&project.path());
     remote.commit(&[("rules/money/RULE.md", &item("money", "Another text."))]);
     let output = run(&project, &["add", "acme/guidance"]);
-    assert_eq!(summary(&output), "3 items: 0 created, 0 updated, 13 unchanged, 0 removed, 0 kept");
+    assert_eq!(summary(&output), "3 items: 0 created, 0 updated, 9 unchanged, 0 removed, 0 kept");
     assert_eq!(files(&project.path()), before);
 }
 
@@ -173,8 +169,8 @@ fn what_does_not_exist_is_refused() {
     remote.commit(&[("skills/money/SKILL.md", &twice)]);
     for (args, words) in [
         (&["acme/guidance", "mony"][..], "did you mean `money`?"),
-        (&["acme/guidance", "nothing-like-it"], "`brief list --available https://github.com"),
-        (&["acme/guidance", "agent/money"], "there is no agent `money`"),
+        (&["acme/guidance", "nothing-like-it"], "`brief list --available acme/guidance` shows"),
+        (&["acme/guidance", "agent/money"], "did you mean `rule/money` or `skill/money`?"),
         (&["acme/guidance", "money"], "write rule/money or skill/money"),
         (&["acme/guidance", "rule/money", "--kind", "skill"], "`rule/money` is not a skill"),
         (&["acme/guidance@v9"], "has no branch, tag or commit `v9`"),
@@ -385,4 +381,68 @@ fn each_client_gets_its_own_words() {
     let copilot = project.read(".github/instructions/money.instructions.md");
     assert!(copilot.contains("In other words.") && !copilot.contains("For all."), "{copilot}");
     assert!(names(&project).iter().all(|name| !name.contains("RULE.copilot")));
+}
+
+/// U64: a source without an item that can be used leaves nothing behind, whatever else is in it.
+#[test]
+fn a_source_without_items_leaves_nothing() {
+    for (files, words) in [
+        (&[(".rulesync/rules/overview.md", "# Overview\n")][..], "there are no items in it"),
+        (
+            &[(".rulesync/skills/bad/SKILL.md", "---\nname: bad\n---\n")],
+            "nothing in it can be used",
+        ),
+        (&[(".rulesync/rules/bad/RULE.md", "---\nschema: 9\n---\n")], "nothing in it can be used"),
+    ] {
+        let mut project = consumer();
+        for (name, text) in files {
+            project = project.with_file(name, text);
+        }
+        let before = names(&project);
+        let output = project.run(&["add", ".rulesync"]);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stderr.contains(words), "{output}");
+        assert_eq!(names(&project), before);
+        assert!(!project.path().join(".brief").exists(), "{output}");
+    }
+}
+
+/// U72: names that are near are suggested, also when what was typed is only a part of one.
+#[test]
+fn near_names_are_suggested() {
+    let project = consumer();
+    let remote = guidance(&project);
+    remote.commit(&[
+        ("skills/release-notes/SKILL.md", &item("release-notes", "R.")),
+        ("skills/release-check/SKILL.md", &item("release-check", "R.")),
+    ]);
+    let output = project.run(&["add", "acme/guidance", "release"]);
+    assert_eq!(output.code, Some(1));
+    let hint = "did you mean `release-check` or `release-notes`?";
+    assert!(output.stderr.contains(hint), "{output}");
+}
+
+/// U72: skills that a source keeps for its own clients are no items of it, but can be had.
+#[test]
+fn skills_in_places_of_clients_are_told_of() {
+    for place in [".claude", ".agents", ".github", ".opencode"] {
+        let project = consumer();
+        let remote = Remote::new(&project, "github/acme/tools");
+        let skill = "---\nname: deploy\ndescription: Use when deploying\n---\n\n# Deploy\n";
+        remote.commit(&[(&format!("{place}/skills/deploy/SKILL.md"), skill)]);
+        let hint = format!("there is 1 skill in `{place}/skills`");
+        let list = project.run(&["list", "--available", "acme/tools"]);
+        assert_eq!(list.code, Some(1), "{list}");
+        assert!(list.stderr.contains("there are no items in `acme/tools`"), "{list}");
+        assert!(list.stderr.contains(&hint), "{list}");
+        let output = project.run(&["add", "acme/tools"]);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stderr.contains(&hint), "{output}");
+        assert_eq!(names(&project), [""; 0]);
+        // The way out is one that works.
+        let typed = format!("acme/tools:{place}/skills");
+        assert!(output.stderr.contains(&format!("`brief add {typed}` adds them")), "{output}");
+        run(&project, &["add", &typed, "deploy"]);
+        assert!(project.path().join(".claude/skills/deploy/SKILL.md").is_file());
+    }
 }

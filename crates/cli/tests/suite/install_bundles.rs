@@ -164,7 +164,7 @@ fn a_broken_item_is_told_by_its_source() {
     assert_refused(
         &project,
         &named,
-        &["the rule `bad` of the source `guidance` cannot be used: RULE.md:2: "],
+        &["`acme/guidance`: the rule `bad` cannot be used: RULE.md:2: "],
     );
     let all = project.run(&["add", "acme/guidance"]);
     assert_eq!(all.code, Some(1), "{all}");
@@ -181,8 +181,6 @@ fn a_skill_of_the_open_standard_is_installed() {
     let place = project.outside().join("skills");
     write_all(&place, &[("skills/pdf/SKILL.md", skill), ("skills/pdf/scripts/read.sh", "echo\n")]);
     run(&project, &["add", "../outside/skills"]);
-    for client in [".claude", ".github", ".agents"] {
-        assert!(project.read(&format!("{client}/skills/pdf/SKILL.md")).contains("Read it."));
-        assert_eq!(project.read(&format!("{client}/skills/pdf/scripts/read.sh")), "echo\n");
-    }
+    assert!(project.read(".claude/skills/pdf/SKILL.md").contains("Read it."));
+    assert_eq!(project.read(".claude/skills/pdf/scripts/read.sh"), "echo\n");
 }

@@ -117,24 +117,32 @@ fn unreadable_sources_are_found() {
     );
 }
 
-/// R36: one skill in three directories is read more than once; `layout = "shared"` writes it once.
+/// R36, U37: a rule that one client reads twice is told once for all of them, and so are copies of skills
+/// that clients could share.
 #[test]
 fn doubles_are_found() {
-    let project = consumer();
-    guidance(&project);
-    run(&project, &["add", "acme/guidance", "review"]);
+    let project = consumer().with_file("brief.toml", "[install]\nlayout = \"separate\"\n");
+    let remote = guidance(&project);
+    remote.commit(&[("rules/time/RULE.md", &item("time", "Seconds."))]);
+    run(&project, &["add", "acme/guidance"]);
     let output = run(&project, &["doctor"]);
     assert_finds(
         &output,
-        "note[double]: opencode reads the skill `review` from 2 places: \
-         .agents/skills/review/SKILL.md, .claude/skills/review/SKILL.md",
+        "note[double]: copilot reads 2 rules from several places, such as \
+         .github/instructions/money.instructions.md, .claude/rules/money.md",
+    );
+    assert_finds(
+        &output,
+        "note[double]: several clients could share 1 skill, which they have copies of: \
+         .github/skills/review/SKILL.md, .claude/skills/review/SKILL.md, \
+         .agents/skills/review/SKILL.md",
     );
     assert!(output.stderr.ends_with("0 to correct, 2 to know\n"), "{output}");
     let manifest = project.read("brief.toml");
-    project.write("brief.toml", format!("[install]\nlayout = \"shared\"\n\n{manifest}"));
+    project.write("brief.toml", manifest.replace("separate", "shared"));
     run(&project, &["sync"]);
     let output = run(&project, &["doctor"]);
-    assert!(!output.stdout.contains("skill `review`"), "{output}");
+    assert!(output.stderr.ends_with("0 to correct, 1 to know\n"), "{output}");
 }
 
 /// Files in directories of clients that no client reads, whoever wrote them.

@@ -17,13 +17,11 @@ fn items_of_a_user_are_below_the_home_directory() {
     guidance(&project);
     let output = run(&project, &["add", "--global", "acme/guidance"]);
     let place = project.home().to_string_lossy().into_owned();
-    assert!(summary(&output).starts_with(&format!("3 items in {place}: 13 created")), "{output}");
+    assert!(summary(&output).starts_with(&format!("3 items in {place}: 11 created")), "{output}");
     assert_eq!(
         home(&project),
         [
             ".agents/rules/money/RULE.md",
-            ".agents/skills/review/SKILL.md",
-            ".agents/skills/review/references/list.md",
             ".claude/agents/judge.md",
             ".claude/rules/money.md",
             ".claude/skills/review/SKILL.md",

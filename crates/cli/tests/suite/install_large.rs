@@ -9,8 +9,7 @@ use crate::install_scene::{Action, Scene, healthy, item, tree, write};
 /// Bytes of which more are never in memory for one file.
 const PIECE: usize = 1024 * 1024;
 
-const MANIFEST: &str =
-    "[sources.s]\ndirectory = \"../source\"\nall = true\nclients = [\"claude\", \"opencode\"]\n";
+const MANIFEST: &str = "[install]\nlayout = \"separate\"\n\n[sources.s]\ndirectory = \"../source\"\nall = true\nclients = [\"claude\", \"opencode\"]\n";
 
 /// What is in the files is handed on by pieces, so memory does not grow with their sizes.
 #[test]

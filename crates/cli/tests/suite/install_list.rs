@@ -23,9 +23,7 @@ fn what_is_installed_is_listed() {
             "guidance (acme/guidance@v1.0.0 {commit})\n  bundle/base 1.2.0\n  rule/money 1.0.0 (base)\n    \
              .agents/rules/money/RULE.md\n    .claude/rules/money.md\n    \
              .github/instructions/money.instructions.md\n  skill/review\n    \
-             .agents/skills/review/SKILL.md\n    .agents/skills/review/references/list.md\n    \
-             .claude/skills/review/SKILL.md\n    .claude/skills/review/references/list.md\n    \
-             .github/skills/review/SKILL.md\n    .github/skills/review/references/list.md\n\
+             .claude/skills/review/SKILL.md\n    .claude/skills/review/references/list.md\n\
              opencode.json: instructions[.agents/rules/**/RULE.md]\n"
         )
     );
@@ -62,7 +60,7 @@ fn what_there_is_can_be_seen_before() {
     let remote = guidance(&project);
     remote.commit(&[("rules/bad/RULE.md", "---\nschema: 1\nname: bad\n---\n")]);
     let shown = "bundle/base 1.2.0: The base\n\
-        rule/bad:  (cannot be used: see `brief lint`)\n\
+        rule/bad (cannot be used: see `brief lint`):\n\
         rule/money: Money is an integer\n\
         skill/review: Use when review matters\n\
         agent/judge: Use when judge matters\n";
@@ -114,8 +112,7 @@ fn a_run_tells_programs_what_it_did() {
     assert_eq!(
         report["files"],
         json!({
-            "created": [".agents/rules/money/RULE.md", ".claude/rules/money.md",
-                ".github/instructions/money.instructions.md", "opencode.json"],
+            "created": [".claude/rules/money.md"],
             "updated": [], "removed": [], "unchanged": 0, "kept": 1,
         })
     );
@@ -157,4 +154,19 @@ fn a_refusal_is_no_json() {
         let output = project.run(args);
         assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output}");
     }
+}
+
+/// U72: each item has one line that fits, whatever its author wrote.
+#[test]
+fn a_description_of_many_lines_is_one_line() {
+    let project = consumer();
+    let remote = guidance(&project);
+    let lines = format!("|\n  First line.\n  {}\n", "Many words. ".repeat(40));
+    let text = MONEY.replace("Money is an integer", &lines);
+    remote.commit(&[("rules/money/RULE.md", &text)]);
+    let list = run(&project, &["list", "--available", "acme/guidance"]).stdout;
+    assert_eq!(list.lines().count(), 4, "{list}");
+    let line = list.lines().find(|line| line.starts_with("rule/money: ")).unwrap();
+    assert!(line.starts_with("rule/money: First line. Many words. Many"), "{line}");
+    assert!(line.ends_with('…') && line.chars().count() <= 100, "{line}");
 }

@@ -27,7 +27,7 @@ fn a_file_in_the_way_is_kept() {
     assert_eq!(output.code, Some(1));
     assert_eq!(
         summary(&output),
-        "1 of 2 items: 6 created, 0 updated, 0 unchanged, 0 removed, 1 kept"
+        "1 of 2 items: 2 created, 0 updated, 0 unchanged, 0 removed, 1 kept"
     );
     assert_eq!(project.read(FILE), "mine\n");
     assert!(!project.path().join(".github/instructions").exists());
@@ -103,7 +103,7 @@ fn a_changed_output_is_kept_unless_forced() {
         "{output}"
     );
     assert!(output.stdout.contains("`brief sync --force FILE` replaces the file"), "{output}");
-    assert_eq!(summary(&output), "2 items: 0 created, 2 updated, 6 unchanged, 0 removed, 2 kept");
+    assert_eq!(summary(&output), "2 items: 0 created, 2 updated, 2 unchanged, 0 removed, 2 kept");
     assert!(project.read(".agents/rules/money/RULE.md").contains("Newer."));
     let check = project.run(&["sync", "--check"]);
     assert_eq!(check.code, Some(1), "{check}");
@@ -168,4 +168,47 @@ fn what_is_no_file_is_left_alone() {
     let output = project.run(&["add", "acme/guidance", "money"]);
     assert_eq!(output.code, Some(1));
     assert!(output.stdout.contains("the file lies behind a link or a file"), "{output}");
+}
+
+/// U66: removing does what it was asked for; a file that keeps another item away is told, and is no failure.
+#[test]
+fn removing_does_not_fail_for_another_item() {
+    let project = consumer().with_file(FILE, "mine\n");
+    guidance(&project);
+    let output = project.run(&["add", "acme/guidance", "money", "review"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    let output = run(&project, &["remove", "review"]);
+    assert!(output.stderr.contains("  - skill/review\n"), "{output}");
+    assert!(output.stdout.starts_with("warning[portable/output-in-the-way]"), "{output}");
+    assert_eq!(project.read(FILE), "mine\n");
+    assert_eq!(project.run(&["sync"]).code, Some(1), "whoever asks for it is told that it failed");
+}
+
+/// U66: what was adopted once is adopted again after `clean`, and given back after it; a file that was
+/// changed in the meantime is the user's.
+#[test]
+fn what_was_adopted_is_adopted_again_after_clean() {
+    let project = consumer().with_file(FILE, "mine\n");
+    guidance(&project);
+    project.run(&["add", "acme/guidance", "money"]);
+    run(&project, &["sync", "--adopt", FILE]);
+    let installed = files(&project.path());
+    for _ in 0..2 {
+        run(&project, &["clean"]);
+        assert_eq!(project.read(FILE), "mine\n");
+        run(&project, &["clean"]);
+        run(&project, &["sync"]);
+        assert_eq!(files(&project.path()), installed);
+    }
+    run(&project, &["clean"]);
+    project.write(FILE, "mine, and changed\n");
+    let output = project.run(&["sync"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert_eq!(project.read(FILE), "mine, and changed\n");
+    project.write(FILE, "mine\n");
+    run(&project, &["sync"]);
+    run(&project, &["remove", "money"]);
+    assert_eq!(project.read(FILE), "mine\n");
+    let output = project.run(&["add", "acme/guidance", "money"]);
+    assert_eq!(output.code, Some(1), "removed is forgotten: {output}");
 }

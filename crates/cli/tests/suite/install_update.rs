@@ -39,7 +39,7 @@ fn an_update_shows_what_it_changes() {
 
     let output = run(&project, &["update"]);
     assert!(output.stderr.contains(&moved), "{output}");
-    assert_eq!(summary(&output), "2 items: 0 created, 3 updated, 7 unchanged, 0 removed, 0 kept");
+    assert_eq!(summary(&output), "2 items: 0 created, 3 updated, 3 unchanged, 0 removed, 0 kept");
     assert!(project.read("brief.lock").contains(&after));
     let done = run(&project, &["outdated"]);
     assert!(done.stderr.ends_with("nothing is outdated\n"), "{done}");
@@ -66,7 +66,7 @@ fn what_is_for_fewer_clients_is_removed_for_the_others() {
         item("money", "Integers.").replace("schema: 1\n", "schema: 1\naudience: [claude]\n");
     remote.commit(&[("rules/money/RULE.md", &narrow)]);
     let output = run(&project, &["update"]);
-    assert_eq!(summary(&output), "2 items: 0 created, 1 updated, 6 unchanged, 3 removed, 0 kept");
+    assert_eq!(summary(&output), "2 items: 0 created, 1 updated, 2 unchanged, 3 removed, 0 kept");
     let left = names(&project);
     assert!(!left.iter().any(|name| name.starts_with(".agents/rules")), "{left:?}");
     assert!(!left.contains(&"opencode.json".to_owned()), "{left:?}");
@@ -275,7 +275,7 @@ fn clean_removes_exactly_what_was_written() {
     assert_eq!(files(&project.path()), installed);
     let output = run(&project, &["clean"]);
     assert!(
-        summary(&output).contains("0 created, 2 updated, 0 unchanged, 12 removed, 0 kept"),
+        summary(&output).contains("0 created, 2 updated, 0 unchanged, 6 removed, 0 kept"),
         "{output}"
     );
     let mut left = files(&project.path());
@@ -288,4 +288,18 @@ fn clean_removes_exactly_what_was_written() {
     fs::remove_file(project.path().join("brief.lock")).unwrap();
     let nothing = run(&project, &["clean", "--dry-run"]);
     assert_eq!(nothing.stdout, "", "nothing is left to be done: {nothing}");
+}
+
+/// U66: whoever looks at differences is told that nothing was written.
+#[test]
+fn a_diff_says_that_nothing_was_written() {
+    let (project, remote) = installed(&["money"]);
+    remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
+    let before = files(&project.path());
+    for args in [&["update", "--diff"][..], &["sync", "--diff"]] {
+        let output = run(&project, args);
+        let told = "nothing was written; the same without `--diff` does it\n";
+        assert!(output.stderr.ends_with(told), "{output}");
+        assert_eq!(files(&project.path()), before);
+    }
 }

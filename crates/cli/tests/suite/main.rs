@@ -31,6 +31,8 @@ mod install_add;
 #[cfg(unix)]
 mod install_bundles;
 #[cfg(unix)]
+mod install_clients;
+#[cfg(unix)]
 mod install_doctor;
 #[cfg(unix)]
 mod install_documents;

@@ -12,7 +12,7 @@ use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
 
 use crate::mcp::{self, Declared};
-use crate::profile::{Profile, Profiles, Scope, Section, Settings};
+use crate::profile::{Profile, Profiles, Scope, Section, Settings, Sharing};
 use crate::shared;
 
 use super::compile_for;
@@ -58,11 +58,21 @@ impl Clients {
                     }
                 }
             }
-            None => (Profiles::builtin(), Settings::default(), Vec::new()),
+            None => (Profiles::builtin(), Settings::default_of(section), Vec::new()),
         };
         settings.options.scope = scope;
         let fingerprint = fingerprint(&profiles, &settings);
         Ok(Clients { profiles, settings, servers, fingerprint })
+    }
+
+    /// Writes files as they were written before, unless the project chooses the layout itself.
+    #[must_use]
+    pub fn with_layout_of(mut self, written: Sharing) -> Clients {
+        if self.settings.layout.is_none() {
+            self.settings.options.sharing = written;
+            self.fingerprint = fingerprint(&self.profiles, &self.settings);
+        }
+        self
     }
 
     /// Returns the clients that exist.

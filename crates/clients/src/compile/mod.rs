@@ -16,7 +16,7 @@ mod yaml;
 use brief_dialects::portable::{Item, Kind};
 use brief_syntax::{Diagnostic, Span};
 
-use crate::profile::{Layout, Options, Profile, Sharing};
+use crate::profile::{Options, Profile, Sharing};
 
 use body::Bodies;
 
@@ -42,11 +42,58 @@ pub fn compile_for(
 ) -> Compiled {
     let mut compiled = Compiled::default();
     let mut bodies = Bodies::default();
+    let mut outputs = Vec::new();
     for profile in profiles.iter().filter(|profile| item.is_for(profile.id())) {
         let one = Compiler { item, profile, options, clients };
-        one.run(&mut bodies, &mut compiled);
+        outputs.extend(one.run(&mut bodies, &mut compiled.diagnostics));
+    }
+    // Only skills: not everything that goes by a client's name reads other clients' rules and agents.
+    if options.sharing == Sharing::Shared && item.kind() == Kind::Skill {
+        share(&mut outputs);
+    }
+    for Output { path, files, text, .. } in outputs {
+        add(&mut compiled, OutputFile { path, content: Content::Text(text) });
+        for file in item.files() {
+            let path = format!("{files}/{}", file.path);
+            add(&mut compiled, OutputFile { path, content: Content::Copy(file.path.clone()) });
+        }
     }
     compiled
+}
+
+/// What one client gets of an item.
+struct Output {
+    /// Where the file goes.
+    path: String,
+    /// The directory of what lies beside it.
+    files: String,
+    text: String,
+    /// Other places where the client finds the file, too.
+    also_read: Vec<String>,
+}
+
+impl Output {
+    /// Returns whether the client finds this very text where another one's was put.
+    fn is_found_at(&self, other: &Output) -> bool {
+        self.text == other.text && (self.path == other.path || self.also_read.contains(&other.path))
+    }
+}
+
+/// Keeps as few outputs as all clients can do with: of two places, the one that more of them read.
+fn share(outputs: &mut Vec<Output>) {
+    let mut unserved: Vec<usize> = (0..outputs.len()).collect();
+    let mut kept = Vec::new();
+    while !unserved.is_empty() {
+        let served = |place: usize| {
+            unserved.iter().filter(|&&own| outputs[own].is_found_at(&outputs[place])).count()
+        };
+        // Every client reads its own place, so that there is always one to keep.
+        let best = (0..outputs.len()).rev().max_by_key(|&place| served(place)).unwrap_or_default();
+        unserved.retain(|&own| !outputs[own].is_found_at(&outputs[best]));
+        kept.push(best);
+    }
+    let mut number = 0..;
+    outputs.retain(|_| number.next().is_some_and(|number| kept.contains(&number)));
 }
 
 /// One item for one client.
@@ -58,42 +105,22 @@ struct Compiler<'c> {
 }
 
 impl Compiler<'_> {
-    fn run(&self, bodies: &mut Bodies, compiled: &mut Compiled) {
-        let Some(layout) = self.profile.layout(self.item.kind()) else { return };
-        let scope = self.options.scope;
-        let path = layout.path_in(scope).fill(self.item.name());
+    fn run(&self, bodies: &mut Bodies, diagnostics: &mut Vec<Diagnostic>) -> Option<Output> {
+        let layout = self.profile.layout(self.item.kind())?;
+        let (scope, name) = (self.options.scope, self.item.name());
+        let path = layout.path_in(scope).fill(name);
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-        let files = layout.files_in(scope).map(|files| files.fill(self.item.name()));
-        let files = files.as_deref().unwrap_or(directory);
-        let header = self.front_matter(layout, &mut compiled.diagnostics);
-        let place = body::Place { path: &path, directory, files };
-        let body = self.body(&place, bodies, &mut compiled.diagnostics);
+        let files = layout.files_in(scope).map(|files| files.fill(name));
+        let files = files.unwrap_or_else(|| directory.to_owned());
+        let header = self.front_matter(layout, diagnostics);
+        let place = body::Place { path: &path, directory, files: &files };
+        let body = self.body(&place, bodies, diagnostics);
         if let Some(most) = layout.most_characters {
-            self.check_length(&body, most, &mut compiled.diagnostics);
+            self.check_length(&body, most, diagnostics);
         }
         let text = format!("---\n{header}---\n{body}");
-        if self.options.sharing == Sharing::Shared && self.is_shared(layout, &text, compiled) {
-            return;
-        }
-        add(compiled, OutputFile { path: path.clone(), content: Content::Text(text) });
-        for file in self.item.files() {
-            let path = format!("{files}/{}", file.path);
-            add(compiled, OutputFile { path, content: Content::Copy(file.path.clone()) });
-        }
-    }
-
-    /// Returns whether the client finds this very file where another one's was put.
-    ///
-    /// Only skills: not everything that goes by the client's name reads other clients' rules and agents.
-    fn is_shared(&self, layout: &Layout, text: &str, compiled: &Compiled) -> bool {
-        let places = layout.also_read_in(self.options.scope);
-        self.item.kind() == Kind::Skill
-            && places.iter().any(|place| {
-                let path = place.fill(self.item.name());
-                let is_same =
-                    |content: &Content| matches!(content, Content::Text(own) if own == text);
-                compiled.files.iter().any(|file| file.path == path && is_same(&file.content))
-            })
+        let also_read = layout.also_read_in(scope).iter().map(|place| place.fill(name)).collect();
+        Some(Output { path, files, text, also_read })
     }
 
     fn check_length(&self, body: &str, most: usize, diagnostics: &mut Vec<Diagnostic>) {

@@ -32,6 +32,10 @@ pub struct Profile {
     pub(crate) rule: Option<Layout>,
     pub(crate) skill: Option<Layout>,
     pub(crate) agent: Option<Layout>,
+    /// Files and directories that only a project with this client has, below the project.
+    pub(crate) signs: Vec<String>,
+    /// The same below a user's home directory.
+    pub(crate) home_signs: Vec<String>,
     /// The file that makes the client read another one.
     pub(crate) bridge: Option<Bridge>,
     /// What the client calls each capability.
@@ -63,6 +67,14 @@ impl Profile {
     /// Returns all layouts, in the order of the kinds.
     pub fn layouts(&self) -> impl Iterator<Item = (Kind, &Layout)> {
         Kind::ALL.into_iter().filter_map(|kind| Some((kind, self.layout(kind)?)))
+    }
+
+    /// Returns the files and directories by which a project that uses the client is told.
+    pub fn signs(&self, scope: Scope) -> &[String] {
+        match scope {
+            Scope::Project => &self.signs,
+            Scope::Home => &self.home_signs,
+        }
     }
 
     /// Returns the file that makes the client read another one.

@@ -19,6 +19,8 @@ pub(super) struct Draft {
     id: String,
     name: Option<String>,
     layouts: [Option<LayoutDraft>; 3],
+    signs: Vec<String>,
+    home_signs: Vec<String>,
     bridge: Option<Bridge>,
     tools: BTreeMap<String, String>,
     models: BTreeMap<String, String>,
@@ -61,7 +63,8 @@ const TAKEN: [&str; 12] = [
     "items",
 ];
 
-const CLIENT_KEYS: [&str; 7] = ["name", "rule", "skill", "agent", "bridge", "tools", "models"];
+const CLIENT_KEYS: [&str; 9] =
+    ["name", "rule", "skill", "agent", "bridge", "tools", "models", "signs", "home-signs"];
 const LAYOUT_KEYS: [&str; 10] = [
     "path",
     "files",
@@ -151,8 +154,20 @@ impl Draft {
     fn new(id: String, source: &Arc<Source>, span: Span) -> Draft {
         let (tools, models) = (BTreeMap::new(), BTreeMap::new());
         let layouts = [None, None, None];
+        let (signs, home_signs) = (Vec::new(), Vec::new());
         let source = Arc::clone(source);
-        Draft { id, name: None, layouts, bridge: None, tools, models, source, span }
+        Draft {
+            id,
+            name: None,
+            layouts,
+            signs,
+            home_signs,
+            bridge: None,
+            tools,
+            models,
+            source,
+            span,
+        }
     }
 
     fn set(&mut self, entry: &Entry<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -168,6 +183,8 @@ impl Draft {
                 Ok(())
             }
             "bridge" => shared::bridge(entry).map(|bridge| self.bridge = Some(bridge)),
+            "signs" => shared::files(entry).map(|signs| self.signs = signs),
+            "home-signs" => shared::files(entry).map(|signs| self.home_signs = signs),
             "models" => set_names(&mut self.models, entry, None, diagnostics),
             _ => match Kind::from_name(entry.key) {
                 Some(kind) => self.set_layout(kind, entry, diagnostics),
@@ -220,7 +237,8 @@ impl Draft {
 
     /// Ends the reading: what a client must have is there, or reported.
     pub(super) fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Option<Profile> {
-        let Draft { id, name, layouts, bridge, tools, models, source, span } = self;
+        let Draft { id, name, layouts, signs, home_signs, bridge, tools, models, source, span } =
+            self;
         let before = diagnostics.len();
         let mut missing = |what: String, help: &str| {
             let message = format!("the client `{id}` lacks {what}");
@@ -248,7 +266,7 @@ impl Draft {
         }
         let [rule, skill, agent] = finished;
         let name = name.unwrap_or_else(|| id.clone());
-        Some(Profile { id, name, rule, skill, agent, bridge, tools, models })
+        Some(Profile { id, name, rule, skill, agent, signs, home_signs, bridge, tools, models })
     }
 }
 

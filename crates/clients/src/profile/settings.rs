@@ -51,6 +51,15 @@ impl Section {
             Section::Install => "install",
         }
     }
+
+    /// Returns the layout where the project names none. Each client's part of a build is read alone, so
+    /// that it has to be whole; what is installed lies in one project, where clients find it together.
+    fn layout(self) -> Sharing {
+        match self {
+            Section::Build => Sharing::Separate,
+            Section::Install => Sharing::Shared,
+        }
+    }
 }
 
 /// The heading that a body begins with.
@@ -100,6 +109,8 @@ pub struct Settings {
     pub out: Option<String>,
     /// The clients to build for; `None` for all.
     pub clients: Option<Vec<String>>,
+    /// The layout that the project chooses; `None` for the section's own.
+    pub layout: Option<Sharing>,
     /// How items are compiled.
     pub options: Options,
     /// The settings of files of the user that say `leave`.
@@ -141,7 +152,14 @@ impl Settings {
                 Err(problem) => diagnostics.push(*problem),
             }
         }
+        settings.options.sharing = settings.layout.unwrap_or(section.layout());
         if diagnostics.is_empty() { Ok(settings) } else { Err(diagnostics) }
+    }
+
+    /// Returns what holds where there is no `brief.toml`.
+    pub fn default_of(section: Section) -> Settings {
+        let options = Options { sharing: section.layout(), ..Options::default() };
+        Settings { options, ..Settings::default() }
     }
 
     fn set(
@@ -167,7 +185,7 @@ impl Settings {
             }
             "layout" => {
                 let words = [("separate", Sharing::Separate), ("shared", Sharing::Shared)];
-                self.options.sharing = entry.word(&words)?;
+                self.layout = Some(entry.word(&words)?);
             }
             _ => return self.set_shared(section, entry, profiles),
         }

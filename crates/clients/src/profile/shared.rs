@@ -115,7 +115,8 @@ fn file(entry: &Entry<'_>) -> Result<String, Problem> {
     Ok(text.to_owned())
 }
 
-fn files(entry: &Entry<'_>) -> Result<Vec<String>, Problem> {
+/// Reads a list of paths below the project.
+pub(super) fn files(entry: &Entry<'_>) -> Result<Vec<String>, Problem> {
     let texts = entry.texts()?;
     texts.iter().try_for_each(|text| checked(entry, text))?;
     Ok(texts)

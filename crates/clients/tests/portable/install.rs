@@ -40,7 +40,7 @@ fn paths(clients: &Clients, path: &str) -> Vec<String> {
 /// Below a home directory clients look elsewhere.
 #[test]
 fn a_home_directory_has_its_own_places() {
-    let home = Clients::read(None, Section::Install, Scope::Home).unwrap();
+    let home = clients("[install]\nlayout = \"separate\"\n", Scope::Home);
     assert_eq!(
         paths(&home, "rules/x/RULE.md"),
         [

@@ -36,7 +36,7 @@ use crate::outputs::{Change, ChangeKind};
 pub use error::{InstallError, Unresolved};
 pub use inventory::Inventory;
 pub use newest::{Newest, newest};
-pub use open::{Found, look_into, source_of};
+pub use open::{Elsewhere, Found, look_into, source_of};
 pub use run::sync;
 pub use select::{ChooseError, choose};
 pub use status::{Drift, Status, status};
@@ -221,6 +221,14 @@ impl Report {
     /// Returns whether something could not be done.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// Makes warnings of all errors, for a run that has done what it was asked for: what could not be
+    /// done was not part of it.
+    pub fn excuse(&mut self) {
+        for diagnostic in &mut self.diagnostics {
+            diagnostic.severity = Severity::Warning;
+        }
     }
 
     /// Returns whether anything is not as it should be.

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::portable::{self, Registry};
-use brief_syntax::Root;
-use brief_syntax::system::System;
+use brief_dialects::portable::{self, Kind, Registry};
+use brief_syntax::system::{Dir, FileKind, System};
+use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
 
 use super::{InstallError, Project, Request};
 use crate::cache::{Cache, Checkout, Event, Network};
@@ -33,12 +33,34 @@ pub struct Found {
     pub commit: Option<String>,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// Skills that lie where clients of the source itself read them, and are no items of it.
+    pub elsewhere: Vec<Elsewhere>,
     root: Root,
     /// The clients that its items were checked for.
     clients: Vec<String>,
 }
 
+/// Skills in a directory that a client reads, such as `.claude/skills`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The directory below the source, with `/`.
+    pub directory: String,
+    /// The names of the skills, sorted.
+    pub skills: Vec<String>,
+}
+
 impl Found {
+    /// Returns what keeps items from being used, with files of a repository under the name `name`.
+    pub fn errors(&self, name: &str) -> Vec<Diagnostic> {
+        let errors = self.registry.all_diagnostics();
+        let errors = errors.filter(|found| found.severity == Severity::Error);
+        let mut errors: Vec<Diagnostic> = errors.cloned().collect();
+        if self.commit.is_some() {
+            name_places(name, self.root.path(), &mut errors);
+        }
+        errors
+    }
+
     /// Returns what was read, if that was the same directory, checked for the same clients.
     fn registry_of(&self, root: &Root, clients: &[&str]) -> Option<Arc<Registry>> {
         (self.root == *root && self.clients == clients).then(|| Arc::clone(&self.registry))
@@ -73,8 +95,55 @@ pub fn look_into(
     };
     let root = root(system, &name, directory)?;
     let registry = Arc::new(portable::read(system, &root, clients));
+    let elsewhere = elsewhere(system, &root, &registry);
     let clients = clients.iter().map(|&name| name.to_owned()).collect();
-    Ok(Found { registry, commit, notes, root, clients })
+    Ok(Found { registry, commit, notes, elsewhere, root, clients })
+}
+
+/// The directories of skills in a client's own.
+const FOLDERS: [&str; 2] = ["skills", "skill"];
+
+/// Looks for skills in hidden directories of a source. Those are for whoever works on the source, or
+/// were generated; a user may want them all the same.
+fn elsewhere(system: &dyn System, root: &Root, registry: &Registry) -> Vec<Elsewhere> {
+    let Ok(top) = system.open_dir(root.path()) else { return Vec::new() };
+    let hidden = names(top.as_ref()).into_iter().filter(|name| name.starts_with('.'));
+    let mut found = Vec::new();
+    for (client, folder) in hidden.flat_map(|name| FOLDERS.map(|folder| (name.clone(), folder))) {
+        let directory = format!("{client}/{folder}");
+        let Ok(skills) = top.open_dir_below(Path::new(&directory)) else { continue };
+        let is_skill = |name: &String| {
+            let entrypoint = Path::new(name).join(Kind::Skill.entrypoint());
+            let slashed = format!("{directory}/{name}");
+            let is_item = registry.items.iter().any(|item| item.slashed() == slashed);
+            !is_item && skills.read_below(&entrypoint, limits::FILE_BYTES).is_ok()
+        };
+        let mut skills: Vec<String> = names(skills.as_ref()).into_iter().filter(is_skill).collect();
+        skills.sort_unstable();
+        if !skills.is_empty() {
+            found.push(Elsewhere { directory, skills });
+        }
+    }
+    found.sort_by(|left, right| left.directory.cmp(&right.directory));
+    found
+}
+
+/// Returns the directories in a directory.
+fn names(directory: &dyn Dir) -> Vec<String> {
+    let entries = directory.first_entries(limits::REMOTE_FILES).unwrap_or_default();
+    let directories = entries.into_iter().filter(|entry| entry.kind == FileKind::Directory);
+    directories.filter_map(|entry| entry.name.into_string().ok()).collect()
+}
+
+/// Names files of a repository as their authors know them, not by their place in our cache.
+pub(super) fn name_places(name: &str, directory: &Path, diagnostics: &mut [Diagnostic]) {
+    for diagnostic in diagnostics {
+        if let Ok(below) = diagnostic.source.path().strip_prefix(directory) {
+            let below = below.to_string_lossy().replace('\\', "/");
+            let text = diagnostic.source.text();
+            diagnostic.source = Arc::new(Text::new(format!("{name}:{below}"), text));
+        }
+    }
 }
 
 fn cache(system: &dyn System) -> Result<Cache<'_>, InstallError> {

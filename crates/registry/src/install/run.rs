@@ -13,7 +13,7 @@ use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
 
-use super::open::{Opened, Opener};
+use super::open::{Opened, Opener, name_places};
 use super::select::{Selected, Selection, select};
 use super::state::{State, needs_manifest};
 use super::{
@@ -159,7 +159,9 @@ impl Run<'_> {
                 return Err(error);
             }
         };
-        name_places(&sources, &mut plan.diagnostics);
+        for source in sources.iter().filter(|source| source.commit.is_some()) {
+            name_places(&source.wanted.name, source.root.path(), &mut plan.diagnostics);
+        }
         let lock_text = lock.to_text();
         self.tell(old, &sources, &selection, (&lock, &lock_text), &mut report);
         let stage = plan.stage.take();
@@ -286,6 +288,7 @@ impl Run<'_> {
             .map_err(InstallError::NotWritten)?;
         plan.after.shared = lock.shared.clone();
         if self.request.extent == Extent::Nothing {
+            plan.remember_adopted();
             // What was resolved stays known, so that it can be restored.
             return Ok(old.lock.clone());
         }
@@ -459,20 +462,6 @@ fn stage_own(
         }
     }
     Ok(())
-}
-
-/// Names files of repositories as their authors know them, not by their place in our cache.
-fn name_places(sources: &[Opened<'_>], diagnostics: &mut [Diagnostic]) {
-    for diagnostic in diagnostics {
-        let path = diagnostic.source.path();
-        let below = sources.iter().filter(|source| source.commit.is_some()).find_map(|source| {
-            let below = path.strip_prefix(source.root.path()).ok()?;
-            Some(format!("{}:{}", source.wanted.name, below.to_string_lossy().replace('\\', "/")))
-        });
-        if let Some(below) = below {
-            diagnostic.source = Arc::new(Source::new(below, diagnostic.source.text()));
-        }
-    }
 }
 
 /// Stages a file that is known by its name; its permissions stay.

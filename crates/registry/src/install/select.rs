@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use brief_dialects::portable::bundle;
 use brief_dialects::portable::{Bundle, Item, ItemId, Kind, Registry};
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::{nearest, nearest_few};
 use brief_syntax::{Diagnostic, Severity};
 
 use super::Unresolved;
@@ -182,13 +182,24 @@ pub enum ChooseError {
     /// There is nothing in it.
     #[error("there are no items in it")]
     Empty,
+    /// There is something in it, but nothing that can be used.
+    #[error("nothing in it can be used")]
+    Unusable,
     /// There is no such thing.
     #[error("there is no {what}")]
     Missing {
         /// What was asked for.
         what: String,
-        /// One that may be meant.
-        near: Option<String>,
+        /// Those that may be meant, nearest first.
+        near: Vec<String>,
+    },
+    /// It is there, but something is wrong with it.
+    #[error("the {item} cannot be used: {problem}")]
+    Invalid {
+        /// The item.
+        item: ItemId,
+        /// What is wrong, with its place.
+        problem: String,
     },
     /// There are several.
     #[error("`{name}` may be {}", which.join(" or "))]
@@ -208,6 +219,24 @@ pub enum ChooseError {
     },
 }
 
+/// Names that are suggested, at most.
+const SUGGESTED: usize = 3;
+
+/// Returns what may be meant by a name: the same name of another kind, or names that are near it.
+fn near_names(registry: &Registry, said: Option<&str>, name: &str) -> Vec<String> {
+    let items = registry.items.iter().map(|item| (item.kind().as_str(), item.name()));
+    let bundles = registry.bundles.iter().map(|bundle| (BUNDLE, bundle.name()));
+    let all: Vec<(&str, &str)> = items.chain(bundles).collect();
+    let same = all.iter().filter(|(_, own)| *own == name);
+    let same: Vec<String> = same.map(|(kind, own)| format!("{kind}/{own}")).collect();
+    if !same.is_empty() {
+        return same;
+    }
+    let fitting = all.iter().filter(|(kind, _)| said.is_none_or(|said| said == *kind));
+    let names: Vec<&str> = fitting.map(|(_, own)| *own).collect();
+    nearest_few(name, &names, SUGGESTED).into_iter().map(str::to_owned).collect()
+}
+
 /// The word for bundles, where kinds of items are named.
 const BUNDLE: &str = "bundle";
 
@@ -222,6 +251,9 @@ pub fn choose(
         return Err(ChooseError::Empty);
     }
     if names.is_empty() {
+        if registry.bundles.is_empty() && !registry.items.iter().any(Item::is_valid) {
+            return Err(ChooseError::Unusable);
+        }
         match kind {
             None => wanted.all = true,
             Some(BUNDLE) => {
@@ -234,7 +266,7 @@ pub fn choose(
         }
         if wanted.is_empty() {
             let what = kind.unwrap_or("item").to_owned();
-            return Err(ChooseError::Missing { what, near: None });
+            return Err(ChooseError::Missing { what, near: Vec::new() });
         }
         return Ok(wanted);
     }
@@ -271,6 +303,10 @@ fn choose_one(
     }
     match found.as_slice() {
         [Some(id)] => {
+            let found = registry.item(id).map(Item::diagnostics).unwrap_or_default();
+            if let Some(problem) = first_error(found, &[]) {
+                return Err(ChooseError::Invalid { item: id.clone(), problem });
+            }
             wanted.items.insert(id.clone());
             Ok(())
         }
@@ -279,20 +315,11 @@ fn choose_one(
             Ok(())
         }
         [] => {
-            let items = registry
-                .items
-                .iter()
-                .filter(|item| said.is_none_or(|said| said == item.kind().as_str()));
-            let mut names: Vec<&str> = items.map(Item::name).collect();
-            if said.is_none_or(|said| said == BUNDLE) {
-                names.extend(registry.bundles.iter().map(Bundle::name));
-            }
-            let near = nearest(name, &names).map(str::to_owned);
             let what = match said {
                 Some(said) => format!("{said} `{name}`"),
                 None => format!("item or bundle `{name}`"),
             };
-            Err(ChooseError::Missing { what, near })
+            Err(ChooseError::Missing { what, near: near_names(registry, said, name) })
         }
         several => {
             let which = several.iter().map(|id| match id {

@@ -45,6 +45,14 @@ pub enum Edit {
         /// The name of the source.
         source: String,
     },
+    /// Names the clients that all sources are for, unless the manifest does already. They go with the
+    /// last source.
+    FoundClients {
+        /// The clients.
+        clients: Vec<String>,
+        /// The files that tell that the project uses them.
+        signs: Vec<String>,
+    },
 }
 
 /// Why a manifest was not changed.
@@ -113,6 +121,7 @@ impl Edit {
                 drop_if_empty(document, source);
             }
             Edit::DropSource { source } => drop_source(document, source),
+            Edit::FoundClients { clients, signs } => found_clients(document, clients, signs)?,
         }
         Ok(())
     }
@@ -144,6 +153,40 @@ fn existing<'d>(document: &'d mut DocumentMut, name: &str) -> Option<&'d mut dyn
     document.get_mut("sources")?.as_table_like_mut()?.get_mut(name)?.as_table_like_mut()
 }
 
+/// How the comment begins behind clients that were found and not chosen.
+const FOUND: &str = " # found: ";
+
+fn found_clients(
+    document: &mut DocumentMut,
+    clients: &[String],
+    signs: &[String],
+) -> Result<(), EditError> {
+    let install = document.entry("install").or_insert_with(|| Item::Table(Table::new()));
+    let install = install.as_table_like_mut();
+    let install = install.ok_or_else(|| EditError::Shape("install".to_owned()))?;
+    if install.get("clients").is_none() {
+        let mut list = Value::from(clients.iter().collect::<Array>());
+        list.decor_mut().set_suffix(format!("{FOUND}{}", signs.join(", ")));
+        install.insert("clients", Item::Value(list));
+    }
+    Ok(())
+}
+
+/// Takes clients away that were found for sources which are gone.
+fn drop_found_clients(document: &mut DocumentMut) {
+    let Some(install) = document.get_mut("install").and_then(Item::as_table_like_mut) else {
+        return;
+    };
+    let comment = install.get("clients").and_then(Item::as_value);
+    let comment = comment.and_then(|clients| clients.decor().suffix()?.as_str());
+    if comment.is_some_and(|comment| comment.starts_with(FOUND)) {
+        install.remove("clients");
+        if install.is_empty() {
+            document.remove("install");
+        }
+    }
+}
+
 fn drop_source(document: &mut DocumentMut, name: &str) {
     let Some(sources) = document.get_mut("sources").and_then(Item::as_table_like_mut) else {
         return;
@@ -151,6 +194,7 @@ fn drop_source(document: &mut DocumentMut, name: &str) {
     sources.remove(name);
     if sources.is_empty() {
         document.remove("sources");
+        drop_found_clients(document);
     }
 }
 

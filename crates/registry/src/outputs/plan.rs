@@ -267,6 +267,24 @@ impl<'p> Plan<'p> {
         Ok(())
     }
 
+    /// Returns whether a file is the very one whose place one of ours had taken before it went.
+    fn is_adopted(&self, path: &str, sha256: &str, own: &Disk<'_>) -> io::Result<bool> {
+        let copy = self.records.iter().find_map(|record| record.adopted.get(path));
+        let Some(copy) = copy else { return Ok(false) };
+        let original = read_backup(own, copy)?;
+        Ok(original
+            .is_some_and(|original| brief_syntax::hash::sha256(&original.content.bytes) == sha256))
+    }
+
+    /// Remembers whose place ours have taken although they go now: they take it again when they come back.
+    pub(crate) fn remember_adopted(&mut self) {
+        for record in &self.records {
+            for (path, copy) in &record.adopted {
+                self.after.adopted.entry(path.clone()).or_insert_with(|| copy.clone());
+            }
+        }
+    }
+
     fn keep_adopted(&mut self, path: &str) {
         let backup = self.records.iter().find_map(|record| record.adopted.get(path));
         if let Some(backup) = backup {
@@ -342,6 +360,9 @@ impl<'p> Plan<'p> {
                 }
                 Found::File(found) => match self.recorded(&path, &found.sha256) {
                     Some(Recorded::Same) => write(update, Some(&found), Replaces::Ours),
+                    _ if self.is_adopted(&path, &found.sha256, own)? => {
+                        write(update, Some(&found), Replaces::Foreign);
+                    }
                     Some(Recorded::Changed(_)) if self.policy.edited.has(&path) => {
                         write(update, Some(&found), Replaces::Edited);
                     }

@@ -1,0 +1,63 @@
+//! Which clients a project uses, and how its skills lie there: as far as its files tell.
+
+use std::collections::BTreeSet;
+
+use brief_clients::compile::Clients;
+use brief_clients::places;
+use brief_clients::profile::{Profile, Profiles, Sharing};
+use brief_dialects::portable::Kind;
+use brief_registry::lock::Lock;
+use brief_syntax::system::System;
+
+use super::Installation;
+
+/// The clients that a project uses.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FoundClients {
+    /// Their names, in the order of the profiles.
+    pub(crate) clients: Vec<String>,
+    /// The files and directories that tell.
+    pub(crate) signs: Vec<String>,
+}
+
+impl Installation {
+    /// Finds the clients that the project uses; `None` when no file tells, or all of them are used.
+    pub(crate) fn find_clients(&self, system: &dyn System) -> Option<FoundClients> {
+        let (known, all) = (Profiles::builtin(), self.clients.profiles());
+        let mut found = FoundClients { clients: Vec::new(), signs: Vec::new() };
+        for profile in all.iter() {
+            let has = |sign: &&String| system.resolve(&self.project.outputs.join(sign)).is_ok();
+            let sign = profile.signs(self.clients.scope()).iter().find(has);
+            // Whoever describes a client in `brief.toml` uses it.
+            let is_described = known.get(profile.id()).is_none();
+            if sign.is_some() || is_described {
+                found.clients.push(profile.id().to_owned());
+                found.signs.extend(sign.cloned());
+            }
+        }
+        let is_telling = !found.signs.is_empty() && found.clients.len() < all.ids().len();
+        is_telling.then_some(found)
+    }
+}
+
+/// Returns how the skills of a lock were written: where one lies twice that a client finds in both places,
+/// each client got its own. That was the default once, and an installation keeps it until its project
+/// chooses a layout.
+pub(super) fn layout_of(clients: &Clients, lock: &Lock) -> Sharing {
+    let profiles: Vec<&Profile> = clients.profiles().iter().collect();
+    let mut skills = lock.items.iter().filter(|(id, _)| id.kind == Kind::Skill);
+    let is_twice = skills.any(|(id, item)| {
+        let reads = places::reads(&profiles, id.kind, &id.name, clients.scope());
+        let own: BTreeSet<&String> = reads.iter().filter_map(|reads| reads.paths.first()).collect();
+        reads.iter().any(|reads| {
+            let mut places = reads.paths.iter().filter(|path| own.contains(path));
+            let first = reads.paths.first().and_then(|path| item.files.get(path));
+            first.is_some_and(|first| {
+                places.any(|path| {
+                    reads.paths.first() != Some(path) && item.files.get(path) == Some(first)
+                })
+            })
+        })
+    });
+    if is_twice { Sharing::Separate } else { Sharing::Shared }
+}
