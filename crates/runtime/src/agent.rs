@@ -10,7 +10,7 @@ use crate::abilities::{GrantError, Grants, Host};
 use crate::conversation::Tools;
 use crate::gates;
 use crate::sandbox::{Limits, WorkerProgram};
-use crate::tools::{CallError, Evaluation, ToolBox, ToolsError};
+use crate::tools::{CallError, Evaluation, Schema, ToolBox, ToolsError, Unchecked};
 
 /// The tools of an agent as its code says, before any ability is there.
 #[derive(Debug, Default)]
@@ -38,7 +38,8 @@ impl AgentCode {
         };
         match Evaluation::run(system, &program, &tools.code, Limits::default()) {
             Ok(evaluation) => {
-                let (schemes, diagnostics) = check_tools(agent, evaluation.returned());
+                let (schemes, mut diagnostics) = check_tools(agent, evaluation.returned());
+                diagnostics.extend(schemes.iter().flat_map(|scheme| judged(agent, scheme)));
                 AgentCode { schemes, diagnostics, evaluation: Some(evaluation) }
             }
             Err(error) => AgentCode::failed(agent, &error),
@@ -46,9 +47,16 @@ impl AgentCode {
     }
 
     fn failed(agent: &Agent, error: &ToolsError) -> AgentCode {
-        let span = agent.tools.as_ref().map_or(Span::at(0), |tools| tools.heading);
-        let problem =
-            Diagnostic::error("agents/tools-code", &agent.source, span, error.to_string());
+        // A place in the code is a place in the file.
+        let place = error.place().zip(agent.tools.as_ref());
+        let (span, message) = match (place, &agent.tools) {
+            (Some(((line, column), tools)), _) => {
+                (tools.place(line as usize, column as usize), error.without_place())
+            }
+            (None, Some(tools)) => (tools.heading, error.to_string()),
+            (None, None) => (Span::at(0), error.to_string()),
+        };
+        let problem = Diagnostic::error("agents/tools-code", &agent.source, span, message);
         let problem = match error.help() {
             Some(help) => problem.with_help(help),
             None => problem,
@@ -70,6 +78,25 @@ impl AgentCode {
         let ctx = json!({ "input": input });
         Ok(AgentTools { schemes: self.schemes, tool_box, ctx })
     }
+}
+
+/// Returns what is wrong with the schema of a tool's arguments, and what of it nobody here checks.
+fn judged(agent: &Agent, scheme: &Scheme) -> Vec<Diagnostic> {
+    let span = agent.tools.as_ref().map_or(Span::at(0), |tools| tools.heading);
+    let name = &scheme.name;
+    let parameters = match Schema::for_arguments(&scheme.parameters) {
+        Ok(parameters) => parameters,
+        Err(error) => {
+            let message = format!("`parameters` of the tool `{name}` is no JSON Schema: {error}");
+            return vec![Diagnostic::error("agents/tool-shape", &agent.source, span, message)];
+        }
+    };
+    let warning = |unchecked: &Unchecked| {
+        let message = format!("the tool `{name}`: {unchecked}");
+        Diagnostic::warning("agents/schema-unchecked", &agent.source, span, message)
+            .with_help(unchecked.help())
+    };
+    parameters.unchecked().iter().map(warning).collect()
 }
 
 /// Returns what an agent has in the end, as its host wants to know it.

@@ -16,7 +16,7 @@ use crate::abilities::{Asked, Host};
 use crate::sandbox::client::{self, Answers, LoadFailure, Question, Refused, Worker};
 use crate::sandbox::{Fence, Limits, LogLine, Returned, WorkerProgram};
 
-pub use schema::{Schema, SchemaError};
+pub use schema::{Schema, SchemaError, Unchecked};
 
 /// Why the tools of an agent cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -66,6 +66,23 @@ pub enum ToolsError {
 }
 
 impl ToolsError {
+    /// Returns the line and the column of the code, from 1, that it is about.
+    pub fn place(&self) -> Option<(u32, u32)> {
+        match self {
+            ToolsError::Syntax { place, .. } | ToolsError::Failed { place, .. } => *place,
+            _ => None,
+        }
+    }
+
+    /// Returns it in words, for who shows the place otherwise.
+    pub fn without_place(&self) -> String {
+        let mut error = self.clone();
+        if let ToolsError::Syntax { place, .. } | ToolsError::Failed { place, .. } = &mut error {
+            *place = None;
+        }
+        error.to_string()
+    }
+
     /// Returns what to do about it, if that is known.
     pub fn help(&self) -> Option<&str> {
         match self {

@@ -15,13 +15,13 @@ const FILE: &str = "agents/dev_adder.agent.md";
 const AGENT: &str = "---\nrecommended:\n  models: [small]\ncommands:\n  - name: sum\n    description: Adds two numbers\n    body: Add $1 and $2.\n---\n# Adder\nAdds numbers.\n\n## System\n\nYou add.\n\n## Tools\n\n```js\nreturn {\n  add: {\n    fn: ({ a, b }) => a + b,\n    scheme: { name: \"add\", description: \"Adds\", parameters: { type: \"object\", properties: { a: { type: \"number\" }, b: { type: \"number\" } }, required: [\"a\", \"b\"] } },\n  },\n};\n```\n";
 
 /// A server that answers each request with the next of some bodies, and keeps what it was asked.
-struct Server {
-    url: String,
+pub(crate) struct Server {
+    pub(crate) url: String,
     asked: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Server {
-    fn start(answers: Vec<Value>) -> Server {
+    pub(crate) fn start(answers: Vec<Value>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -36,7 +36,7 @@ impl Server {
         Server { url, asked }
     }
 
-    fn asked(&self) -> Vec<Value> {
+    pub(crate) fn asked(&self) -> Vec<Value> {
         self.asked.lock().unwrap().clone()
     }
 }

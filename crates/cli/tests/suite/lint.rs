@@ -168,13 +168,48 @@ fn sarif_has_rule_place_and_repair() {
     insta::assert_snapshot!(output.replace(env!("CARGO_PKG_VERSION"), "VERSION"), @r#"
     {
       "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+      "version": "2.1.0",
       "runs": [
         {
+          "tool": {
+            "driver": {
+              "name": "brief",
+              "version": "VERSION",
+              "rules": [
+                {
+                  "id": "structured/invalid-on"
+                }
+              ]
+            }
+          },
           "columnKind": "unicodeCodePoints",
           "results": [
             {
+              "ruleId": "structured/invalid-on",
+              "level": "error",
+              "message": {
+                "text": "context[0]: invalid action \"Edit\" (must be read, edit, create, or all)\ndid you mean `edit`?"
+              },
+              "locations": [
+                {
+                  "physicalLocation": {
+                    "artifactLocation": {
+                      "uri": "a%20b/AGENTS.yaml"
+                    },
+                    "region": {
+                      "startLine": 3,
+                      "startColumn": 9,
+                      "endLine": 3,
+                      "endColumn": 13
+                    }
+                  }
+                }
+              ],
               "fixes": [
                 {
+                  "description": {
+                    "text": "write `edit`"
+                  },
                   "artifactChanges": [
                     {
                       "artifactLocation": {
@@ -183,10 +218,10 @@ fn sarif_has_rule_place_and_repair() {
                       "replacements": [
                         {
                           "deletedRegion": {
-                            "endColumn": 13,
-                            "endLine": 3,
+                            "startLine": 3,
                             "startColumn": 9,
-                            "startLine": 3
+                            "endLine": 3,
+                            "endColumn": 13
                           },
                           "insertedContent": {
                             "text": "edit"
@@ -194,48 +229,13 @@ fn sarif_has_rule_place_and_repair() {
                         }
                       ]
                     }
-                  ],
-                  "description": {
-                    "text": "write `edit`"
-                  }
+                  ]
                 }
-              ],
-              "level": "error",
-              "locations": [
-                {
-                  "physicalLocation": {
-                    "artifactLocation": {
-                      "uri": "a%20b/AGENTS.yaml"
-                    },
-                    "region": {
-                      "endColumn": 13,
-                      "endLine": 3,
-                      "startColumn": 9,
-                      "startLine": 3
-                    }
-                  }
-                }
-              ],
-              "message": {
-                "text": "context[0]: invalid action \"Edit\" (must be read, edit, create, or all)\ndid you mean `edit`?"
-              },
-              "ruleId": "structured/invalid-on"
+              ]
             }
-          ],
-          "tool": {
-            "driver": {
-              "name": "brief",
-              "rules": [
-                {
-                  "id": "structured/invalid-on"
-                }
-              ],
-              "version": "VERSION"
-            }
-          }
+          ]
         }
-      ],
-      "version": "2.1.0"
+      ]
     }
     [exit status: 1]
     [EOF]

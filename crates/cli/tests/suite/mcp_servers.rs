@@ -88,7 +88,7 @@ fn the_schema_names_every_field() {
     let names: Vec<_> = fields.keys().map(String::as_str).collect();
     assert_eq!(
         names,
-        ["excludeFiles", "ignoreAncestorContext", "ignoreGlobalContext", "includeFiles"]
+        ["includeFiles", "excludeFiles", "ignoreGlobalContext", "ignoreAncestorContext"]
     );
     // Every field of the schema is one that the program knows: none of them is reported.
     let all = r#"{"clientContext": {"includeFiles": ["*"], "excludeFiles": [], "ignoreGlobalContext": false,

@@ -27,6 +27,11 @@ impl Base {
     pub const ALL: [Base; 7] =
         [Base::Fs, Base::Network, Base::Sh, Base::Tool, Base::Mcp, Base::Browser, Base::Env];
 
+    /// Returns whether this program can do it at all. It drives no browser.
+    pub fn is_supported(self) -> bool {
+        self != Base::Browser
+    }
+
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -54,6 +59,14 @@ impl Ability {
     /// Returns whether it is about starting programs.
     fn is_shell(&self) -> bool {
         matches!(self, Ability::Program(_) | Ability::Base(Base::Sh))
+    }
+
+    /// Returns whether this program can do it at all.
+    pub fn is_supported(&self) -> bool {
+        match self {
+            Ability::Base(base) => base.is_supported(),
+            Ability::Program(_) => true,
+        }
     }
 
     /// Returns whether who has this has `wanted`. The name of a program counts in its case.

@@ -290,6 +290,20 @@ pub struct Tools {
     pub heading: Span,
 }
 
+impl Tools {
+    /// Returns where a line and a column of the code, both from 1, stand in the file. What lies past the
+    /// end of the code is its end.
+    pub fn place(&self, line: usize, column: usize) -> Span {
+        let lines = self.code.split_inclusive('\n');
+        let before: usize = lines.take(line.saturating_sub(1)).map(str::len).sum();
+        let text = self.code[before..].lines().next().unwrap_or_default();
+        let characters = text.char_indices().map(|(offset, _)| offset);
+        let within = characters.chain([text.len()]).nth(column.saturating_sub(1));
+        let start = self.span.start + before + within.unwrap_or(text.len());
+        Span::at(start)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

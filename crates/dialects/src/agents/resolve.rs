@@ -21,7 +21,7 @@ impl<'a> Effective<'a> {
         Effective { grant, abilities }
     }
 
-    /// Returns whether an ability is there.
+    /// Returns whether an ability is there. What this program cannot do is not there, whoever grants it.
     pub fn has(&self, wanted: &Ability) -> bool {
         let tool = Ability::Base(Base::Tool);
         let is_granted = *wanted == tool || self.grant.iter().any(|granted| granted.covers(wanted));
@@ -30,7 +30,7 @@ impl<'a> Effective<'a> {
             None => *wanted == tool,
         };
         let is_denied = self.abilities.deny.iter().any(|denied| denied.forbids(wanted));
-        is_granted && is_allowed && !is_denied
+        is_granted && is_allowed && !is_denied && wanted.is_supported()
     }
 
     /// Returns everything that is there, in the order of the document: base names, then programs

@@ -84,7 +84,11 @@ impl<'a> AgentView<'a> {
     pub fn new(agent: &'a Agent, tools: &'a [Scheme]) -> AgentView<'a> {
         let names =
             |abilities: &[Ability]| abilities.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let commands = agent.commands.iter().map(command);
+        let known = agent.commands.iter().map(|found| (found.span.start, command(found)));
+        let unknown = agent.unresolved.iter().map(|remote| (remote.span.start, unresolved(remote)));
+        let mut commands: Vec<(usize, CommandView<'_>)> = known.chain(unknown).collect();
+        // As the author lists them; those of one folder stay together.
+        commands.sort_by_key(|(place, _)| *place);
         AgentView {
             version: &agent.version,
             icon: &agent.icon,
@@ -101,7 +105,7 @@ impl<'a> AgentView<'a> {
                 env: &agent.required.env,
                 startup: agent.required.startup.as_ref().map(|startup| startup.tool.as_str()),
             },
-            commands: commands.chain(agent.unresolved.iter().map(unresolved)).collect(),
+            commands: commands.into_iter().map(|(_, command)| command).collect(),
             system: &agent.system.text,
             rules: &agent.rules.text,
             avatar: &agent.avatar,

@@ -36,6 +36,8 @@ pub struct Ready<'r> {
     agent: &'r Agent,
     texts: Rendered,
     offered: Vec<Scheme>,
+    /// Whether the ability `tool` is there.
+    may_call: bool,
     tools: &'r mut dyn Tools,
 }
 
@@ -93,9 +95,9 @@ impl<'r> Ready<'r> {
             return Err(NotReady::Refused(refusals));
         }
         let texts = agent.render(input).map_err(NotReady::Texts)?;
-        let is_offered = effective.has(&Ability::Base(Base::Tool));
+        let may_call = effective.has(&Ability::Base(Base::Tool));
         let offered =
-            if is_offered { tools.schemes().iter().map(whole).collect() } else { Vec::new() };
+            if may_call { tools.schemes().iter().map(whole).collect() } else { Vec::new() };
         if let Some(scheme) = offered.iter().find(|scheme: &&Scheme| !is_name(&scheme.name)) {
             return Err(NotReady::ToolName { name: scheme.name.clone() });
         }
@@ -104,7 +106,7 @@ impl<'r> Ready<'r> {
                 .start(&startup.tool)
                 .map_err(|problem| NotReady::Startup { tool: startup.tool.clone(), problem })?;
         }
-        Ok(Ready { agent, texts, offered, tools })
+        Ok(Ready { agent, texts, offered, may_call, tools })
     }
 
     /// Returns the agent.
@@ -124,6 +126,11 @@ impl<'r> Ready<'r> {
             return system.clone();
         }
         format!("{system}\n\n## Rules\n\n{rules}")
+    }
+
+    /// Returns whether anybody but the gates may call its tools.
+    pub fn may_call(&self) -> bool {
+        self.may_call
     }
 
     /// Returns the tools that others may call.

@@ -455,15 +455,15 @@ fn run_tool<'js>(
 /// Makes a function of the code: of one expression, or of a function's body (Y27).
 ///
 /// An expression comes first, because no body that returns something is one, while as a body an
-/// expression returns nothing. Lines keep their numbers.
+/// expression returns nothing. The code begins on the second line, so that its columns are its own.
 fn compile<'js>(ctx: &Ctx<'js>, code: &str) -> Result<Function<'js>, Unusable> {
     let expression = code.trim_end_matches([';', ' ', '\t', '\r', '\n']);
-    let expression = format!("(async function () {{ return ({expression}\n) }})");
+    let expression = format!("(async function () {{ return (\n{expression}\n) }})");
     if let Ok(function) = evaluate(ctx, expression) {
         return Ok(function);
     }
     ctx.catch();
-    evaluate(ctx, format!("(async function () {{{code}\n}})")).map_err(|error| {
+    evaluate(ctx, format!("(async function () {{\n{code}\n}})")).map_err(|error| {
         let failure = failure::caught(ctx, &error);
         if failure.name == "SyntaxError" {
             let Failure { message, place, .. } = failure;

@@ -72,12 +72,14 @@ pub(super) fn joined(name: &str, message: &str) -> String {
     }
 }
 
-/// Returns where in the code the exception was thrown, as far as its stack tells.
+/// Returns where in the code the exception was thrown, as far as its stack tells. One line stands before
+/// the code.
 fn place(exception: &Exception<'_>) -> Option<(u32, u32)> {
     let stack = exception.stack()?;
     let after = stack.split_once(&format!("{CODE_NAME}:"))?.1;
     let mut numbers = after.split(|character: char| !character.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().unwrap_or(1)))
+    let line: u32 = numbers.next()?.parse().ok()?;
+    Some((line.saturating_sub(1).max(1), numbers.next()?.parse().unwrap_or(1)))
 }
 
 pub(super) fn failure(kind: FailureKind, name: &str, message: &str) -> Failure {

@@ -31,7 +31,7 @@ fn what_keeps_it_shut() {
         ("() => false", "the startup tool `t` said no: false"),
         (
             "async () => ({ ok: false, message: 'no' })",
-            "said no: {\"message\":\"no\",\"ok\":false}",
+            "said no: {\"ok\":false,\"message\":\"no\"}",
         ),
         ("() => { throw new Error('db down') }", "the startup tool `t` failed: db down"),
         ("() => Promise.reject(new Error('db down'))", "db down"),

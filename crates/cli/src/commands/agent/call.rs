@@ -6,13 +6,16 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::executing::{Executing, input_of};
+use super::executing::{Executing, refuse_closed, through_gates};
 use super::{OneFile, print_json, read, usable};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
 /// Call one of an agent's tools in the sandbox
+///
+/// The gates come first, as for `run` and `serve`: an agent that is not ready, or that must not use its
+/// tools, calls none.
 #[derive(Debug, Args)]
 pub(super) struct CallArgs {
     #[command(flatten)]
@@ -55,17 +58,38 @@ pub(super) fn run(
         CommandError::usage(format!("the arguments are no JSON: {error}"))
             .with_hint("write an object, such as '{\"name\": \"value\"}'")
     })?;
-    let grant = args.executing.abilities()?;
+    let grant = args.executing.abilities(ui)?;
     let loaded = read(ui, session, &args.file)?;
     let agent = match usable(ui, session, &loaded)? {
         Ok(agent) => agent,
         Err(code) => return Ok(code),
     };
-    let input = input_of(agent, None);
-    let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
+    let refused = |ui: &mut Ui, error: CommandError| {
+        if !args.json {
+            return Err(error);
+        }
+        let body = Failed { ok: false, error: error.to_string() };
+        print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
+        Ok(ErrorKind::Refused.exit_code())
+    };
+    if let Err(closed) = refuse_closed(session, agent) {
+        return refused(ui, closed);
+    }
+    let mut tools = match args.executing.tools(ui, session, agent, &agent.input, &grant)? {
         Ok(tools) => tools,
         Err(code) => return Ok(code),
     };
+    let may_call =
+        through_gates(session, agent, &agent.input, &grant, &mut tools).and_then(|ready| {
+            if ready.may_call() {
+                return Ok(());
+            }
+            Err(CommandError::refused("the agent must not use its tools")
+                .with_hint("its file denies `tool`, or allows other abilities only"))
+        });
+    if let Err(closed) = may_call {
+        return refused(ui, closed);
+    }
     match tools.call_json(&args.tool, &arguments) {
         Ok(result) => {
             if args.json {
@@ -79,11 +103,6 @@ pub(super) fn run(
             }
             Ok(ExitCode::SUCCESS)
         }
-        Err(error) if args.json => {
-            let body = Failed { ok: false, error: error.to_string() };
-            print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
-            Ok(ErrorKind::Refused.exit_code())
-        }
-        Err(error) => Err(CommandError::refused(error.to_string())),
+        Err(error) => refused(ui, CommandError::refused(error.to_string())),
     }
 }

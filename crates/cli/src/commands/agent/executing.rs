@@ -38,8 +38,8 @@ pub(super) struct Executing {
 
 impl Executing {
     /// Returns what the operator grants.
-    pub(super) fn abilities(&self) -> Result<Vec<Ability>, CommandError> {
-        self.granting.abilities()
+    pub(super) fn abilities(&self, ui: &mut Ui) -> Result<Vec<Ability>, CommandError> {
+        self.granting.abilities(ui)
     }
 
     /// Returns what the tools of an agent may ask for.

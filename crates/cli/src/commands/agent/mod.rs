@@ -67,8 +67,12 @@ struct Granting {
 }
 
 impl Granting {
-    fn abilities(&self) -> Result<Vec<Ability>, CommandError> {
-        parse_abilities("--grant", &self.grants)
+    fn abilities(&self, ui: &mut Ui) -> Result<Vec<Ability>, CommandError> {
+        let granted = parse_abilities("--grant", &self.grants)?;
+        for ability in granted.iter().filter(|ability| !ability.is_supported()) {
+            ui.warning(&format!("`--grant {ability}` grants nothing: it is not supported yet"))?;
+        }
+        Ok(granted)
     }
 }
 

@@ -25,13 +25,14 @@ use crate::ui::Ui;
 ///
 /// Any server with compatible chat completions will do: `OPENAI_BASE_URL` says where it is,
 /// `OPENAI_API_KEY` is its key. On a terminal the conversation goes on until /quit; with --input, or with
-/// text on standard input, it is one turn. Every gate comes first: see `brief agent ready`.
+/// text on standard input, it is one turn. Without either, an agent that has an `input` of its own begins with
+/// that. Every gate comes first: see `brief agent ready`.
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
     file: OneFile,
 
-    /// Say this, and end with the answer; it is `ctx.input`, too
+    /// Say this, and end with the answer; for an agent without an `input` of its own it is `ctx.input`, too
     #[arg(long, value_name = "TEXT")]
     input: Option<String>,
 
@@ -52,7 +53,7 @@ pub(super) fn run(
     session: &Session,
     args: &RunArgs,
 ) -> Result<ExitCode, CommandError> {
-    let grant = args.executing.abilities()?;
+    let grant = args.executing.abilities(ui)?;
     let loaded = read(ui, session, &args.file)?;
     let agent = match usable(ui, session, &loaded)? {
         Ok(agent) => agent,
@@ -60,12 +61,20 @@ pub(super) fn run(
     };
     // The gates come before the first question about a server.
     refuse_closed(session, agent)?;
+    let is_conversation = args.input.is_none() && ui.can_ask();
     let typed = match &args.input {
         Some(text) => Some(text.clone()),
-        None if ui.can_ask() => None,
+        None if is_conversation => None,
         None => Some(piped(ui)?),
     };
-    let input: Value = input_of(agent, typed.as_deref().filter(|text| !text.is_empty()));
+    let typed = typed.filter(|text| !text.trim().is_empty());
+    let own = opening_of(&agent.input);
+    // What the user says is for the model; what the author has written is not replaced by it.
+    let input: Value = match &own {
+        Some(_) => agent.input.clone(),
+        None => input_of(agent, typed.as_deref()),
+    };
+    let said = typed.or_else(|| own.filter(|_| !is_conversation));
     let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
         Ok(tools) => tools,
         Err(code) => return Ok(code),
@@ -95,9 +104,20 @@ pub(super) fn run(
     let settings = Settings { model, limits: ConversationLimits::default() };
     let mut conversation = Conversation::new(ready, means, settings, transcript)
         .map_err(|error| CommandError::refused(error.to_string()))?;
-    match typed {
-        Some(text) => one_turn(ui, &mut conversation, &text),
-        None => converse(ui, &mut conversation),
+    if is_conversation {
+        return converse(ui, &mut conversation);
+    }
+    one_turn(ui, &mut conversation, &said.unwrap_or_default())
+}
+
+/// Returns what an agent that has an input of its own begins with: a text as it is, all else as JSON.
+fn opening_of(input: &Value) -> Option<String> {
+    match input {
+        Value::Null => None,
+        Value::Text(text) | Value::Plain(text) => {
+            Some(text.clone()).filter(|text| !text.trim().is_empty())
+        }
+        other => serde_json::to_string(other).ok(),
     }
 }
 
@@ -121,7 +141,7 @@ fn one_turn(
         Ok(Input::Say(said)) => said,
         Ok(_) => {
             return Err(CommandError::usage("there is nothing to say to the agent")
-                .with_hint("write `--input TEXT`, or pipe a text in"));
+                .with_hint("write `--input TEXT`, pipe a text in, or give the agent an `input`"));
         }
         Err(error) => return Err(CommandError::usage(error.to_string()).with_hint(error.help())),
     };
@@ -159,7 +179,8 @@ fn tell(ui: &mut Ui, event: &Event<'_>) {
         Event::Text(text) => ui.print_text(text.as_bytes()).and_then(|()| ui.flush()),
         Event::Called { name, arguments } => ui.status(&format!("-> {name} {arguments}")),
         Event::Answered { name, .. } => ui.status(&format!("<- {name}")),
-        Event::Notice(text) => ui.status(text),
+        // Line by line: a line break inside of a line would be shown as one.
+        Event::Notice(text) => text.lines().try_for_each(|line| ui.status(line)),
     };
 }
 
@@ -172,5 +193,39 @@ fn finished(ui: &mut Ui, ending: Ending) -> Result<ExitCode, CommandError> {
             ui.warning(&other.to_string())?;
             Ok(ErrorKind::Refused.exit_code())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    /// What was written to a stream.
+    #[derive(Clone, Default)]
+    struct Written(Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl io::Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().map_err(|_| io::Error::other("poisoned"))?.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// U65: `/help` is a list with lines, and what is in a line is still escaped.
+    #[test]
+    fn a_notice_has_lines() {
+        let stderr = Written::default();
+        let shown = stderr.clone();
+        let mut ui = Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(stderr));
+        tell(&mut ui, &Event::Notice("commands:\n  /sum  adds\u{1b}[2J"));
+        ui.flush().unwrap();
+        let shown = String::from_utf8(shown.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(shown, "commands:\n  /sum  adds\\u{1b}[2J\n");
     }
 }

@@ -35,8 +35,8 @@ fn each_keyword_says_what_it_wants() {
         (json!({"minLength": 2}), json!("ä"), "`/x` must have at least 2 characters"),
         (json!({"maxLength": 2}), json!("äöü"), "`/x` must have at most 2 characters"),
         (json!({"maxLength": 2}), json!(12345), ""),
-        (json!({"minItems": 1}), json!([]), "`/x` must have at least 1 items"),
-        (json!({"maxItems": 1}), json!([1, 2]), "`/x` must have at most 1 items"),
+        (json!({"minItems": 1}), json!([]), "`/x` must have at least 1 item"),
+        (json!({"maxItems": 1}), json!([1, 2]), "`/x` must have at most 1 item"),
         (json!({"uniqueItems": true}), json!([1, 2, 1]), "`/x` must not have an item twice"),
         (
             json!({"items": {"type": "string"}}),
@@ -62,9 +62,161 @@ fn each_keyword_says_what_it_wants() {
         ),
         (json!({"allOf": [{"minimum": 1}, {"maximum": 2}]}), json!(3), "`/x` must be at most 2"),
         (json!({"format": "date", "x-mine": 1}), json!("no date"), ""),
+        (json!({"multipleOf": 5}), json!(15), ""),
+        (json!({"multipleOf": 0.1}), json!(0.3), ""),
+        (json!({"multipleOf": 5}), json!(7), "`/x` must be a multiple of 5"),
+        (json!({"multipleOf": 5}), json!("7"), ""),
+        (json!({"minProperties": 1}), json!({}), "`/x` must have at least 1 field"),
+        (json!({"maxProperties": 1}), json!({"a": 1, "b": 2}), "`/x` must have at most 1 field"),
+        (
+            json!({"propertyNames": {"pattern": "^[a-z]+$"}}),
+            json!({"A": 1}),
+            "`/x/A` has a name that it must not have",
+        ),
+        (json!({"uniqueItems": true}), json!([1, 1.0]), "`/x` must not have an item twice"),
     ] {
         let schema = json!({"type": "object", "properties": {"x": field}});
         assert_eq!(problems(&schema, &json!({"x": value})), problem, "{schema} {value}");
+    }
+}
+
+/// U50. "`parameters` (JSON Schema)": lists whose places differ, and what must be among them, in the
+/// words of this draft and of older ones.
+#[test]
+fn places_of_a_list_have_schemas_of_their_own() {
+    for (field, value, problem) in [
+        (
+            json!({"prefixItems": [{"type": "string"}, {"type": "number"}]}),
+            json!(["a", "b", "c"]),
+            "`/x/1` must be number, not string",
+        ),
+        (
+            json!({"prefixItems": [{"type": "string"}], "items": false}),
+            json!(["a", 1]),
+            "`/x/1` must not be there",
+        ),
+        (
+            json!({"items": [{"type": "string"}], "additionalItems": {"type": "number"}}),
+            json!([1, "a"]),
+            "`/x/0` must be string, not number; `/x/1` must be number, not string",
+        ),
+        (
+            json!({"contains": {"const": "a"}}),
+            json!(["b"]),
+            "`/x` must have at least 1 of a certain form",
+        ),
+        (json!({"contains": {"const": "a"}, "minContains": 0}), json!([]), ""),
+        (
+            json!({"contains": {"const": "a"}, "maxContains": 1}),
+            json!(["a", "a"]),
+            "`/x` must have at most 1 of a certain form",
+        ),
+        (
+            json!({"prefixItems": [true], "unevaluatedItems": false}),
+            json!([1, 2]),
+            "`/x/1` must not be there",
+        ),
+    ] {
+        let schema = json!({"type": "object", "properties": {"x": field}});
+        assert_eq!(problems(&schema, &json!({"x": value})), problem, "{schema} {value}");
+    }
+}
+
+/// U50: what one field asks of the others.
+#[test]
+fn fields_depend_on_each_other() {
+    for (schema, value, problem) in [
+        (
+            json!({"dependentRequired": {"card": ["address"]}}),
+            json!({"card": 1}),
+            "`/` must have `address` because it has `card`",
+        ),
+        (json!({"dependentRequired": {"card": ["address"]}}), json!({}), ""),
+        (
+            json!({"dependencies": {"a": ["b"], "c": {"required": ["d"]}}}),
+            json!({"a": 1, "c": 1}),
+            "`/` must have `b` because it has `a`; `/` must have `d`",
+        ),
+        (
+            json!({"dependentSchemas": {"a": {"properties": {"b": {"type": "number"}}}}}),
+            json!({"a": 1, "b": "x"}),
+            "`/b` must be number, not string",
+        ),
+        (
+            json!({"if": {"required": ["a"]}, "then": {"required": ["b"]}, "else": {"required": ["c"]}}),
+            json!({"a": 1}),
+            "`/` must have `b`",
+        ),
+        (
+            json!({"if": {"required": ["a"]}, "then": {"required": ["b"]}, "else": {"required": ["c"]}}),
+            json!({}),
+            "`/` must have `c`",
+        ),
+        (
+            json!({
+                "properties": {"a": {}},
+                "anyOf": [{"properties": {"b": {"type": "number"}}}, {"properties": {"c": {}}, "required": ["c"]}],
+                "unevaluatedProperties": false,
+            }),
+            json!({"a": 1, "b": 1, "c": 1, "d": 1}),
+            "`/d` is not known",
+        ),
+    ] {
+        assert_eq!(problems(&schema, &value), problem, "{schema} {value}");
+    }
+}
+
+/// U50: what is not checked is told, and notes are not.
+#[test]
+fn keywords_that_nobody_checks_are_told() {
+    for (field, told) in [
+        (json!({"nullable": true}), "`nullable` in `/properties/x` is not checked"),
+        (json!({"$dynamicRef": "#a"}), "`$dynamicRef` in `/properties/x` is not checked"),
+        (
+            json!({"minlength": 3}),
+            "`minlength` in `/properties/x` is no keyword and checks nothing",
+        ),
+        (json!({"requierd": []}), "`requierd` in `/properties/x` is no keyword and checks nothing"),
+        (json!({"title": "X", "description": "d", "default": 1, "examples": [], "x-order": 1}), ""),
+    ] {
+        let schema = Schema::for_arguments(&json!({"properties": {"x": field}})).unwrap();
+        let found: Vec<String> = schema.unchecked().iter().map(ToString::to_string).collect();
+        assert_eq!(found.join("; "), told, "{field}");
+    }
+    let known = super::CHECKED.iter().chain(super::NOTES.iter());
+    let mut fields = serde_json::Map::new();
+    for name in known.filter(|name| !matches!(**name, "$ref" | "type")) {
+        fields.insert(
+            (*name).to_owned(),
+            match *name {
+                "$defs" | "definitions" | "dependencies" | "dependentRequired"
+                | "dependentSchemas" | "patternProperties" | "properties" => json!({}),
+                "allOf" | "anyOf" | "oneOf" | "prefixItems" => json!([true]),
+                "enum" | "required" => json!([]),
+                "pattern" => json!(""),
+                "uniqueItems" => json!(false),
+                name if name.starts_with("min") || name.starts_with("max") => json!(1),
+                "exclusiveMaximum" | "exclusiveMinimum" | "multipleOf" => json!(1),
+                _ => json!(true),
+            },
+        );
+    }
+    assert!(Schema::for_arguments(&Value::Object(fields)).unwrap().unchecked().is_empty());
+}
+
+#[test]
+fn wrong_values_of_the_rarer_keywords_are_errors() {
+    for (schema, problem) in [
+        (json!({"multipleOf": 0}), "`/multipleOf` is not a number above 0"),
+        (json!({"minProperties": -1}), "`/minProperties` is not a whole number"),
+        (json!({"prefixItems": {}}), "`/prefixItems` is not a list of schemas"),
+        (
+            json!({"dependentRequired": {"a": 1}}),
+            "`/dependentRequired` is not an object of lists of names",
+        ),
+        (json!({"if": 1}), "`/if/` is neither an object nor `true` or `false`"),
+    ] {
+        assert_eq!(error(&schema), problem, "{schema}");
     }
 }
 
@@ -78,7 +230,7 @@ fn fields_are_required_known_or_of_a_kind() {
     });
     assert_eq!(
         problems(&schema, &json!({"n_x": "1", "c": 1})),
-        "`/` must have `a`; `/` must have `b`; `/c` is not known; `/n_x` must be number, not string"
+        "`/` must have `a`; `/` must have `b`; `/n_x` must be number, not string; `/c` is not known"
     );
     let schema = json!({"additionalProperties": {"type": "number"}});
     assert_eq!(problems(&schema, &json!({"c": "1"})), "`/c` must be number, not string");
