@@ -39,6 +39,9 @@ pub enum SettingsError {
     /// It is not JSON, with or without comments.
     #[error("contains invalid JSON: {0}")]
     Syntax(String),
+    /// It holds something else than an object.
+    #[error("holds {0}, not an object")]
+    NotAnObject(&'static str),
     /// Something in it is not what Claude Code documents.
     #[error("`{place}` is not {expected}")]
     Shape {
@@ -142,8 +145,26 @@ fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
 
 fn top_object(root: &CstRootNode) -> Result<CstObject, SettingsError> {
     match root.value() {
-        Some(value) => value.as_object().ok_or_else(|| shape("the file", "an object")),
+        Some(value) => {
+            let what = noun(&value);
+            value.as_object().ok_or(SettingsError::NotAnObject(what))
+        }
         None => Err(SettingsError::Syntax("the file is empty".to_owned())),
+    }
+}
+
+/// The words for a value in a message.
+fn noun(value: &CstNode) -> &'static str {
+    if value.as_null_keyword().is_some() {
+        "`null`"
+    } else if value.as_array().is_some() {
+        "a list"
+    } else if value.as_string_lit().is_some() {
+        "a text"
+    } else if value.as_number_lit().is_some() {
+        "a number"
+    } else {
+        "another value"
     }
 }
 

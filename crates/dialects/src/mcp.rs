@@ -9,6 +9,8 @@ pub struct McpServer {
     pub kind: Option<ServerKind>,
     /// Whether it is listed only.
     pub disabled: bool,
+    /// What else its author says, in the order written: fields that a format lets anybody add.
+    pub custom: Vec<(String, serde_json::Value)>,
 }
 
 /// The two forms of a server entry.

@@ -8,16 +8,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::tasks::{
-    Author, Bootstrap, Document, Live, LiveCommand, NotRun, Parameters, Script,
+    Author, Bootstrap, Document, Live, LiveCommand, NotRun, Parameters, Script, environment_name,
 };
 use brief_syntax::{System, limits};
 
 use crate::policy::Execution;
 use crate::shell::{RunFailure, Shell, ShellLimits};
 use crate::trust::{Trust, TrustStore};
-
-/// What the name of a variable begins with that hands a parameter to a command.
-const PARAMETER_PREFIX: &str = "BRIEF_PARAM_";
 
 /// Runs the commands and scripts of one prompt, and keeps a record of them.
 pub struct PromptRunner<'r> {
@@ -232,7 +229,7 @@ fn variables(parameters: &Parameters) -> Vec<(OsString, OsString)> {
         let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
         name.chars().all(is_part) && !value.contains(&0)
     });
-    named.map(|(name, value)| (format!("{PARAMETER_PREFIX}{name}").into(), native(value))).collect()
+    named.map(|(name, value)| (environment_name(name).into(), native(value))).collect()
 }
 
 fn native(bytes: &[u8]) -> OsString {

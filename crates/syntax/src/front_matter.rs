@@ -164,15 +164,19 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
         for edit in &repair.edits {
             let span = Span::new(header.start + edit.span.start, header.start + edit.span.end);
             let edit = Edit::replace(span, edit.replacement.clone());
+            // The only edit that leaves nothing but blanks.
+            let is_tab = edit.replacement.trim().is_empty();
+            let (message, help, fix) = if is_tab {
+                let message = "a tab cannot indent YAML; it was read as spaces";
+                (message, "replace the tab with spaces".to_owned(), "replace the tab")
+            } else {
+                let message = "this is not valid YAML; it was read as if the value were quoted";
+                (message, format!("write `{}`", edit.replacement.trim()), "quote the value")
+            };
             diagnostics.push(
-                Diagnostic::warning(
-                    "frontmatter-repaired",
-                    source,
-                    span,
-                    "this is not valid YAML; it was read as if the value were quoted",
-                )
-                .with_help(format!("write `{}`", edit.replacement.trim()))
-                .with_fix(Fix::safe("quote the value", vec![edit])),
+                Diagnostic::warning("frontmatter-repaired", source, span, message)
+                    .with_help(help)
+                    .with_fix(Fix::safe(fix, vec![edit])),
             );
         }
         for (span, problem) in &repair.skipped {

@@ -86,7 +86,12 @@ pub(crate) fn assemble(
     match prompt {
         Ok(prompt) => Ok(Assembled { prompt, ran, root }),
         Err(error) => {
-            mention(ui, &library.take_diagnostics(), &root)?;
+            let mut diagnostics = library.take_diagnostics();
+            // What the error itself says is not said twice.
+            if let TaskError::Header { path, .. } = &error {
+                diagnostics.retain(|found| found.path() != path);
+            }
+            mention(ui, &diagnostics, &root)?;
             Err(refusal(&error, &root, &roots))
         }
     }
@@ -162,6 +167,10 @@ fn refusal(error: &TaskError, root: &std::path::Path, roots: &[SearchRoot]) -> C
         }
         TaskError::UnknownAgent { path, line, .. } => {
             CommandError::refused(format!("{}:{line}: {error}", shown(path)))
+        }
+        TaskError::Header { path, line, .. } => {
+            CommandError::refused(format!("{}:{line}: {error}", shown(path)))
+                .with_hint("correct that line, or quote the value")
         }
         TaskError::Interrupted => CommandError::interrupted(),
         _ => CommandError::refused(error.to_string()),

@@ -70,7 +70,11 @@ fn print_decisions(
         ui.print_line(indented("    ", &format!("why: {}", decision.rationale)))?;
         for alternative in &decision.alternatives {
             let (option, reason) = (alternative.option.trim_end(), &alternative.reason_rejected);
-            ui.print_line(indented("    ", &format!("not: {option}, because {reason}")))?;
+            let reason = match reason.trim() {
+                "" => String::new(),
+                reason => format!(", because {reason}"),
+            };
+            ui.print_line(indented("    ", &format!("not: {option}{reason}")))?;
         }
         if let Some(revisit_when) = &decision.revisit_when {
             ui.print_line(indented("    ", &format!("revisit when: {revisit_when}")))?;

@@ -123,7 +123,7 @@ pub(super) fn servers_for(servers: impl IntoIterator<Item = (String, McpServer)>
                 Transport::Remote { protocol, url, headers }
             }
         };
-        Server { name, transport, disabled: server.disabled }
+        Server { name, transport, disabled: server.disabled, custom: server.custom }
     });
     servers.collect()
 }

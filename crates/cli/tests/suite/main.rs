@@ -4,6 +4,7 @@
 
 #[cfg(unix)]
 mod agent;
+mod agent_gates;
 #[cfg(unix)]
 mod agent_run;
 mod architecture;
@@ -41,8 +42,6 @@ mod install_exec;
 #[cfg(unix)]
 mod install_global;
 #[cfg(unix)]
-mod install_guide;
-#[cfg(unix)]
 mod install_hostile;
 #[cfg(unix)]
 mod install_kill;
@@ -71,6 +70,8 @@ mod mcp_servers;
 mod moments;
 mod native;
 mod new;
+#[cfg(unix)]
+mod pages;
 mod portable_corpus;
 mod portable_lint;
 mod promises;
@@ -89,6 +90,7 @@ mod task_output;
 mod task_remote;
 mod task_rules_file;
 mod task_search;
+mod task_strict;
 mod trust;
 mod usage;
 mod why;

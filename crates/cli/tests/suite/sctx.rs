@@ -66,3 +66,62 @@ fn the_runner_notices_differences() {
         assert_eq!(differences(fails), 1, "{fails}");
     }
 }
+
+fn differences(case: &str) -> Vec<String> {
+    Case::read_all(&format!("[{case}]"))[0].run(Path::new(env!("CARGO_BIN_EXE_brief")), "sctx")
+}
+
+/// U47. "If no context files exist in the project, tools should emit a warning and return gracefully."
+#[test]
+fn validate_without_files_warns() {
+    let case = r#"{"id": "x", "files": {}, "cwd": ".", "args": ["validate"], "stdin": null,
+        "expect": {"exit": 0, "stderr_contains": ["no AGENTS.yaml files found"]}}"#;
+    assert!(differences(case).is_empty(), "{:?}", differences(case));
+}
+
+/// U47: after two dashes everything is a path.
+#[test]
+fn two_dashes_end_the_flags() {
+    for args in [r#"["context", "--json", "--", "--all"]"#, r#"["context", "--", "a"]"#] {
+        let case = format!(
+            r#"{{"id": "x", "files": {{"AGENTS.yaml": "context: [{{content: HERE}}]"}}, "cwd": ".",
+                "args": {args}, "stdin": null, "expect": {{"exit": 0, "stdout_contains": ["HERE"]}}}}"#
+        );
+        assert!(differences(&case).is_empty(), "{:?}", differences(&case));
+    }
+    let case = r#"{"id": "x", "files": {"d/AGENTS.yaml": "context: [{content: 1}]"}, "cwd": ".",
+        "args": ["validate", "--", "d"], "stdin": null, "expect": {"exit": 0}}"#;
+    assert!(differences(case).is_empty(), "{:?}", differences(case));
+}
+
+/// U47: a file of somebody else is in the way, and stays.
+#[test]
+fn a_foreign_extension_is_in_the_way() {
+    let case = r#"{"id": "x", "files": {".pi/extensions/sctx.ts": "// mine\n"}, "cwd": ".",
+        "args": ["pi", "enable"], "stdin": null, "expect": {"exit": 1,
+        "stderr_contains": ["is in the way"], "files_equal": {".pi/extensions/sctx.ts": "// mine\n"}}}"#;
+    assert!(differences(case).is_empty(), "{:?}", differences(case));
+}
+
+/// U47: settings that are no object are named as what they are.
+#[test]
+fn settings_that_are_no_object_are_named() {
+    for (settings, word) in [("null", "`null`"), ("[]", "a list"), ("\\\"x\\\"", "a text")] {
+        let case = format!(
+            r#"{{"id": "x", "files": {{".claude/settings.local.json": "{settings}"}}, "cwd": ".",
+                "args": ["claude", "enable"], "stdin": null, "expect": {{"exit": 1,
+                "stderr_contains": [".claude/settings.local.json holds {word}, not an object"]}}}}"#
+        );
+        assert!(differences(&case).is_empty(), "{:?}", differences(&case));
+    }
+}
+
+/// U49: an alternative without a reason says no more than it knows.
+#[test]
+fn an_alternative_without_a_reason_ends_there() {
+    let case = r#"{"id": "x", "files": {"AGENTS.yaml":
+        "decisions: [{decision: D, rationale: R, alternatives: [plain]}]"}, "cwd": ".",
+        "args": ["decisions", "a"], "stdin": null, "expect": {"exit": 0,
+        "stdout_contains": ["Considered plain, rejected\n"]}}"#;
+    assert!(differences(case).is_empty(), "{:?}", differences(case));
+}

@@ -70,11 +70,11 @@ fn servers_of_task_and_rules_are_told_by_name() {
     let arguments = ["task", "t", "-s", "stage=y"];
     let json = project.run(&[&arguments[..], &["--json"]].concat()).json();
     let servers = json["mcp_servers"].as_object().unwrap();
-    assert_eq!(servers.keys().collect::<Vec<_>>(), ["db", "t"]);
+    assert_eq!(servers.keys().collect::<Vec<_>>(), ["t", "db"]);
     assert_eq!(servers["db"]["args"], serde_json::json!(["-m", "2"]));
     let config = project.run(&[&arguments[..], &["--mcp-config", "claude"]].concat()).json();
     let servers = config["mcpServers"].as_object().unwrap();
-    assert_eq!(servers.keys().collect::<Vec<_>>(), ["db", "t"]);
+    assert_eq!(servers.keys().collect::<Vec<_>>(), ["t", "db"]);
 }
 
 /// Ruling T10: "`-C dir` means \"as if started there\"", for commands and scripts as for paths.

@@ -312,8 +312,9 @@ fn servers_are_written_for_each_client() {
     assert_eq!(
         claude.json(),
         json!({"mcpServers": {
-            "site": {"type": "http", "url": "https://x.test/mcp", "headers": {"X-Key": "k"}},
-            "style": {"command": "python", "args": ["-m", "server"]},
+            "site": {"type": "http", "url": "https://x.test/mcp", "headers": {"X-Key": "k"}, "monitoring": true},
+            "style": {"command": "python", "args": ["-m", "server"], "port": 5432,
+                "custom_config": {"host": "localhost", "ssl": true}},
         }})
     );
     assert!(claude.stderr.contains("this is the content of .mcp.json\n"), "{claude}");
@@ -323,10 +324,13 @@ fn servers_are_written_for_each_client() {
         "[mcp_servers.site]
 url = \"https://x.test/mcp\"
 http_headers = { X-Key = \"k\" }
+monitoring = true
 
 [mcp_servers.style]
 command = \"python\"
 args = [\"-m\", \"server\"]
+port = 5432
+custom_config = { host = \"localhost\", ssl = true }
 "
     );
     // Document: "All fields are preserved in the configuration."

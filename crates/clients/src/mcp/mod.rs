@@ -20,6 +20,8 @@ pub struct Server {
     pub transport: Transport,
     /// Whether it is declared but switched off.
     pub disabled: bool,
+    /// What else is declared, in order.
+    pub custom: Vec<(String, serde_json::Value)>,
 }
 
 /// How to reach a server.

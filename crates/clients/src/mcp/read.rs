@@ -104,7 +104,8 @@ fn declared(
             return Err(entry.wrong("a server has either `command` or `url`", help));
         }
     };
-    let server = Server { name: entry.key.to_owned(), transport, disabled: draft.disabled };
+    let (name, disabled) = (entry.key.to_owned(), draft.disabled);
+    let server = Server { name, transport, disabled, custom: Vec::new() };
     Ok(Declared { server, clients: draft.clients })
 }
 
@@ -191,6 +192,7 @@ mod tests {
                     headers: vec![pair("X-Key", "k")],
                 },
                 disabled: true,
+                custom: Vec::new(),
             }
         );
         let Transport::Remote { protocol, .. } = web.server.transport else { panic!() };

@@ -46,6 +46,8 @@ enum Setting {
     Text(String),
     List(Vec<String>),
     Map(Vec<(String, Setting)>),
+    /// Whatever an author has added.
+    Custom(serde_json::Value),
 }
 
 impl Serialize for Setting {
@@ -54,6 +56,7 @@ impl Serialize for Setting {
             Setting::Flag(flag) => serializer.serialize_bool(*flag),
             Setting::Text(text) => serializer.serialize_str(text),
             Setting::List(list) => list.serialize(serializer),
+            Setting::Custom(value) => value.serialize(serializer),
             Setting::Map(fields) => {
                 let mut map = serializer.serialize_map(Some(fields.len()))?;
                 for (key, value) in fields {
@@ -81,6 +84,11 @@ fn entry(profile: &Profile, server: &Server) -> Result<Setting, &'static str> {
         match profile.disabled {
             Disabled::FalseKey(key) => settings.push((key.to_owned(), Setting::Flag(false))),
             Disabled::LeftOut => return Err("it is disabled, which the client cannot say"),
+        }
+    }
+    for (key, value) in &server.custom {
+        if settings.iter().all(|(known, _)| known != key) {
+            settings.push((key.clone(), Setting::Custom(value.clone())));
         }
     }
     Ok(Setting::Map(settings))
@@ -122,7 +130,9 @@ fn toml(key: &str, entries: &[(String, Setting)]) -> String {
         let _ = writeln!(text, "[{key}.{}]", toml_key(name));
         if let Setting::Map(fields) = entry {
             for (key, value) in fields {
-                let _ = writeln!(text, "{} = {}", toml_key(key), toml_value(value));
+                if let Some(value) = toml_value(value) {
+                    let _ = writeln!(text, "{} = {value}", toml_key(key));
+                }
             }
         }
     }
@@ -140,22 +150,44 @@ fn toml_text(text: &str) -> String {
     json.replace('\u{7f}', "\\u007f")
 }
 
-fn toml_value(value: &Setting) -> String {
-    match value {
+/// TOML has no word for nothing, so what is nothing is left out.
+fn toml_value(value: &Setting) -> Option<String> {
+    Some(match value {
         Setting::Flag(flag) => flag.to_string(),
         Setting::Text(text) => toml_text(text),
-        Setting::List(list) => {
-            let items: Vec<String> = list.iter().map(|item| toml_text(item)).collect();
-            format!("[{}]", items.join(", "))
+        Setting::List(texts) => {
+            toml_list(&texts.iter().map(|text| toml_text(text)).collect::<Vec<_>>())
         }
         Setting::Map(fields) => {
-            let fields: Vec<String> = fields
-                .iter()
-                .map(|(key, value)| format!("{} = {}", toml_key(key), toml_value(value)))
-                .collect();
-            format!("{{ {} }}", fields.join(", "))
+            toml_table(fields.iter().map(|(key, value)| (key, toml_value(value))))
         }
-    }
+        Setting::Custom(value) => return toml_custom(value),
+    })
+}
+
+fn toml_custom(value: &serde_json::Value) -> Option<String> {
+    Some(match value {
+        serde_json::Value::Null => return None,
+        serde_json::Value::Bool(flag) => flag.to_string(),
+        serde_json::Value::Number(number) => number.to_string(),
+        serde_json::Value::String(text) => toml_text(text),
+        serde_json::Value::Array(values) => {
+            toml_list(&values.iter().filter_map(toml_custom).collect::<Vec<_>>())
+        }
+        serde_json::Value::Object(fields) => {
+            toml_table(fields.iter().map(|(key, value)| (key, toml_custom(value))))
+        }
+    })
+}
+
+fn toml_list(items: &[String]) -> String {
+    format!("[{}]", items.join(", "))
+}
+
+fn toml_table<'f>(fields: impl Iterator<Item = (&'f String, Option<String>)>) -> String {
+    let fields = fields.filter_map(|(key, value)| Some(format!("{} = {}", toml_key(key), value?)));
+    let fields: Vec<String> = fields.collect();
+    if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
 }
 
 #[cfg(test)]
@@ -174,6 +206,7 @@ mod tests {
                     env: vec![pair("TOKEN", "${TOKEN}")],
                 },
                 disabled: false,
+                custom: Vec::new(),
             },
             Server {
                 name: "web.site".to_owned(),
@@ -183,6 +216,7 @@ mod tests {
                     headers: vec![pair("X-Key", "k")],
                 },
                 disabled: true,
+                custom: Vec::new(),
             },
             Server {
                 name: "events".to_owned(),
@@ -192,6 +226,7 @@ mod tests {
                     headers: Vec::new(),
                 },
                 disabled: false,
+                custom: Vec::new(),
             },
         ]
     }

@@ -94,7 +94,7 @@ fn read_entry(object: &Object<'_>) -> Result<Entry, String> {
         (None, None) if disabled && object.properties.len() == 1 => return Ok(Entry::Disable),
         (None, None) => return Err("it has neither `command` nor `url`".to_owned()),
     };
-    Ok(Entry::Server(McpServer { connection, kind, disabled }))
+    Ok(Entry::Server(McpServer { connection, kind, disabled, custom: Vec::new() }))
 }
 
 /// The last of equal keys counts, as in every JSON reader.

@@ -5,15 +5,17 @@
 //! the skills; and the task's own text last, so that it sees what the scripts have made.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use brief_syntax::text::first_unseen;
 use brief_syntax::yaml::Value;
-use brief_syntax::{Span, limits, near_miss};
+use brief_syntax::{Diagnostic, Source, Span, limits, near_miss};
 
 use super::library::Library;
 use super::live::{Bootstrap, Live, NotRun, Script};
 use super::model::{Agent, Document, Kind, TaskName};
 use super::notes::Notes;
+use super::parse::front_matter;
 use super::prompt::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError};
 use super::script::{self, Obstacle};
 use super::selectors::{Running, Selectors, Verdict, judge};
@@ -28,6 +30,7 @@ pub fn assemble(
     live: &mut dyn Live,
 ) -> Result<Prompt, TaskError> {
     let (task, mut left_out) = find_task(library, request)?;
+    check_header(&task)?;
     let agent = agent_of(&task, request)?;
     let expander = Expander {
         system: library.system(),
@@ -36,6 +39,7 @@ pub fn assemble(
         live,
         room: limits::PROMPT_BYTES,
         missing: BTreeSet::new(),
+        used: BTreeSet::new(),
     };
     let name = request.name;
     let mut task_names = vec![name.base().to_owned()];
@@ -82,6 +86,7 @@ pub fn assemble(
         text.extend_from_slice(b"---\n");
         text.extend(assembler.task_text(&prompt, &mut calls, &mut commands)?);
     }
+    assembler.note_unused();
     assembler.notes.extend(library.take_diagnostics());
     left_out.append(&mut assembler.left_out);
     Ok(Prompt {
@@ -135,6 +140,19 @@ fn find_task(
     });
     let left_out = excluded.chain(shadowed).collect();
     Ok((task, left_out))
+}
+
+/// A task that was asked for must be well formed (T12): the document validates its front matter.
+fn check_header(task: &Document) -> Result<(), TaskError> {
+    let problems = front_matter(task.source()).diagnostics;
+    let Some(found) = problems.into_iter().find(|found| found.code == "frontmatter-invalid") else {
+        return Ok(());
+    };
+    let (path, line) = (task.path().to_owned(), found.position().line);
+    // What the reader of the header did about it does not matter here.
+    let problem = found.message.split_once("was skipped: ");
+    let problem = problem.map_or(found.message.as_str(), |(_, problem)| problem).to_owned();
+    Err(TaskError::Header { path, line, problem })
 }
 
 fn not_found(
@@ -344,6 +362,8 @@ impl Assembler<'_, '_> {
             }
             _ => return Ok(Ran::No),
         };
+        // Whether a script looks at them, nobody knows.
+        self.expander.used.extend(parameters.iter().map(|(name, _)| name.to_owned()));
         let outcome =
             self.expander.live.bootstrap(&Bootstrap { document: rule, script, parameters });
         self.expander.missing.clear();
@@ -441,6 +461,26 @@ impl Assembler<'_, '_> {
         }
         self.note_hidden(task, &output);
         Ok(output)
+    }
+
+    /// Names the parameters that nothing was done with: mostly they are misspelled.
+    fn note_unused(&mut self) {
+        let used = &self.expander.used;
+        let unused = self.request.parameters.iter().map(|(name, _)| name);
+        let unused: Vec<&str> = unused.filter(|name| !used.contains(*name)).collect();
+        for name in unused {
+            let source = Arc::new(Source::new("(the command line)", format!("-p {name}")));
+            let message = format!("the parameter `{name}` is used nowhere");
+            let code = "tasks/unused-parameter";
+            let note = Diagnostic::warning(code, &source, Span::default(), message);
+            let missing = self.notes.missing_parameters();
+            let near = near_miss::nearest(name, &missing);
+            let help = match near {
+                Some(near) => format!("did you mean `-p {near}=…`?"),
+                None => format!("no text has `${{{name}}}`"),
+            };
+            self.notes.extend(vec![note.with_help(help)]);
+        }
     }
 
     /// Text that nobody sees is looked for where it would arrive, whatever way it came in.

@@ -21,8 +21,17 @@ pub(super) fn server(node: Node<'_>) -> Option<McpServer> {
         }
         (None, None) => return None,
     };
-    Some(McpServer { connection, kind, disabled })
+    // "All fields are preserved in the configuration."
+    let custom =
+        fields.effective_fields().into_iter().filter(|field| !KNOWN.contains(&field.name()));
+    let custom = custom.filter_map(|field| {
+        Some((field.name().to_owned(), serde_json::to_value(field.value).ok()?))
+    });
+    Some(McpServer { connection, kind, disabled, custom: custom.collect() })
 }
+
+/// The fields that the document names, and the switch that every client has.
+const KNOWN: [&str; 7] = ["command", "args", "env", "type", "url", "headers", "disabled"];
 
 fn texts(node: Option<Node<'_>>) -> Vec<String> {
     match node.map(Node::value) {

@@ -35,6 +35,13 @@ impl Notes {
         self.list.last_mut().map(|(diagnostic, _)| diagnostic)
     }
 
+    /// Returns the names of the parameters that were missing.
+    pub(super) fn missing_parameters(&self) -> Vec<&str> {
+        let keys = self.known.keys();
+        let missing = keys.filter(|(_, code, _)| *code == "tasks/missing-parameter");
+        missing.filter_map(|(_, _, name)| str::from_utf8(name).ok()).collect()
+    }
+
     /// Takes over what was found elsewhere.
     pub(super) fn extend(&mut self, diagnostics: Vec<Diagnostic>) {
         self.list.extend(diagnostics.into_iter().map(|diagnostic| (diagnostic, 0)));

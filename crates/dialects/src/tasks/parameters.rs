@@ -6,6 +6,11 @@ pub struct Parameters {
     values: Vec<(String, Vec<u8>)>,
 }
 
+/// Returns what a parameter is called in the environment of a command.
+pub fn environment_name(parameter: &str) -> String {
+    format!("BRIEF_PARAM_{parameter}")
+}
+
 /// Why a text is no parameter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("failed to parse parameter '{text}': expected key=value")]
@@ -28,12 +33,17 @@ impl Parameters {
 
     /// Returns the value of a name: of exactly this name, else of one that differs in case only.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
+        self.find(name).map(|(_, value)| value)
+    }
+
+    /// Returns the parameter that a name means, as it was given.
+    pub(super) fn find(&self, name: &str) -> Option<(&str, &[u8])> {
         let mut named = self.values.iter().rev();
         let exact = named.find(|(key, _)| key == name);
         let lower = name.to_lowercase();
         let found =
             exact.or_else(|| self.values.iter().rev().find(|(key, _)| key.to_lowercase() == lower));
-        found.map(|(_, value)| value.as_slice())
+        found.map(|(key, value)| (key.as_str(), value.as_slice()))
     }
 
     /// Returns the names and values, as given.

@@ -172,6 +172,16 @@ pub enum TaskError {
         /// What is allowed.
         limit: usize,
     },
+    /// The header of the task is not YAML, so nobody knows what it says.
+    #[error("the front matter of the task is not YAML: {problem}")]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,

@@ -84,6 +84,9 @@ pub(super) fn canonical(key: &str) -> &str {
     }
 }
 
+/// What a task says about itself: metadata, which the document keeps apart from selectors (T12).
+const METADATA: [&str; 5] = ["languages", "model", "single_shot", "timeout", "mcp_server"];
+
 /// The fields that a key is about.
 fn fields_of(key: &str) -> [&str; 2] {
     match key {
@@ -229,6 +232,7 @@ impl Judgement<'_> {
             // what it calls itself, not what it is for.
             "rule_name" => return None,
             "task_name" if matches!(document.kind, Kind::Task) => return None,
+            key if document.kind == Kind::Task && METADATA.contains(&key) => return None,
             "task_name" if matches!(document.kind, Kind::Command) => {
                 texts(document.fields()?, "task_names")
             }

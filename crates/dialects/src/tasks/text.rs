@@ -13,7 +13,7 @@ use super::expand::{self, Part, Placed};
 use super::live::{Live, LiveCommand, NotRun};
 use super::model::{Author, Document};
 use super::notes::Notes;
-use super::parameters::Parameters;
+use super::parameters::{Parameters, environment_name};
 use super::prompt::TaskError;
 use super::slash::Arguments;
 use crate::sensitive::{self, Leaf};
@@ -29,6 +29,8 @@ pub(super) struct Expander<'e> {
     pub(super) room: usize,
     /// Paths that led nowhere, until a command may have changed that.
     pub(super) missing: BTreeSet<PathBuf>,
+    /// The parameters that something was done with.
+    pub(super) used: BTreeSet<String>,
 }
 
 /// Why a file is not put in.
@@ -61,6 +63,13 @@ impl Expander<'_> {
         output: &mut Vec<u8>,
     ) -> Result<(), TaskError> {
         if !document.expands() {
+            // Whoever reads the text fills it in.
+            for placed in expand::parts(text) {
+                if let Part::Parameter { name } = placed.part {
+                    let name = str::from_utf8(name).unwrap_or_default();
+                    self.used.extend(self.parameters.find(name).map(|(key, _)| key.to_owned()));
+                }
+            }
             self.claim(text.len())?;
             output.extend_from_slice(text);
             return Ok(());
@@ -73,7 +82,11 @@ impl Expander<'_> {
                 Part::Parameter { name } => {
                     let value = str::from_utf8(name).ok().and_then(|name| {
                         let argument = arguments.and_then(|arguments| arguments.get(name));
-                        argument.or_else(|| self.parameters.get(name))
+                        argument.or_else(|| {
+                            let (key, value) = self.parameters.find(name)?;
+                            self.used.insert(key.to_owned());
+                            Some(value)
+                        })
                     });
                     match value {
                         Some(value) => output.extend_from_slice(value),
@@ -105,6 +118,7 @@ impl Expander<'_> {
     ) -> Result<Option<Vec<u8>>, TaskError> {
         let line = document.source().line(span.start);
         let parameters = self.parameters;
+        self.look_for_parameters(document, span, command, notes);
         let outcome = self.live.command(&LiveCommand { text: command, document, line, parameters });
         self.missing.clear();
         let shown = String::from_utf8_lossy(command);
@@ -128,6 +142,41 @@ impl Expander<'_> {
         let message = || format!("the command `{shown}` stays as written: {problem}");
         notes.warn(document, span, "tasks/command-failed", command, message);
         Ok(None)
+    }
+
+    /// A command gets parameters in its environment, never in its text: `${name}` there is the shell's,
+    /// which puts nothing in its place.
+    fn look_for_parameters(
+        &mut self,
+        document: &Document,
+        span: Span,
+        command: &[u8],
+        notes: &mut Notes,
+    ) {
+        let text = String::from_utf8_lossy(command);
+        for (key, _) in self.parameters.iter() {
+            if text.contains(&environment_name(key)) {
+                self.used.insert(key.to_owned());
+            }
+        }
+        for name in braced_names(&text) {
+            let parameter = self.parameters.find(name).map(|(key, _)| key.to_owned());
+            // What the command sets itself is its own affair.
+            let is_set = self.system.env(name).is_some() || is_set_in(&text, name);
+            if parameter.is_none() && is_set {
+                continue;
+            }
+            let code = "tasks/parameter-in-command";
+            let message = || {
+                format!("`${{{name}}}` in a command is a variable of the shell, and has no value")
+            };
+            let note = notes.warn(document, span, code, name.as_bytes(), message);
+            if let Some(note) = note {
+                let variable = environment_name(parameter.as_deref().unwrap_or(name));
+                note.help = Some(format!("a parameter is there as `\"${variable}\"`"));
+            }
+            self.used.extend(parameter);
+        }
     }
 
     fn put_file(
@@ -201,6 +250,26 @@ impl Expander<'_> {
             other => NotRead::Failed(other.to_string()),
         })
     }
+}
+
+/// Returns the names in `${name}`, without what else the shell can do in braces.
+fn braced_names(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("${").filter_map(|(at, _)| {
+        let inner = &text[at + 2..];
+        let name = &inner[..inner.find('}')?];
+        let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        (!name.is_empty() && name.bytes().all(is_letter)).then_some(name)
+    })
+}
+
+/// Returns whether a command gives a name a value: `name=`, `for name in`, `read name`.
+fn is_set_in(text: &str, name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(|letter: char| is_letter(letter) || letter == '{' || letter == '$')
+            && !after.starts_with(is_letter)
+    })
 }
 
 fn missing_parameter(document: &Document, span: Span, name: &[u8], notes: &mut Notes) {

@@ -61,7 +61,7 @@ fn what_is_no_placeholder_stays() {
 fn a_name_does_not_go_over_a_line_break() {
     let prompt = run(&task("${a\nb}"), &["-p", "a\nb=VALUE", "t"]);
     assert_eq!(task_text(&prompt), "${a\nb}");
-    assert_eq!(warnings(&prompt), [""; 0]);
+    assert_eq!(codes(&prompt), ["(the command line):1 tasks/unused-parameter"]);
 }
 
 /// Last of one name counts; an empty value is a value (reference 1.7).

@@ -66,7 +66,10 @@ fn in_words(decision: &structured::Decision) -> String {
     };
     add("rationale", &decision.rationale);
     for alternative in &decision.alternatives {
-        let rejected = format!("{}: {}", alternative.option, alternative.reason_rejected);
+        let rejected = match alternative.reason_rejected.trim() {
+            "" => alternative.option.clone(),
+            reason => format!("{}: {reason}", alternative.option),
+        };
         add("rejected", &rejected);
     }
     if let Some(when) = &decision.revisit_when {

@@ -80,8 +80,10 @@ impl<'m> Message<'m> {
         };
         line("Rationale: ", &decision.rationale);
         for alternative in &decision.alternatives {
-            let considered = format!("Considered {}, rejected: ", alternative.option);
-            line(&considered, &alternative.reason_rejected);
+            match alternative.reason_rejected.trim() {
+                "" => line(&format!("Considered {}, rejected", alternative.option), ""),
+                reason => line(&format!("Considered {}, rejected: ", alternative.option), reason),
+            }
         }
         if let Some(revisit_when) = &decision.revisit_when {
             line("Revisit when: ", revisit_when);

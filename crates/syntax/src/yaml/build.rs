@@ -68,7 +68,13 @@ impl Builder {
                     self.yaml.nodes.clear();
                     self.yaml.children.clear();
                     self.yaml.root = None;
-                    let message = error.info();
+                    let tab = tab_near(input, offset - self.shift);
+                    let way_out = match tab {
+                        Some(_) => "; a tab cannot indent: replace the tab with spaces",
+                        None => "",
+                    };
+                    let offset = tab.map_or(offset, |tab| self.shift + tab);
+                    let message = format!("{}{way_out}", error.info());
                     self.problem(ProblemKind::Syntax, Span::at(offset), message);
                     break;
                 }
@@ -287,4 +293,18 @@ impl Builder {
 /// Node numbers fit 32 bits because files are limited to [`limits::FILE_BYTES`].
 fn index_of(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// Returns the tab that indents the line of a problem, the one before it or the one after it.
+fn tab_near(input: &str, offset: usize) -> Option<usize> {
+    let before = input.get(..offset).unwrap_or(input);
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let above = before[..start].trim_end_matches('\n').rfind('\n').map_or(0, |at| at + 1);
+    let mut at = above;
+    input[above..].split_inclusive('\n').take(3).find_map(|line| {
+        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+        let tab = line[..indent].find('\t').map(|tab| at + tab);
+        at += line.len();
+        tab
+    })
 }

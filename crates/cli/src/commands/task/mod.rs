@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_clients::mcp;
-use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part};
+use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part, Prompt};
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::{Asked, Off, Outcome};
 use brief_syntax::render::{Envelope, path_below};
@@ -18,8 +18,9 @@ use clap::{Args, Subcommand};
 
 use super::mcp_servers::{self, servers_for};
 use super::question::read_selectors;
+use super::whole::counted;
 use crate::assembly::{self, Assembled, Call, Directories, assemble, mention, write_rules};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -99,6 +100,10 @@ pub(crate) struct TaskArgs {
         conflicts_with = "write_rules"
     )]
     mcp_config: Option<String>,
+
+    /// Fail, and print no prompt, when a parameter, a file or a command is missing, or when a command fails
+    #[arg(long)]
+    strict: bool,
 
     /// End a command or script that takes longer [default: 30, scripts 120]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -198,6 +203,14 @@ pub(crate) fn run(
     if !args.json && !args.dry_run && !args.explain {
         mention_not_run(ui, ran, call.off)?;
     }
+    let missing = if args.strict { missing_from(prompt) } else { 0 };
+    if missing > 0 && !args.json {
+        let parts = counted(missing, "part");
+        return Err(CommandError::refused(format!(
+            "the prompt lacks {parts}, and --strict is set"
+        ))
+        .with_hint("each is named above"));
+    }
     if args.explain {
         explain::print(ui, &assembled, args.layout())?;
     } else if let Some(profile) = args.mcp_config.as_deref().and_then(mcp::profile) {
@@ -220,7 +233,23 @@ pub(crate) fn run(
             ui.print_text(&text)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if missing > 0 { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+/// Counts what stays as it is written because it is not there or did not work (ruling T13).
+fn missing_from(prompt: &Prompt) -> usize {
+    const CODES: [&str; 9] = [
+        "tasks/bootstrap-failed",
+        "tasks/command-failed",
+        "tasks/missing-file",
+        "tasks/missing-parameter",
+        "tasks/outside-project",
+        "tasks/sensitive-file",
+        "tasks/unknown-command",
+        "tasks/unreadable-file",
+        "tasks/untrusted",
+    ];
+    prompt.diagnostics.iter().filter(|found| CODES.contains(&found.code)).count()
 }
 
 /// What the user turned off leaves its trace in the prompt, so it is said.

@@ -30,20 +30,23 @@ impl Arguments {
     pub(super) fn parse(args: &[OsString], filters: Filters) -> Result<Arguments, Failure> {
         let mut parsed = Arguments::default();
         let mut args = args.iter();
+        let mut is_path = false;
         while let Some(arg) = args.next() {
             match arg.to_string_lossy().as_ref() {
-                "--all" => parsed.all = true,
-                "--json" => parsed.json = true,
-                "--on" if filters == Filters::Accepted => {
+                // After two dashes everything is a path.
+                "--" if !is_path => is_path = true,
+                "--all" if !is_path => parsed.all = true,
+                "--json" if !is_path => parsed.json = true,
+                "--on" if !is_path && filters == Filters::Accepted => {
                     let value = args.next().ok_or_else(|| Failure::new("--on requires a value"))?;
                     parsed.action = action(&value.to_string_lossy())?;
                 }
-                "--when" if filters == Filters::Accepted => {
+                "--when" if !is_path && filters == Filters::Accepted => {
                     let value =
                         args.next().ok_or_else(|| Failure::new("--when requires a value"))?;
                     parsed.timing = timing(&value.to_string_lossy())?;
                 }
-                flag if flag.starts_with("--") => {
+                flag if !is_path && flag.starts_with("--") => {
                     return Err(Failure::new(format!("unknown flag: {flag}")));
                 }
                 "" => {}

@@ -96,7 +96,11 @@ fn print(ui: &mut Ui, decision: &structured::Decision) -> std::io::Result<()> {
     ui.print_line(format!("    Rationale: {}", decision.rationale))?;
     for alternative in &decision.alternatives {
         let structured::Alternative { option, reason_rejected } = alternative;
-        ui.print_line(format!("    Considered {option}, rejected: {reason_rejected}"))?;
+        let reason = match reason_rejected.trim() {
+            "" => String::new(),
+            _ => format!(": {reason_rejected}"),
+        };
+        ui.print_line(format!("    Considered {option}, rejected{reason}"))?;
     }
     if let Some(revisit_when) = &decision.revisit_when {
         ui.print_line(format!("    Revisit when: {revisit_when}"))?;

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
+use brief_syntax::limits;
+
 use super::{Failure, Outcome};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -12,6 +14,12 @@ const EXTENSION: &str = include_str!("pi/sctx.ts");
 const DIRECTORY: &str = ".pi";
 const EXTENSIONS: &str = ".pi/extensions";
 const NAME: &str = ".pi/extensions/sctx.ts";
+
+/// Whether a file is the extension: this one, or that of another version, which asks `sctx hook` as well.
+fn is_ours(content: &[u8]) -> bool {
+    let content = String::from_utf8_lossy(content);
+    content == EXTENSION || content.contains("sctx") && content.contains("hook")
+}
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
     let action = args.first().map(|action| action.to_string_lossy());
@@ -39,6 +47,12 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
         match system.create_file(&path, EXTENSION.as_bytes()) {
             Ok(()) => ui.print_line(format!("sctx extension enabled at {NAME}"))?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let found = system.read(&path, limits::FILE_BYTES);
+                if !found.is_ok_and(|found| is_ours(&found)) {
+                    return Err(Failure::new(format!(
+                        "{NAME} is a file that is not sctx's and is in the way; move it, then run this again"
+                    )));
+                }
                 ui.print_line(format!("sctx extension is already enabled at {NAME}"))?;
             }
             Err(error) => return Err(cannot(error)),

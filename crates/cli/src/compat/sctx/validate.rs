@@ -8,11 +8,13 @@ use brief_engine::{Catalog, Root, Scope};
 use brief_syntax::Severity;
 use brief_syntax::walk::Ignored;
 
-use super::{Failure, Outcome, STRUCTURED, yaml_error};
+use super::{Failure, Outcome, STRUCTURED, warn_if_nothing_found, yaml_error};
 use crate::session::Session;
 use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
+    // After two dashes, whatever follows is a path.
+    let args = args.strip_prefix(&[OsString::from("--")]).unwrap_or(args);
     let named = args.first().map_or(Path::new("."), Path::new);
     let path = session.directory().join(named);
     let cannot = |error: std::io::Error| Failure::new(format!("{}: {error}", named.display()));
@@ -29,7 +31,11 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     };
     let top = Session::top();
     let scope = Scope { start: &top, ignored: Ignored::Visit, dialects: STRUCTURED };
-    let mut diagnostics = Catalog::whole(session.system(), &root, scope).diagnostics();
+    let catalog = Catalog::whole(session.system(), &root, scope);
+    let mut diagnostics = catalog.diagnostics();
+    // "If no context files exist in the project, tools should emit a warning and return gracefully."
+    let has_none = catalog.is_empty() && diagnostics.is_empty();
+    warn_if_nothing_found(ui, has_none)?;
     if let Some(only) = only {
         diagnostics.retain(|diagnostic| diagnostic.path() == only);
     }

@@ -1,0 +1,383 @@
+//! The pages for users, run as they stand: what the program prints is what they show.
+//!
+//! A page says with a comment, which no reader sees, what becomes of the fence below it:
+//!
+//! | comment | meaning |
+//! | --- | --- |
+//! | `<!-- test: file PATH -->` | the fence is written to that file of a scratch project |
+//! | `<!-- test: new project -->` | from here on in another scratch project |
+//! | `<!-- test: skip REASON -->` | the fence is not run |
+//!
+//! In a `console` fence a line `$ command` is a command, and the lines up to the next one are what it
+//! prints; `…` stands for any lines. Without such a line, each line is a command. A command that shows
+//! nothing only has to work. `cargo run -q --` is the program; programs that a test cannot have (other
+//! people's clients and model servers) are stood in for by scripts that do nothing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use brief_testkit::Sandbox;
+use serde_json::json;
+
+use crate::agent_run::Server;
+use crate::install::{Remote, consumer, git, item, write_all};
+use crate::workspace;
+
+/// Programs that are not there when a page is run.
+const STAND_INS: [&str; 4] = ["claude", "llama-server", "ollama", "vllm"];
+
+/// Whether a command that shows nothing must print nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Silence {
+    Counts,
+    IsShort,
+}
+
+/// A page, and the project that its next command is run in.
+struct Page<'p> {
+    path: &'p str,
+    silence: Silence,
+    project: Sandbox,
+    /// Makes a project.
+    scene: &'p dyn Fn() -> Sandbox,
+    /// Is told about each command before it is run.
+    before: &'p dyn Fn(&Sandbox, &str),
+}
+
+/// A part of a page.
+struct Fence<'t> {
+    line: usize,
+    info: &'t str,
+    marks: Vec<&'t str>,
+    body: Vec<&'t str>,
+}
+
+/// Finds the fences of a page, each with the comments right before it.
+fn fences(text: &str) -> Vec<Fence<'_>> {
+    let mut fences = Vec::new();
+    let mut marks: Vec<&str> = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        if let Some(mark) = line.strip_prefix("<!-- test: ") {
+            marks.push(mark.strip_suffix(" -->").expect("a comment ends on its line"));
+            continue;
+        }
+        let ticks = line.len() - line.trim_start_matches('`').len();
+        if ticks < 3 {
+            if !line.is_empty() {
+                assert!(marks.is_empty(), "line {}: a comment stands before a fence", number + 1);
+            }
+            continue;
+        }
+        let fence = &line[..ticks];
+        let body = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != fence).collect();
+        let marks = std::mem::take(&mut marks);
+        fences.push(Fence { line: number + 1, info: &line[ticks..], marks, body });
+    }
+    fences
+}
+
+impl Page<'_> {
+    fn run(&mut self) {
+        let text = fs::read_to_string(workspace().join(self.path)).unwrap();
+        let mut commands = 0;
+        for fence in fences(&text) {
+            let mut is_skipped = false;
+            for mark in &fence.marks {
+                match mark.split_once(' ').unwrap_or((mark, "")) {
+                    ("file", path) => {
+                        self.project.write(path, format!("{}\n", fence.body.join("\n")));
+                    }
+                    ("new", "project") => self.project = (self.scene)(),
+                    ("skip", reason) if !reason.is_empty() => is_skipped = true,
+                    _ => panic!("{}:{}: `{mark}` means nothing", self.path, fence.line),
+                }
+            }
+            if fence.info == "console" && !is_skipped {
+                commands += self.console(&fence);
+            }
+        }
+        assert!(commands > 0, "{} runs nothing", self.path);
+    }
+
+    fn console(&self, fence: &Fence<'_>) -> usize {
+        let is_shown = fence.body.iter().any(|line| line.starts_with("$ "));
+        let mut exported = String::new();
+        let mut count = 0;
+        let mut lines = fence.body.iter().zip(fence.line + 1..).peekable();
+        while let Some((line, number)) = lines.next() {
+            let command = if is_shown { line.strip_prefix("$ ").unwrap() } else { line };
+            if command.trim().is_empty() {
+                continue;
+            }
+            let mut expected = Vec::new();
+            while is_shown && lines.peek().is_some_and(|(line, _)| !line.starts_with("$ ")) {
+                expected.extend(lines.next().map(|(line, _)| *line));
+            }
+            (self.before)(&self.project, command);
+            let (code, printed) = self.shell(&exported, command);
+            let place = format!("{}:{number}: `{command}`", self.path);
+            assert!(
+                code == Some(0) || !expected.is_empty(),
+                "{place} ends with {code:?}:\n{printed}"
+            );
+            let printed: Vec<&str> = printed.lines().collect();
+            if !expected.is_empty() || self.silence == Silence::Counts {
+                assert!(
+                    fits(&expected, &printed),
+                    "{place} prints\n{}\nand not\n{}",
+                    printed.join("\n"),
+                    expected.join("\n")
+                );
+            }
+            if command.starts_with("export ") {
+                exported.push_str(&format!("{command}\n"));
+            }
+            count += 1;
+        }
+        count
+    }
+
+    /// Runs a command and returns what a terminal would show of it.
+    fn shell(&self, exported: &str, command: &str) -> (Option<i32>, String) {
+        let programs = self.project.outside().join("programs");
+        let script = format!("{exported}exec 2>&1\n{command}\n");
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &script])
+            .current_dir(self.project.path())
+            .env_clear()
+            .env("HOME", self.project.home())
+            .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("COLUMNS", "100")
+            .env("LC_ALL", "C.UTF-8")
+            .env("TZ", "UTC")
+            .stdin(Stdio::null());
+        let output = shell.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let text = text.replace(&*self.project.home().to_string_lossy(), "/home/you");
+        let is_progress =
+            |line: &&str| line.starts_with("Asking ") || line.starts_with("Fetching ");
+        let lines = text.lines().filter(|line| !is_progress(line)).map(str::trim_end);
+        let text = lines.collect::<Vec<_>>().join("\n");
+        (output.status.code(), text.trim_end().to_owned())
+    }
+}
+
+/// Whether lines are what a page shows; `…` stands for any number of them.
+fn fits(shown: &[&str], printed: &[&str]) -> bool {
+    match shown {
+        [] => printed.is_empty(),
+        ["…", rest @ ..] => (0..=printed.len()).any(|from| fits(rest, &printed[from..])),
+        [line, rest @ ..] => {
+            printed.first().is_some_and(|first| first == line) && fits(rest, &printed[1..])
+        }
+    }
+}
+
+/// Puts the programs of a page in front of the system's.
+fn with_programs(project: Sandbox, url: &str) -> Sandbox {
+    let programs = project.outside().join("programs");
+    let program = project.command("", &[]).get_program().to_string_lossy().into_owned();
+    // Whatever address a page exports, the model that answers is the test's own.
+    let model = match url {
+        "" => String::new(),
+        url => format!("export OPENAI_BASE_URL='{url}' OPENAI_API_KEY=key\n"),
+    };
+    let brief = format!("#!/bin/sh\n{model}exec '{program}' \"$@\"\n");
+    let cargo = format!(
+        "#!/bin/sh\n[ \"$1 $2 $3\" = 'run -q --' ] || exit 9\nshift 3\nexec '{program}' \"$@\"\n"
+    );
+    let nothing = "#!/bin/sh\ncat > /dev/null\n";
+    let mut scripts = vec![("brief", brief.as_str()), ("cargo", cargo.as_str())];
+    scripts.extend(STAND_INS.map(|name| (name, nothing)));
+    write_all(&programs, &scripts);
+    for (name, _) in scripts {
+        let path = programs.join(name);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    project
+}
+
+/// A registry as the pages describe it, at several versions.
+fn with_registry(project: Sandbox) -> Sandbox {
+    let remote = Remote::new(&project, "github/acme/guidance");
+    let money = "---\nschema: 1\nname: money\ndescription: Money is an integer number of cents\n\
+        license: MIT\nmetadata:\n  version: \"1.0.0\"\n---\n\nMoney is an integer number of cents.\n";
+    let baseline = "---\nschema: 1\nname: platform-baseline\ndescription: What every service needs\n\
+        items:\n  rules: [money]\n  skills: [release-notes]\nmetadata:\n  version: \"1.2.0\"\n---\n\n\
+        For services.\n";
+    remote.commit(&[
+        ("rules/money/RULE.md", money),
+        ("skills/release-notes/SKILL.md", &item("release-notes", "Read the log.")),
+        ("agents/reviewer/AGENT.md", &item("reviewer", "You review.")),
+        ("platform-baseline.bundle.md", baseline),
+    ]);
+    remote.git(&["tag", "v1.0.0"]);
+    project
+}
+
+/// A newer version of that registry.
+fn publish(project: &Sandbox, version: &str) {
+    let remote = Remote { path: project.outside().join("github/acme/guidance.git") };
+    let newer = "---\nschema: 1\nname: money\ndescription: Money is an integer number of cents\n\
+        license: MIT\nmetadata:\n  version: \"1.1.0\"\n---\n\nMoney is cents, and never a float.\n";
+    remote.commit(&[("rules/money/RULE.md", newer)]);
+    remote.git(&["tag", version]);
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_all(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn nothing(_: &Sandbox, _: &str) {}
+
+/// The page about registries has all that is printed.
+#[test]
+fn the_guide_to_registries_shows_what_is_printed() {
+    let scene = || with_programs(with_registry(consumer()), "");
+    let before = |project: &Sandbox, command: &str| {
+        if command == "brief outdated" {
+            publish(project, "v1.1.0");
+        }
+    };
+    let path = "docs/guide/registries.md";
+    let silence = Silence::Counts;
+    let mut page = Page { path, silence, project: scene(), scene: &scene, before: &before };
+    page.run();
+    assert!(page.project.path().join("brief.lock").is_file());
+}
+
+/// The README, from a clone of this repository and in projects of one's own.
+#[test]
+fn the_readme_runs_as_written() {
+    let scene = || {
+        let project = with_programs(with_registry(consumer()), "");
+        publish(&project, "v1.2.0");
+        copy_all(&workspace().join("examples"), &project.path().join("examples"));
+        project
+    };
+    // What a command left behind is looked at before the next one.
+    let before = |project: &Sandbox, command: &str| {
+        let is_there = |path: &str| assert!(project.path().join(path).is_file(), "{path}");
+        match command.split('#').next().unwrap_or_default().trim() {
+            "brief why README.md" => is_there("AGENTS.yaml"),
+            "brief build" => is_there("skills/release-notes/SKILL.md"),
+            "brief sync --frozen" => is_there(".claude/rules/money.md"),
+            _ => {}
+        }
+    };
+    let (path, silence) = ("README.md", Silence::IsShort);
+    let mut page = Page { path, silence, project: scene(), scene: &scene, before: &before };
+    page.run();
+    let prompt = page.shell("", "brief -C examples/shop task fix-bug -p issue=SHOP-12").1;
+    for part in ["# Tests first", "<name>release-notes</name>", "# Fix SHOP-12", "def error("] {
+        assert!(prompt.contains(part), "{part} is not in\n{prompt}");
+    }
+    assert!(!prompt.contains("# Reading"), "{prompt}");
+}
+
+/// The guide, from the first entry to the check in CI.
+#[test]
+fn the_guide_runs_as_written() {
+    let scene = || {
+        let project = with_programs(with_registry(consumer()), "");
+        write_all(
+            &project.path(),
+            &[
+                (".agents/commands/verify.md", "Run the tests.\n"),
+                (".agents/rules/go.md", "---\nlanguages: [go]\n---\nWrap errors.\n"),
+                ("docs/errors.md", "Every error has a code.\n"),
+                ("migrations/0001_orders.sql", "create table orders ();\n"),
+                ("src/api/orders.py", "def orders(): ...\n"),
+            ],
+        );
+        git(&project.path(), &["add", "--all"]);
+        git(&project.path(), &["commit", "--quiet", "-m", "orders"]);
+        project
+    };
+    let (path, silence) = ("docs/guide/README.md", Silence::IsShort);
+    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+}
+
+/// The page about agents, against a model that always says the same.
+#[test]
+fn the_guide_to_agents_runs_as_written() {
+    let answer = json!({"finish": "stop", "deltas": [{"content": "It looks fine."}]});
+    let server = Server::start(vec![answer; 32]);
+    let scene = || {
+        let project = with_programs(consumer(), &server.url);
+        project.write("src/orders.py", "def orders(): ...\n");
+        git(&project.path(), &["add", "--all"]);
+        git(&project.path(), &["commit", "--quiet", "-m", "orders"]);
+        project.write("src/orders.py", "def orders(): return []\n");
+        project
+    };
+    let (path, silence) = ("docs/guide/agents.md", Silence::IsShort);
+    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    assert!(server.asked().len() >= 6, "the page asks a model {} times", server.asked().len());
+}
+
+/// U60: the page about agent files has a complete example, which is checked, shown and called.
+#[test]
+fn the_reference_of_agent_files_runs_as_written() {
+    let scene = || with_programs(consumer(), "");
+    let (path, silence) = ("docs/reference/agent-files.md", Silence::Counts);
+    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+}
+
+/// The page about reviewing, in a repository with a branch.
+#[test]
+fn the_guide_to_reviewing_runs_as_written() {
+    let scene = || {
+        let project = with_programs(consumer(), "");
+        let top = project.path();
+        let commit = |entries: &str, files: &[(&str, &str)]| {
+            write_all(&top, &[("AGENTS.yaml", &format!("context:\n{entries}"))]);
+            write_all(&top, files);
+            git(&top, &["add", "--all"]);
+            git(&top, &["commit", "--quiet", "-m", "guidance"]);
+        };
+        let price = |unit: &str| {
+            format!("  - content: Prices are integers in {unit}.\n    match: [\"src/**\"]\n")
+        };
+        commit(&price("cents"), &[("src/a.py", ""), ("src/b.py", "")]);
+        git(&top, &["checkout", "--quiet", "-b", "branch"]);
+        let tests = "  - content: Write tests first.\n    match: [\"src/a.py\"]\n";
+        commit(&format!("{tests}{}", price("euros")), &[]);
+        project
+    };
+    let (path, silence) = ("docs/guide/reviewing.md", Silence::Counts);
+    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+}
+
+/// Every page of the guide is run by a test of this file.
+#[test]
+fn every_page_of_the_guide_is_run() {
+    let tests = include_str!("pages.rs");
+    for entry in fs::read_dir(workspace().join("docs/guide")).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        assert!(tests.contains(&format!("\"docs/guide/{name}\"")), "nobody runs {name}");
+    }
+}
+
+/// The runner notices when a page is wrong.
+#[test]
+fn any_lines_stand_for_any_lines() {
+    assert!(fits(&["a", "…", "c"], &["a", "b", "b", "c"]));
+    assert!(fits(&["a", "…"], &["a"]));
+    assert!(!fits(&["a"], &["a", "b"]));
+    assert!(!fits(&["a", "b"], &["a"]));
+    assert!(fits(&[], &[]) && !fits(&[], &["a"]));
+}
