@@ -50,6 +50,42 @@ enum Peer {
     Other,
 }
 
+/// What becomes of a candidate. Each has a sign of its own, so that they can be told apart without colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is in the answer.
+    In,
+    /// The client reads it by itself.
+    Loaded,
+    /// The agent may ask for it.
+    Offered,
+    /// Only when somebody mentions it.
+    Manual,
+    /// It does not apply.
+    Out,
+}
+
+impl Fate {
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Fate::In => "+ in",
+            Fate::Loaded => "= loaded",
+            Fate::Offered => "? offered",
+            Fate::Manual => "@ manual",
+            Fate::Out => "- out",
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Fate::In => AnsiColor::Green.on_default().bold(),
+            Fate::Loaded => AnsiColor::Cyan.on_default().bold(),
+            Fate::Offered | Fate::Manual => AnsiColor::Yellow.on_default().bold(),
+            Fate::Out => Style::new().dimmed(),
+        }
+    }
+}
+
 /// Bytes of an answer that are read.
 const ANSWER: u64 = 64;
 
@@ -187,6 +223,12 @@ impl Ui {
     /// Prints a heading, escaped, with a line break.
     pub(crate) fn print_heading(&mut self, text: &str) -> io::Result<()> {
         let style = self.style(Style::new().bold());
+        writeln!(self.stdout, "{style}{}{style:#}", visible_line(text))
+    }
+
+    /// Prints the heading of a candidate, escaped, with a line break.
+    pub(crate) fn print_fate(&mut self, fate: Fate, text: &str) -> io::Result<()> {
+        let style = self.style(fate.style());
         writeln!(self.stdout, "{style}{}{style:#}", visible_line(text))
     }
 

@@ -53,6 +53,7 @@ mod order;
 mod prompt;
 mod repetition;
 mod report;
+pub mod sees;
 pub mod survey;
 pub mod tokens;
 

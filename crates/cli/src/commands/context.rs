@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use brief_engine::structured::Pattern;
-use brief_engine::{Applied, Origin, State};
+use brief_engine::{Applied, Item, Origin, State, agents, tasks};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
@@ -14,7 +14,8 @@ use crate::ui::Ui;
 
 /// Show everything that applies to a file or directory
 ///
-/// General guidance comes first, the most specific last. Nothing is executed and nothing is
+/// General guidance comes first, the most specific last; then what the agent may ask for, and what is there
+/// only when it is mentioned. Nothing is executed and nothing is
 /// written.
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
@@ -37,6 +38,9 @@ pub(crate) struct ContextArgs {
 
 /// Other places of a text that are named.
 const PLACES: usize = 4;
+
+/// Items that are named, of those that have to be asked for.
+const NAMES: usize = 20;
 
 pub(crate) fn run(
     ui: &mut Ui,
@@ -63,37 +67,62 @@ pub(crate) fn run(
         let items = resolution.items.iter().filter(move |applied| applied.item.state == state);
         items.collect::<Vec<_>>()
     };
-    let (active, offered) = (in_state(State::Active), in_state(State::Offered));
-    if active.is_empty() && offered.is_empty() && cut == 0 {
+    let [active, offered, manual] = [State::Active, State::Offered, State::Manual].map(in_state);
+    if active.is_empty() && offered.is_empty() && manual.is_empty() && cut == 0 {
         asked.explain_nothing(ui, "context")?;
         return Ok(ExitCode::SUCCESS);
     }
     print_items(ui, asked, &active)?;
-    print_offers(ui, asked, &offered, !active.is_empty())?;
+    let headings = ["offered: the agent may ask for it", "manual: only when somebody asks for it"];
+    let mut is_second = !active.is_empty();
+    for (heading, items) in headings.into_iter().zip([&offered, &manual]) {
+        print_names(ui, asked, items, heading, is_second)?;
+        is_second |= !items.is_empty();
+    }
     asked.mention_cuts(ui, cut, args.cost)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the agent may ask for, one line each.
-fn print_offers(
+/// What is there when somebody asks for it, one line each.
+fn print_names(
     ui: &mut Ui,
     asked: &Asked,
-    offered: &[&Applied<'_>],
+    items: &[&Applied<'_>],
+    heading: &str,
     is_second: bool,
 ) -> Result<(), CommandError> {
-    if offered.is_empty() {
+    if items.is_empty() {
         return Ok(());
     }
     if is_second {
         ui.print_line("")?;
     }
-    ui.print_heading("offered, if the agent asks for it")?;
-    for Applied { item, .. } in offered {
-        let path = item.path.strip_prefix(asked.root.path()).unwrap_or(item.path).display();
-        let description = item.description.trim();
-        ui.print_line(visible_line(&format!("  {}: {description} ({path})", item.name)))?;
+    ui.print_heading(heading)?;
+    let (named, more) = items.split_at(items.len().min(NAMES));
+    for Applied { item, .. } in named {
+        let about = match item.description.trim() {
+            "" => String::new(),
+            description => format!(": {description}"),
+        };
+        let way = way_to_ask(asked, item);
+        ui.print_line(visible_line(&format!("  {}{about} ({way})", item.name)))?;
+    }
+    if !more.is_empty() {
+        ui.print_line(format!("  and {} more; `--json` lists them all", more.len()))?;
     }
     Ok(())
+}
+
+/// How to ask for an item that is not in the answer by itself.
+fn way_to_ask(asked: &Asked, item: &Item<'_>) -> String {
+    let path = item.path.strip_prefix(asked.root.path()).unwrap_or(item.path).display();
+    match (item.state, item.dialect, item.kind) {
+        (State::Offered, ..) => format!("read {path}"),
+        (_, tasks::NAME, "task") => format!("brief task {}", item.name),
+        (_, tasks::NAME, "command") => format!("/{} in a task", item.name),
+        (_, agents::NAME, _) => format!("brief agent run {path}"),
+        _ => format!("--mention {}", item.name),
+    }
 }
 
 /// Says where else a text stands.

@@ -21,6 +21,7 @@ mod outdated;
 mod question;
 mod remove;
 mod schema;
+mod sees;
 mod sync;
 mod task;
 mod tokens;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Context(context::ContextArgs),
     Decisions(decisions::DecisionsArgs),
     Why(why::WhyArgs),
+    Sees(sees::SeesArgs),
     Tokens(tokens::TokensArgs),
     Tree(tree::TreeArgs),
     Coverage(coverage::CoverageArgs),
@@ -81,6 +83,7 @@ pub(crate) fn run(
         Command::Context(args) => context::run(ui, session, args),
         Command::Decisions(args) => decisions::run(ui, session, args),
         Command::Why(args) => why::run(ui, session, args),
+        Command::Sees(args) => sees::run(ui, session, args),
         Command::Tokens(args) => tokens::run(ui, session, args),
         Command::Tree(args) => tree::run(ui, session, args),
         Command::Coverage(args) => coverage::run(ui, session, args),

@@ -66,7 +66,7 @@ impl WhenArg {
 }
 
 /// Where the client that asks was started.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Started {
     /// The directory that the client was started in [default: the current directory]
     #[arg(long, value_name = "DIR")]
@@ -255,6 +255,11 @@ impl Reach {
     /// Only one dialect, nothing mentioned.
     pub(crate) fn only(dialect: DialectArg) -> Reach {
         Reach { only: vec![dialect], ..Reach::EVERYTHING }
+    }
+
+    /// Every dialect, for a client that was started somewhere.
+    pub(crate) fn started_at(started: &Started) -> Reach {
+        Reach { started: started.clone(), ..Reach::EVERYTHING }
     }
 
     /// Returns the client that asks.

@@ -10,9 +10,15 @@ use clap::Args;
 use super::question::{Cost, Question, Reach, When};
 use crate::error::CommandError;
 use crate::session::Session;
-use crate::ui::Ui;
+use crate::ui::{Fate, Ui};
+
+/// Letters before a path: the longest label, and two.
+const LABEL: usize = 11;
 
 /// Show each candidate for a file or directory, in or out, and the reason
+///
+/// `+ in`: it is in the answer. `= loaded`: the client of --client reads it by itself. `? offered`: the agent may
+/// ask for it. `@ manual`: only when it is mentioned. `- out`: it does not apply.
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
     /// The file or directory to ask about; it need not exist yet, and a trailing `/` means a directory
@@ -64,24 +70,41 @@ pub(crate) fn run(
         ui.print_line("")?;
         let path = candidate.path.strip_prefix(asked.root.path()).unwrap_or(candidate.path);
         let kind = if candidate.kind == "decision" { "decision, " } else { "" };
-        let mut heading = format!("{:<3}  {}:{}", candidate.label, path.display(), candidate.line);
+        let label = candidate.fate.label();
+        let mut heading = format!("{label:<LABEL$}{}:{}", path.display(), candidate.line);
         if let Some((scope, trigger)) = candidate.setting {
             heading.push_str(&format!("  {scope}, {trigger}"));
         }
-        ui.print_heading(&heading)?;
+        ui.print_fate(candidate.fate, &heading)?;
         let reason = candidate.reason.about(about).seen_from(asked.root.path()).to_string();
-        ui.print_line(format!("     {kind}{}", visible_line(&reason)))?;
-        if let Some(line) = candidate.content.lines().find(|line| !line.trim().is_empty()) {
-            ui.print_line(format!("     > {}", line.trim()))?;
+        ui.print_line(format!("{:LABEL$}{kind}{}", "", visible_line(&reason)))?;
+        if let Some(line) = preview(candidate.content, ui.width().saturating_sub(LABEL + 2)) {
+            ui.print_line(format!("{:LABEL$}> {line}", ""))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the first line that says something: no licence in a comment, and no more of it than there is
+/// room for.
+fn preview(content: &str, width: usize) -> Option<String> {
+    let mut rest = content.trim_start();
+    while let Some(comment) = rest.strip_prefix("<!--") {
+        rest = comment.split_once("-->")?.1.trim_start();
+    }
+    let line = rest.lines().next()?.trim();
+    match line.char_indices().nth(width) {
+        Some((_, _)) => {
+            let end = line.char_indices().nth(width.saturating_sub(1))?.0;
+            Some(format!("{}…", &line[..end]))
+        }
+        None => Some(line.to_owned()),
+    }
+}
+
 /// Something that might apply, in or out.
 struct Candidate<'r> {
-    /// `in`, `out`, or how else it is there.
-    label: &'static str,
+    fate: Fate,
     kind: &'static str,
     /// Its scope and trigger, in a dialect that has them.
     setting: Option<(&'static str, &'static str)>,
@@ -94,9 +117,10 @@ struct Candidate<'r> {
 /// Returns everything in the order of the files: from the root down, top to bottom.
 fn candidates<'r>(resolution: &'r Resolution<'r>) -> Vec<Candidate<'r>> {
     let items = resolution.items.iter().map(|applied| Candidate {
-        label: match applied.item.state {
-            State::Active => "in",
-            State::Offered | State::Manual => applied.item.state.as_str(),
+        fate: match applied.item.state {
+            State::Active => Fate::In,
+            State::Offered => Fate::Offered,
+            State::Manual => Fate::Manual,
         },
         kind: applied.item.kind,
         setting: applied.item.trigger.map(|trigger| (applied.item.scope, trigger)),
@@ -106,7 +130,7 @@ fn candidates<'r>(resolution: &'r Resolution<'r>) -> Vec<Candidate<'r>> {
         reason: &applied.reason,
     });
     let decisions = resolution.decisions.iter().map(|bound| Candidate {
-        label: "in",
+        fate: Fate::In,
         kind: "decision",
         setting: None,
         path: bound.path,
@@ -115,7 +139,10 @@ fn candidates<'r>(resolution: &'r Resolution<'r>) -> Vec<Candidate<'r>> {
         reason: &bound.reason,
     });
     let left_out = resolution.left_out.iter().map(|left_out| Candidate {
-        label: "out",
+        fate: match left_out.reason {
+            Reason::LoadedByClient { .. } | Reason::SameTextLoaded { .. } => Fate::Loaded,
+            _ => Fate::Out,
+        },
         kind: left_out.kind,
         setting: None,
         path: left_out.path,

@@ -39,33 +39,33 @@ fn why_shows_what_was_cut() {
     insta::assert_snapshot!(shop().run(&["why", "src/cart.py", "--budget", "12", "--on", "read"]), @"
     src/cart.py, on read
 
-    out  AGENTS.yaml:3
-         its 3 tokens do not fit into the budget of 12
-         > Speak plainly.
+    - out      AGENTS.yaml:3
+               its 3 tokens do not fit into the budget of 12
+               > Speak plainly.
 
-    out  AGENTS.yaml:4
-         it is for: on edit, create
-         > Prices are integers in cents.
+    - out      AGENTS.yaml:4
+               it is for: on edit, create
+               > Prices are integers in cents.
 
-    in   AGENTS.yaml:9
-         match `src/**` covers src/cart.py
-         > Run the tests.
+    + in       AGENTS.yaml:9
+               match `src/**` covers src/cart.py
+               > Run the tests.
 
-    in   AGENTS.yaml:14
-         decision, match `src/**` covers src/cart.py
-         > Money is integers
+    + in       AGENTS.yaml:14
+               decision, match `src/**` covers src/cart.py
+               > Money is integers
 
-    in   AGENTS.yaml:24
-         decision, match `**` covers src/cart.py
-         > One repository
+    + in       AGENTS.yaml:24
+               decision, match `**` covers src/cart.py
+               > One repository
 
-    in   src/AGENTS.yml:2
-         match `cart.py` covers src/cart.py
-         > The cart is never empty here.
+    + in       src/AGENTS.yml:2
+               match `cart.py` covers src/cart.py
+               > The cart is never empty here.
 
-    out  src/AGENTS.yml:6
-         match `templates/` does not cover src/cart.py
-         > Templates are not code.
+    - out      src/AGENTS.yml:6
+               match `templates/` does not cover src/cart.py
+               > Templates are not code.
     [EOF]
     ");
     let cut = shop().run(&["context", "src/cart.py", "--budget", "12", "--json"]).json();
@@ -88,13 +88,13 @@ fn a_repetition_is_shown_once_with_its_other_places() {
     insta::assert_snapshot!(project.run(&["why", "src/a.c"]), @"
     src/a.c
 
-    out  AGENTS.yaml:2
-         the same text as src/AGENTS.yaml:2
-         > Use tabs.
+    - out      AGENTS.yaml:2
+               the same text as src/AGENTS.yaml:2
+               > Use tabs.
 
-    in   src/AGENTS.yaml:2
-         match `**` covers src/a.c
-         > Use tabs.
+    + in       src/AGENTS.yaml:2
+               match `**` covers src/a.c
+               > Use tabs.
     [EOF]
     ");
     let answer = project.run(&["context", "src/a.c", "--json"]).json();

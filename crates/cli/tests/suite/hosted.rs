@@ -24,7 +24,7 @@ fn hosted() -> Sandbox {
 /// H20, H120–H122: active files are shown, the offered ones with their description.
 #[test]
 fn context_shows_what_is_active_and_what_is_offered() {
-    insta::assert_snapshot!(hosted().run(&["context", "src/a.ts", "--only", "hosted"]), @r"
+    insta::assert_snapshot!(hosted().run(&["context", "src/a.ts", "--only", "hosted"]), @"
     .context/always.md:4
       Speak plainly.
 
@@ -34,8 +34,11 @@ fn context_shows_what_is_active_and_what_is_offered() {
     src/.context/api.md:4
       Version the API.
 
-    offered, if the agent asks for it
-      sql: When touching SQL (.context/sql.md)
+    offered: the agent may ask for it
+      sql: When touching SQL (read .context/sql.md)
+
+    manual: only when somebody asks for it
+      notes (--mention notes)
     ------- stderr -------
     warning[hosted/sensitive-excluded]: .context/.env: the name matches `.env`, so this is never read
     [EOF]
@@ -46,31 +49,31 @@ fn context_shows_what_is_active_and_what_is_offered() {
 #[test]
 fn why_says_for_each_file_how_it_came_to_be() {
     let output = hosted().run(&["why", "src/a.ts", "--only", "hosted"]);
-    insta::assert_snapshot!(output.stdout, @r"
+    insta::assert_snapshot!(output.stdout, @"
     src/a.ts
 
-    out  .context/.env:1
-         its name matches `.env`, which is never read
+    - out      .context/.env:1
+               its name matches `.env`, which is never read
 
-    in   .context/always.md:4  mounted, always
-         trigger is always
-         > Speak plainly.
+    + in       .context/always.md:4  mounted, always
+               trigger is always
+               > Speak plainly.
 
-    manual  .context/notes.txt:1  mounted, manual
-         only when mentioned
-         > Only when asked.
+    @ manual   .context/notes.txt:1  mounted, manual
+               only when mentioned
+               > Only when asked.
 
-    offered  .context/sql.md:5  mounted, agent
-         trigger is agent: offered by its description
-         > Quote names.
+    ? offered  .context/sql.md:5  mounted, agent
+               trigger is agent: offered by its description
+               > Quote names.
 
-    in   .context/ts.md:5  mounted, auto
-         glob `**/*.ts` matches src/a.ts
-         > Use tabs.
+    + in       .context/ts.md:5  mounted, auto
+               glob `**/*.ts` matches src/a.ts
+               > Use tabs.
 
-    in   src/.context/api.md:4  working, always
-         trigger is always
-         > Version the API.
+    + in       src/.context/api.md:4  working, always
+               trigger is always
+               > Version the API.
     ");
 }
 

@@ -47,6 +47,7 @@ const RUNS: &[(&str, &str)] = &[
     ("context", "context src/a.py --client claude --budget 10"),
     ("why", "why src/a.py"),
     ("decisions", "decisions src/a.py"),
+    ("sees", "sees src/a.py"),
     ("tokens", "tokens"),
     ("tokens", "tokens src/a.py"),
     ("tree", "tree"),

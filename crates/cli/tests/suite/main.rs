@@ -76,6 +76,7 @@ mod portable_corpus;
 mod portable_lint;
 mod promises;
 mod sctx;
+mod sees;
 mod started;
 mod survey;
 mod task;

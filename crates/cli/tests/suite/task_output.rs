@@ -246,20 +246,20 @@ fn json_says_where_a_file_comes_from() {
 fn an_explanation_names_every_file() {
     let output = shop().run(&["task", "fix-bug", "-p", "issue=1", "--explain"]);
     insta::assert_snapshot!(masked(&output.to_string()), @"
-    in       task fix-bug  .agents/tasks/fix-bug.md, N tokens
-             it was asked for
+    + in       task fix-bug  .agents/tasks/fix-bug.md, N tokens
+               it was asked for
 
-    in       rule style  .agents/rules/style.md, N tokens
-             it is for languages=go
+    + in       rule style  .agents/rules/style.md, N tokens
+               it is for languages=go
 
-    offered  skill sql  .agents/skills/sql/SKILL.md, N tokens
-             it is for everything
+    ? offered  skill sql  .agents/skills/sql/SKILL.md, N tokens
+               it is for everything
 
-    in       command steps  .agents/commands/steps.md, N tokens
-             line 8 calls it: /steps cart
+    + in       command steps  .agents/commands/steps.md, N tokens
+               line 8 calls it: /steps cart
 
-    out      rule types  .agents/rules/types.md
-             it is for languages=python, not for go
+    - out      rule types  .agents/rules/types.md
+               it is for languages=python, not for go
 
     about N tokens in all
     ------- stderr -------
@@ -284,20 +284,20 @@ fn an_explanation_has_a_reason_for_everything_that_is_out() {
         ["task", "t", "-C", "app", "-D", "../other", "-a", "claude", "-s", "stage=x", "--explain"];
     let output = project.run(&args);
     for reason in [
-        "out      rule a  .agents/rules/a.md\n         it is for agent=cursor, not for claude\n",
-        "out      rule b  .agents/rules/b.md\n         it is for task_name=u, v, not for t\n",
-        "out      rule c  .agents/rules/c.md\n         no selector matches it, and the task wants \
+        "- out      rule a  .agents/rules/a.md\n           it is for agent=cursor, not for claude\n",
+        "- out      rule b  .agents/rules/b.md\n           it is for task_name=u, v, not for t\n",
+        "- out      rule c  .agents/rules/c.md\n           no selector matches it, and the task wants \
          only what matches\n",
-        "out      skill s  .agents/skills/s/SKILL.md\n         skill missing required \
+        "- out      skill s  .agents/skills/s/SKILL.md\n           skill missing required \
          'description' field\n",
-        "out      task t  $PROJECT/other/.agents/tasks/t.md\n         \
+        "- out      task t  $PROJECT/other/.agents/tasks/t.md\n           \
          $PROJECT/app/.agents/tasks/t.md has the same name and comes first\n",
-        "out      command c  $PROJECT/other/.agents/commands/c.md\n         \
+        "- out      command c  $PROJECT/other/.agents/commands/c.md\n           \
          $PROJECT/app/.agents/commands/c.md has the same name and comes first\n",
     ] {
         assert!(output.stdout.contains(reason), "{reason}\n{output}");
     }
-    assert_eq!(output.stdout.matches("out      ").count(), 6, "{output}");
+    assert_eq!(output.stdout.matches("- out      ").count(), 6, "{output}");
 }
 
 /// Ruling T3: MCP servers "all of them, by name, in `--json` and `brief task NAME --mcp-config

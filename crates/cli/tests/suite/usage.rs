@@ -14,6 +14,7 @@ fn help_lists_the_commands() {
       context      Show everything that applies to a file or directory
       decisions    Show the decisions that bind a file or directory
       why          Show each candidate for a file or directory, in or out, and the reason
+      sees         Show what each client sees for a file or directory, and how it comes to it
       tokens       Show what costs how many tokens: for a path, or in the whole project
       tree         Show which directory has which guidance
       coverage     Show patterns that match nothing, items that never apply, files without guidance

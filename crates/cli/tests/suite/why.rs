@@ -8,33 +8,33 @@ fn each_entry_has_its_reason() {
     insta::assert_snapshot!(shop().run(&["why", "src/cart.py", "--on", "read", "--when", "before"]), @"
     src/cart.py, on read, when before
 
-    in   AGENTS.yaml:3
-         match `**` covers src/cart.py
-         > Speak plainly.
+    + in       AGENTS.yaml:3
+               match `**` covers src/cart.py
+               > Speak plainly.
 
-    out  AGENTS.yaml:4
-         it is for: on edit, create
-         > Prices are integers in cents.
+    - out      AGENTS.yaml:4
+               it is for: on edit, create
+               > Prices are integers in cents.
 
-    out  AGENTS.yaml:9
-         it is for: when after
-         > Run the tests.
+    - out      AGENTS.yaml:9
+               it is for: when after
+               > Run the tests.
 
-    in   AGENTS.yaml:14
-         decision, match `src/**` covers src/cart.py
-         > Money is integers
+    + in       AGENTS.yaml:14
+               decision, match `src/**` covers src/cart.py
+               > Money is integers
 
-    in   AGENTS.yaml:24
-         decision, match `**` covers src/cart.py
-         > One repository
+    + in       AGENTS.yaml:24
+               decision, match `**` covers src/cart.py
+               > One repository
 
-    in   src/AGENTS.yml:2
-         match `cart.py` covers src/cart.py
-         > The cart is never empty here.
+    + in       src/AGENTS.yml:2
+               match `cart.py` covers src/cart.py
+               > The cart is never empty here.
 
-    out  src/AGENTS.yml:6
-         match `templates/` does not cover src/cart.py
-         > Templates are not code.
+    - out      src/AGENTS.yml:6
+               match `templates/` does not cover src/cart.py
+               > Templates are not code.
     [EOF]
     ");
 }
@@ -55,28 +55,28 @@ fn every_filter_can_be_the_reason() {
     insta::assert_snapshot!(output, @r#"
     src/cart.py, on edit, when before
 
-    out  AGENTS.yaml:2
-         match `*.md`, `docs/` do not cover src/cart.py
-         > not covered
+    - out      AGENTS.yaml:2
+               match `*.md`, `docs/` do not cover src/cart.py
+               > not covered
 
-    out  AGENTS.yaml:3
-         exclude `**/cart.py` covers src/cart.py
-         > excluded
+    - out      AGENTS.yaml:3
+               exclude `**/cart.py` covers src/cart.py
+               > excluded
 
-    out  AGENTS.yaml:4
-         it is for: on read, create
-         > other action
+    - out      AGENTS.yaml:4
+               it is for: on read, create
+               > other action
 
-    out  AGENTS.yaml:5
-         it is for: when after
-         > other timing
+    - out      AGENTS.yaml:5
+               it is for: when after
+               > other timing
 
-    out  AGENTS.yaml:6
-         it is not valid: invalid when "during" (must be before, after, or all)
+    - out      AGENTS.yaml:6
+               it is not valid: invalid when "during" (must be before, after, or all)
 
-    in   AGENTS.yaml:7
-         match `src/*.py` covers src/cart.py
-         > covered
+    + in       AGENTS.yaml:7
+               match `src/*.py` covers src/cart.py
+               > covered
     ------- stderr -------
     error[structured/invalid-when]: AGENTS.yaml:6:29: context[4]: invalid when "during" (must be before, after, or all)
     [EOF]
@@ -98,29 +98,29 @@ fn a_directory_has_its_reasons_too() {
     insta::assert_snapshot!(project.run(&["why", "src"]), @"
     src (directory)
 
-    in   AGENTS.yaml:2
-         match `src/` covers src
-         > exact
+    + in       AGENTS.yaml:2
+               match `src/` covers src
+               > exact
 
-    in   AGENTS.yaml:3
-         match `src/**/*.py` can cover files in src
-         > inside
+    + in       AGENTS.yaml:3
+               match `src/**/*.py` can cover files in src
+               > inside
 
-    out  AGENTS.yaml:4
-         match `tests/**` does not cover src
-         > elsewhere
+    - out      AGENTS.yaml:4
+               match `tests/**` does not cover src
+               > elsewhere
 
-    out  AGENTS.yaml:5
-         exclude `src/**` covers everything in src
-         > emptied
+    - out      AGENTS.yaml:5
+               exclude `src/**` covers everything in src
+               > emptied
 
-    in   AGENTS.yaml:6
-         match `**` can cover files in src
-         > partly
+    + in       AGENTS.yaml:6
+               match `**` can cover files in src
+               > partly
 
-    out  AGENTS.yaml:7
-         exclude `src/` covers src
-         > named
+    - out      AGENTS.yaml:7
+               exclude `src/` covers src
+               > named
     [EOF]
     ");
 }
@@ -262,9 +262,9 @@ fn a_broken_file_is_mentioned() {
     insta::assert_snapshot!(project.run(&["why", "src/a"]), @"
     src/a
 
-    in   src/AGENTS.yaml:1
-         match `**` covers src/a
-         > GOOD
+    + in       src/AGENTS.yaml:1
+               match `**` covers src/a
+               > GOOD
     ------- stderr -------
     error[structured/wrong-type]: AGENTS.yaml:1:10: `context` is a list of entries, not a mapping
     [EOF]

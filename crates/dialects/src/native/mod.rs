@@ -44,10 +44,12 @@ mod read;
 mod readers;
 mod resolve;
 mod shelf;
+mod signs;
 
 pub use places::CLIENTS;
 pub use readers::reads;
 pub use shelf::{Native, owner_of};
+pub use signs::shown_clients;
 
 use places::PROJECT;
 

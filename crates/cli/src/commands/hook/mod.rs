@@ -55,6 +55,11 @@ enum ClientArg {
     Claude,
 }
 
+/// Returns whether there is a hook that delivers to a client.
+pub(crate) fn delivers_to(client: &str) -> bool {
+    <ClientArg as ValueEnum>::from_str(client, false).is_ok()
+}
+
 pub(crate) fn run(
     ui: &mut Ui,
     session: &Session,

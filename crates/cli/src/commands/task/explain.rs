@@ -10,7 +10,7 @@ use brief_syntax::text::visible_line;
 
 use crate::assembly::Assembled;
 use crate::error::CommandError;
-use crate::ui::Ui;
+use crate::ui::{Fate, Ui};
 
 /// Prints each part with its tokens and the reason why it is in or out.
 pub(super) fn print(
@@ -22,19 +22,19 @@ pub(super) fn print(
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
     let task = &prompt.task;
     let mut page = Page { ui, root };
-    page.entry("in", &task.document, Some(tokens(&task.text)), &task.reason)?;
+    page.entry(Fate::In, &task.document, Some(tokens(&task.text)), &task.reason)?;
     for rule in &prompt.rules {
-        page.entry("in", &rule.document, Some(tokens(&rule.text)), &rule.reason)?;
+        page.entry(Fate::In, &rule.document, Some(tokens(&rule.text)), &rule.reason)?;
     }
     for skill in &prompt.skills {
         let cost = estimate_tokens(&skill.description);
-        page.entry("offered", &skill.document, Some(cost), &skill.reason)?;
+        page.entry(Fate::Offered, &skill.document, Some(cost), &skill.reason)?;
     }
     for command in &prompt.commands {
-        page.entry("in", &command.document, Some(tokens(&command.text)), &command.reason)?;
+        page.entry(Fate::In, &command.document, Some(tokens(&command.text)), &command.reason)?;
     }
     for left_out in &prompt.left_out {
-        page.entry("out", &left_out.document, None, &left_out.reason)?;
+        page.entry(Fate::Out, &left_out.document, None, &left_out.reason)?;
     }
     let whole = tokens(&prompt.render(layout));
     ui.print_line(format!("about {whole} tokens in all"))?;
@@ -54,7 +54,7 @@ struct Page<'p> {
 impl Page<'_> {
     fn entry(
         &mut self,
-        label: &str,
+        fate: Fate,
         document: &Document,
         tokens: Option<usize>,
         reason: &dyn fmt::Display,
@@ -62,9 +62,10 @@ impl Page<'_> {
         let path = shown(document.path(), self.root);
         let (kind, name) = (document.kind().as_str(), document.name());
         let cost = tokens.map_or(String::new(), |tokens| format!(", {tokens} tokens"));
-        self.ui.print_heading(&format!("{label:<7}  {kind} {name}  {path}{cost}"))?;
+        let label = fate.label();
+        self.ui.print_fate(fate, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;
         let reason = reason.to_string();
-        self.ui.print_line(format!("         {}", visible_line(&reason)))?;
+        self.ui.print_line(format!("           {}", visible_line(&reason)))?;
         self.ui.print_line("")?;
         Ok(())
     }

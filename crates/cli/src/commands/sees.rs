@@ -1,0 +1,241 @@
+//! `brief sees`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_engine::sees::{How, SeenItem, Sees, Sight, Total, Viewer};
+use brief_engine::tokens::Counter;
+use brief_engine::{Moment, native};
+use brief_syntax::render::Envelope;
+use brief_syntax::text::visible_line;
+use clap::Args;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::question::{Asked, Counting, Question, Reach, Started, When, client_names, shown_place};
+use super::whole::{JsonPlace, NameText, counted};
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show what each client sees for a file or directory, and how it comes to it
+///
+/// `loaded`: the client reads it by itself. `delivered`: the hook puts it into the conversation. `offered`:
+/// the hook names it, and the agent may ask for it. `-`: the client does not see it. A client that has
+/// no hook sees what it loads by itself.
+#[derive(Debug, Args)]
+pub(crate) struct SeesArgs {
+    /// The file or directory to ask about; it need not exist yet, and a trailing `/` means a directory
+    path: PathBuf,
+
+    /// The clients [default: those whose own files the project has, else claude, codex, copilot and cursor]
+    #[arg(value_name = "CLIENT", value_parser = client_names())]
+    clients: Vec<String>,
+
+    #[command(flatten)]
+    when: When,
+
+    #[command(flatten)]
+    started: Started,
+
+    #[command(flatten)]
+    counting: Counting,
+
+    /// Print JSON: each item with how each client comes to it, and why
+    #[arg(long)]
+    json: bool,
+}
+
+/// The clients that most projects are worked on with, for a project that shows none.
+const USUAL: [&str; 4] = ["claude", "codex", "copilot", "cursor"];
+
+/// One of the sums.
+type Part = fn(&Total) -> usize;
+
+/// Letters between two columns.
+const GAP: usize = 2;
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &SeesArgs,
+) -> Result<ExitCode, CommandError> {
+    let reach = Reach::started_at(&args.started);
+    let question = Question {
+        path: Some(&args.path),
+        action: args.when.on.action(),
+        timing: args.when.when.timing(),
+        reach: &reach,
+    };
+    let asked = question.ask(ui, session)?;
+    let counter = args.counting.counter(session, &asked.root);
+    let mut clients = args.clients.clone();
+    clients.dedup();
+    if clients.is_empty() {
+        let top = asked.root.path();
+        let shown = native::shown_clients(|path| session.system().resolve(&top.join(path)).is_ok());
+        let usual = if shown.is_empty() { USUAL.to_vec() } else { shown };
+        clients = usual.into_iter().map(str::to_owned).collect();
+    }
+    let viewers: Vec<Viewer> = clients
+        .iter()
+        .map(|client| Viewer {
+            moment: Moment { client: Some(client.clone()), ..asked.moment.clone() },
+            has_hook: super::hook::delivers_to(client),
+        })
+        .collect();
+    let sees =
+        Sees::of(&asked.catalog, asked.root.path(), &viewers, &|text: &str| counter.count(text));
+    let diagnostics = asked.catalog.diagnostics();
+    if args.json {
+        let root = asked.root.path();
+        let body = JsonSees { asked, clients: &clients, sees: &sees };
+        ui.print_json(&Envelope { kind: "sees", root, diagnostics: &diagnostics, body })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if sees.items.is_empty() {
+        ui.mention(&diagnostics, asked.root.path())?;
+        asked.explain_nothing(ui, "guidance")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(ui, asked, &clients, &sees, &counter)?;
+    ui.mention(&diagnostics, asked.root.path())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn word(how: How) -> &'static str {
+    if how == How::Unseen { "-" } else { how.as_str() }
+}
+
+/// One row for each item that any client sees, then the sums.
+fn print(
+    ui: &mut Ui,
+    asked: &Asked,
+    clients: &[String],
+    sees: &Sees<'_>,
+    counter: &Counter<'_>,
+) -> Result<(), CommandError> {
+    let rows: Vec<&SeenItem<'_>> = sees.items.iter().filter(|item| !item.is_unseen()).collect();
+    let widths: Vec<usize> = clients.iter().map(|name| name.len().max("delivered".len())).collect();
+    let columns: usize = widths.iter().map(|width| width + GAP).sum();
+    let numbers: Vec<String> = rows.iter().map(|item| counter.shown(item.tokens)).collect();
+    let number = numbers.iter().map(String::len).max().unwrap_or_default().max("tokens".len());
+    let names: Vec<String> = rows
+        .iter()
+        .map(|item| {
+            let place = shown_place(&asked.root, item.path, item.line);
+            visible_line(&format!("{place}  {}", item.name)).into_owned()
+        })
+        .collect();
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
+    let room = ui.width().saturating_sub(columns + number + GAP).max(20);
+    let first = longest.min(room).max("loaded".len());
+    let row = |name: &str, number_text: &str, cells: &[&str]| {
+        let mut line = format!("{:<first$}  {number_text:>number$}", shortened(name, first));
+        for (cell, &width) in cells.iter().zip(&widths) {
+            line.push_str(&format!("  {cell:<width$}"));
+        }
+        line.trim_end().to_owned()
+    };
+    let heads: Vec<&str> = clients.iter().map(String::as_str).collect();
+    ui.print_heading(&row("", "tokens", &heads))?;
+    for ((item, name), number) in rows.iter().zip(&names).zip(&numbers) {
+        let cells: Vec<&str> = item.seen.iter().map(|sight| word(sight.how)).collect();
+        ui.print_line(row(name, number, &cells))?;
+    }
+    ui.print_line("")?;
+    let parts: [(&str, Part); 3] = [
+        ("loaded", |total| total.loaded),
+        ("delivered", |total| total.delivered),
+        ("offered", |total| total.offered),
+    ];
+    ui.print_heading(&row("tokens in all", "", &heads))?;
+    for (name, of) in parts {
+        let sums: Vec<String> = sees.totals.iter().map(|total| counter.shown(of(total))).collect();
+        let cells: Vec<&str> = sums.iter().map(String::as_str).collect();
+        ui.print_line(row(name, "", &cells))?;
+    }
+    let unseen = sees.items.len() - rows.len();
+    if unseen > 0 {
+        let items = counted(unseen, "item");
+        let verb = if unseen == 1 { "is" } else { "are" };
+        ui.status(&format!("{items} more {verb} for none of them; `brief why` shows the reasons"))?;
+    }
+    Ok(())
+}
+
+/// Cuts the beginning of a long name: its end tells it from others.
+fn shortened(name: &str, width: usize) -> String {
+    let length = name.chars().count();
+    if length <= width {
+        return name.to_owned();
+    }
+    std::iter::once('…').chain(name.chars().skip(length - width + 1)).collect()
+}
+
+struct JsonSees<'s> {
+    asked: &'s Asked,
+    clients: &'s [String],
+    sees: &'s Sees<'s>,
+}
+
+#[derive(serde::Serialize)]
+struct JsonSeen<'s> {
+    name: NameText<'s>,
+    dialect: &'static str,
+    kind: &'static str,
+    source: JsonPlace,
+    tokens: usize,
+    seen: ByClient<'s, JsonSight<'s>>,
+}
+
+#[derive(serde::Serialize)]
+struct JsonSight<'s> {
+    how: &'static str,
+    reason: &'s str,
+}
+
+#[derive(serde::Serialize)]
+struct JsonTotal {
+    loaded: usize,
+    delivered: usize,
+    offered: usize,
+}
+
+/// Something of each client, by its name.
+struct ByClient<'s, T>(&'s [String], Vec<T>);
+
+impl<T: Serialize> Serialize for ByClient<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().zip(&self.1))
+    }
+}
+
+fn json_sight(sight: &Sight) -> JsonSight<'_> {
+    JsonSight { how: sight.how.as_str(), reason: &sight.reason }
+}
+
+impl Serialize for JsonSees<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let JsonSees { asked, clients, sees } = self;
+        let items = sees.items.iter().map(|item| JsonSeen {
+            name: NameText(item.name),
+            dialect: item.dialect,
+            kind: item.kind,
+            source: JsonPlace::new(asked.root.path(), item.path, item.line),
+            tokens: item.tokens,
+            seen: ByClient(clients, item.seen.iter().map(json_sight).collect()),
+        });
+        let totals = sees.totals.iter().map(|&Total { loaded, delivered, offered }| JsonTotal {
+            loaded,
+            delivered,
+            offered,
+        });
+        let mut map = serializer.serialize_map(None)?;
+        let path = asked.moment.target.as_ref().map(brief_engine::Target::slashed);
+        map.serialize_entry("path", &path)?;
+        map.serialize_entry("clients", clients)?;
+        map.serialize_entry("items", &items.collect::<Vec<_>>())?;
+        map.serialize_entry("totals", &ByClient(clients, totals.collect()))?;
+        map.end()
+    }
+}

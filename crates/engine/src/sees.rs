@@ -1,0 +1,195 @@
+//! What each of several clients sees of the guidance for one moment, and how it comes to it.
+//!
+//! The answer is that of [`Catalog::resolve`], once for each client, item by item beside each other.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use brief_dialects::{LeftOut, Level, Moment, Name, Reason, State};
+use brief_syntax::Target;
+
+use crate::budget::{Count, cost};
+use crate::catalog::Catalog;
+
+/// How an item comes to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// The client loads it by itself, or the same text from another place.
+    Loaded,
+    /// The hook delivers it.
+    Delivered,
+    /// The hook delivers its name and description, and the agent may ask for the rest.
+    Offered,
+    /// It does not.
+    Unseen,
+}
+
+impl How {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            How::Loaded => "loaded",
+            How::Delivered => "delivered",
+            How::Offered => "offered",
+            How::Unseen => "unseen",
+        }
+    }
+}
+
+/// An item as one client sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sight {
+    /// How it comes to the client.
+    pub how: How,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// An item, and how each client comes to it.
+#[derive(Debug, Clone)]
+pub struct SeenItem<'c> {
+    /// The dialect that it is written in.
+    pub dialect: &'static str,
+    /// What it is, such as `rule`.
+    pub kind: &'static str,
+    /// Its name, or its place in its file.
+    pub name: Name<'c>,
+    /// The file it stands in, absolute.
+    pub path: &'c Path,
+    /// The line it begins on, from 1.
+    pub line: usize,
+    /// What it costs a client that sees it.
+    pub tokens: usize,
+    /// One for each client, in the order of the clients.
+    pub seen: Vec<Sight>,
+    level: Level,
+    content: &'c str,
+}
+
+impl SeenItem<'_> {
+    /// Returns whether no client sees it.
+    pub fn is_unseen(&self) -> bool {
+        self.seen.iter().all(|sight| sight.how == How::Unseen)
+    }
+}
+
+/// What one client sees in all, in tokens. The same text counts once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Total {
+    /// What it loads by itself.
+    pub loaded: usize,
+    /// What the hook delivers.
+    pub delivered: usize,
+    /// Names and descriptions that the hook delivers.
+    pub offered: usize,
+}
+
+/// What some clients see at one moment.
+#[derive(Debug)]
+pub struct Sees<'c> {
+    /// The candidates, general first; those that no client sees are among them.
+    pub items: Vec<SeenItem<'c>>,
+    /// One for each client, in the order of the clients.
+    pub totals: Vec<Total>,
+}
+
+/// A client, and whether it can be told anything besides what it loads by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Viewer {
+    /// The moment, with the client that asks in it.
+    pub moment: Moment,
+    /// Whether there is a hook that delivers to it.
+    pub has_hook: bool,
+}
+
+impl<'c> Sees<'c> {
+    /// Asks for each viewer. Reasons name places relative to `root`.
+    pub fn of(catalog: &'c Catalog, root: &Path, viewers: &'c [Viewer], count: Count<'_>) -> Self {
+        let mut table =
+            Table { items: Vec::new(), by_place: HashMap::new(), clients: viewers.len() };
+        let mut totals = vec![Total::default(); viewers.len()];
+        for (column, viewer) in viewers.iter().enumerate() {
+            let about = viewer.moment.target.as_ref().map(Target::slashed).unwrap_or_default();
+            let answer = catalog.resolve(&viewer.moment);
+            let total = &mut totals[column];
+            let words = |reason: &Reason<'_>| reason.about(about).seen_from(root).to_string();
+            for applied in answer.items {
+                let tokens = cost(&applied.item, count);
+                let how = match applied.item.state {
+                    State::Manual => How::Unseen,
+                    _ if !viewer.has_hook => How::Unseen,
+                    State::Active => How::Delivered,
+                    State::Offered => How::Offered,
+                };
+                let reason = match applied.item.state {
+                    State::Active | State::Offered if !viewer.has_hook => no_hook(&viewer.moment),
+                    _ => words(&applied.reason),
+                };
+                match how {
+                    How::Delivered => total.delivered += tokens,
+                    How::Offered => total.offered += tokens,
+                    How::Loaded | How::Unseen => {}
+                }
+                let left_out = applied.leave_out(Reason::Listed);
+                table.note(column, &left_out, tokens, Sight { how, reason });
+            }
+            for left_out in answer.left_out.iter().filter(|one| one.kind != "decision") {
+                let (how, tokens) = match left_out.reason {
+                    Reason::LoadedByClient { .. } => (How::Loaded, count(left_out.content)),
+                    Reason::SameTextLoaded { .. } => (How::Loaded, 0),
+                    Reason::SameText { .. } if viewer.has_hook => (How::Delivered, 0),
+                    _ => (How::Unseen, 0),
+                };
+                total.loaded += if how == How::Loaded { tokens } else { 0 };
+                let reason = words(&left_out.reason);
+                table.note(column, left_out, tokens, Sight { how, reason });
+            }
+        }
+        let mut items = table.items;
+        for item in items.iter_mut().filter(|item| item.tokens == 0) {
+            item.tokens = count(item.content);
+        }
+        items.sort_by(|left, right| {
+            (left.level, left.path, left.line).cmp(&(right.level, right.path, right.line))
+        });
+        Sees { items, totals }
+    }
+}
+
+fn no_hook(moment: &Moment) -> String {
+    format!("there is no hook for {}", moment.client.as_deref().unwrap_or("this client"))
+}
+
+/// The items so far, by where they stand.
+struct Table<'c> {
+    items: Vec<SeenItem<'c>>,
+    by_place: HashMap<(&'static str, &'c Path, usize), usize>,
+    clients: usize,
+}
+
+impl<'c> Table<'c> {
+    fn note(&mut self, column: usize, found: &LeftOut<'c>, tokens: usize, sight: Sight) {
+        let &LeftOut { dialect, kind, name, path, line, level, content, .. } = found;
+        let index = *self.by_place.entry((dialect, path, line)).or_insert_with(|| {
+            // A client that does not get to an item at all does not see it.
+            let unseen = Sight { how: How::Unseen, reason: "it is not for this client".to_owned() };
+            let seen = vec![unseen; self.clients];
+            let tokens = 0;
+            self.items.push(SeenItem {
+                dialect,
+                kind,
+                name,
+                path,
+                line,
+                tokens,
+                seen,
+                level,
+                content,
+            });
+            self.items.len() - 1
+        });
+        let item = &mut self.items[index];
+        item.tokens = item.tokens.max(tokens);
+        item.seen[column] = sight;
+    }
+}
