@@ -11,6 +11,7 @@ mod error;
 mod explain;
 mod installation;
 pub mod lines;
+mod names;
 mod session;
 mod ui;
 

@@ -13,6 +13,8 @@ use brief_syntax::text::{visible, visible_line};
 use brief_syntax::{Diagnostic, Severity};
 use serde::Serialize;
 
+use crate::names::Names;
+
 /// The terminal, or what stands in for it.
 pub struct Ui {
     stdin: Option<Box<dyn Read + Send>>,
@@ -28,6 +30,8 @@ pub struct Ui {
     width: usize,
     /// What is held back for the end of an answer in JSON; `None` for an answer in words.
     json: Option<Held>,
+    /// What people call directories.
+    names: Names,
 }
 
 /// What a command said to people while a program waits for its JSON: after the answer it goes to standard
@@ -118,6 +122,7 @@ impl Ui {
             colour: if has_colour { Colour::Always } else { Colour::Never },
             width: WIDTH,
             json: None,
+            names: Names::default(),
         }
     }
 
@@ -135,6 +140,7 @@ impl Ui {
             colour: Colour::Never,
             width: WIDTH,
             json: None,
+            names: Names::default(),
         }
     }
 
@@ -168,6 +174,11 @@ impl Ui {
     /// Talks to nobody.
     pub(crate) fn silent() -> Ui {
         Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(io::sink()))
+    }
+
+    /// Calls a directory by a name in everything that people read from now on; the name ends in `:`.
+    pub(crate) fn call(&mut self, directory: &Path, name: &str) {
+        self.names.add(directory, name);
     }
 
     /// Returns how many characters fit on a line.
@@ -217,13 +228,14 @@ impl Ui {
 
     /// Prints text for people or pipes, escaped, with a line break.
     pub(crate) fn print_line(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        writeln!(self.stdout, "{}", visible(&text.to_string()))
+        let text = text.to_string();
+        writeln!(self.stdout, "{}", visible(&self.names.apply(&text)))
     }
 
     /// Prints a heading, escaped, with a line break.
     pub(crate) fn print_heading(&mut self, text: &str) -> io::Result<()> {
         let style = self.style(Style::new().bold());
-        writeln!(self.stdout, "{style}{}{style:#}", visible_line(text))
+        writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))
     }
 
     /// Prints the heading of a candidate, escaped, with a line break.
@@ -298,7 +310,7 @@ impl Ui {
 
     pub(crate) fn error(&mut self, message: &str) -> io::Result<()> {
         if let Some(held) = &mut self.json {
-            held.errors.push(message.to_owned());
+            held.errors.push(self.names.apply(message).into_owned());
         }
         self.labelled("error", AnsiColor::Red, message)
     }
@@ -309,7 +321,7 @@ impl Ui {
 
     pub(crate) fn hint(&mut self, message: &str) -> io::Result<()> {
         if let Some(held) = &mut self.json {
-            held.hints.push(message.to_owned());
+            held.hints.push(self.names.apply(message).into_owned());
         }
         self.labelled("hint", AnsiColor::Cyan, message)
     }
@@ -317,7 +329,8 @@ impl Ui {
     /// Says something about the work done, for people only: after what was printed before it.
     pub(crate) fn status(&mut self, message: &str) -> io::Result<()> {
         self.stdout.flush()?;
-        writeln!(self.people(), "{}", visible_line(message))
+        let message = self.names.apply(message).into_owned();
+        writeln!(self.people(), "{}", visible_line(&message))
     }
 
     /// Says what is done at the moment: one line that changes on a terminal, a line each elsewhere.
@@ -352,7 +365,8 @@ impl Ui {
 
     fn labelled(&mut self, label: &str, colour: AnsiColor, message: &str) -> io::Result<()> {
         let style = self.style(colour.on_default().bold());
-        writeln!(self.people(), "{style}{label}{style:#}: {}", visible_line(message))
+        let message = self.names.apply(message).into_owned();
+        writeln!(self.people(), "{style}{label}{style:#}: {}", visible_line(&message))
     }
 
     /// Where people read: standard error, or what is held back for it.
@@ -398,7 +412,8 @@ impl Ui {
         let terminal = Terminal::new(root, self.colour, self.width);
         let (shown, listed) = diagnostics.split_at(diagnostics.len().min(EXCERPTS));
         for diagnostic in shown {
-            writeln!(self.stdout, "{}\n", terminal.render(diagnostic))?;
+            let text = terminal.render(diagnostic).to_string();
+            writeln!(self.stdout, "{}\n", self.names.apply(&text))?;
         }
         for diagnostic in listed {
             let Diagnostic { severity, code, message, .. } = diagnostic;

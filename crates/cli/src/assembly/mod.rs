@@ -18,8 +18,8 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(crate) use roots::{Directories, search_roots};
-pub(crate) use rules_file::write_rules;
+pub(crate) use roots::{Directories, Spelling, search_roots};
+pub(crate) use rules_file::{RulesFile, write_rules};
 
 /// Diagnostics of one code that are told one by one; who wants all of them runs `brief lint`.
 const TOLD: usize = 10;

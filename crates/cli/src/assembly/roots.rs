@@ -5,11 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use brief_engine::tasks::{Author, Origin, SearchRoot};
-use brief_registry::{Cache, FetchError, Network, Source};
+use brief_registry::{Cache, FetchError, Source};
 use brief_syntax::limits;
 use brief_syntax::system::{FileKind, words};
 
 use crate::error::CommandError;
+use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -24,6 +25,18 @@ pub(crate) struct Directories {
     pub(crate) manifest: Option<OsString>,
     /// Whether nothing is fetched.
     pub(crate) offline: bool,
+    /// Whether what is no directory may be a short spelling of a repository.
+    pub(crate) spelling: Spelling,
+}
+
+/// The spellings of a repository that are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Spelling {
+    /// Addresses.
+    #[default]
+    Address,
+    /// `owner/repo`, too, and all else that `brief add` takes.
+    Short,
 }
 
 /// Returns where to search, in order. Remote directories are fetched, or taken from the cache.
@@ -36,7 +49,7 @@ pub(crate) fn search_roots(
     let project = session.directory();
     for text in &directories.given {
         let found = Wanted { text, base: project, origin: Origin::Given, author: Author::User }
-            .find(ui, session, directories.offline)
+            .find(ui, session, directories)
             .map_err(NotFound::refuse)?;
         roots.push(found);
     }
@@ -45,18 +58,17 @@ pub(crate) fn search_roots(
     roots.extend(home(session).map(|home| own(home, Origin::Home)));
     for text in &directories.fallback {
         let wanted = Wanted { text, base: project, origin: Origin::Fallback, author: Author::User };
-        match wanted.find(ui, session, directories.offline) {
+        match wanted.find(ui, session, directories) {
             Ok(found) => roots.push(found),
             Err(problem) => problem.warn(ui)?,
         }
     }
     if let Some(manifest) = &directories.manifest {
-        let Manifest { base, author, lines } =
-            read_manifest(ui, session, manifest, directories.offline)?;
+        let Manifest { base, author, lines } = read_manifest(ui, session, manifest, directories)?;
         for line in lines {
             let text = OsString::from(line);
             let wanted = Wanted { text: &text, base: &base, origin: Origin::Manifest, author };
-            match wanted.find(ui, session, directories.offline) {
+            match wanted.find(ui, session, directories) {
                 Ok(found) => roots.push(found),
                 Err(problem) => problem.warn(ui)?,
             }
@@ -114,12 +126,17 @@ impl NotFound {
 }
 
 impl Wanted<'_> {
-    fn find(&self, ui: &mut Ui, session: &Session, offline: bool) -> Result<SearchRoot, NotFound> {
+    fn find(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        directories: &Directories,
+    ) -> Result<SearchRoot, NotFound> {
         let &Wanted { text, base, origin, author } = self;
         let system = session.system();
         // A path that is no text can only be a directory.
         let source = match text.to_str() {
-            Some(text) => Source::parse(text, base, system).map_err(NotFound::because)?,
+            Some(text) => self.source(text, session, directories.spelling)?,
             None => Source::Directory(PathBuf::from(text)),
         };
         match source {
@@ -140,21 +157,49 @@ impl Wanted<'_> {
                 }
             }
             Source::Git(source) => {
-                let network = if offline { Network::Offline } else { Network::Online };
+                let network = installation::network(directories.offline);
                 let cache = Cache::of_user(system).ok_or_else(|| {
                     let problem = "there is no cache directory for what is fetched";
                     NotFound::Problem(format!("{problem}: set `HOME` or `XDG_CACHE_HOME`"))
                 })?;
-                let checkout = cache.checkout(&source, network).map_err(|error| match error {
+                let fetched = installation::watched(ui, |observer| {
+                    cache.observed(observer).checkout(&source, network)
+                });
+                let fetched = fetched.map_err(|error| NotFound::Problem(error.to_string()))?;
+                let checkout = fetched.map_err(|error| match error {
                     FetchError::Interrupted { .. } => NotFound::Interrupted,
                     error => NotFound::because(error),
                 })?;
+                // Where the cache has a file says nothing to a person.
+                ui.call(&checkout.directory, &source.place_of(""));
                 for note in &checkout.notes {
                     // A note that cannot be printed is no reason to go without the directory.
                     let _ = ui.warning(note);
                 }
                 Ok(SearchRoot { path: checkout.directory, origin, author: Author::Remote })
             }
+        }
+    }
+}
+
+impl Wanted<'_> {
+    /// Reads what was typed. A directory that is there is meant, whatever else it could be.
+    fn source(
+        &self,
+        text: &str,
+        session: &Session,
+        spelling: Spelling,
+    ) -> Result<Source, NotFound> {
+        let (base, system) = (self.base, session.system());
+        let source = Source::parse(text, base, system).map_err(NotFound::because)?;
+        match (&source, spelling) {
+            (Source::Directory(path), Spelling::Short)
+                if system.resolve(&base.join(path)).is_err() =>
+            {
+                let short = Source::parse_added(text, base, system).ok();
+                Ok(short.filter(|short| matches!(short, Source::Git(_))).unwrap_or(source))
+            }
+            _ => Ok(source),
         }
     }
 }
@@ -173,7 +218,7 @@ fn read_manifest(
     ui: &mut Ui,
     session: &Session,
     manifest: &OsStr,
-    offline: bool,
+    directories: &Directories,
 ) -> Result<Manifest, CommandError> {
     let text = manifest.to_string_lossy();
     // A file in a repository is found in its directory.
@@ -181,7 +226,7 @@ fn read_manifest(
     let (path, author) = if directory.contains("::") || directory.contains("://") {
         let text = OsString::from(directory);
         let (base, origin, author) = (session.directory(), Origin::Manifest, Author::User);
-        let found = Wanted { text: &text, base, origin, author }.find(ui, session, offline);
+        let found = Wanted { text: &text, base, origin, author }.find(ui, session, directories);
         let found = found.map_err(NotFound::refuse)?;
         (found.path.join(name), found.author)
     } else {

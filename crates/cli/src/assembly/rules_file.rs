@@ -1,6 +1,6 @@
 //! Writing rules where an agent reads them (ruling T10): between our markers, beside the user's text.
 
-use brief_engine::tasks::{Agent, HandEdits, Placed, Prompt, place};
+use brief_engine::tasks::{self, Agent, HandEdits, Placed, Prompt};
 use brief_syntax::limits;
 use brief_syntax::project::resolve_existing;
 use brief_syntax::system::ReadError;
@@ -10,30 +10,51 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Writes the rules of a prompt into the agent's own file.
+/// Whose file rules are written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RulesFile {
+    /// One of the project: rules of a project hold there, and nowhere else.
+    Project,
+    /// The user's own, which holds in every project.
+    Home,
+}
+
+/// Writes the rules of a prompt into a file that the agent reads.
 pub(crate) fn write_rules(
     ui: &mut Ui,
     session: &Session,
     agent: Agent,
     prompt: &Prompt,
+    place: RulesFile,
     edits: HandEdits,
 ) -> Result<(), CommandError> {
     let system = session.system();
-    let home = home(session).ok_or_else(|| {
-        CommandError::refused("there is no home directory to write the rules to")
-            .with_hint("set `HOME`")
-    })?;
-    let shown = format!("~/{}", agent.user_rules());
+    let (directory, name, shown, beginning) = match place {
+        RulesFile::Project => {
+            let (name, beginning) = agent.project_rules();
+            (session.root()?.path().to_owned(), name, name.to_owned(), beginning)
+        }
+        RulesFile::Home => {
+            let home = home(session).ok_or_else(|| {
+                CommandError::refused("there is no home directory to write the rules to")
+                    .with_hint("set `HOME`")
+            })?;
+            (home, agent.user_rules(), format!("~/{}", agent.user_rules()), "")
+        }
+    };
     let refused = |problem: &str| CommandError::refused(format!("{shown} {problem}"));
     // A link that the user has there is the user's; the file that it leads to is written.
-    let path = resolve_existing(system, &home.join(agent.user_rules())).path;
+    let path = resolve_existing(system, &directory.join(name)).path;
+    if place == RulesFile::Project && !path.starts_with(&directory) {
+        return Err(refused("leads out of the project"));
+    }
     let file = match system.read(&path, limits::FILE_BYTES) {
         Ok(bytes) => bytes,
-        Err(ReadError::Missing) => Vec::new(),
+        Err(ReadError::Missing) => beginning.as_bytes().to_vec(),
         Err(error) => return Err(refused(&format!("cannot be read: {error}"))),
     };
     let (content, count) = prompt.rules_file(&path);
-    match place(&file, &content, edits) {
+    match tasks::place(&file, &content, edits) {
         Placed::Unchanged => Ok(()),
         Placed::EditedByHand => Err(refused("holds rules of ours that were edited by hand")
             .with_hint("move your text out of the marked block, or use `--force`")),

@@ -179,7 +179,7 @@ fn removing_does_not_fail_for_another_item() {
     assert_eq!(output.code, Some(1), "{output}");
     let output = run(&project, &["remove", "review"]);
     assert!(output.stderr.contains("  - skill/review\n"), "{output}");
-    assert!(output.stdout.starts_with("warning[portable/output-in-the-way]"), "{output}");
+    assert!(output.stdout.starts_with("note[portable/output-in-the-way]"), "{output}");
     assert_eq!(project.read(FILE), "mine\n");
     assert_eq!(project.run(&["sync"]).code, Some(1), "whoever asks for it is told that it failed");
 }

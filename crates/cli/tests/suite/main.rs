@@ -86,6 +86,8 @@ mod task_exec;
 mod task_files;
 mod task_hostile;
 mod task_lint;
+#[cfg(unix)]
+mod task_names;
 mod task_output;
 #[cfg(unix)]
 mod task_remote;

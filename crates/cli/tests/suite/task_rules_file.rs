@@ -8,8 +8,20 @@ use brief_testkit::{Output, Sandbox};
 
 use crate::project;
 
+/// The file of the project that each agent reads at any time, and what a new one begins with.
+const FILES: [(&str, &str, &str); 8] = [
+    ("cursor", ".cursor/rules/brief.mdc", "---\nalwaysApply: true\n---\n\n"),
+    ("copilot", ".github/instructions/brief.instructions.md", "---\napplyTo: \"**\"\n---\n\n"),
+    ("claude", ".claude/rules/brief.md", ""),
+    ("gemini", "GEMINI.md", ""),
+    ("opencode", "AGENTS.md", ""),
+    ("augment", ".augment/rules/brief.md", "---\ntype: always_apply\n---\n\n"),
+    ("windsurf", ".windsurf/rules/brief.md", "---\ntrigger: always_on\n---\n\n"),
+    ("codex", "AGENTS.md", ""),
+];
+
 /// Each agent's own file below the home directory.
-const FILES: [(&str, &str); 8] = [
+const HOME_FILES: [(&str, &str); 8] = [
     ("cursor", ".cursor/rules/AGENTS.md"),
     ("copilot", ".github/agents/AGENTS.md"),
     ("claude", ".claude/CLAUDE.md"),
@@ -28,11 +40,11 @@ fn rules() -> Sandbox {
 }
 
 fn claude_file(project: &Sandbox) -> PathBuf {
-    project.home().join(".claude/CLAUDE.md")
+    project.path().join(".claude/rules/brief.md")
 }
 
 fn write(project: &Sandbox, path: PathBuf, text: &str) -> PathBuf {
-    assert!(path.starts_with(project.home()));
+    assert!(path.starts_with(project.path()) || path.starts_with(project.home()));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
     path
@@ -53,22 +65,57 @@ fn parts(text: &str) -> (&str, &str, &str) {
 }
 
 /// Ruling T10: "`-w` writes the rules where the agent reads them"; reference: it "prints the rest".
+/// U38: rules of a project hold in that project, so that is where they are written.
 #[test]
 fn every_agent_has_its_file() {
-    for (agent, file) in FILES {
+    for (agent, file, beginning) in FILES {
         let project = rules();
         let output = project.run(&["task", "t", "-a", agent, "-w", "-p", "p=1"]);
         assert_eq!(output.stdout, "---\nmodel: m\n---\nTask.\n\n", "{agent}: {output}");
-        assert_eq!(output.stderr, format!("wrote 2 rules to ~/{file}\n"), "{agent}");
-        let text = fs::read_to_string(project.home().join(file)).unwrap();
-        assert_eq!(parts(&text), ("", "First rule.\n\nSecond rule 1.\n", ""), "{agent}: {text}");
+        assert_eq!(output.stderr, format!("wrote 2 rules to {file}\n"), "{agent}");
+        let text = project.read(file);
+        let written = (beginning, "First rule.\n\nSecond rule 1.\n", "");
+        assert_eq!(parts(&text), written, "{agent}: {text}");
+        for (_, file) in HOME_FILES {
+            assert!(!project.home().join(file).exists(), "{agent}: {file}");
+        }
         // A second run finds its own block, and does not take it for a rule.
         let again = project.run(&["task", "t", "-a", agent, "-w", "-p", "p=1"]);
         assert_eq!((again.stdout, again.stderr.as_str()), (output.stdout, ""), "{agent}");
-        assert_eq!(fs::read_to_string(project.home().join(file)).unwrap(), text, "{agent}");
+        assert_eq!(project.read(file), text, "{agent}");
         let plain = project.run(&["task", "t", "-a", agent, "-p", "p=1", "--no-frontmatter"]);
-        assert_eq!(plain.stdout, "\nFirst rule.\n\n\nSecond rule 1.\nTask.\n\n", "{agent}");
+        let words: String = plain.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words, "First rule. Second rule 1. Task.", "{agent}");
     }
+}
+
+/// U38: only who asks for it writes to the file that holds in every project; through the name
+/// `coding-context` it is always that one, as users of that tool know it.
+#[test]
+fn every_agent_has_a_file_for_all_projects() {
+    for (agent, file) in HOME_FILES {
+        let project = rules();
+        let output = project.run(&["task", "t", "-a", agent, "-w", "--global", "-p", "p=1"]);
+        assert_eq!(output.stderr, format!("wrote 2 rules to ~/{file}\n"), "{agent}");
+        let text = fs::read_to_string(project.home().join(file)).unwrap();
+        assert_eq!(parts(&text), ("", "First rule.\n\nSecond rule 1.\n", ""), "{agent}: {text}");
+    }
+    let output = rules().run(&["task", "t", "-a", "claude", "--global", "-p", "p=1"]);
+    assert_eq!(output.code, Some(2), "without -w it means nothing: {output}");
+}
+
+/// A link in the project leads nowhere else.
+#[cfg(unix)]
+#[test]
+fn rules_are_not_written_out_of_the_project() {
+    let project = rules();
+    let outside = project.outside();
+    fs::create_dir_all(&outside).unwrap();
+    let project = project.with_link(".claude", &outside);
+    let output = run(&project, "1");
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains(".claude/rules/brief.md leads out of the project"), "{output}");
+    assert_eq!(fs::read_dir(outside).unwrap().count(), 0);
 }
 
 /// The task's own agent is the one that rules are written for.
@@ -76,7 +123,7 @@ fn every_agent_has_its_file() {
 fn the_task_names_its_agent() {
     let project = rules().with_file(".agents/tasks/u.md", "---\nagent: codex\n---\nU\n");
     let output = project.run(&["task", "u", "-a", "claude", "--write-rules", "-p", "p=1"]);
-    assert_eq!(output.stderr, "wrote 2 rules to ~/.codex/AGENTS.md\n", "{output}");
+    assert_eq!(output.stderr, "wrote 2 rules to AGENTS.md\n", "{output}");
     assert!(!claude_file(&project).exists());
 }
 
@@ -103,7 +150,7 @@ fn the_users_text_stays() {
         assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), stamp, "not even touched");
 
         fs::write(&path, format!("{first}more of mine\n")).unwrap();
-        assert_eq!(run(&project, "2").stderr, "wrote 2 rules to ~/.claude/CLAUDE.md\n");
+        assert_eq!(run(&project, "2").stderr, "wrote 2 rules to .claude/rules/brief.md\n");
         let third = fs::read_to_string(&path).unwrap();
         let now = ("First rule.\n\nSecond rule 2.\n", "more of mine\n");
         let (kept, content, after) = parts(&third);
@@ -137,7 +184,7 @@ fn an_editor_may_change_line_breaks() {
         assert_eq!(run(&project, "1").code, Some(0));
         let text = edit(&fs::read_to_string(&path).unwrap());
         fs::write(&path, &text).unwrap();
-        let output = project.run(&["task", "t", "-p", "p=1", "-s", "rule_name=CLAUDE"]);
+        let output = project.run(&["task", "t", "-p", "p=1", "-s", "rule_name=brief"]);
         assert!(!output.stdout.contains("First rule."), "{output}");
         let again = project.run(&["task", "t", "-a", "claude", "-w", "-p", "p=2", "--force"]);
         assert_eq!(again.code, Some(0), "{again}");
@@ -158,7 +205,7 @@ fn a_block_that_was_edited_by_hand_is_kept() {
     fs::write(&path, &edited).unwrap();
     insta::assert_snapshot!(run(&project, "2"), @"
     ------- stderr -------
-    error: ~/.claude/CLAUDE.md holds rules of ours that were edited by hand
+    error: .claude/rules/brief.md holds rules of ours that were edited by hand
     hint: move your text out of the marked block, or use `--force`
     [exit status: 1]
     [EOF]
@@ -204,10 +251,12 @@ fn a_link_stays_a_link() {
     let project = rules();
     let target = project.outside().join("dotfiles.md");
     fs::write(&target, "# Mine\n").unwrap();
+    let link = project.home().join(".claude/CLAUDE.md");
     fs::create_dir_all(project.home().join(".claude")).unwrap();
-    std::os::unix::fs::symlink(&target, claude_file(&project)).unwrap();
-    assert_eq!(run(&project, "1").code, Some(0));
-    assert!(fs::symlink_metadata(claude_file(&project)).unwrap().is_symlink());
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let output = project.run(&["task", "t", "-a", "claude", "-w", "-g", "-p", "p=1"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(fs::symlink_metadata(link).unwrap().is_symlink());
     let text = fs::read_to_string(&target).unwrap();
     assert_eq!(parts(&text), ("# Mine\n\n", "First rule.\n\nSecond rule 1.\n", ""));
 }
@@ -248,17 +297,17 @@ fn a_resumed_task_writes_nothing() {
 #[test]
 fn a_file_that_cannot_be_written_is_an_error() {
     let project = rules();
-    fs::write(project.home().join(".claude"), "a file").unwrap();
+    fs::write(project.path().join(".claude"), "a file").unwrap();
     let output = run(&project, "1");
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
-    assert!(output.stderr.contains("error: ~/.claude/CLAUDE.md cannot be "), "{output}");
+    assert!(output.stderr.contains("error: .claude/rules/brief.md cannot be "), "{output}");
 
     let project = rules();
     fs::create_dir_all(claude_file(&project)).unwrap();
     let output = run(&project, "1");
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
 
-    let mut command = project.command("", &["task", "t", "-a", "claude", "-w"]);
+    let mut command = project.command("", &["task", "t", "-a", "claude", "-w", "-g"]);
     let output = command.env_remove("HOME").output().unwrap();
     assert_eq!((output.stdout.as_slice(), output.status.code()), (&b""[..], Some(1)));
     assert!(String::from_utf8_lossy(&output.stderr).contains("set `HOME`"));

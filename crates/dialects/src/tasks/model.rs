@@ -97,6 +97,22 @@ impl Agent {
         Agent::ALL.map(Agent::as_str).join(", ")
     }
 
+    /// Returns where the agent reads rules of a project at any time, below the project, and what a new
+    /// file there begins with.
+    pub fn project_rules(self) -> (&'static str, &'static str) {
+        match self {
+            Agent::Cursor => (".cursor/rules/brief.mdc", "---\nalwaysApply: true\n---\n"),
+            Agent::Copilot => {
+                (".github/instructions/brief.instructions.md", "---\napplyTo: \"**\"\n---\n")
+            }
+            Agent::Claude => (".claude/rules/brief.md", ""),
+            Agent::Gemini => ("GEMINI.md", ""),
+            Agent::Opencode | Agent::Codex => ("AGENTS.md", ""),
+            Agent::Augment => (".augment/rules/brief.md", "---\ntype: always_apply\n---\n"),
+            Agent::Windsurf => (".windsurf/rules/brief.md", "---\ntrigger: always_on\n---\n"),
+        }
+    }
+
     /// Returns where the agent reads the user's own rules, below the home directory.
     pub fn user_rules(self) -> &'static str {
         match self {

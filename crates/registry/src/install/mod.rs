@@ -223,11 +223,13 @@ impl Report {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// Makes warnings of all errors, for a run that has done what it was asked for: what could not be
+    /// Makes notes of all errors, for a run that has done what it was asked for: what could not be
     /// done was not part of it.
     pub fn excuse(&mut self) {
         for diagnostic in &mut self.diagnostics {
-            diagnostic.severity = Severity::Warning;
+            if diagnostic.severity == Severity::Error {
+                diagnostic.severity = Severity::Note;
+            }
         }
     }
 

@@ -19,7 +19,9 @@ use clap::{Args, Subcommand};
 use super::mcp_servers::{self, servers_for};
 use super::question::read_selectors;
 use super::whole::counted;
-use crate::assembly::{self, Assembled, Call, Directories, assemble, mention, write_rules};
+use crate::assembly::{
+    self, Assembled, Call, Directories, RulesFile, Spelling, assemble, mention, write_rules,
+};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -66,9 +68,13 @@ pub(crate) struct TaskArgs {
     #[command(flatten)]
     search: Search,
 
-    /// Write the rules to the file that the agent reads, and print the rest
+    /// Write the rules to a file of the project that the agent reads, and print the rest
     #[arg(short = 'w', long)]
     write_rules: bool,
+
+    /// With --write-rules: write to your own file instead, which the agent reads in every project
+    #[arg(short = 'g', long, requires = "write_rules")]
+    global: bool,
 
     /// With --write-rules: replace our part of that file even if it was edited by hand
     #[arg(long, requires = "write_rules")]
@@ -146,6 +152,7 @@ impl Search {
             fallback: self.fallback.clone(),
             manifest: self.manifest.clone(),
             offline: self.offline,
+            spelling: Spelling::Short,
         }
     }
 }
@@ -222,7 +229,8 @@ pub(crate) fn run(
         if args.write_rules && !call.task_alone {
             let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
             let edits = if args.force { HandEdits::Replace } else { HandEdits::Keep };
-            write_rules(ui, session, agent, prompt, edits)?;
+            let place = if args.global { RulesFile::Home } else { RulesFile::Project };
+            write_rules(ui, session, agent, prompt, place, edits)?;
         }
         if args.json {
             let ran = ran.iter().map(|asked| run_report(root, asked)).collect();

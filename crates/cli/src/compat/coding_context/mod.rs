@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_engine::tasks::{HandEdits, Layout, Part};
 use brief_engine::{System, estimate_tokens};
 
-use crate::assembly::{self, Assembled, assemble, mention, write_rules};
+use crate::assembly::{self, Assembled, RulesFile, assemble, mention, write_rules};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -81,7 +81,7 @@ fn print(
         let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
         (layout.rules, layout.skills) = (Part::LeftOut, Part::LeftOut);
         if !arguments.call.task_alone {
-            write_rules(ui, &session, agent, prompt, HandEdits::Keep)?;
+            write_rules(ui, &session, agent, prompt, RulesFile::Home, HandEdits::Keep)?;
         }
     }
     let text = prompt.render(layout);

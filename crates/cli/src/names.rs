@@ -1,0 +1,67 @@
+//! Directories that people know by another name than their path.
+//!
+//! What was fetched lies in the cache, below the hash of its address and its commit. In a message such a
+//! path is four lines of nothing; `acme/guidance:rules/money/RULE.md` says where the file comes from.
+
+use std::borrow::Cow;
+use std::path::{MAIN_SEPARATOR, Path};
+
+/// Directories with their names.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    known: Vec<(String, String)>,
+}
+
+impl Names {
+    /// Calls a directory by a name, which ends in `:` and is put before what lies in the directory.
+    pub(crate) fn add(&mut self, directory: &Path, name: &str) {
+        let directory = directory.to_string_lossy().into_owned();
+        if !self.known.iter().any(|(known, _)| *known == directory) {
+            self.known.push((directory, name.to_owned()));
+        }
+    }
+
+    /// Returns a message with the names in place of the paths. A path that a user is told to type stays.
+    pub(crate) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        for (directory, name) in &self.known {
+            let mut pieces = text.split(directory.as_str());
+            let mut named = pieces.next().unwrap_or_default().to_owned();
+            if named.len() == text.len() {
+                continue;
+            }
+            for piece in pieces {
+                if named.trim_end_matches('\'').ends_with(TYPED) {
+                    named.push_str(directory);
+                    named.push_str(piece);
+                    continue;
+                }
+                match piece.strip_prefix(MAIN_SEPARATOR) {
+                    Some(below) => named.extend([name.as_str(), below]),
+                    None => named.extend([name.trim_end_matches([':', '/']), piece]),
+                }
+            }
+            text = Cow::Owned(named);
+        }
+        text
+    }
+}
+
+/// What stands before a path that is to be typed.
+const TYPED: &str = "`brief trust ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_called_by_its_name() {
+        let mut names = Names::default();
+        names.add(Path::new("/cache/1a2b"), "acme/rules:");
+        assert_eq!(names.apply("`/cache/1a2b/a/x.md`: no"), "`acme/rules:a/x.md`: no");
+        assert_eq!(names.apply("looked in /cache/1a2b, /p"), "looked in acme/rules, /p");
+        assert_eq!(names.apply("/p/x.md"), "/p/x.md");
+        let typed = "/cache/1a2b/x.md: run `brief trust /cache/1a2b/x.md`";
+        assert_eq!(names.apply(typed), "acme/rules:x.md: run `brief trust /cache/1a2b/x.md`");
+    }
+}
