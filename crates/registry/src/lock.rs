@@ -59,6 +59,8 @@ pub struct LockedItem {
     pub sha256: String,
     /// The bundles that brought it.
     pub bundles: Vec<String>,
+    /// The clients that it is for, where one of them has no copy of its own and reads another one's.
+    pub clients: Vec<String>,
     /// The files that were written.
     pub files: BTreeMap<String, LockedFile>,
 }
@@ -130,6 +132,8 @@ struct RawItem {
     sha256: String,
     #[serde(default)]
     bundles: Vec<String>,
+    #[serde(default)]
+    clients: Vec<String>,
     #[serde(default)]
     files: Vec<String>,
 }
@@ -208,6 +212,7 @@ impl Lock {
             optional(&mut text, "version", item.version.as_deref());
             field(&mut text, "sha256", &item.sha256);
             lines(&mut text, "bundles", item.bundles.iter().map(|name| quoted(name)));
+            lines(&mut text, "clients", item.clients.iter().map(|name| quoted(name)));
             let files = item.files.iter().map(|(path, file)| {
                 let program = if file.program { " program" } else { "" };
                 quoted(&format!("{path} {}{program}", file.sha256))
@@ -344,6 +349,7 @@ impl RawItem {
             version: self.version,
             sha256: self.sha256,
             bundles: self.bundles,
+            clients: self.clients,
             files,
         };
         Ok((ItemId { kind, name: self.name }, item))
@@ -445,6 +451,7 @@ mod tests {
             version: Some("1.0.0".to_owned()),
             sha256: sha('a'),
             bundles: vec!["base".to_owned()],
+            clients: vec!["claude".to_owned(), "copilot".to_owned()],
             files: BTreeMap::from([
                 (".claude/skills/a/SKILL.md".to_owned(), file('b', false)),
                 (".claude/skills/a/with space \"x\".sh".to_owned(), file('c', true)),

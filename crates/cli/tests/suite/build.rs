@@ -298,16 +298,48 @@ fn a_wrong_configuration_is_a_wrong_call() {
 fn a_configuration_is_obeyed() {
     let registry = registry().with_file(
         "brief.toml",
-        "[build]\nout = \"built\"\nclients = [\"copilot\"]\n[clients.copilot.tools]\nbash = \"execute\"\n",
+        "[build]\nout = \"built\"\nclients = [\"copilot\"]\n[clients.copilot.tools]\nbash = \"runner\"\n",
     );
     build(&registry, &[]);
     assert!(!registry.path().join("dist").exists());
-    assert!(registry.read("built/.github/agents/judge.agent.md").contains("tools:\n  - execute\n"));
+    assert!(registry.read("built/.github/agents/judge.agent.md").contains("tools:\n  - runner\n"));
     assert!(!registry.path().join("built/.claude").exists());
     registry.write("brief.toml", "[build]\nout = \"built\"\nclients = [\"copilot\"]\n");
     let output = build(&registry, &[]);
     assert!(output.stderr.contains("1 updated, 5 unchanged"), "{output}");
-    assert!(registry.read("built/.github/agents/judge.agent.md").contains("tools:\n  - shell\n"));
+    assert!(registry.read("built/.github/agents/judge.agent.md").contains("tools:\n  - execute\n"));
+}
+
+/// G13: the values of the document's tables, for one client or for all.
+#[test]
+fn the_values_of_the_document_can_be_chosen() {
+    let registry = registry().with_file("brief.toml", "[clients.copilot]\nprofile = \"format\"\n");
+    build(&registry, &[]);
+    let (copilot, opencode) =
+        ("dist/.github/agents/judge.agent.md", "dist/.opencode/agents/judge.md");
+    assert!(registry.read(copilot).contains("model: claude-sonnet-4.6\ntools:\n  - shell\n"));
+    assert!(registry.read(opencode).contains("permission:\n  \"*\": deny\n  bash: allow\n"));
+    registry.write("brief.toml", "[build]\nprofile = \"format\"\n");
+    build(&registry, &[]);
+    assert!(registry.read(opencode).contains("permission:\n  bash: allow\n"));
+    registry.write("brief.toml", "[build]\nprofile = \"formal\"\n");
+    let output = registry.run(&["build"]);
+    assert_eq!(output.code, Some(2), "{output}");
+    assert!(output.stdout.contains("profile"), "{output}");
+}
+
+/// K34: a rule for some files is always there in opencode, and that is said.
+#[test]
+fn a_scope_that_a_client_does_not_have_is_told() {
+    let rule = "---\nschema: 1\nname: api\ndescription: For the api\nlicense: MIT\nscope:\n  paths: [\"src/**\"]\n\
+                ---\n\n## Api\n\nText.\n";
+    let registry = project().with_file("rules/api/RULE.md", rule);
+    let output = registry.run(&["build"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert_eq!(output.stdout.matches("portable/scope-dropped").count(), 1, "{output}");
+    assert!(output.stdout.contains("opencode loads it for all"), "{output}");
+    let output = registry.run(&["build", "--client", "claude", "--out", "other"]);
+    assert!(!output.stdout.contains("scope-dropped"), "{output}");
 }
 
 /// N01: a client of the project's own; what is built for it is no source.
@@ -327,8 +359,9 @@ fn a_client_of_the_project_is_built_for() {
 /// N52: what a client does not get is said when it is compiled.
 #[test]
 fn dropped_capabilities_are_told() {
-    let registry =
-        project().with_file("agents/judge/AGENT.md", AGENT.replace("[bash]", "[bash, read]"));
+    let registry = project()
+        .with_file("agents/judge/AGENT.md", AGENT.replace("[bash]", "[bash, read]"))
+        .with_file("brief.toml", "[build]\nprofile = \"format\"\n");
     insta::assert_snapshot!(registry.run(&["build"]), @"
     warning[portable/capability-dropped]: the agent `judge` loses `read` for copilot, which has no name for it
      --> agents/judge/AGENT.md:6:15
@@ -413,7 +446,9 @@ fn a_skill_that_is_the_same_for_several_clients_can_be_written_once() {
     let exists = |path: &str| project.path().join("dist").join(path).is_file();
     assert!(exists(".claude/skills/same/SKILL.md") && exists(".claude/skills/same/x.txt"));
     assert!(!exists(".github/skills/same/SKILL.md") && !exists(".agents/skills/same/SKILL.md"));
-    assert!(exists(".claude/skills/own/SKILL.md") && exists(".github/skills/own/SKILL.md"));
+    // Copilot and opencode get the same words, and both of them read `.agents`.
+    assert!(exists(".claude/skills/own/SKILL.md") && exists(".agents/skills/own/SKILL.md"));
+    assert!(!exists(".github/skills/own/SKILL.md"));
     project.write("brief.toml", "[build]\nlayout = \"separate\"\n");
     assert_eq!(project.run(&["build"]).code, Some(0));
     assert!(exists(".github/skills/same/SKILL.md") && exists(".agents/skills/same/x.txt"));

@@ -47,7 +47,7 @@ impl Clients {
     ) -> Result<Clients, Vec<Diagnostic>> {
         let (profiles, mut settings, servers) = match configuration {
             Some(source) => {
-                let profiles = Profiles::with_overrides(source)?;
+                let profiles = Profiles::with_overrides(source, section)?;
                 let settings = Settings::read_section(section, source, &profiles);
                 let servers = mcp::read(source, &profiles.ids());
                 match (settings, servers) {

@@ -5,7 +5,7 @@ use brief_syntax::Diagnostic;
 use brief_syntax::yaml::{Node, Value as Read};
 
 use crate::profile::{
-    AgentSkills, Constant, FieldValue, From, Layout, License, Shape, UnknownFields, When,
+    AgentSkills, Constant, FieldValue, From, Layout, License, Shape, UnknownFields, Unnamed, When,
 };
 
 use super::Compiler;
@@ -58,12 +58,19 @@ impl Compiler<'_> {
             From::Name => Some(Value::text(self.item.name())),
             From::Description => Some(Value::text(self.item.description().trim())),
             From::Mode => Some(Value::text(self.item.mode().as_str())),
+            From::Model if self.is_omitted("model") => None,
             From::Model => self.model(diagnostics),
+            From::Tools if self.is_omitted("tools") => None,
             From::Tools => Some(shaped(&self.tools(diagnostics), shape)),
             From::ScopePaths => list(&self.item.scope_paths(), shape),
             From::PreloadSkills => list(&self.item.preload_skills(), shape),
         };
         found.or_else(|| default.as_deref().map(Value::text))
+    }
+
+    /// Returns whether a field stays away because the item does not name it (ruling P4).
+    fn is_omitted(&self, field: &str) -> bool {
+        self.profile.unnamed == Unnamed::Omit && self.item.document().field(field).is_none()
     }
 
     /// §3.4: the aliases mean something to every client; other names are handed on.
@@ -174,10 +181,20 @@ fn list(parts: &[&str], shape: Shape) -> Option<Value> {
 fn shaped(parts: &[&str], shape: Shape) -> Value {
     match shape {
         Shape::Text | Shape::Comma => Value::text(parts.join(",")),
+        Shape::Bare => {
+            let text = parts.join(",");
+            // What would end the line, or be a comment, is quoted all the same.
+            let is_plain = !text.is_empty()
+                && text.trim() == text
+                && !text.chars().any(char::is_control)
+                && !text.contains(" #");
+            if is_plain { Value::Bare(text) } else { Value::text(text) }
+        }
         Shape::List => Value::List(parts.iter().map(|&part| Value::text(part)).collect()),
-        Shape::AllowMap => {
+        Shape::AllowMap | Shape::OnlyMap => {
             let allow = |part: &&str| (Value::text(*part), Value::text("allow"));
-            Value::Map(parts.iter().map(allow).collect())
+            let others = (shape == Shape::OnlyMap).then(|| (Value::text("*"), Value::text("deny")));
+            Value::Map(others.into_iter().chain(parts.iter().map(allow)).collect())
         }
     }
 }

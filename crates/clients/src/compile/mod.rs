@@ -14,9 +14,10 @@ mod tests;
 mod yaml;
 
 use brief_dialects::portable::{Item, Kind};
+use brief_syntax::yaml::Node;
 use brief_syntax::{Diagnostic, Span};
 
-use crate::profile::{Options, Profile, Sharing};
+use crate::profile::{FieldValue, From, Layout, Options, Profile, Sharing, When};
 
 use body::Bodies;
 
@@ -68,14 +69,22 @@ struct Output {
     /// The directory of what lies beside it.
     files: String,
     text: String,
+    /// What counts of it when it is compared; `None` for one that is only for its client.
+    ///
+    /// All of a skill. Of a rule the body, because each client has other fields: Copilot CLI 1.0.102
+    /// (seen on 2026-11-16) reads `paths` of Claude Code's rules as it reads its own `applyTo`.
+    says: Option<String>,
     /// Other places where the client finds the file, too.
     also_read: Vec<String>,
 }
 
 impl Output {
-    /// Returns whether the client finds this very text where another one's was put.
+    /// Returns whether the client finds this very item where another one's was put.
     fn is_found_at(&self, other: &Output) -> bool {
-        self.text == other.text && (self.path == other.path || self.also_read.contains(&other.path))
+        self.path == other.path
+            || self.says.is_some()
+                && self.says == other.says
+                && self.also_read.contains(&other.path)
     }
 }
 
@@ -113,6 +122,7 @@ impl Compiler<'_> {
         let files = layout.files_in(scope).map(|files| files.fill(name));
         let files = files.unwrap_or_else(|| directory.to_owned());
         let header = self.front_matter(layout, diagnostics);
+        self.check_scope(layout, diagnostics);
         let place = body::Place { path: &path, directory, files: &files };
         let body = self.body(&place, bodies, diagnostics);
         if let Some(most) = layout.most_characters {
@@ -120,7 +130,36 @@ impl Compiler<'_> {
         }
         let text = format!("---\n{header}---\n{body}");
         let also_read = layout.also_read_in(scope).iter().map(|place| place.fill(name)).collect();
-        Some(Output { path, files, text, also_read })
+        let says = match self.item.kind() {
+            Kind::Rule => {
+                let is_plain = self.item.passthrough(self.profile.id()).is_none();
+                is_plain.then_some(body)
+            }
+            _ => Some(text.clone()),
+        };
+        Some(Output { path, files, text, says, also_read })
+    }
+
+    /// Says that a rule for some files is always there for a client that cannot tell (§3.2).
+    fn check_scope(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) {
+        let reads_scope = layout.fields.iter().any(|rule| {
+            matches!(rule.value, FieldValue::Item { from: From::ScopePaths, .. })
+                || rule.when != When::Always
+        });
+        if reads_scope || self.item.scope_paths().is_empty() {
+            return;
+        }
+        let span = self.item.document().field("scope").map(Node::span).unwrap_or_default();
+        let message = format!(
+            "the rule `{}` is for some files, and {} loads it for all: its rules have no scope",
+            self.item.name(),
+            self.profile.name()
+        );
+        let help = format!(
+            "say in the text which files it is about, or leave {} out with `audience`",
+            self.profile.id()
+        );
+        diagnostics.push(self.warning("portable/scope-dropped", span, message).with_help(help));
     }
 
     fn check_length(&self, body: &str, most: usize, diagnostics: &mut Vec<Diagnostic>) {

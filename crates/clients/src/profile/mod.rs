@@ -42,6 +42,28 @@ pub struct Profile {
     pub(crate) tools: BTreeMap<String, String>,
     /// What the client calls each model.
     pub(crate) models: BTreeMap<String, String>,
+    /// What is written of a model and tools that an agent does not name.
+    pub(crate) unnamed: Unnamed,
+}
+
+/// Which values a client's outputs have, where the client and the document differ (ruling G13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Variant {
+    /// Those that the client was seen to understand.
+    #[default]
+    Client,
+    /// Those of the document's tables.
+    Format,
+}
+
+/// What is written of a model and tools that an agent does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unnamed {
+    /// Nothing: the client decides (ruling P4).
+    #[default]
+    Omit,
+    /// The default model of the document, and every tool that the client has (§3.4).
+    Default,
 }
 
 impl Profile {
@@ -256,13 +278,19 @@ pub enum Shape {
     List,
     /// One text, with `,` and no blank between the parts.
     Comma,
+    /// The same without quotation marks, whatever YAML says: Cursor takes `globs` as they stand, and those
+    /// in quotation marks match nothing (3.17, reported by several users).
+    Bare,
     /// A mapping of each part to `allow`.
     AllowMap,
+    /// The same, after `"*": deny`: nothing else is allowed.
+    OnlyMap,
 }
 
 impl Shape {
     /// All shapes.
-    pub const ALL: [Shape; 4] = [Shape::Text, Shape::List, Shape::Comma, Shape::AllowMap];
+    pub const ALL: [Shape; 6] =
+        [Shape::Text, Shape::List, Shape::Comma, Shape::Bare, Shape::AllowMap, Shape::OnlyMap];
 
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
@@ -270,7 +298,9 @@ impl Shape {
             Shape::Text => "text",
             Shape::List => "list",
             Shape::Comma => "comma",
+            Shape::Bare => "bare",
             Shape::AllowMap => "allow-map",
+            Shape::OnlyMap => "only-map",
         }
     }
 }
@@ -303,17 +333,23 @@ const BUILTIN: [(&str, &str); 3] = [
 impl Profiles {
     /// Returns the clients that we know.
     pub fn builtin() -> Profiles {
-        let drafts = builtin_drafts();
+        let drafts = builtin_drafts(&|_| Variant::Client);
         let list = drafts.into_iter().filter_map(|draft| draft.finish(&mut Vec::new())).collect();
         Profiles { list }
     }
 
-    /// Returns the clients that we know with what a project's `brief.toml` changes and adds.
+    /// Returns the clients that we know with what a project's `brief.toml` changes and adds, for what
+    /// `section` wants.
     ///
     /// Everything that is wrong with it is reported, not only the first thing.
-    pub fn with_overrides(configuration: &Arc<Source>) -> Result<Profiles, Vec<Diagnostic>> {
+    pub fn with_overrides(
+        configuration: &Arc<Source>,
+        section: Section,
+    ) -> Result<Profiles, Vec<Diagnostic>> {
         let mut diagnostics = Vec::new();
-        let drafts = read::with_overrides(builtin_drafts(), configuration, &mut diagnostics);
+        let variant = |client: &str| read::variant_of(configuration, section.as_str(), client);
+        let drafts = builtin_drafts(&variant);
+        let drafts = read::with_overrides(drafts, configuration, &mut diagnostics);
         let list: Vec<Profile> =
             drafts.into_iter().filter_map(|draft| draft.finish(&mut diagnostics)).collect();
         if diagnostics.is_empty() { Ok(Profiles { list }) } else { Err(diagnostics) }
@@ -336,10 +372,10 @@ impl Profiles {
 }
 
 /// What our own files say. A test holds that nothing is wrong with them.
-fn builtin_drafts() -> Vec<read::Draft> {
+fn builtin_drafts(variant: &dyn Fn(&str) -> Variant) -> Vec<read::Draft> {
     let files = BUILTIN.into_iter().map(|(name, text)| {
         let source = Arc::new(Source::new(Path::new("profiles").join(name), text));
-        read::builtin(&source, &mut Vec::new())
+        read::builtin(&source, variant, &mut Vec::new())
     });
     files.collect()
 }

@@ -9,7 +9,7 @@ use toml_edit::Item;
 
 use super::{
     Bridge, Constant, FieldRule, FieldValue, From, Home, Layout, Listing, Profile, Shape, Template,
-    UnknownFields, When, shared,
+    UnknownFields, Unnamed, Variant, When, shared,
 };
 use brief_dialects::portable::toml::{self, Entry, Problem, Table};
 
@@ -24,6 +24,7 @@ pub(super) struct Draft {
     bridge: Option<Bridge>,
     tools: BTreeMap<String, String>,
     models: BTreeMap<String, String>,
+    unnamed: Unnamed,
     /// Where the client was last spoken of, to say what is missing.
     source: Arc<Source>,
     span: Span,
@@ -63,8 +64,22 @@ const TAKEN: [&str; 12] = [
     "items",
 ];
 
-const CLIENT_KEYS: [&str; 9] =
-    ["name", "rule", "skill", "agent", "bridge", "tools", "models", "signs", "home-signs"];
+const CLIENT_KEYS: [&str; 11] = [
+    "name",
+    "profile",
+    "rule",
+    "skill",
+    "agent",
+    "bridge",
+    "tools",
+    "models",
+    "unnamed",
+    "signs",
+    "home-signs",
+];
+
+/// The word for what a client does, and the one for what the document says about it.
+const VARIANTS: [(&str, Variant); 2] = [("client", Variant::Client), ("format", Variant::Format)];
 const LAYOUT_KEYS: [&str; 10] = [
     "path",
     "files",
@@ -79,8 +94,12 @@ const LAYOUT_KEYS: [&str; 10] = [
 ];
 const FIELD_KEYS: [&str; 6] = ["key", "from", "as", "default", "value", "when"];
 
-/// Reads one of our own files.
-pub(super) fn builtin(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Draft {
+/// Reads one of our own files; `variant` tells which values a client gets, by its name.
+pub(super) fn builtin(
+    source: &Arc<Source>,
+    variant: &dyn Fn(&str) -> Variant,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Draft {
     let mut draft = Draft::new(String::new(), source, Span::default());
     if let Some(document) = toml::parse(source, diagnostics) {
         let top = Table { source, content: document.as_table(), prefix: "" };
@@ -90,11 +109,36 @@ pub(super) fn builtin(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -
                     Ok(id) => id.clone_into(&mut draft.id),
                     Err(problem) => diagnostics.push(*problem),
                 },
+                // It stands last in the file, so it changes what was said before.
+                "format" if variant(&draft.id) == Variant::Client => {}
+                "format" => match entry.table() {
+                    Ok(table) => table.entries().for_each(|entry| draft.set(&entry, diagnostics)),
+                    Err(problem) => diagnostics.push(*problem),
+                },
                 _ => draft.set(&entry, diagnostics),
             }
         }
     }
     draft
+}
+
+/// Returns the values that a project wants for a client: its own word, else that of the section, else
+/// those of the client. What is wrong with the words is reported where the rest is read.
+pub(super) fn variant_of(source: &Arc<Source>, section: &str, client: &str) -> Variant {
+    let Some(document) = toml::parse(source, &mut Vec::new()) else { return Variant::Client };
+    let word = |table: Option<&Item>| {
+        let word = table?.as_table_like()?.get("profile")?.as_str()?;
+        VARIANTS.into_iter().find(|(known, _)| *known == word).map(|(_, variant)| variant)
+    };
+    let clients = document.get("clients").and_then(Item::as_table_like);
+    word(clients.and_then(|clients| clients.get(client)))
+        .or_else(|| word(document.get(section)))
+        .unwrap_or_default()
+}
+
+/// Reads the word for the values that are wanted.
+pub(super) fn variant(entry: &Entry<'_>) -> Result<Variant, Problem> {
+    entry.word(&VARIANTS)
 }
 
 /// Applies `[clients]` of a project's configuration.
@@ -165,6 +209,7 @@ impl Draft {
             bridge: None,
             tools,
             models,
+            unnamed: Unnamed::default(),
             source,
             span,
         }
@@ -173,6 +218,12 @@ impl Draft {
     fn set(&mut self, entry: &Entry<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let outcome = match entry.key {
             "name" => entry.text().map(|name| self.name = Some(name.to_owned())),
+            // It was looked at before everything else.
+            "profile" => variant(entry).map(|_| ()),
+            "unnamed" => {
+                let words = [("omit", Unnamed::Omit), ("default", Unnamed::Default)];
+                entry.word(&words).map(|unnamed| self.unnamed = unnamed)
+            }
             "tools" => {
                 let known = CAPABILITIES.map(|capability| capability.0);
                 set_names(&mut self.tools, entry, Some(&known), diagnostics)
@@ -237,8 +288,9 @@ impl Draft {
 
     /// Ends the reading: what a client must have is there, or reported.
     pub(super) fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Option<Profile> {
-        let Draft { id, name, layouts, signs, home_signs, bridge, tools, models, source, span } =
+        let Draft { id, name, layouts, signs, home_signs, bridge, tools, models, unnamed, .. } =
             self;
+        let (source, span) = (self.source, self.span);
         let before = diagnostics.len();
         let mut missing = |what: String, help: &str| {
             let message = format!("the client `{id}` lacks {what}");
@@ -266,7 +318,19 @@ impl Draft {
         }
         let [rule, skill, agent] = finished;
         let name = name.unwrap_or_else(|| id.clone());
-        Some(Profile { id, name, rule, skill, agent, signs, home_signs, bridge, tools, models })
+        Some(Profile {
+            id,
+            name,
+            rule,
+            skill,
+            agent,
+            signs,
+            home_signs,
+            bridge,
+            tools,
+            models,
+            unnamed,
+        })
     }
 }
 
@@ -414,7 +478,10 @@ fn field(kind: Kind, table: Table<'_>, whole: &Entry<'_>) -> Result<FieldRule, P
             let shape = shape.unwrap_or(usual);
             if from.is_list() == (shape == Shape::Text) {
                 let problem = format!("`{}` cannot be `{}`", from.as_str(), shape.as_str());
-                return Err(last.wrong(&problem, "a list is `list`, `comma` or `allow-map`"));
+                return Err(last.wrong(
+                    &problem,
+                    "a list is `list`, `comma`, `bare`, `allow-map` or `only-map`",
+                ));
             }
             FieldValue::Item { from, shape, default }
         }

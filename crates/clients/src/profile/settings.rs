@@ -118,7 +118,8 @@ pub struct Settings {
 }
 
 /// The keys of all sections; `out` is for `[build]` alone.
-pub(super) const KEYS: [&str; 6] = ["out", "clients", "h1", "license", "agent-skills", "layout"];
+pub(super) const KEYS: [&str; 7] =
+    ["out", "clients", "h1", "license", "agent-skills", "layout", "profile"];
 
 impl Settings {
     /// Reads `[build]` of a project's `brief.toml`.
@@ -171,6 +172,8 @@ impl Settings {
         match entry.key {
             "out" if section == Section::Build => self.out = Some(out(entry)?),
             "clients" => self.clients = Some(clients(entry, profiles)?),
+            // It is in the profiles already.
+            "profile" => drop(super::read::variant(entry)?),
             "h1" => {
                 let words = [("name", FirstHeading::Name), ("never", FirstHeading::Never)];
                 self.options.first_heading = entry.word(&words)?;

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use brief_syntax::Source;
 
-use super::{BUILTIN, read};
+use super::{BUILTIN, Variant, read};
 
 /// What is wrong with our own files would otherwise be passed over.
 #[test]
 fn nothing_is_wrong_with_our_own_files() {
-    for (name, text) in BUILTIN {
+    let both =
+        BUILTIN.into_iter().flat_map(|file| [Variant::Client, Variant::Format].map(|v| (file, v)));
+    for ((name, text), variant) in both {
         let mut diagnostics = Vec::new();
         let source = Arc::new(Source::new(name, text));
-        let profile = read::builtin(&source, &mut diagnostics).finish(&mut diagnostics);
+        let draft = read::builtin(&source, &|_| variant, &mut diagnostics);
+        let profile = draft.finish(&mut diagnostics);
         assert_eq!(diagnostics, [], "{name}");
         let profile = profile.unwrap();
         assert_eq!(format!("{}.toml", profile.id()), name);

@@ -3,7 +3,7 @@
 
 use brief_clients::compile::Content;
 
-use crate::Shop;
+use crate::{BY_THE_DOCUMENT, Shop};
 
 /// A.1
 const LICENSE_AWARENESS: &str = r#"---
@@ -126,7 +126,8 @@ description: Use when writing or modifying API handler files to ensure consisten
         shop.text(".agents/rules/api-conventions/RULE.md"),
         format!("---\n{fields}---\n{body}")
     );
-    assert_eq!(shop.losses(), []);
+    let losses: Vec<&str> = shop.losses().iter().map(|(code, _)| *code).collect();
+    assert_eq!(losses, ["portable/scope-dropped"], "K34: opencode has no scopes");
 }
 
 /// A.3: a skill with a part for one client, and a file beside it.
@@ -233,10 +234,11 @@ You are a security-focused code reviewer. When invoked:
 2. Scan for hardcoded secrets, tokens, API keys, or credentials.
 "#;
 
-/// A.4: an agent. Copilot has a name for one of its four tools, and the others are told.
+/// A.4 by the tables of the document: Copilot has a name for one of its four tools, and the others are told.
 #[test]
 fn an_agent() {
-    let shop = Shop::new(&[("agents/security-reviewer/AGENT.md", REVIEWER)]);
+    let files = [("agents/security-reviewer/AGENT.md", REVIEWER)];
+    let shop = Shop::configured(BY_THE_DOCUMENT, &files);
     let body = "
 # security-reviewer
 

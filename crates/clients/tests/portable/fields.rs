@@ -1,6 +1,6 @@
 //! Front matter: §3, §4 and appendix B of the document.
 
-use crate::{AGENT, RULE, SKILL, Shop, agent, document, rule, skill};
+use crate::{AGENT, RULE, SKILL, Shop, agent, agent_by_the_document, document, rule, skill};
 
 /// I16: `name` and `description` are on every output; what is for nobody is on none.
 #[test]
@@ -97,7 +97,7 @@ fn a_model_has_each_clients_name() {
         ("model: openai/gpt-5\n", ["openai/gpt-5"; 3]),
     ] {
         for (path, name) in paths.iter().zip(names) {
-            let header = agent(fields).header(path);
+            let header = agent_by_the_document(fields).header(path);
             assert!(header.contains(&format!("model: {name}\n")), "{header}");
         }
     }
@@ -106,7 +106,7 @@ fn a_model_has_each_clients_name() {
 /// N35: without a list, everything that the client has.
 #[test]
 fn without_a_list_an_agent_has_all_tools_of_the_client() {
-    let shop = agent("");
+    let shop = agent_by_the_document("");
     assert!(shop.header(AGENT).ends_with(
         "tools:\n  - Read\n  - Write\n  - Edit\n  - Bash\n  - Grep\n  - Glob\n  - WebFetch\n  - WebSearch\n"
     ));
@@ -125,13 +125,54 @@ fn an_empty_list_of_tools_stays_empty() {
     let shop = agent("tools: []\n");
     assert!(shop.header(AGENT).ends_with("tools: []\n"));
     assert!(shop.header(".github/agents/x.agent.md").ends_with("tools: []\n"));
+    assert!(shop.header(".opencode/agents/x.md").ends_with("permission:\n  \"*\": deny\n"));
+    let shop = agent_by_the_document("tools: []\n");
     assert!(shop.header(".opencode/agents/x.md").ends_with("permission: {}\n"));
+}
+
+/// K32, ruling P4: what the source does not name is the client's to decide.
+#[test]
+fn a_model_and_tools_that_nobody_names_are_not_written() {
+    let shop = agent("");
+    for path in [AGENT, ".github/agents/x.agent.md", ".opencode/agents/x.md"] {
+        let header = shop.header(path);
+        for key in ["model", "tools", "permission"] {
+            assert!(!header.contains(key), "{path}: {header}");
+        }
+    }
+    let named = agent("model: opus\n");
+    assert!(named.header(".opencode/agents/x.md").contains("model: anthropic/claude-opus-5\n"));
+}
+
+/// U32, K30: the names that Copilot has for tools, each once.
+#[test]
+fn copilot_gets_the_names_that_it_knows() {
+    let tools = "tools: [read, write, edit, bash, grep, glob, web-fetch, web-search]\n";
+    let shop = agent(tools);
+    let header = shop.header(".github/agents/x.agent.md");
+    assert!(
+        header.ends_with("tools:\n  - read\n  - edit\n  - execute\n  - search\n  - web\n"),
+        "{header}"
+    );
+    assert_eq!(shop.losses(), [], "every capability has a name in every client");
+    let header = agent("tools: [read, grep]\n").header(".github/agents/x.agent.md");
+    assert!(header.ends_with("tools:\n  - read\n  - search\n"), "{header}");
+}
+
+/// K31: opencode allows what nobody denies, so everything is denied first.
+#[test]
+fn opencode_gets_the_named_tools_and_no_others() {
+    let header = agent("tools: [read, web-fetch]\n").header(".opencode/agents/x.md");
+    assert!(
+        header.ends_with("permission:\n  \"*\": deny\n  read: allow\n  webfetch: allow\n"),
+        "{header}"
+    );
 }
 
 /// R12, I11: when nothing is left, the list is empty and not absent, which would mean everything.
 #[test]
 fn when_all_tools_are_dropped_the_list_is_empty() {
-    let shop = agent("tools: [read, grep]\n");
+    let shop = agent_by_the_document("tools: [read, grep]\n");
     let header = shop.header(".github/agents/x.agent.md");
     assert!(header.ends_with("tools: []\n"), "{header}");
     assert_eq!(shop.losses().len(), 2);
@@ -140,7 +181,7 @@ fn when_all_tools_are_dropped_the_list_is_empty() {
 /// N52: one warning for each capability that a client does not get.
 #[test]
 fn each_dropped_capability_is_told_once() {
-    let losses = agent("tools: [web-fetch, web-search, read, read]\n").losses();
+    let losses = agent_by_the_document("tools: [web-fetch, web-search, read, read]\n").losses();
     let messages: Vec<&str> = losses.iter().map(|(_, message)| message.as_str()).collect();
     assert_eq!(
         messages,
@@ -159,7 +200,7 @@ fn tools_keep_the_authors_order_and_stand_once() {
     let shop = agent("tools: [edit, write, bash, read]\n");
     assert!(shop.header(AGENT).ends_with("tools:\n  - Edit\n  - Write\n  - Bash\n  - Read\n"));
     let opencode = shop.header(".opencode/agents/x.md");
-    assert!(opencode.ends_with("permission:\n  edit: allow\n  bash: allow\n  read: allow\n"));
+    assert!(opencode.ends_with("  edit: allow\n  bash: allow\n  read: allow\n"));
     assert!(!opencode.contains("tools"));
 }
 
@@ -191,7 +232,7 @@ fn a_block_is_merged_deeply() {
     let shop = agent(fields);
     assert_eq!(
         shop.header(".opencode/agents/x.md"),
-        "name: x\ndescription: Own\nmode: subagent\nmodel: anthropic/claude-sonnet-5\npermission:\n  \
+        "name: x\ndescription: Own\nmode: subagent\npermission:\n  \"*\": deny\n  \
          bash: ask\n  webfetch: allow\nzeta: 1\nalpha:\n  - 1\n"
     );
     assert!(shop.header(AGENT).ends_with("tools:\n  - Task\n"));

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_clients::compile::{Compiled, Content, compile_for};
-use brief_clients::profile::{Options, Profile, Profiles, Settings};
+use brief_clients::profile::{Options, Profile, Profiles, Section, Settings};
 use brief_dialects::portable::{self, Registry};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Root, Source};
@@ -33,7 +33,7 @@ impl Shop {
     /// A registry of these files with a `brief.toml`.
     fn configured(configuration: &str, files: &[(&str, &str)]) -> Shop {
         let source = Arc::new(Source::new("/r/brief.toml", configuration));
-        let profiles = Profiles::with_overrides(&source).unwrap();
+        let profiles = Profiles::with_overrides(&source, Section::Build).unwrap();
         let options = Settings::read(&source, &profiles).unwrap().options;
         let mut system = MemorySystem::new("/r");
         for (path, content) in files {
@@ -104,6 +104,15 @@ fn skill(fields: &str, body: &str) -> Shop {
 /// An agent `x` with more fields and a body.
 fn agent(fields: &str) -> Shop {
     Shop::new(&[("agents/x/AGENT.md", &document(fields, "## You\n"))])
+}
+
+/// What makes outputs those of the document's tables, where a client does otherwise (ruling G13).
+const BY_THE_DOCUMENT: &str = "[build]\nprofile = \"format\"\n";
+
+/// An agent `x` with more fields, as the document's tables have it.
+fn agent_by_the_document(fields: &str) -> Shop {
+    let source = document(fields, "## You\n");
+    Shop::configured(BY_THE_DOCUMENT, &[("agents/x/AGENT.md", &source)])
 }
 
 fn document(fields: &str, body: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brief_clients::profile::{Profiles, Settings};
+use brief_clients::profile::{Profiles, Section, Settings};
 use brief_dialects::portable::{CAPABILITIES, CLIENTS, Kind, MODEL_ALIASES, config};
 use brief_syntax::Source;
 
@@ -17,7 +17,7 @@ fn our_profiles_are_the_documents_clients() {
         assert!(Kind::ALL.into_iter().all(|kind| profile.layout(kind).is_some()));
     }
     let source = Arc::new(Source::new("brief.toml", ""));
-    assert_eq!(Profiles::with_overrides(&source).unwrap(), profiles);
+    assert_eq!(Profiles::with_overrides(&source, Section::Build).unwrap(), profiles);
     assert_eq!((CAPABILITIES.len(), MODEL_ALIASES.len()), (8, 3));
 }
 
@@ -47,7 +47,7 @@ path = ".cursor/rules/{name}.mdc"
 files = ".agents/rules/{name}"
 fields = [
   { key = "description", from = "description" },
-  { key = "globs", from = "scope.paths", as = "comma" },
+  { key = "globs", from = "scope.paths", as = "bare" },
   { key = "alwaysApply", value = false, when = "scoped" },
   { key = "alwaysApply", value = true, when = "unscoped" },
 ]
@@ -72,6 +72,15 @@ fn a_project_adds_a_client() {
     );
     assert!(shop.text(".cursor/rules/x.mdc").contains("alwaysApply: true\n---\n\n# x\n\n## Own\n"));
     assert_eq!(config::client_names(CURSOR.as_bytes()), ["cursor"], "lint knows it too");
+}
+
+/// U30: Cursor takes `globs` as they stand; in quotation marks they match nothing.
+#[test]
+fn globs_for_cursor_are_bare() {
+    let fields = "scope:\n  paths: [\"**/*.ts\", \"src/{a,b}/**\"]\n";
+    let shop = Shop::configured(CURSOR, &[("rules/x/RULE.md", &document(fields, "## A\n"))]);
+    let header = shop.header(".cursor/rules/x.mdc");
+    assert!(header.contains("\nglobs: **/*.ts,src/{a,b}/**\n"), "{header}");
 }
 
 /// A client that has no agents gets none.
@@ -124,7 +133,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
     ];
     for (text, place, message) in cases {
         let source = Arc::new(Source::new("brief.toml", text));
-        let problems = Profiles::with_overrides(&source).unwrap_err();
+        let problems = Profiles::with_overrides(&source, Section::Build).unwrap_err();
         let problem = problems.iter().find(|found| found.message.contains(message));
         let problem = problem.unwrap_or_else(|| panic!("{text}: {problems:?}"));
         let position = problem.position();

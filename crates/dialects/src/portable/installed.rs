@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::CLIENTS;
 use super::locked::{LockProblem, LockedFiles, locked_files};
-use super::model::Kind;
+use super::model::{ItemId, Kind};
 use crate::native;
 
 /// The name of the lock.
@@ -52,6 +53,8 @@ pub struct InstalledItem {
     pub name: String,
     /// The copies, the one for everybody first.
     pub copies: Vec<ClientCopy>,
+    /// The clients that it is for, where one of them has no copy of its own and reads another one's.
+    pub shared_by: Vec<String>,
 }
 
 /// An item as one client gets it.
@@ -101,7 +104,7 @@ impl Installed {
 
     /// Adds what a lock says about the files below a directory.
     pub fn add(&mut self, directory: &Path, lock: &str) -> Result<(), LockProblem> {
-        for LockedFiles { kind, name, files } in locked_files(lock)? {
+        for LockedFiles { kind, name, clients: shared_by, files } in locked_files(lock)? {
             let index = self.items.len();
             let mut copies: Vec<(usize, ClientCopy)> = Vec::new();
             let mut beside = Vec::new();
@@ -120,7 +123,7 @@ impl Installed {
                 self.files.insert(copy.path.clone(), (index, Some(place)));
             }
             self.files.extend(beside.into_iter().map(|path| (path, (index, None))));
-            self.items.push(InstalledItem { kind, name, copies });
+            self.items.push(InstalledItem { kind, name, copies, shared_by });
         }
         Ok(())
     }
@@ -137,12 +140,21 @@ impl InstalledItem {
         let mut there = self.copies.iter().filter(|copy| is_there(&copy.path));
         let Some(client) = client else { return there.next() };
         let there: Vec<&ClientCopy> = there.collect();
-        let own = there.iter().find(|copy| copy.client == variant_of(client));
-        // Some clients read other clients' rules, which may not be for them.
-        let may_read = self.kind != Kind::Rule;
+        let variant = variant_of(client);
+        let own = there.iter().find(|copy| copy.client == variant);
+        // What a client of the document has no copy of is not for it, unless the lock says that it shares
+        // one. Nobody compiles for the others, but some of them read what is there.
+        let may_read =
+            !CLIENTS.contains(&variant) || self.shared_by.iter().any(|client| client == variant);
         let is_read = |copy: &&&ClientCopy| may_read && native::reads(client, &copy.slashed);
         own.or_else(|| there.iter().find(is_read)).copied()
     }
+}
+
+/// Returns whether a client has a copy of an item of its own among the files that were written for it.
+pub fn has_own_copy(id: &ItemId, client: &str, paths: &[&str]) -> bool {
+    let owner = |path: &&str| client_of(id.kind, &id.name, path).map(|(_, client)| client);
+    paths.iter().filter_map(owner).any(|owner| owner == variant_of(client))
 }
 
 /// Returns the name under which items are compiled for a client: programs that share their files share
@@ -189,10 +201,14 @@ mod tests {
     use super::*;
 
     fn installed(items: &[(&str, &str, &[&str])]) -> Installed {
+        shared(items, "")
+    }
+
+    fn shared(items: &[(&str, &str, &[&str])], clients: &str) -> Installed {
         let mut lock = "version = 1\n".to_owned();
         for (kind, name, files) in items {
             lock.push_str(&format!(
-                "\n[[item]]\nkind = \"{kind}\"\nname = \"{name}\"\nfiles = [\n"
+                "\n[[item]]\nkind = \"{kind}\"\nname = \"{name}\"\n{clients}files = [\n"
             ));
             files.iter().for_each(|file| lock.push_str(&format!("  \"{file} 0a\",\n")));
             lock.push_str("]\n");
@@ -255,15 +271,23 @@ mod tests {
         assert_eq!(chosen(&one, Some("opencode")), None, "`audience: [claude]`");
     }
 
-    /// With `layout = "shared"` a client reads the copy of another one.
+    /// With `layout = "shared"` a client reads the copy of another one, and the lock says so.
     #[test]
-    fn a_copy_that_a_client_reads_is_its_own() {
-        let skill = installed(&[("skill", "pdf", &[".claude/skills/pdf/SKILL.md"])]);
-        for client in ["claude", "copilot", "opencode"] {
-            let path = chosen(&skill, Some(client));
-            assert_eq!(path.as_deref(), Some(".claude/skills/pdf/SKILL.md"), "{client}");
+    fn a_copy_that_a_client_shares_is_its_own() {
+        for (kind, path, others) in [
+            ("skill", ".claude/skills/pdf/SKILL.md", ["copilot", "opencode"].as_slice()),
+            ("rule", ".claude/rules/pdf.md", &["copilot"]),
+        ] {
+            let items: &[(&str, &str, &[&str])] = &[(kind, "pdf", &[path])];
+            let clients =
+                format!("clients = [\n  \"claude\",\n  \"{}\",\n]\n", others.join("\",\n  \""));
+            let (alone, shared) = (installed(items), shared(items, &clients));
+            for client in others {
+                assert_eq!(chosen(&shared, Some(client)).as_deref(), Some(path), "{client}");
+                assert_eq!(chosen(&alone, Some(client)), None, "`audience: [claude]`");
+            }
+            assert_eq!(chosen(&shared, Some("codex")), None);
         }
-        assert_eq!(chosen(&skill, Some("codex")), None);
     }
 
     /// A client that only `brief.toml` knows has its own copy, too.

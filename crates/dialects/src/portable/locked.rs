@@ -20,6 +20,8 @@ pub struct LockedFiles {
     pub kind: Kind,
     /// Its name.
     pub name: String,
+    /// The clients that it is for, where they share copies.
+    pub clients: Vec<String>,
     /// The paths below the lock's directory, with `/`.
     pub files: Vec<String>,
 }
@@ -56,18 +58,20 @@ pub fn locked_files(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
 fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
     let mut items: Vec<LockedFiles> = Vec::new();
     let (mut is_item, mut has_version) = (false, false);
-    let (mut kind, mut name) = (None, None);
+    let (mut kind, mut name, mut clients) = (None, None, Vec::new());
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         match line {
             "" => {}
             "version = 1" if !has_version => has_version = true,
-            "[[item]]" => (is_item, kind, name) = (true, None, None),
+            "[[item]]" => (is_item, kind, name, clients) = (true, None, None, Vec::new()),
             "[[source]]" | "[[shared]]" => is_item = false,
+            "clients = [" if is_item => listed(&mut lines, |text| clients.push(text.to_owned()))?,
             "files = [" if is_item => {
                 let mut files = Vec::new();
                 listed(&mut lines, |text| files.push(path_of(text).to_owned()))?;
-                items.push(LockedFiles { kind: kind?, name: name.take()?, files });
+                let clients = std::mem::take(&mut clients);
+                items.push(LockedFiles { kind: kind?, name: name.take()?, clients, files });
             }
             _ if line.starts_with('#') => {}
             _ => {
@@ -79,7 +83,7 @@ fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
                         match key {
                             "kind" if is_item => kind = Some(Kind::from_name(value)?),
                             "name" if is_item => name = Some(value.to_owned()),
-                            "files" => return None,
+                            "clients" | "files" => return None,
                             _ => {}
                         }
                     }
@@ -154,10 +158,13 @@ fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
             let offset = table.iter().find_map(|(_, item)| item.span()).map(|span| span.start);
             return Err(invalid(offset, "an item has a `kind` and a `name`"));
         };
-        let files = table.get("files").and_then(Item::as_array).into_iter().flatten();
-        let files =
-            files.filter_map(toml_edit::Value::as_str).map(|entry| path_of(entry).to_owned());
-        items.push(LockedFiles { kind, name: name.to_owned(), files: files.collect() });
+        let texts = |key: &str| {
+            let list = table.get(key).and_then(Item::as_array).into_iter().flatten();
+            list.filter_map(toml_edit::Value::as_str).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let files = texts("files").iter().map(|entry| path_of(entry).to_owned()).collect();
+        let clients = texts("clients");
+        items.push(LockedFiles { kind, name: name.to_owned(), clients, files });
     }
     items.retain(|item| !item.files.is_empty());
     Ok(items)
@@ -170,22 +177,24 @@ mod tests {
     const LOCK: &str = "# A comment.\nversion = 1\n\n[[source]]\nname = \"acme\"\nbundles = [\n  \"base 1.0.0\",\n]\n\n\
                         [[item]]\nkind = \"skill\"\nname = \"pdf\"\nsource = \"acme\"\nfiles = [\n  \
                         \".claude/skills/pdf/SKILL.md 0a\",\n  \".claude/skills/pdf/run it.py 0b program\",\n]\n\n\
-                        [[item]]\nkind = \"rule\"\nname = \"go\"\nfiles = [\n  \".claude/rules/go.md 0c\",\n]\n\n\
+                        [[item]]\nkind = \"rule\"\nname = \"go\"\nclients = [\n  \"claude\",\n  \"copilot\",\n]\nfiles = [\n  \".claude/rules/go.md 0c\",\n]\n\n\
                         [[shared]]\npath = \"opencode.json\"\nentries = [\n  { list = \"instructions\", value = \"x\" },\n]\n";
 
     fn expected() -> Vec<LockedFiles> {
-        let item = |kind, name: &str, files: &[&str]| LockedFiles {
+        let item = |kind, name: &str, clients: &[&str], files: &[&str]| LockedFiles {
             kind,
             name: name.to_owned(),
+            clients: clients.iter().map(|&client| client.to_owned()).collect(),
             files: files.iter().map(|&path| path.to_owned()).collect(),
         };
         vec![
             item(
                 Kind::Skill,
                 "pdf",
+                &[],
                 &[".claude/skills/pdf/SKILL.md", ".claude/skills/pdf/run it.py"],
             ),
-            item(Kind::Rule, "go", &[".claude/rules/go.md"]),
+            item(Kind::Rule, "go", &["claude", "copilot"], &[".claude/rules/go.md"]),
         ]
     }
 

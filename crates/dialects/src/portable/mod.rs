@@ -24,7 +24,7 @@ pub mod toml;
 
 pub use check::check;
 pub use fields::name_problem;
-pub use installed::{ClientCopy, Installed, InstalledItem, OUTPUTS, Piece};
+pub use installed::{ClientCopy, Installed, InstalledItem, OUTPUTS, Piece, has_own_copy};
 pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, locked_files};
 pub use model::{
     Bundle, CAPABILITIES, Capability, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::portable::output::Compile;
-use brief_dialects::portable::{Item, ItemId};
+use brief_dialects::portable::{Item, ItemId, has_own_copy};
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
@@ -277,6 +277,12 @@ impl Run<'_> {
                 };
                 item.files = files.iter().map(file).collect();
             }
+            // Where every client has a copy, the paths tell.
+            let paths: Vec<&str> = item.files.keys().map(String::as_str).collect();
+            let has_copy = |client: &String| has_own_copy(id, client, &paths);
+            if item.clients.iter().all(has_copy) {
+                item.clients.clear();
+            }
         }
         // Servers are for the clients of the project, whatever else those get.
         let all = clients.iter().flatten().chain(self.request.clients);
@@ -347,6 +353,11 @@ impl Run<'_> {
             version: item.version().map(str::to_owned),
             sha256: content,
             bundles: selected.bundles.iter().cloned().collect(),
+            clients: clients
+                .into_iter()
+                .filter(|client| item.is_for(client))
+                .map(str::to_owned)
+                .collect(),
             files: BTreeMap::new(),
         }))
     }
