@@ -13,15 +13,17 @@ pub mod moment;
 pub mod native;
 pub mod portable;
 pub mod reach;
+mod repair;
 pub mod sensitive;
 pub mod structured;
 pub mod tasks;
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, System, Target, limits};
+use brief_syntax::{Diagnostic, Source, System, Target, limits};
 
 pub use answer::{
     Answer, Applied, Decision, Item, LeftOut, Level, Name, Origin, Owner, Reason, State,
@@ -142,6 +144,9 @@ pub trait Shelf {
         Vec::new()
     }
 
+    /// Tells the texts whose links a reader of the project follows: those of the project, not the user's.
+    fn texts<'s>(&'s self, _tell: &mut dyn FnMut(GuidanceText<'s>)) {}
+
     /// Returns how many files of its own the dialect found, readable or not.
     fn file_count(&self) -> usize;
 
@@ -149,6 +154,19 @@ pub trait Shelf {
     fn shared_with_tasks(&self) -> usize {
         0
     }
+}
+
+/// A text of guidance in Markdown.
+#[derive(Debug, Clone, Copy)]
+pub struct GuidanceText<'t> {
+    /// The dialect that has read it.
+    pub dialect: &'static str,
+    /// The file.
+    pub source: &'t Arc<Source>,
+    /// Where its body starts.
+    pub body_start: usize,
+    /// Whether it is a skill's entrypoint, whose directory is all that is installed of it.
+    pub is_skill: bool,
 }
 
 /// The paths of a project, for questions such as "does this pattern match anything?".

@@ -3,6 +3,7 @@
 //! One walk serves all dialects: along one path for a question about it, over everything for a
 //! list or a check. The cost of one question depends on the depth of its path alone.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic};
 
 use crate::installed::Variants;
+use crate::links::LinkCheck;
 use crate::{installed, order, repetition};
 
 /// Every dialect, in the order in which what is equally general is delivered. A new one is one line
@@ -313,6 +315,18 @@ impl Catalog {
             diagnostic::sort(&mut diagnostics);
         }
         diagnostics
+    }
+
+    /// Returns the links in the texts of the project that lead to no file, for a catalog that was read
+    /// with [`Catalog::whole`].
+    pub fn broken_links(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
+        let mut check =
+            LinkCheck { system, root, files: self.files.as_ref(), seen: BTreeSet::new() };
+        let mut found = Vec::new();
+        for shelf in self.asked_shelves() {
+            shelf.texts(&mut |text| found.extend(check.check(text)));
+        }
+        found
     }
 
     /// Returns whether no file of any dialect was found.

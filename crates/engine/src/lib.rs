@@ -49,6 +49,7 @@ pub mod budget;
 mod catalog;
 pub mod diff;
 mod installed;
+mod links;
 mod order;
 mod prompt;
 mod repetition;

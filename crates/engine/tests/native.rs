@@ -131,7 +131,7 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
 #[test]
 fn a_repair_is_reported_once() {
     let system = MemorySystem::new("/p")
-        .with_file(".cursor/rules/r.mdc", "---\nglobs: **/*.ts\n---\nText.\n");
+        .with_file(".claude/rules/r.md", "---\nabout: Use when: x\npaths: [lib/**]\n---\nText.\n");
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
     let scope = Scope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };

@@ -336,6 +336,30 @@ impl Whole<'_> {
     }
 }
 
+/// Returns whether version control ignores a path below a root, whether or not anything is there.
+pub fn is_ignored(system: &dyn System, root: &Root, below: &Path) -> bool {
+    let mut rules: Vec<Gitignore> = Vec::new();
+    let mut directory = root.path().to_owned();
+    for name in below {
+        let bytes = system.read(&directory.join(".gitignore"), limits::FILE_BYTES);
+        rules.extend(bytes.ok().and_then(|bytes| parse_rules(&directory, &bytes)));
+        directory.push(name);
+        let decided = rules.iter().rev().find_map(|rules| {
+            let as_file = rules.matched(&directory, false);
+            let matched = if as_file.is_none() { rules.matched(&directory, true) } else { as_file };
+            match matched {
+                Match::Ignore(_) => Some(true),
+                Match::Whitelist(_) => Some(false),
+                Match::None => None,
+            }
+        });
+        if decided == Some(true) {
+            return true;
+        }
+    }
+    false
+}
+
 fn parse_rules(directory: &Path, bytes: &[u8]) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(directory);
     for line in String::from_utf8_lossy(bytes).lines() {

@@ -181,6 +181,8 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
     let scope = Scope { start, ignored, dialects };
     let catalog = Catalog::whole(session.system(), root, scope);
     let mut diagnostics = catalog.check();
+    diagnostics.extend(catalog.broken_links(session.system(), root));
+    brief_syntax::diagnostic::sort(&mut diagnostics);
     let mut files = catalog.file_count();
     let mut items = Check { diagnostics: Vec::new(), files: 0 };
     if is_part {
@@ -198,6 +200,7 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
         let is_known = owner.is_some()
             || FILE_NAMES.iter().any(|known| name == known)
             || tasks::is_rule_file(name)
+            || name.to_str().is_some_and(native::is_client_file)
             || name.to_str().is_some_and(native::is_beginning)
             || agents::is_agent_file(&place.directory, name)
             || items.files > 0 && portable::is_file_name(name);
@@ -223,7 +226,10 @@ fn check_items(session: &Session, root: &Root, directory: &Target, ignored: Igno
     }
     let below = root.path().join(directory.slashed());
     let is_here = |found: &Diagnostic| of_items(found) && found.path().starts_with(&below);
-    let diagnostics = read(&top).check().into_iter().filter(is_here).collect();
+    let catalog = read(&top);
+    let mut diagnostics = catalog.check();
+    diagnostics.extend(catalog.broken_links(session.system(), root));
+    diagnostics.retain(is_here);
     Check { diagnostics, files: here.file_count() }
 }
 

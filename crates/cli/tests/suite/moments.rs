@@ -141,10 +141,9 @@ fn lint_has_one_summary_for_all_dialects() {
     let sandbox = ferry();
     let output = sandbox.run(&["-C", "ferry", "lint"]);
     assert_eq!(output.code, Some(0), "{output}");
-    assert!(output.stdout.contains(".cursor/rules/tests.mdc:3"), "{output}");
     // Two AGENTS.yaml, four in .context, six rules for clients and agents, one task, one agent, three copies
     // of a skill, and what the clients read at the top, in src/web, .cursor and .github.
-    assert!(output.stderr.contains("1 warning in 23 files"), "{output}");
+    assert!(output.stderr.contains("no problems in 23 files"), "{output}");
 }
 
 /// "`context` and the library agree": the same JSON for every file and several clients.

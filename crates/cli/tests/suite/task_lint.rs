@@ -260,13 +260,13 @@ fn skills_that_nobody_would_find() {
         .with_file(".agents/skills/d/README.md", "No skill.\n");
     let found = findings(&project);
     let beginnings = [
-        "warning[tasks/skill-invalid] .agents/skills/a/SKILL.md:1:1 it is not offered",
-        "warning[tasks/skill-without-name] .agents/skills/a/SKILL.md:1:1 ",
-        "warning[tasks/skill-without-name] .agents/skills/b/SKILL.md:1:1 ",
-        "warning[tasks/skill-too-long] .claude/skills/c/SKILL.md:2:7 skill 'name' field must be \
-         1-64 characters (got 65)",
-        "warning[tasks/skill-too-long] .claude/skills/c/SKILL.md:3:14 skill 'description' field \
-         must be 1-1024 characters (got 1025)",
+        "warning[native/skill-field-missing] .agents/skills/a/SKILL.md:1:1 the skill has no front \
+         matter, so no `name` and no `description`",
+        "warning[native/skill-field-missing] .agents/skills/b/SKILL.md:2:1 the skill has no `name`",
+        "warning[native/skill-too-long] .claude/skills/c/SKILL.md:2:7 `name` has 65 characters, \
+         and may have 64",
+        "warning[native/skill-too-long] .claude/skills/c/SKILL.md:3:14 `description` has 1025 \
+         characters, and may have 1024",
     ];
     assert_eq!(found.len(), beginnings.len(), "{found:#?}");
     for (found, beginning) in found.iter().zip(beginnings) {
@@ -295,19 +295,19 @@ fn links_that_lead_out_are_found() {
     assert_eq!(
         findings(&project),
         ["warning[tasks/link-outside] .agents/rules:1:1 it was not read: it is a symbolic link \
-          that leaves its directory (name the directory that it leads to with `-d`)"]
+          that leaves its directory (`brief task -d DIR` reads the directory that it leads to, too)"]
     );
 }
 
 /// Ruling G1: "`lint --fix` writes the quotes", and nothing else changes.
 #[test]
 fn quotes_are_repaired() {
-    let rule = "---\r\ndescription: Notes: how to\r\nglobs: **/*.ts\r\n---\r\nBody: ${x}\r\n";
+    let rule = "---\r\ndescription: Notes: how to\r\npaths: **/*.ts\r\n---\r\nBody: ${x}\r\n";
     let task = "---\nargument-hint: [a] [b]\n---\nT\n";
-    let project = with_task(task).with_file(".cursor/rules/r.mdc", rule).with_file("a.ts", "");
+    let project = with_task(task).with_file(".claude/rules/r.md", rule).with_file("a.ts", "");
     let found = findings(&project);
     assert_eq!(found.len(), 3, "{found:#?}");
-    let places = [".agents/tasks/t.md:2:", ".cursor/rules/r.mdc:2:", ".cursor/rules/r.mdc:3:"];
+    let places = [".agents/tasks/t.md:2:", ".claude/rules/r.md:2:", ".claude/rules/r.md:3:"];
     for (found, place) in found.iter().zip(places) {
         assert!(found.starts_with(&format!("warning[frontmatter-repaired] {place}")), "{found}");
     }
@@ -316,7 +316,7 @@ fn quotes_are_repaired() {
     let fixed = project.run(&["lint", "--fix"]);
     assert!(fixed.stderr.contains("3 problems repaired"), "{fixed}");
     assert_eq!(project.read(".agents/tasks/t.md").replace(['"', '\''], ""), task);
-    assert_eq!(project.read(".cursor/rules/r.mdc").replace(['"', '\''], ""), rule);
+    assert_eq!(project.read(".claude/rules/r.md").replace(['"', '\''], ""), rule);
     assert_eq!(findings(&project), [""; 0]);
     let after = project.run(&["task", "t", "-p", "x=1", "--no-frontmatter"]);
     assert_eq!((after.stderr.as_str(), after.code), ("", Some(0)), "{after}");
@@ -391,15 +391,15 @@ fn a_part_can_be_checked_alone() {
         .with_file("app/.agents/commands/deploy.md", "D\n")
         .with_file("app/.cursor/rules/r.mdc", "---\nglobs: *.ts\n---\n")
         .with_file("app/a.ts", "")
-        .with_file("app/CLAUDE.md", "---\nagent: cursr\n---\n")
+        .with_file("app/CLAUDE.md", "---\nagent: cursr\n---\n[x](docs/gone.md)\n")
         .with_file("AGENTS.yaml", "contxt: []\n");
     for (path, codes) in [
         ("app/.agents/tasks/t.md", &["tasks/unknown-command"][..]),
         ("app/.agents/tasks", &["tasks/unknown-command"]),
         ("app/.agents", &["tasks/missing-file", "tasks/unknown-command"]),
         ("app/.agents/commands/deploy.md", &[]),
-        ("app/.cursor/rules/r.mdc", &["frontmatter-repaired"]),
-        ("app/CLAUDE.md", &["tasks/unknown-agent"]),
+        ("app/.cursor/rules/r.mdc", &[]),
+        ("app/CLAUDE.md", &["native/broken-link"]),
     ] {
         let output = project.run(&["lint", path, "--format", "json"]);
         let json = output.json();

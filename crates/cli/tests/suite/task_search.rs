@@ -354,5 +354,5 @@ fn a_link_out_of_its_root_is_not_followed() {
         let warning = format!("warning[tasks/link-outside]: {path}: {problem}");
         assert!(output.stderr.contains(&warning), "{path}: {output}");
     }
-    assert!(output.stderr.contains("with `-d`"), "{output}");
+    assert!(output.stderr.contains("`brief task -d DIR`"), "{output}");
 }

@@ -1,32 +1,209 @@
-//! What only shows against the whole project.
+//! What `lint` says about client files: what their client does not read as it was meant.
+//!
+//! A finding is something that its author would change. A file that works in its client is left alone,
+//! however it is written; what is said of many files alike is said once.
 
-use brief_syntax::Diagnostic;
+mod header;
+mod strays;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_syntax::glob::Glob;
+use brief_syntax::text::first_unseen;
+use brief_syntax::{Diagnostic, Source, Span};
 
 use crate::ProjectFiles;
+use crate::answer::Owner;
+use crate::repair::Paths;
 
-use super::model::Folder;
+use super::model::{Folder, Guide, Use};
 
-/// Reports each pattern that covers no file of the project.
-pub(super) fn dead_globs(folder: &Folder, project: &ProjectFiles) -> Vec<Diagnostic> {
-    let mut files: Option<Vec<&str>> = None;
-    let mut diagnostics = Vec::new();
+pub(super) use strays::Strays;
+pub use strays::is_client_file;
+
+/// From this many rules on, a project whose rules mostly match nothing is a collection for others.
+const COLLECTION: usize = 4;
+
+/// Checks the files of a project, and what looks like such a file elsewhere.
+pub(super) fn check(
+    folders: &[Folder],
+    strays: &Strays,
+    project: &ProjectFiles,
+) -> Vec<Diagnostic> {
+    let folders = folders.iter().filter(|folder| folder.owner == Owner::Project);
+    let folders: Vec<&Folder> = folders.collect();
+    let mut found = dead_globs(&folders, project);
+    for folder in &folders {
+        found.extend(folder.guides.iter().flat_map(of_guide));
+        found.extend(unread(folder));
+    }
+    found.extend(strays.check());
+    once(found)
+}
+
+/// Leaves out what is wrong with a header as YAML where the client does not read it as YAML: Cursor takes
+/// each line as it stands.
+pub(super) fn keep_for_clients(diagnostics: &mut Vec<Diagnostic>) {
+    diagnostics.retain(|found| {
+        let is_cursors = found.path().extension().is_some_and(|ending| ending == "mdc");
+        !is_cursors || found.code != "frontmatter-repaired"
+    });
+}
+
+fn of_guide(guide: &Guide) -> Vec<Diagnostic> {
+    let Some(place) = guide.place else { return Vec::new() };
+    let mut found = header::check(place.form, place.path, &guide.source);
+    found.extend(hidden_character(&guide.source));
+    found
+}
+
+/// Files of a client's directory that no client reads, because of how their names end: once for each
+/// directory.
+fn unread(folder: &Folder) -> Vec<Diagnostic> {
+    let mut unread: BTreeMap<&Path, Vec<&Guide>> = BTreeMap::new();
     for guide in &folder.guides {
-        let Some(scope) = &guide.scope else { continue };
-        let files = files.get_or_insert_with(|| project.files_below(&folder.directory).collect());
-        for (pattern, span) in scope.globs.dead(files) {
-            let field = scope.field;
+        let name = guide.path().file_name().unwrap_or_default().to_string_lossy();
+        // A page about the rules is not meant to be one.
+        if matches!(&guide.use_, Use::Never(reason) if reason.contains("reads only"))
+            && !is_document(&name)
+        {
+            unread.entry(guide.path().parent().unwrap_or(guide.path())).or_default().push(guide);
+        }
+    }
+    let directories = unread.into_values();
+    directories
+        .map(|guides| {
+            let reason = match &guides[0].use_ {
+                Use::Never(reason) => reason.as_ref(),
+                _ => "",
+            };
+            let message = match guides.len() {
+                1 => format!("no client reads this file: {reason}"),
+                count => format!("no client reads this file and {} more: {reason}", count - 1),
+            };
+            Diagnostic::warning("native/unread-file", &guides[0].source, Span::at(0), message)
+                .with_help("give the name the ending that the client reads, or move the file")
+        })
+        .collect()
+}
+
+/// Text that nobody sees in a review reaches every agent all the same.
+fn hidden_character(source: &Arc<Source>) -> Option<Diagnostic> {
+    let (offset, character) = first_unseen(source.text())?;
+    let span = Span::new(offset, offset + character.len_utf8());
+    let code = u32::from(character);
+    let message = format!("a character that shows nothing stands here: U+{code:04X}");
+    Some(
+        Diagnostic::warning("native/hidden-character", source, span, message)
+            .with_help("remove it; an agent reads what a person does not see"),
+    )
+}
+
+/// Returns whether a file is about the others in its directory: `README.md`, `INDEX.md`, `_template.md`.
+fn is_document(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name);
+    let is_loud = stem.chars().any(char::is_uppercase) && !stem.chars().any(char::is_lowercase);
+    is_loud || stem.starts_with('_') || stem.eq_ignore_ascii_case("readme")
+}
+
+/// Keeps one of the findings that copies and links of a file have in common.
+fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut seen = BTreeSet::new();
+    let is_first = |found: &Diagnostic| {
+        let name = found.path().file_name().unwrap_or_default().to_owned();
+        let above = found.path().parent().and_then(Path::file_name).unwrap_or_default().to_owned();
+        let text = found.source.text();
+        let key = (found.code, name, above, found.span, found.message.clone(), text.to_owned());
+        text.is_empty() || seen.insert(key)
+    };
+    let mut found = found;
+    found.retain(is_first);
+    found
+}
+
+/// Reports the patterns that cover no file of the project: each one that has an obvious repair, and each
+/// file whose patterns cover nothing at all. One of several that is dead alone is no mistake: the same
+/// rule is for `.js` and `.jsx`, and there is no `.jsx` yet.
+fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
+    let (mut repairable, mut useless) = (Vec::new(), Vec::new());
+    let (mut scoped, mut useless_guides) = (0, 0);
+    for folder in folders {
+        let mut lists: Option<(Vec<&str>, Vec<&str>)> = None;
+        for guide in &folder.guides {
+            let Some(scope) = &guide.scope else { continue };
+            scoped += 1;
+            let (files, directories) = lists.get_or_insert_with(|| {
+                let files = project.files_below(&folder.directory).collect();
+                (files, project.directories_below(&folder.directory).collect())
+            });
+            let mut dead = scope.globs.dead(files);
+            // What takes files away covers none.
+            let is_negative = |pattern: &str| pattern.starts_with('!');
+            let written = scope.globs.written().iter().filter(|pattern| !is_negative(pattern));
+            let written = written.count();
+            dead.retain(|(pattern, _)| !is_negative(pattern));
+            if !folder.directory.is_empty() && !dead.is_empty() {
+                // Whether a client counts from here or from the top depends on where it was started.
+                let all: Vec<&str> = project.files.iter().map(String::as_str).collect();
+                let anywhere = scope.globs.dead(&all);
+                dead.retain(|(pattern, _)| anywhere.iter().any(|(dead, _)| dead == pattern));
+            }
             let place = match folder.directory.as_str() {
                 "" => "the project",
                 directory => directory,
             };
-            let message = format!("{field}: \"{pattern}\" matches no file in {place}");
-            diagnostics.push(
-                Diagnostic::warning("native/dead-glob", &guide.source, span, message).with_help(
-                    "patterns are relative to the directory that holds this client's files; \
-                     ignored files do not count",
-                ),
-            );
+            let field = scope.field;
+            let matches =
+                |pattern: &str, file: &str| Glob::new(pattern).is_ok_and(|glob| glob.matches(file));
+            let paths = Paths { files, directories, matches: &matches };
+            let report = |patterns: &str, span: Span, help: String| {
+                let message = format!("{field}: {patterns} matches no file in {place}");
+                Diagnostic::warning("native/dead-glob", &guide.source, span, message)
+                    .with_help(help)
+            };
+            let mut is_repaired = false;
+            for (pattern, span) in &dead {
+                if let Some(repair) = paths.repair(pattern) {
+                    is_repaired = true;
+                    let help =
+                        repair.help("a pattern of what to leave out is not known here: `{}`");
+                    repairable.push(report(&format!("\"{pattern}\""), *span, help));
+                }
+            }
+            let is_useless = !dead.is_empty() && dead.len() == written;
+            if is_useless && !is_repaired {
+                useless_guides += 1;
+            }
+            // A rule for a kind of file waits for the first one; one for a directory has lost it.
+            let names_a_directory = |(pattern, _): &(&str, Span)| {
+                let first =
+                    pattern.trim_start_matches("./").split_once('/').map(|(first, _)| first);
+                first
+                    .is_some_and(|first| !first.is_empty() && !first.contains(['*', '?', '[', '{']))
+            };
+            if is_useless && !is_repaired && dead.iter().any(names_a_directory) {
+                let patterns: Vec<String> =
+                    dead.iter().take(3).map(|(pattern, _)| format!("\"{pattern}\"")).collect();
+                let more = if dead.len() > 3 { " …" } else { "" };
+                let help = "correct the pattern, or remove the file if its subject is gone; patterns \
+                            are relative to the directory that holds this client's files";
+                let text = format!("{}{more}", patterns.join(", "));
+                useless.push(report(&text, dead[0].1, help.to_owned()));
+            }
         }
     }
-    diagnostics
+    if useless.len() >= COLLECTION && useless_guides * 2 > scoped {
+        let first = &useless[0];
+        let message = format!(
+            "{useless_guides} of {scoped} files with patterns match nothing here: they are taken for a collection"
+        );
+        let note = Diagnostic::note("native/dead-glob", &first.source, first.span, message)
+            .with_help("in the projects that use them, `brief lint` tells which match nothing");
+        repairable.push(note);
+        return repairable;
+    }
+    repairable.append(&mut useless);
+    repairable
 }

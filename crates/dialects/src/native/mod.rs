@@ -46,6 +46,7 @@ mod resolve;
 mod shelf;
 mod signs;
 
+pub use check::is_client_file;
 pub use places::CLIENTS;
 pub use readers::reads;
 pub use shelf::{Native, owner_of};

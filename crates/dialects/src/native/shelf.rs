@@ -10,10 +10,10 @@ use brief_syntax::{Diagnostic, System, Target, TargetKind, limits};
 use crate::answer::{Answer, Owner};
 use crate::moment::Moment;
 use crate::tasks;
-use crate::{Dialect, Likeness, PathQuestion, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, GuidanceText, Likeness, PathQuestion, ProjectFiles, Reader, Shelf};
 
 use super::model::{Folder, mark_shared};
-use super::places::{PROJECT, USER};
+use super::places::{Form, PROJECT, USER};
 use super::read::{self, Ground, Level};
 use super::resolve::{About, Asked, liken, resolve};
 use super::{NAME, check};
@@ -34,6 +34,7 @@ impl Dialect for Native {
             found: 0,
             left: limits::NATIVE_BYTES,
             is_started: false,
+            strays: check::Strays::default(),
         }))
     }
 
@@ -177,10 +178,13 @@ struct Everywhere {
     /// Bytes that may still be read.
     left: usize,
     is_started: bool,
+    /// What is called like a client's file and lies elsewhere.
+    strays: check::Strays,
 }
 
 impl Reader for Everywhere {
     fn visit(&mut self, visit: &Visit<'_>) {
+        self.strays.visit(visit);
         if !self.is_started {
             self.is_started = true;
             // Its mistakes are not the project's.
@@ -206,6 +210,7 @@ impl Reader for Everywhere {
             has: &is_there,
         };
         self.folders.extend(ground.folder(root.as_ref(), level, PROJECT));
+        check::keep_for_clients(&mut ground.diagnostics);
         self.diagnostics.append(&mut ground.diagnostics);
         self.left = ground.bytes;
         self.found += ground.found;
@@ -234,12 +239,24 @@ impl Shelf for Everywhere {
     }
 
     fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {
+        check::check(&self.folders, &self.strays, files)
+    }
+
+    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
         let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
-        project.flat_map(|folder| check::dead_globs(folder, files)).collect()
+        for guide in project.flat_map(|folder| &folder.guides) {
+            let form = guide.place.map(|place| place.form);
+            tell(GuidanceText {
+                dialect: NAME,
+                source: &guide.source,
+                body_start: guide.body_start,
+                is_skill: form == Some(Form::Skill),
+            });
+        }
     }
 
     fn file_count(&self) -> usize {
-        self.found
+        self.found + self.strays.len()
     }
 
     fn shared_with_tasks(&self) -> usize {

@@ -8,7 +8,7 @@ use brief_syntax::system::{ReadError, System};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits};
 
-use crate::{Dialect, PathQuestion, Reader, Shelf, Way};
+use crate::{Dialect, GuidanceText, PathQuestion, Reader, Shelf, Way};
 
 use super::installed::{Installed, LOCK_NAME};
 use super::registry::{Collector, Registry};
@@ -164,6 +164,14 @@ impl Shelf for Checked {
 
     fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
+    }
+
+    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+        // Items of this format are held to stricter rules.
+        for item in self.registry.items.iter().filter(|item| item.is_foreign()) {
+            let (source, body_start) = (&item.document.source, item.document.body_start());
+            tell(GuidanceText { dialect: NAME, source, body_start, is_skill: true });
+        }
     }
 
     fn file_count(&self) -> usize {

@@ -13,6 +13,7 @@ use brief_syntax::{Diagnostic, Span, near_miss};
 use super::expand::{self, Part};
 use super::known::Known;
 use super::model::{Agent, Document, Kind};
+use super::places;
 use super::script::Obstacle;
 use super::selectors::{scalars, selectors_of, values_of};
 use super::slash::{self, Piece};
@@ -89,17 +90,21 @@ impl Checked<'_> {
             .collect();
         let known = &Known::of(self.documents.iter().chain(self.at_home));
         for document in self.documents {
-            found.extend(field_names(document, &selected));
-            found.extend(field_types(document));
-            found.extend(hidden(document));
+            // What a client reads by itself is checked as that client reads it.
+            let is_ours = is_of_this_format(document);
+            if is_ours {
+                found.extend(field_names(document, &selected));
+                found.extend(field_types(document));
+                found.extend(hidden(document));
+            }
             if document.kind == Kind::Skill {
-                found.extend(skill_fields(document));
+                found.extend(skill_fields(document).into_iter().filter(|_| is_ours));
                 continue;
             }
             found.extend(selectors(document, known));
             found.extend(task_names(document, known));
             found.extend(self.script(document));
-            if document.is_ours() {
+            if is_ours {
                 found.extend(calls(document, known));
                 found.extend(self.expansions(document, known));
             }
@@ -187,8 +192,12 @@ impl Checked<'_> {
         let mut found = Vec::new();
         for task in self.documents.iter().filter(|document| document.kind == Kind::Task) {
             let others = by_name.entry(task.name()).or_default();
-            let is_twin =
-                |other: &&&Document| !task.is_copy_of(other) && !can_be_told_apart(other, task);
+            let is_twin = |other: &&&Document| {
+                // Two commands of a client are the client's to tell apart.
+                (is_of_this_format(task) || is_of_this_format(other))
+                    && !task.is_copy_of(other)
+                    && !can_be_told_apart(other, task)
+            };
             let twin = others.iter().find(is_twin).copied();
             others.push(task);
             if let Some(twin) = twin {
@@ -207,6 +216,18 @@ impl Checked<'_> {
         }
         found
     }
+}
+
+/// Returns whether a file belongs to this format alone. Commands of Cursor and rules of Claude are read for
+/// tasks, too, and `.agents/skills` is everybody's.
+pub(super) fn is_of_this_format(document: &Document) -> bool {
+    let below = document.path().strip_prefix(&document.root);
+    below.is_ok_and(is_own_path)
+}
+
+/// Returns whether a path below a project is one that only this format uses.
+pub(super) fn is_own_path(path: &Path) -> bool {
+    path.starts_with(places::OWN) && !path.starts_with(places::SHARED_SKILLS)
 }
 
 /// Selectors that no rule or skill answers to.

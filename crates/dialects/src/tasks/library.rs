@@ -239,7 +239,7 @@ impl<'s> Library<'s> {
                         Span::default(),
                         format!("it was not read: {problem}"),
                     )
-                    .with_help("name the directory that it leads to with `-d`"),
+                    .with_help("`brief task -d DIR` reads the directory that it leads to, too"),
                 );
                 None
             }

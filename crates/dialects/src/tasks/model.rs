@@ -379,12 +379,6 @@ impl Document {
         self.script.is_some() || self.field("bootstrap").is_some()
     }
 
-    /// Returns whether it lies where only this format has its files, so that all its rules hold.
-    pub(super) fn is_ours(&self) -> bool {
-        self.path().strip_prefix(&self.root).is_ok_and(|path| path.starts_with(".agents"))
-            || matches!(self.kind, Kind::Task | Kind::Command)
-    }
-
     /// Returns the document once more.
     pub(super) fn again(&self) -> Document {
         Document {

@@ -13,7 +13,7 @@ use brief_syntax::{Diagnostic, Target};
 
 use crate::answer::{Answer, Applied, Item, LeftOut, Level, Name, Reason, State};
 use crate::moment::Moment;
-use crate::{PathQuestion, Reader, Shelf, Way};
+use crate::{GuidanceText, PathQuestion, Reader, Shelf, Way};
 
 use super::library::Library;
 use super::model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName};
@@ -58,6 +58,18 @@ impl Own {
             }
         }
         self.diagnostics.extend(library.take_diagnostics());
+    }
+
+    /// Tells the texts of the project.
+    pub(super) fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+        for file in self.files.iter().filter(|file| file.directory.is_some()) {
+            tell(GuidanceText {
+                dialect: NAME,
+                source: &file.document.source,
+                body_start: file.document.front.body_start,
+                is_skill: false,
+            });
+        }
     }
 
     /// Keeps quiet about what was wrong so far.

@@ -35,6 +35,9 @@ impl Place {
 /// The directory of files that belong to no other tool.
 pub(super) const OWN: &str = ".agents";
 
+/// The skills of the open standard, which many clients read.
+pub(super) const SHARED_SKILLS: &str = ".agents/skills";
+
 /// Where namespaces lie: `.agents/namespaces/<name>/{tasks,commands,rules,skills}`.
 pub(super) const NAMESPACES: &str = ".agents/namespaces";
 

@@ -10,10 +10,10 @@ use brief_syntax::walk::Visit;
 
 use crate::answer::Answer;
 use crate::moment::Moment;
-use crate::{Dialect, PathQuestion, Reader, Shelf};
+use crate::{Dialect, GuidanceText, PathQuestion, Reader, Shelf};
 
 use super::NAME;
-use super::check::Checked;
+use super::check::{self, Checked};
 use super::library::Library;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
 use super::own::Own;
@@ -96,7 +96,7 @@ impl Reader for Projects {
         if visit.entries().is_some_and(begins) {
             let home = self.home.get_or_insert_with(|| AtHome::read(visit.system()));
             let directory = visit.path();
-            let (documents, diagnostics) = check(visit.system(), &directory, home);
+            let (documents, diagnostics) = checked(visit.system(), visit.root(), &directory, home);
             self.files += documents.len();
             self.diagnostics.extend(diagnostics);
             for document in documents {
@@ -120,16 +120,32 @@ impl Shelf for Projects {
         &self.diagnostics
     }
 
+    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+        self.own.texts(tell);
+    }
+
     fn file_count(&self) -> usize {
         self.files
     }
 }
 
-/// Reads the files of one directory and checks them.
-fn check(system: &dyn System, directory: &Path, home: &AtHome) -> (Vec<Document>, Vec<Diagnostic>) {
+/// Reads the files of one directory of a project and checks them.
+fn checked(
+    system: &dyn System,
+    project: &Path,
+    directory: &Path,
+    home: &AtHome,
+) -> (Vec<Document>, Vec<Diagnostic>) {
     let library = open(system, directory, Origin::Project);
     let documents = everything(&library);
     let mut diagnostics = library.take_diagnostics();
+    diagnostics.retain(|found| {
+        let path = found.path();
+        // Files of clients are reported by those who read them as clients do.
+        let is_own = path.strip_prefix(directory).is_ok_and(check::is_own_path);
+        let stays = || system.resolve(path).is_ok_and(|real| real.path.starts_with(project));
+        path == directory || is_own && (found.code != "tasks/link-outside" || !stays())
+    });
     let is_home = home.directory.as_deref() == Some(directory);
     let is_file = |path: &[u8]| {
         let path = directory.join(String::from_utf8_lossy(path).as_ref());

@@ -4,5 +4,6 @@ mod clients;
 mod forms;
 mod hostile;
 mod imports;
+mod lint;
 mod places;
 mod support;

@@ -159,11 +159,7 @@ fn placeholders_that_nothing_can_fill_are_found() {
 #[test]
 fn a_file_that_is_task_and_command_has_arguments() {
     let system = project().with_file(".cursor/commands/review.md", "Review ${1} @gone.txt\n");
-    assert_eq!(
-        findings(&system),
-        [".cursor/commands/review.md:1 tasks/missing-file `@gone.txt` leads to no file"],
-        "and each thing is found once"
-    );
+    assert_eq!(findings(&system), [""; 0], "it is Cursor's, too, and checked as such");
 }
 
 #[test]
@@ -312,20 +308,46 @@ fn repairs_are_found_once() {
             ".agents/namespaces/a/rules/r.md",
             ".agents/namespaces/b/rules/r.md",
             ".agents/rules/r.md",
-            ".cursor/commands/both.md",
         ]
     );
 }
 
 #[test]
 fn skills_that_cannot_be_offered_are_found() {
-    let system = with_task("T").with_file(".claude/skills/s/SKILL.md", "---\nname: s\n---\n");
+    let skill = ".agents/namespaces/a/skills/s/SKILL.md";
+    let system = with_task("T").with_file(skill, "---\nname: s\n---\n");
     assert_eq!(
         findings(&system),
-        [
-            ".claude/skills/s/SKILL.md:1 tasks/skill-invalid it is not offered: skill missing required 'description' field"
-        ]
+        [format!(
+            "{skill}:1 tasks/skill-invalid it is not offered: skill missing required 'description' field"
+        )]
     );
+}
+
+/// U35: what a client reads by itself is checked as its own, with its own codes.
+#[test]
+fn files_of_clients_are_left_to_their_clients() {
+    let system = with_task("T")
+        .with_file(".claude/skills/s/SKILL.md", "---\ncapability: x\n---\n")
+        .with_file(".agents/skills/t/SKILL.md", "---\nnam: t\n---\n")
+        .with_file(".claude/rules/r.md", "---\nagent: nobody\nlanguage: {}\n---\nA\u{200b}b\n")
+        .with_file(".cursor/commands/c.md", "---\nexpand: maybe\n---\n/gone ${1} @gone.txt\n")
+        .with_link("CLAUDE.md", "gone.md");
+    assert_eq!(findings(&system), [""; 0]);
+}
+
+/// U35: a link that stays inside the project is no mistake; one that leaves it has advice that works.
+#[test]
+fn a_link_within_the_project_is_fine() {
+    let system = project()
+        .with_file("shared/r.md", "Shared.\n")
+        .with_link("web/.agents/rules/r.md", "../../../shared/r.md");
+    assert_eq!(findings(&system), [""; 0]);
+    let outside =
+        project().with_file("/out/r.md", "Out.\n").with_link(".agents/rules/r.md", "/out/r.md");
+    let found = lint(&outside);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].help.as_deref().unwrap().starts_with("`brief task -d DIR`"));
 }
 
 /// Projects inside a project are looked at too, each for itself.

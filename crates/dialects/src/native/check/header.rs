@@ -1,0 +1,314 @@
+//! The fields of client files: those that a client does not read, and those that it misses.
+
+use std::sync::Arc;
+
+use brief_syntax::diagnostic::{Edit, Fix};
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::near_miss::nearest;
+use brief_syntax::yaml::{Field, Node, Value};
+use brief_syntax::{Diagnostic, Source, Span};
+
+use super::super::places::Form;
+use super::is_document;
+
+/// Characters that the open standard allows for a skill.
+const NAME_LENGTH: usize = 64;
+const DESCRIPTION_LENGTH: usize = 1024;
+
+/// The fields that a form knows. Others are the author's own, unless they are almost one of these.
+fn known(form: Form) -> &'static [&'static str] {
+    match form {
+        Form::Claude => &["paths"],
+        Form::Cursor => &["description", "globs", "alwaysApply"],
+        Form::Copilot => &["applyTo", "description", "name", "excludeAgent"],
+        Form::Windsurf => &["trigger", "globs", "description"],
+        Form::Skill => &[
+            "name",
+            "description",
+            "license",
+            "compatibility",
+            "metadata",
+            "allowed-tools",
+            "disable-model-invocation",
+            "user-invocable",
+            "argument-hint",
+        ],
+        Form::Agent => &[
+            "name",
+            "description",
+            "tools",
+            "model",
+            "disallowedTools",
+            "permissionMode",
+            "mcpServers",
+            "mcp-servers",
+            "handoffs",
+            "user-invocable",
+            "disable-model-invocation",
+            "argument-hint",
+        ],
+        _ => &[],
+    }
+}
+
+/// The field that says which files a form is about, and whose field each other name is.
+fn scope_field(form: Form) -> Option<(&'static str, &'static str)> {
+    match form {
+        Form::Claude => Some(("paths", "Claude Code")),
+        Form::Cursor => Some(("globs", "Cursor")),
+        Form::Copilot => Some(("applyTo", "Copilot")),
+        _ => None,
+    }
+}
+
+/// Checks the header of a file of a form; `place` is where it lies.
+pub(super) fn check(form: Form, place: &str, source: &Arc<Source>) -> Vec<Diagnostic> {
+    let front = FrontMatter::read(source);
+    let checked = Checked { form, place, source, front: &front };
+    let mut found = checked.slips();
+    let has_slip = !found.is_empty();
+    found.extend(checked.foreign_scope());
+    match form {
+        Form::Cursor => found.extend(checked.cursor_globs()),
+        Form::Copilot if !has_slip => found.extend(checked.apply_to()),
+        Form::Skill => found.extend(checked.skill()),
+        Form::Agent => found.extend(checked.agent()),
+        _ => {}
+    }
+    found
+}
+
+/// Returns whether the header of a file has a field.
+pub(super) fn has_field(source: &Arc<Source>, field: &str) -> bool {
+    FrontMatter::read(source).get(field).is_some()
+}
+
+struct Checked<'c> {
+    form: Form,
+    place: &'c str,
+    source: &'c Arc<Source>,
+    front: &'c FrontMatter,
+}
+
+impl Checked<'_> {
+    fn fields(&self) -> Vec<Field<'_>> {
+        let root = self.front.header.as_ref().and_then(|header| header.yaml.root());
+        match root.map(Node::value) {
+            Some(Value::Mapping(mapping)) => mapping.effective_fields(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn text(&self, field: &str) -> &str {
+        self.front.get(field).and_then(Node::as_str).unwrap_or_default().trim()
+    }
+
+    fn file_name(&self) -> String {
+        self.source.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// `applyto`, `glob`, `alwaysapply`: names that are almost those of the client.
+    fn slips(&self) -> Vec<Diagnostic> {
+        let known = known(self.form);
+        let is_scoped = scope_field(self.form).is_some();
+        let fields = self.fields();
+        let has = |name: &str| fields.iter().any(|field| field.name() == name);
+        let slips = fields.iter().filter_map(|field| {
+            let name = field.name();
+            if known.contains(&name) {
+                return None;
+            }
+            let same = known.iter().find(|known| folded(known) == folded(name)).copied();
+            // Where a field decides which files a text is for, a slip costs the whole text.
+            let near = || nearest(name, known).filter(|_| is_scoped && name.len() > 3);
+            let meant = same.or_else(near).filter(|meant| !has(meant))?;
+            Some((field, meant, same.is_some()))
+        });
+        slips
+            .map(|(field, meant, is_spelling)| {
+                let (name, span) = (field.name(), field.key.span());
+                let message = format!("no client reads `{name}` here");
+                let fix = Fix::safe(format!("write `{meant}`"), vec![Edit::replace(span, meant)]);
+                let found = Diagnostic::warning("native/unknown-field", self.source, span, message)
+                    .with_help(format!("did you mean `{meant}`?"));
+                if is_spelling { found.with_fix(fix) } else { found }
+            })
+            .collect()
+    }
+
+    /// `globs` in a rule of Claude: another client's field, so that the rule is about every file, or none.
+    fn foreign_scope(&self) -> Option<Diagnostic> {
+        let (own, client) = scope_field(self.form)?;
+        if self.front.get(own).is_some() || self.is_always() {
+            return None;
+        }
+        let others = ["paths", "globs", "applyTo"].into_iter().filter(|other| *other != own);
+        let fields = self.fields();
+        let mut found =
+            others.filter_map(|other| fields.iter().find(|field| field.name() == other));
+        let field = found.find(|field| !is_empty(field.value))?;
+        let effect = match self.form {
+            Form::Claude => "so the rule is always loaded",
+            _ => "so the rule is about no file",
+        };
+        let message = format!("{client} does not read `{}`, {effect}", field.name());
+        Some(
+            Diagnostic::warning(
+                "native/other-clients-field",
+                self.source,
+                field.key.span(),
+                message,
+            )
+            .with_help(format!("write `{own}`")),
+        )
+    }
+
+    fn is_always(&self) -> bool {
+        self.text("alwaysApply").eq_ignore_ascii_case("true")
+    }
+
+    /// Cursor takes `globs` as it stands, quotes and brackets included.
+    fn cursor_globs(&self) -> Option<Diagnostic> {
+        let node = self.front.get("globs").filter(|node| !is_empty(*node))?;
+        let span = node.span();
+        let written = self.source.slice(span);
+        let bare = match node.value() {
+            Value::Sequence(list) => {
+                let items: Option<Vec<&str>> = list.iter().map(Node::as_str).collect();
+                items?.join(",")
+            }
+            _ if written.starts_with(['"', '\'']) => node.as_str()?.to_owned(),
+            _ => return None,
+        };
+        if self.is_always() {
+            return None;
+        }
+        let message = match node.value() {
+            Value::Sequence(_) => "Cursor reads `globs` as text with commas, not as a list",
+            _ => {
+                "Cursor takes the quotes of `globs` for a part of the pattern, which then matches nothing"
+            }
+        };
+        let found = Diagnostic::warning("native/cursor-globs", self.source, span, message);
+        let found = found.with_help(format!("write `globs: {bare}`"));
+        // Braces hold commas of their own; what stands on several lines has comments in it.
+        let is_plain = !bare.contains(['{', '#', '\n']) && !written.contains(['\n', '#']);
+        let edit = Edit::replace(span, bare.clone());
+        Some(if is_plain {
+            found.with_fix(Fix::safe("write the patterns bare", vec![edit]))
+        } else {
+            found
+        })
+    }
+
+    /// Without `applyTo`, instructions wait to be attached by hand.
+    fn apply_to(&self) -> Option<Diagnostic> {
+        if !self.text("applyTo").is_empty() || is_document(&self.file_name()) {
+            return None;
+        }
+        if matches!(self.front.get("applyTo").map(Node::value), Some(Value::Sequence(_))) {
+            return None;
+        }
+        let message = "without `applyTo`, Copilot applies these instructions to no file by itself";
+        let span = self.header_span();
+        Some(
+            Diagnostic::warning("native/no-apply-to", self.source, span, message)
+                .with_help("add `applyTo: \"**\"` for every file, or the patterns of some"),
+        )
+    }
+
+    fn header_span(&self) -> Span {
+        Span::at(self.front.header.as_ref().map_or(0, |header| header.span.start))
+    }
+
+    fn lacks(&self, field: &str) -> bool {
+        self.text(field).is_empty() && self.front.get(field).is_none_or(is_empty)
+    }
+
+    fn skill(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        // Claude Code calls a skill by its directory, and its own skills need no name.
+        let required: &[&str] = match self.place {
+            ".claude/skills" => &["description"],
+            _ => &["name", "description"],
+        };
+        let missing = required.iter().filter(|field| self.lacks(field));
+        let missing: Vec<String> = missing.map(|field| format!("`{field}`")).collect();
+        if !missing.is_empty() {
+            let missing = missing.join(" and no ");
+            let message = match self.front.header {
+                None => format!("the skill has no front matter, so no {missing}"),
+                Some(_) => format!("the skill has no {missing}"),
+            };
+            found.push(
+                Diagnostic::warning(
+                    "native/skill-field-missing",
+                    self.source,
+                    self.header_span(),
+                    message,
+                )
+                .with_help(
+                    "most clients leave such a skill out; say what it does and when to use it",
+                ),
+            );
+        }
+        for (field, limit) in [("name", NAME_LENGTH), ("description", DESCRIPTION_LENGTH)] {
+            let length = self.text(field).chars().count();
+            if length > limit {
+                let span = self.front.get(field).map_or(Span::default(), Node::span);
+                let message = format!("`{field}` has {length} characters, and may have {limit}");
+                found.push(
+                    Diagnostic::warning("native/skill-too-long", self.source, span, message)
+                        .with_help("shorten it: Codex and others leave such a skill out"),
+                );
+            }
+        }
+        found
+    }
+
+    /// Clients pass by an agent that does not say when to use it.
+    fn agent(&self) -> Option<Diagnostic> {
+        let (client, required): (_, &[&str]) = match self.place {
+            ".claude/agents" => ("Claude Code", &["name", "description"]),
+            ".github/agents" | super::strays::ANYWHERE => ("Copilot", &["description"]),
+            _ => return None,
+        };
+        if self.front.header.is_none() && is_document(&self.file_name()) {
+            return None;
+        }
+        let missing = required.iter().filter(|field| self.lacks(field));
+        let missing: Vec<String> = missing.map(|field| format!("`{field}`")).collect();
+        if missing.is_empty() {
+            return None;
+        }
+        let message = match self.front.header {
+            None => {
+                format!("the agent has no front matter; {client} needs {}", missing.join(" and "))
+            }
+            Some(_) => format!("{client} passes by an agent without {}", missing.join(" and ")),
+        };
+        Some(
+            Diagnostic::warning(
+                "native/agent-field-missing",
+                self.source,
+                self.header_span(),
+                message,
+            )
+            .with_help("add the field, or move the file if it is no agent"),
+        )
+    }
+}
+
+/// A name without what people write differently.
+fn folded(name: &str) -> String {
+    name.chars().filter(|letter| !"-_ ".contains(*letter)).flat_map(char::to_lowercase).collect()
+}
+
+fn is_empty(node: Node<'_>) -> bool {
+    match node.value() {
+        Value::Null => true,
+        Value::Scalar(text) => text.trim().is_empty(),
+        Value::Sequence(list) => list.is_empty(),
+        _ => false,
+    }
+}

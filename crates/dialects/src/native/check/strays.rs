@@ -1,0 +1,151 @@
+//! Files that are called like a client's and lie where no client looks: collections for other projects, and
+//! files that somebody put into the wrong directory.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::system::FileKind;
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, Source, Span, limits};
+
+use crate::agents::{AgentFormat, format_of};
+use crate::native;
+
+use super::super::places::Form;
+use super::header;
+
+/// The place of such a file, for the check of its header.
+pub(super) const ANYWHERE: &str = "";
+
+/// The ends of names that belong to one client, the form of each, and the directory that it is read from.
+const ENDINGS: [(&str, Form, &str); 3] = [
+    (".mdc", Form::Cursor, ".cursor/rules"),
+    (".instructions.md", Form::Copilot, ".github/instructions"),
+    (".agent.md", Form::Agent, ".github/agents"),
+];
+
+/// Returns whether a name is one of a client's files, wherever it lies.
+pub fn is_client_file(name: &str) -> bool {
+    ENDINGS.iter().any(|(ending, ..)| name.len() > ending.len() && name.ends_with(ending))
+}
+
+/// The files found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Strays {
+    found: Vec<(Form, Arc<Source>)>,
+    /// Links to nothing that are called like a client's file.
+    dangling: Vec<PathBuf>,
+    /// The `.mdc` files, and whether each lies in `.cursor`, but not where Cursor looks.
+    rules: Vec<(Arc<Source>, bool)>,
+}
+
+impl Strays {
+    /// Looks for such files in a directory.
+    pub(crate) fn visit(&mut self, visit: &Visit<'_>) {
+        let entries = visit.entries().unwrap_or_default();
+        for entry in entries.iter().filter(|entry| entry.kind == FileKind::Link) {
+            let name = entry.name.to_string_lossy();
+            let is_guidance = name.ends_with(".md") && native::is_beginning(&name);
+            let path = visit.path().join(&entry.name);
+            if is_guidance
+                && let Err(error) = visit.system().resolve(&path)
+                && error.kind() == io::ErrorKind::NotFound
+            {
+                self.dangling.push(path);
+            }
+        }
+        for entry in entries.iter().filter(|entry| entry.kind == FileKind::File) {
+            let Some(name) = entry.name.to_str().filter(|name| is_client_file(name)) else {
+                continue;
+            };
+            let ending = ENDINGS.iter().find(|(ending, ..)| name.ends_with(ending));
+            let Some((_, form, home)) = ending else { continue };
+            if is_at(visit.slashed(), home) || self.found.len() == limits::NATIVE_FILES {
+                continue;
+            }
+            let Ok(bytes) = visit.read(name) else { continue };
+            let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
+            match form {
+                Form::Agent => {
+                    let is_read = visit.slashed().split('/').any(|name| name.starts_with('.'));
+                    if is_read || format_of(&source) != AgentFormat::Copilot {
+                        continue;
+                    }
+                }
+                Form::Cursor => {
+                    let is_misplaced = visit.slashed().rsplit('/').next() == Some(".cursor");
+                    self.rules.push((Arc::clone(&source), is_misplaced));
+                }
+                _ => {}
+            }
+            self.found.push((*form, source));
+        }
+    }
+
+    /// Returns how many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.found.len() + self.dangling.len()
+    }
+
+    /// Instructions that others are built from need no `applyTo`; among ones that have it, it is missing.
+    fn keep_expected_scopes(&self, found: &mut Vec<Diagnostic>) {
+        let mut directories: BTreeSet<&Path> = BTreeSet::new();
+        for (form, source) in &self.found {
+            if *form == Form::Copilot && header::has_field(source, "applyTo") {
+                directories.extend(source.path().parent());
+            }
+        }
+        found.retain(|found| {
+            found.code != "native/no-apply-to"
+                || found.path().parent().is_some_and(|above| directories.contains(above))
+        });
+    }
+
+    /// Returns what is wrong with them.
+    pub(super) fn check(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for (form, source) in &self.found {
+            found.extend(header::check(*form, ANYWHERE, source));
+            found.extend(super::hidden_character(source));
+        }
+        self.keep_expected_scopes(&mut found);
+        for path in &self.dangling {
+            let message = "this is a link that leads nowhere";
+            let source = Arc::new(Source::unread(path));
+            found.push(
+                Diagnostic::warning("native/unreadable", &source, Span::at(0), message)
+                    .with_help("names are case-sensitive on most systems; correct the link"),
+            );
+        }
+        let misplaced = self.rules.iter().filter(|(_, is_misplaced)| *is_misplaced);
+        found.extend(misplaced.map(|(source, _)| {
+            let message = "Cursor reads `.mdc` files from `.cursor/rules` only";
+            Diagnostic::warning("native/unread-file", source, Span::at(0), message)
+                .with_help("move it to `.cursor/rules`")
+        }));
+        let mut elsewhere = self.rules.iter().filter(|(_, is_misplaced)| !is_misplaced);
+        if let Some((first, _)) = elsewhere.next() {
+            let message = match 1 + elsewhere.count() {
+                1 => "this `.mdc` file lies outside of `.cursor/rules`, where Cursor reads it"
+                    .to_owned(),
+                count => format!(
+                    "{count} `.mdc` files lie outside of `.cursor/rules`, where Cursor reads them"
+                ),
+            };
+            found.push(
+                Diagnostic::note("native/unread-file", first, Span::at(0), message).with_help(
+                    "a collection for other projects is fine; move your own rules there",
+                ),
+            );
+        }
+        found
+    }
+}
+
+/// Returns whether a directory is `home` of some directory of the project, or lies in it.
+fn is_at(slashed: &str, home: &str) -> bool {
+    let way = format!("/{slashed}/");
+    way.contains(&format!("/{home}/"))
+}

@@ -1,0 +1,155 @@
+//! What a pattern that matches nothing was probably meant to be.
+//!
+//! Each slip has one obvious repair. A repair counts only when it matches something in the project, so that
+//! nobody is sent from one dead pattern to the next.
+
+/// What to write instead of a dead pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Repair {
+    /// Another pattern.
+    Pattern(String),
+    /// Several patterns, where one holds commas.
+    Several(Vec<String>),
+    /// A pattern of what to leave out.
+    Exclude(String),
+}
+
+impl Repair {
+    /// Returns the advice in words; `exclude` tells where a pattern of what to leave out belongs.
+    pub(crate) fn help(&self, exclude: &str) -> String {
+        match self {
+            Repair::Pattern(pattern) => format!("did you mean `{pattern}`?"),
+            Repair::Several(patterns) => {
+                let patterns: Vec<String> =
+                    patterns.iter().map(|pattern| format!("\"{pattern}\"")).collect();
+                format!("write one pattern each: {}", patterns.join(", "))
+            }
+            Repair::Exclude(pattern) => exclude.replace("{}", pattern),
+        }
+    }
+}
+
+/// The paths of a project that patterns are about, relative to where the patterns start.
+#[derive(Clone, Copy)]
+pub(crate) struct Paths<'p> {
+    pub(crate) files: &'p [&'p str],
+    pub(crate) directories: &'p [&'p str],
+    /// Whether a pattern of this format matches a file.
+    pub(crate) matches: &'p dyn Fn(&str, &str) -> bool,
+}
+
+impl Paths<'_> {
+    fn has(self, pattern: &str) -> bool {
+        self.files.iter().any(|file| (self.matches)(pattern, file))
+    }
+
+    /// Finds the repair of a pattern that matches nothing.
+    pub(crate) fn repair(self, pattern: &str) -> Option<Repair> {
+        if let Some(rest) = pattern.strip_prefix('!') {
+            let excluded = self.corrected(rest).unwrap_or_else(|| rest.to_owned());
+            return (!rest.is_empty() && self.has(&excluded)).then_some(Repair::Exclude(excluded));
+        }
+        if pattern.contains(',') && !pattern.contains('{') {
+            let parts = pattern.split(',').map(str::trim).filter(|part| !part.is_empty());
+            let parts: Vec<String> = parts.map(str::to_owned).collect();
+            if parts.len() > 1 && parts.iter().any(|part| self.has(part)) {
+                return Some(Repair::Several(parts));
+            }
+        }
+        self.corrected(pattern).filter(|corrected| corrected != pattern).map(Repair::Pattern)
+    }
+
+    /// Applies the corrections that make a pattern match, one after the other.
+    fn corrected(self, pattern: &str) -> Option<String> {
+        let mut text = pattern.trim().to_owned();
+        for correct in [forward_slashes, relative, spread_stars] {
+            text = correct(&text);
+            if self.has(&text) {
+                return Some(text);
+            }
+        }
+        let directory = text.trim_end_matches('/');
+        if self.directories.contains(&directory) {
+            return Some(format!("{directory}/**"));
+        }
+        let spelled = self.spelled(&text)?;
+        if self.has(&spelled) {
+            return Some(spelled);
+        }
+        let directory = spelled.trim_end_matches('/');
+        self.directories.contains(&directory).then(|| format!("{directory}/**"))
+    }
+
+    /// Returns a pattern with the names before its first wildcard spelled as they are on disk.
+    fn spelled(self, pattern: &str) -> Option<String> {
+        let names: Vec<&str> = pattern.split('/').collect();
+        let plain = names.iter().take_while(|name| !name.contains(['*', '?', '[', '{'])).count();
+        let wanted = names[..plain].join("/");
+        if wanted.is_empty() {
+            return None;
+        }
+        let paths = self.directories.iter().chain(self.files);
+        let mut near = paths.filter(|path| path.eq_ignore_ascii_case(wanted.trim_end_matches('/')));
+        let found = near.next()?;
+        let mut spelled = vec![*found];
+        spelled.extend(&names[plain..]);
+        Some(spelled.join("/"))
+    }
+}
+
+/// `src\api\*.py`: a backslash escapes.
+fn forward_slashes(pattern: &str) -> String {
+    pattern.replace("\\\\", "/").replace('\\', "/")
+}
+
+/// `/src/**`: patterns start at a directory of the project.
+fn relative(pattern: &str) -> String {
+    pattern.trim_start_matches('/').to_owned()
+}
+
+/// `src/**.py`: two stars cross directories only when they are a whole name.
+fn spread_stars(pattern: &str) -> String {
+    let names = pattern.split('/').map(|name| match name.strip_prefix("**") {
+        Some(rest) if !rest.is_empty() && !rest.contains("**") => {
+            format!("**/*{}", rest.trim_start_matches('*'))
+        }
+        _ => name.to_owned(),
+    });
+    names.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brief_syntax::glob::Glob;
+
+    /// U62: each slip has one obvious repair.
+    #[test]
+    fn every_slip_has_its_repair() {
+        let files = ["src/api/a.py", "src/web/b.ts", "docs/c.md"];
+        let directories = ["docs", "src", "src/api", "src/web"];
+        let matches =
+            |pattern: &str, file: &str| Glob::new(pattern).is_ok_and(|glob| glob.matches(file));
+        let paths = Paths { files: &files, directories: &directories, matches: &matches };
+        let pattern = |text: &str| Some(Repair::Pattern(text.to_owned()));
+        for (written, repaired) in [
+            ("src/api", pattern("src/api/**")),
+            ("src/api/", pattern("src/api/**")),
+            ("src/**.py", pattern("src/**/*.py")),
+            ("SRC/**", pattern("src/**")),
+            ("Src/Api", pattern("src/api/**")),
+            ("src\\api\\*.py", pattern("src/api/*.py")),
+            ("/src/**", pattern("src/**")),
+            ("!src/api", Some(Repair::Exclude("src/api/**".to_owned()))),
+            (
+                "src/**, docs/*.md",
+                Some(Repair::Several(vec!["src/**".to_owned(), "docs/*.md".to_owned()])),
+            ),
+            ("lib/**", None),
+            ("!lib/**", None),
+            ("**/*.rs", None),
+        ] {
+            assert_eq!(paths.repair(written), repaired, "{written}");
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Links of guidance that lead nowhere.
+//!
+//! An agent follows a link as a person does, and finds nothing. Only what is surely meant as a path is
+//! looked at: no address, no code, no placeholder of a template, no name that version control ignores,
+//! because it is made later. A path may start at the file or at any directory above it: agents try both.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Component, Path, PathBuf};
+
+use brief_dialects::{GuidanceText, ProjectFiles};
+use brief_syntax::markdown::links;
+use brief_syntax::{Diagnostic, Root, Span, System, walk};
+
+/// Broken links that are reported for one file; more are one mistake.
+const REPORTED_PER_FILE: usize = 20;
+
+/// Directories whose files are written for somewhere else, where their links lead somewhere, or that are put
+/// away.
+const ELSEWHERE: [&str; 16] = [
+    "template",
+    "templates",
+    "fixture",
+    "fixtures",
+    "__fixtures__",
+    "testdata",
+    "__tests__",
+    "snapshots",
+    "__snapshots__",
+    "scaffold",
+    "legacy",
+    "_legacy",
+    "archive",
+    "archived",
+    "_archive",
+    "deprecated",
+];
+
+/// What GitHub has beside the files of a repository: `../blob/main/a.md`, `../../issues`.
+const OF_GITHUB: [&str; 11] = [
+    "blob",
+    "tree",
+    "raw",
+    "issues",
+    "pull",
+    "pulls",
+    "wiki",
+    "releases",
+    "discussions",
+    "commit",
+    "actions",
+];
+
+/// Names that stand for a name in an example.
+const STAND_INS: [&str; 22] = [
+    "path",
+    "file",
+    "filename",
+    "name",
+    "link",
+    "url",
+    "uri",
+    "href",
+    "image",
+    "img",
+    "foo",
+    "bar",
+    "baz",
+    "example",
+    "examples",
+    "relative",
+    "placeholder",
+    "document",
+    "doc",
+    "page",
+    "target",
+    "destination",
+];
+
+/// Looks for broken links in the texts of one project.
+pub(crate) struct LinkCheck<'c> {
+    pub(crate) system: &'c dyn System,
+    pub(crate) root: &'c Root,
+    /// The paths of the project, for advice.
+    pub(crate) files: Option<&'c ProjectFiles>,
+    /// The texts that were looked at.
+    pub(crate) seen: BTreeSet<u64>,
+}
+
+impl LinkCheck<'_> {
+    /// Returns the links of a text that lead nowhere, each once. A file that two dialects read, or that has
+    /// a copy for another client, is looked at once.
+    pub(crate) fn check(&mut self, text: GuidanceText<'_>) -> Vec<Diagnostic> {
+        let path = text.source.path();
+        let Ok(below) = path.strip_prefix(self.root.path()) else { return Vec::new() };
+        let is_elsewhere = |name: &str| ELSEWHERE.contains(&name);
+        if below.iter().any(|name| name.to_str().is_some_and(is_elsewhere)) {
+            return Vec::new();
+        }
+        let body = text.source.text().get(text.body_start..).unwrap_or_default();
+        let found = links(body);
+        let mut hasher = DefaultHasher::new();
+        (path.parent().and_then(Path::file_name), body).hash(&mut hasher);
+        if found.is_empty() || !self.seen.insert(hasher.finish()) {
+            return Vec::new();
+        }
+        // By its real place: a link to the file elsewhere does not move what it says.
+        let real = self.system.resolve(path).map(|real| real.path);
+        let real = real.unwrap_or_else(|_| path.to_owned());
+        let mut reported = Vec::new();
+        let mut known = BTreeSet::new();
+        for link in found {
+            if reported.len() == REPORTED_PER_FILE {
+                break;
+            }
+            let Some(wanted) = Wanted::of(&link.destination) else { continue };
+            if !known.insert(wanted.path.clone()) {
+                continue;
+            }
+            if self.is_there(path, &wanted) || real != path && self.is_there(&real, &wanted) {
+                continue;
+            }
+            let start = text.body_start + link.span.start;
+            let span = Span::new(start, start + link.span.end - link.span.start);
+            reported.push(self.report(&text, span, &link.destination, &wanted));
+        }
+        reported
+    }
+
+    /// Returns whether a path leads to something, from the file or a directory above it, or is ignored.
+    fn is_there(&self, file: &Path, wanted: &Wanted) -> bool {
+        let top = self.root.path();
+        let bases = file.ancestors().skip(1).take_while(|base| base.starts_with(top));
+        let mut paths = bases.filter_map(|base| inside(top, base, &wanted.path));
+        paths.any(|path| {
+            self.exists(&path, wanted)
+                || path
+                    .strip_prefix(top)
+                    .is_ok_and(|below| walk::is_ignored(self.system, self.root, below))
+        })
+    }
+
+    fn exists(&self, path: &Path, wanted: &Wanted) -> bool {
+        let is_there = |path: &Path| self.system.resolve(path).is_ok();
+        is_there(path)
+            || !wanted.has_extension
+                && ["md", "mdx", "mdc", "html", "ts", "tsx", "js", "py", "rst"]
+                    .iter()
+                    .any(|extension| is_there(&path.with_added_extension(extension)))
+    }
+
+    fn report(
+        &self,
+        text: &GuidanceText<'_>,
+        span: Span,
+        written: &str,
+        wanted: &Wanted,
+    ) -> Diagnostic {
+        let file = text.source.path();
+        let directory = file.parent().unwrap_or(file);
+        let leaves_skill = text.is_skill && inside(directory, directory, &wanted.path).is_none();
+        let message = if leaves_skill {
+            format!("`{written}` leads out of the skill's directory, to no file")
+        } else {
+            format!("`{written}` leads to no file")
+        };
+        let help = match self.only_namesake(&wanted.path) {
+            Some(other) => format!("did you mean `{}`?", relative(directory, &other)),
+            None if leaves_skill => {
+                "put the file into the skill's directory, which is all that is \
+                                     installed with it, or remove the link"
+                    .to_owned()
+            }
+            None => "correct the path, or remove the link".to_owned(),
+        };
+        Diagnostic::warning(code(text.dialect), text.source, span, message).with_help(help)
+    }
+
+    /// Returns the one file of the project that has the wanted name.
+    fn only_namesake(&self, wanted: &Path) -> Option<PathBuf> {
+        let name = wanted.file_name()?.to_str()?;
+        let is_namesake = |path: &&String| {
+            path.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name))
+        };
+        // Such names are everywhere; the only other one is not what was meant.
+        if ["readme.md", "skill.md", "index.md", "agents.md", "claude.md"]
+            .contains(&name.to_ascii_lowercase().as_str())
+        {
+            return None;
+        }
+        let mut namesakes = self.files?.files.iter().filter(is_namesake);
+        let first = namesakes.next()?;
+        namesakes.next().is_none().then(|| self.root.path().join(first))
+    }
+}
+
+fn code(dialect: &str) -> &'static str {
+    match dialect {
+        "tasks" => "tasks/broken-link",
+        // A skill of the open standard is a client's file, wherever it waits to be installed.
+        _ => "native/broken-link",
+    }
+}
+
+/// A path that a link names.
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted {
+    path: PathBuf,
+    has_extension: bool,
+}
+
+impl Wanted {
+    /// Reads a destination; `None` for what is no path, or perhaps none.
+    fn of(destination: &str) -> Option<Wanted> {
+        // Cursor's links to files of the workspace.
+        let path = destination.strip_prefix("mdc:").unwrap_or(destination);
+        let path = path.split(['#', '?']).next().unwrap_or_default();
+        let path = without_line(path);
+        let is_special = path
+            .contains(['<', '>', '{', '}', '$', '*', '[', ']', '|', '…', ':', '@', ','])
+            || path.contains("...")
+            || path.contains(' ')
+            || path.starts_with(['/', '~', '\\'])
+            || path.ends_with('.');
+        if is_special {
+            return None;
+        }
+        let path = percent_decoded(path);
+        let names: Vec<&str> =
+            path.split('/').filter(|name| !matches!(*name, "" | "." | "..")).collect();
+        let last = names.last()?;
+        let stand_in = |name: &str| {
+            let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+            STAND_INS.contains(&stem.as_str())
+                || ["your-", "my-", "your_", "my_", "xxx", "yyyy", "nnn", "some-"]
+                    .iter()
+                    .any(|start| stem.starts_with(start))
+        };
+        // `[text](link)`: a word is no path.
+        let extension = last.rsplit_once('.').map(|(_, extension)| extension);
+        let has_extension = extension.is_some_and(|extension| {
+            (1..=5).contains(&extension.len())
+                && extension.chars().all(|letter| letter.is_ascii_alphanumeric())
+                && extension.chars().any(|letter| letter.is_ascii_alphabetic())
+        });
+        // A word with a slash in it may be anything; with an end or a beginning it is a path.
+        let is_path = has_extension
+            || path.ends_with('/') && names.len() > 1
+            || path.starts_with("./")
+            || path.starts_with("../");
+        if path.starts_with("../") && OF_GITHUB.contains(&names[0]) {
+            return None;
+        }
+        if !is_path || stand_in(names[0]) || stand_in(last) {
+            return None;
+        }
+        // `example.com/page`, `github.com/a/b`.
+        let first = path.split('/').next().unwrap_or_default();
+        let is_host = path.contains('/')
+            && [".com", ".org", ".io", ".dev", ".net", ".ai"]
+                .iter()
+                .any(|end| first.ends_with(end));
+        (!is_host).then(|| Wanted { path: PathBuf::from(path), has_extension })
+    }
+}
+
+/// `src/a.rs:12` and `src/a.rs:12:3` name a line.
+fn without_line(path: &str) -> &str {
+    let mut path = path;
+    while let Some((before, digits)) = path.rsplit_once(':') {
+        let is_line = !digits.is_empty()
+            && digits.chars().all(|letter| letter.is_ascii_digit() || letter == '-');
+        if !is_line {
+            break;
+        }
+        path = before;
+    }
+    path
+}
+
+fn percent_decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
+        match (byte, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.extend(u8::try_from(high * 16 + low));
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Joins a path to a directory by its text; `None` when it leaves `top`.
+fn inside(top: &Path, base: &Path, path: &Path) -> Option<PathBuf> {
+    let mut joined = base.to_owned();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                joined.pop();
+                if !joined.starts_with(top) {
+                    return None;
+                }
+            }
+            Component::Normal(name) => joined.push(name),
+            _ => return None,
+        }
+    }
+    joined.starts_with(top).then_some(joined)
+}
+
+/// Returns a path as a link from a directory names it.
+fn relative(directory: &Path, path: &Path) -> String {
+    let mut shared = directory.to_owned();
+    let mut up = 0;
+    while !path.starts_with(&shared) && shared.pop() {
+        up += 1;
+    }
+    let below = path.strip_prefix(&shared).unwrap_or(path);
+    let names = below.iter().map(|name| name.to_string_lossy());
+    let way: Vec<String> =
+        std::iter::repeat_n("..".to_owned(), up).chain(names.map(String::from)).collect();
+    way.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// U76: what is no path, or perhaps none, is left alone.
+    #[test]
+    fn only_what_is_surely_a_path_is_looked_at() {
+        for path in [
+            "docs/a.md",
+            "./a.md#part",
+            "../b/c.py:12",
+            "mdc:src/x.ts",
+            "a%20b.md",
+            "./src/lib",
+            "src/lib/",
+        ] {
+            assert!(Wanted::of(path).is_some(), "{path}");
+        }
+        for other in [
+            "https://x.example/a.md",
+            "mailto:a@b.example",
+            "#part",
+            "url",
+            "link",
+            "path/to/file.md",
+            "./<name>.md",
+            "docs/${x}.md",
+            "docs/{{x}}.md",
+            "src/*.md",
+            "docs/...",
+            "/docs/a",
+            "filename.md",
+            "example.com/a.md",
+            "your-file.md",
+            "~/notes.md",
+            "../blob/main/README.md",
+            "internal-wiki/pools",
+        ] {
+            assert_eq!(Wanted::of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_way_to_a_file_is_relative() {
+        let way = |from: &str, to: &str| relative(Path::new(from), Path::new(to));
+        assert_eq!(way("/p/a/b", "/p/a/c.md"), "../c.md");
+        assert_eq!(way("/p", "/p/a/c.md"), "a/c.md");
+    }
+}
