@@ -194,6 +194,12 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
     ),
     ("bytes of a hook's input", limits::HOOK_INPUT_BYTES, "the hook says so and exits 1", "—"),
     (
+        "tokens that a hook delivers in one conversation",
+        limits::HOOK_TOKENS as u64,
+        "the hook says so once; `--budget` sets another number",
+        "—",
+    ),
+    (
         "directories from the mounted one to a path, for client files",
         limits::NATIVE_LEVELS as u64,
         "the ones nearest to the path are read",

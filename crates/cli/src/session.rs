@@ -57,15 +57,7 @@ impl Session {
     /// The whole that the directory is part of: the nearest repository, or the directory itself.
     /// The root of a question (ruling G16).
     pub(crate) fn repository(&self) -> Result<Root, CommandError> {
-        let root = self.root()?;
-        let is_repository =
-            |directory: &&Path| self.system().resolve(&directory.join(".git")).is_ok();
-        match root.path().ancestors().find(is_repository) {
-            Some(directory) if directory != root.path() => {
-                Root::open(self.system(), directory).or(Ok(root))
-            }
-            _ => Ok(root),
-        }
+        Ok(self.root()?.repository(self.system()))
     }
 
     /// Finds a path that the user typed; `None` when it lies outside the root.

@@ -231,6 +231,13 @@ pub enum Reason<'s> {
         /// The field and the pattern in it.
         pattern: &'s str,
     },
+    /// A pattern matches the file, which is read: what is for before an edit or a creation is due.
+    Ahead {
+        /// The pattern.
+        pattern: &'s str,
+        /// The actions that it is for.
+        on: Actions,
+    },
     /// A pattern could match a file inside the directory.
     CoversInside {
         /// The pattern.
@@ -354,6 +361,10 @@ impl fmt::Display for About<'_, '_> {
             Reason::Stated(words) => formatter.write_str(words),
             Reason::Composed(words) => formatter.write_str(words),
             Reason::Covers { pattern } => write!(formatter, "match `{pattern}` covers {path}"),
+            Reason::Ahead { pattern, on } => write!(
+                formatter,
+                "match `{pattern}` covers {path}; what is for before {on} is due with the read"
+            ),
             Reason::CoversInside { pattern } => {
                 write!(formatter, "match `{pattern}` can cover files in {path}")
             }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use brief_syntax::Target;
+use brief_syntax::{Target, TargetKind};
 
 use crate::tasks::Selectors;
 
@@ -27,6 +27,23 @@ pub struct Moment {
     pub selectors: Selectors,
     /// What the user mentions by name.
     pub mentions: Vec<String>,
+}
+
+impl Moment {
+    /// Returns the actions that may follow, and whose "before" is now.
+    ///
+    /// Clients show a text that belongs to a call only together with its result, so guidance for
+    /// before an edit would come after it. The read of the file is the last moment that is still
+    /// before; for a new file it is the read of one like it (ruling K1). A question without a client
+    /// is about the action alone.
+    pub fn ahead(&self) -> Actions {
+        let is_file = self.target.as_ref().is_some_and(|target| target.kind() == TargetKind::File);
+        if self.client.is_some() && self.action == Some(Action::Read) && is_file {
+            Actions::NONE.with(Action::Edit).with(Action::Create)
+        } else {
+            Actions::NONE
+        }
+    }
 }
 
 /// What is being done to a file.
@@ -74,6 +91,28 @@ impl Actions {
     #[must_use]
     pub fn with(self, action: Action) -> Actions {
         Actions(self.0 | 1 << action as u8)
+    }
+
+    /// Returns the actions that are in both sets.
+    #[must_use]
+    pub fn and(self, other: Actions) -> Actions {
+        Actions(self.0 & other.0)
+    }
+
+    /// Returns the actions in a sentence, such as `an edit or a creation`.
+    pub fn with_articles(self) -> String {
+        let noun = |action: &Action| match action {
+            Action::Read => "a read",
+            Action::Edit => "an edit",
+            Action::Create => "a creation",
+        };
+        let actions = Action::ALL.iter().filter(|action| self.contains(**action));
+        actions.map(noun).collect::<Vec<_>>().join(" or ")
+    }
+
+    /// Returns whether no action is in the set.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
     }
 
     /// Returns whether an action is in the set.

@@ -4,7 +4,8 @@
 //! list or a check. The cost of one question depends on the depth of its path alone.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::agents::Agents;
@@ -152,7 +153,11 @@ impl Catalog {
         );
         // In the order of the dialects, however each of them reads.
         shelves.sort_by_key(|(rank, _)| *rank);
-        Catalog { only: dialects.kept(), ..Catalog::new(shelves, &gaps, None) }
+        let mut catalog = Catalog { only: dialects.kept(), ..Catalog::new(shelves, &gaps, None) };
+        if matches!(dialects, Dialects::All) {
+            catalog.gaps.extend(home_gap(system));
+        }
+        catalog
     }
 
     /// Reads the whole project, or the part of it that `scope` names.
@@ -383,6 +388,16 @@ fn remember(files: &mut ProjectFiles, visit: &Visit<'_>) {
             FileKind::Other => {}
         }
     }
+}
+
+/// Reports a home directory that is there and cannot be read: what the user has for all projects is
+/// missing then.
+fn home_gap(system: &dyn System) -> Option<Diagnostic> {
+    let home = system.env("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+    let error = system.open_dir(&home).err().filter(|error| error.kind() != ErrorKind::NotFound)?;
+    let source = Arc::new(Source::unread(&home));
+    let message = format!("the home directory cannot be read: {error}");
+    Some(Diagnostic::warning("project/unreadable-home", &source, Span::at(0), message))
 }
 
 fn gap_diagnostic(gap: &Gap) -> Diagnostic {

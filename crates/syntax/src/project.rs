@@ -39,6 +39,17 @@ impl Root {
         Ok(Root { path: system.resolve_dir(path)? })
     }
 
+    /// Returns the repository that holds this directory: the nearest one with a `.git`, or the
+    /// directory itself. It is the root of a question (ruling G16).
+    #[must_use]
+    pub fn repository(self, system: &dyn System) -> Root {
+        let is_repository = |directory: &&Path| system.resolve(&directory.join(".git")).is_ok();
+        match self.path.ancestors().find(is_repository) {
+            Some(directory) => Root { path: directory.to_owned() },
+            None => self,
+        }
+    }
+
     /// Returns the absolute path without links.
     pub fn path(&self) -> &Path {
         &self.path

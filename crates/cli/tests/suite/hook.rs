@@ -1,4 +1,4 @@
-//! `brief hook claude`: rulings S4 to S7.
+//! `brief hook claude`: rulings S4 to S7, K1 and G16.
 
 use std::fs;
 use std::io::Write;
@@ -53,7 +53,7 @@ pub(crate) fn hook(project: &Sandbox, payload: &str) -> Output {
 }
 
 /// Calls the hook before a tool and returns the entries in its answer.
-fn before(project: &Sandbox, tool: &str, input: &Value) -> Vec<String> {
+pub(crate) fn before(project: &Sandbox, tool: &str, input: &Value) -> Vec<String> {
     delivered(&hook(project, &payload(project, "PreToolUse", tool, input, &json!({}))))
 }
 
@@ -61,7 +61,7 @@ fn after(project: &Sandbox, tool: &str, input: &Value, more: &Value) -> Vec<Stri
     delivered(&hook(project, &payload(project, "PostToolUse", tool, input, more)))
 }
 
-fn context(output: &Output) -> String {
+pub(crate) fn context(output: &Output) -> String {
     if output.stdout.is_empty() {
         return String::new();
     }
@@ -89,6 +89,10 @@ pub(crate) fn session(id: &str) -> Value {
 
 pub(crate) const NOTHING: [&str; 0] = [];
 
+/// What [`ENTRIES`] say before a file is read: what is for before an edit or a creation is due.
+pub(crate) const READING: [&str; 4] =
+    ["READ", "Before an edit: EDIT", "Before a creation: CREATE", "BEFORE"];
+
 /// Ruling S5: the whole answer, and nothing in it but context.
 #[test]
 fn the_answer_is_context_and_nothing_else() {
@@ -96,11 +100,11 @@ fn the_answer_is_context_and_nothing_else() {
     let input = json!({"file_path": project.path().join("src/a.py")});
     let call = |event| hook(&project, &payload(&project, event, "Edit", &input, &json!({})));
     insta::assert_snapshot!(call("PreToolUse"), @r###"
-    {"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"## Structured Context\n\n- EDIT\n- BEFORE"}}
+    {"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"## Guidance for src/a.py\n\n### AGENTS.yaml\n\n- EDIT\n- BEFORE"}}
     [EOF]
     "###);
     insta::assert_snapshot!(call("PostToolUse"), @r###"
-    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"## Structured Context\n\n- EDIT\n- AFTER"}}
+    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"## Guidance for src/a.py\n\n### AGENTS.yaml\n\n- EDIT\n- AFTER"}}
     [EOF]
     "###);
 }
@@ -112,17 +116,21 @@ fn each_tool_has_its_action() {
     let path = |name: &str| project.path().join(name);
     let file = |name: &str| json!({"file_path": path(name)});
     for (tool, input, expected) in [
-        ("Read", file("src/a.py"), ["READ", "BEFORE"]),
-        ("Edit", file("src/a.py"), ["EDIT", "BEFORE"]),
-        ("MultiEdit", file("src/a.py"), ["EDIT", "BEFORE"]),
-        ("NotebookEdit", json!({"notebook_path": path("src/n.ipynb")}), ["EDIT", "BEFORE"]),
-        ("Write", file("src/a.py"), ["EDIT", "BEFORE"]),
-        ("Write", file("src/new.py"), ["CREATE", "BEFORE"]),
-        ("Write", file("new/directory/new.py"), ["CREATE", "BEFORE"]),
-        ("Bash", json!({"command": "cat src/a.py"}), ["READ", "BEFORE"]),
-        ("Bash", json!({"command": "head -n 5 src/a.py"}), ["READ", "BEFORE"]),
-        ("Bash", json!({"command": "tail -f 'src/a.py' | grep x"}), ["READ", "BEFORE"]),
-        ("Bash", json!({"command": "cd src && cat a.py"}), ["READ", "BEFORE"]),
+        ("Read", file("src/a.py"), &READING[..]),
+        ("Edit", file("src/a.py"), &["EDIT", "BEFORE"]),
+        ("MultiEdit", file("src/a.py"), &["EDIT", "BEFORE"]),
+        ("NotebookEdit", json!({"notebook_path": path("src/n.ipynb")}), &["EDIT", "BEFORE"]),
+        ("Write", file("src/a.py"), &["EDIT", "BEFORE"]),
+        ("Write", file("src/new.py"), &["CREATE", "BEFORE"]),
+        ("Write", file("new/directory/new.py"), &["CREATE", "BEFORE"]),
+        ("Bash", json!({"command": "cat src/a.py"}), &READING),
+        ("Bash", json!({"command": "head -n 5 src/a.py"}), &READING),
+        ("Bash", json!({"command": "tail -f 'src/a.py' | grep x"}), &READING),
+        ("Bash", json!({"command": "cd src && cat a.py"}), &READING),
+        ("Bash", json!({"command": "sed -n 1,5p src/a.py"}), &READING),
+        ("Bash", json!({"command": "sed -i s/a/b/ src/a.py"}), &["EDIT", "BEFORE"]),
+        ("Bash", json!({"command": "echo x > src/new.py"}), &["CREATE", "BEFORE"]),
+        ("Bash", json!({"command": "ls src"}), &["READ", "BEFORE", "DIRECTORY"]),
     ] {
         assert_eq!(before(&project, tool, &input), expected, "{tool} {input}");
     }
@@ -140,10 +148,21 @@ fn after_a_tool_its_response_tells_what_it_did() {
     let input = json!({"file_path": project.path().join("src/a.py")});
     let response = |kind: &str| json!({"tool_response": {"type": kind, "structuredPatch": []}});
     for (tool, more, expected) in [
-        ("Write", response("create"), ["CREATE", "AFTER"]),
-        ("Write", response("update"), ["EDIT", "AFTER"]),
-        ("Edit", response("update"), ["EDIT", "AFTER"]),
-        ("Read", response("text"), ["READ", "AFTER"]),
+        ("Write", response("create"), &["CREATE", "AFTER"][..]),
+        ("Write", response("update"), &["EDIT", "AFTER"]),
+        ("Edit", response("update"), &["EDIT", "AFTER"]),
+        // After the read is still before the edit.
+        (
+            "Read",
+            response("text"),
+            &[
+                "READ",
+                "Before an edit: EDIT",
+                "Before a creation: CREATE",
+                "Before an edit or a creation: BEFORE",
+                "AFTER",
+            ],
+        ),
     ] {
         assert_eq!(after(&project, tool, &input, &more), expected, "{tool} {more}");
     }
@@ -167,7 +186,7 @@ fn directory_tools_ask_about_a_directory() {
     assert_eq!(before(&project, "Grep", &json!({"pattern": "x"})), ["READ", "BEFORE"]);
     // A file is a file for them too.
     let file = json!({"pattern": "x", "path": src.join("a.py")});
-    assert_eq!(before(&project, "Grep", &file), ["READ", "BEFORE"]);
+    assert_eq!(before(&project, "Grep", &file), READING);
 }
 
 /// Patches name several files; what their directories share is said once.
@@ -187,7 +206,6 @@ fn a_patch_touches_each_of_its_files() {
 fn tools_without_a_file_get_nothing() {
     let project = entries();
     for (tool, input) in [
-        ("Bash", json!({"command": "ls src"})),
         ("Bash", json!({"command": "cat $FILE"})),
         ("Bash", json!({})),
         ("WebFetch", json!({"url": "https://example.com/"})),
@@ -228,7 +246,7 @@ fn the_root_is_the_working_directory_of_the_client() {
         &["hook", "claude"],
         payload(&project, "PreToolUse", "Read", &json!({"file_path": "src/a.py"}), &json!({})),
     );
-    assert_eq!(delivered(&elsewhere), ["READ", "BEFORE", "INNER"]);
+    assert_eq!(delivered(&elsewhere), [&READING[..], &["INNER"]].concat());
     // A final `/` makes no other directory of it.
     let slash = json!({"cwd": format!("{}/src/", project.path().display())});
     let call = payload(&project, "PreToolUse", "Read", &relative, &slash);
@@ -244,7 +262,7 @@ fn the_project_directory_wins_when_the_client_moved_into_it() {
     let project = project.with_env("CLAUDE_PROJECT_DIR", top.to_str().unwrap());
     let cwd = json!({"cwd": top.join("src")});
     let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "a.py"}), &cwd);
-    assert_eq!(delivered(&hook(&project, &call)), ["READ", "BEFORE", "INNER"]);
+    assert_eq!(delivered(&hook(&project, &call)), [&READING[..], &["INNER"]].concat());
     // Elsewhere it says nothing about the root.
     let other = project.outside();
     fs::write(other.join("AGENTS.yaml"), "context: [{content: OTHER}]\n").unwrap();
@@ -284,7 +302,10 @@ fn an_entry_of_several_lines_is_one_item() {
     let project = project().with_file("AGENTS.yaml", yaml);
     let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "x"}), &json!({}));
     let text = context(&hook(&project, &call));
-    assert_eq!(text, "## Structured Context\n\n- First\n  - second\n\n  third\n- Next");
+    assert_eq!(
+        text,
+        "## Guidance for x\n\n### AGENTS.yaml\n\n- First\n  - second\n\n  third\n- Next"
+    );
 }
 
 /// Ruling S6: "Hook output fits the client's cap (10,000 characters): the most specific entries
@@ -315,20 +336,22 @@ fn the_answer_fits_the_cap() {
         notice,
         format!(
             "({missing} more entries were left out to fit; see all with: brief context src/a.py \
-             --on read --when before)"
+             --on read --when before --client claude)"
         )
     );
 }
 
-/// One entry that is longer than the cap is left out, and said to be; the rest is delivered.
+/// K07: an entry that no answer has room for is named with its place; the rest is delivered.
 #[test]
-fn an_entry_beyond_the_cap_is_counted() {
-    let yaml = format!("context:\n  - content: SHORT\n  - content: {}\n", "x".repeat(20_000));
+fn an_entry_beyond_the_cap_is_named() {
+    let yaml = format!("context:\n  - content: SHORT\n  - content: {}\n", "x ".repeat(10_000));
     let project = project().with_file("AGENTS.yaml", yaml);
     let call = payload(&project, "PreToolUse", "Read", &json!({"file_path": "a"}), &json!({}));
-    let output = hook(&project, &call);
-    assert_eq!(delivered(&output), ["SHORT"]);
-    assert!(context(&output).contains("(1 more entry was left out to fit"), "{output}");
+    let entries = delivered(&hook(&project, &call));
+    assert_eq!(entries[0], "SHORT");
+    assert!(entries[1].starts_with("Too long to be shown here ("), "{entries:?}");
+    assert!(entries[1].ends_with(" tokens): read AGENTS.yaml from line 3 on."), "{entries:?}");
+    assert_eq!(entries.len(), 2);
 }
 
 /// As many entries as a file may have are no reason to be late.
@@ -360,11 +383,11 @@ decisions:
     };
     assert_eq!(
         call("PreToolUse", "plan"),
-        "## Structured Context\n\n- GUIDE\n## Architectural Decisions\n\n- DECIDED\n  \
+        "## Guidance for x\n\n### AGENTS.yaml\n\n- GUIDE\n\n## Architectural Decisions\n\n- DECIDED\n  \
          Rationale: REASON\n  Considered OTHER, rejected: WORSE\n  Revisit when: LATER"
     );
-    assert_eq!(call("PostToolUse", "plan"), "## Structured Context\n\n- GUIDE");
-    assert_eq!(call("PreToolUse", "default"), "## Structured Context\n\n- GUIDE");
+    assert_eq!(call("PostToolUse", "plan"), "## Guidance for x\n\n### AGENTS.yaml\n\n- GUIDE");
+    assert_eq!(call("PreToolUse", "default"), "## Guidance for x\n\n### AGENTS.yaml\n\n- GUIDE");
 }
 
 /// Ruling S7: "bad input … is exit 0 or 1 with a message on stderr, never 2".
@@ -443,7 +466,7 @@ fn a_broken_file_does_not_stop_the_hook() {
         .with_file("src/AGENTS.yml", "context: [{content: BAD, on: x}, {content: GOOD}]\n");
     let input = json!({"file_path": "src/a.py"});
     let output = hook(&project, &payload(&project, "PreToolUse", "Read", &input, &json!({})));
-    assert_eq!(delivered(&output), ["READ", "BEFORE", "GOOD"]);
+    assert_eq!(delivered(&output), [&READING[..], &["GOOD"]].concat());
     assert!(output.stderr.contains("src/AGENTS.yaml:"), "{output}");
     assert!(output.stderr.contains("src/AGENTS.yml:1:30"), "{output}");
 }
@@ -455,14 +478,14 @@ fn without_context_files_there_is_a_warning() {
     let input = json!({"file_path": "a"});
     let output = hook(&project, &payload(&project, "PreToolUse", "Read", &input, &json!({})));
     assert_eq!(delivered(&output), NOTHING);
-    assert!(output.stderr.starts_with("warning: no AGENTS.yaml files found"), "{output}");
+    assert!(output.stderr.starts_with("warning: no guidance found on the way"), "{output}");
 }
 
 /// Ruling G8: the hook writes nothing inside the project.
 #[test]
 fn the_hook_leaves_the_project_alone() {
     let project = entries();
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
     let mut names: Vec<_> = fs::read_dir(project.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use brief_testkit::Sandbox;
 use serde_json::json;
 
-use crate::hook::{NOTHING, delivered, entries, hook, payload, read, session};
+use crate::hook::{NOTHING, READING, delivered, entries, hook, payload, read, session};
 use crate::project;
 
 /// The files in which the hook keeps what it delivered.
@@ -22,16 +22,17 @@ fn memory(project: &Sandbox) -> Vec<PathBuf> {
 #[test]
 fn a_session_is_told_once() {
     let project = entries();
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
     assert_eq!(read(&project, &session("one")), NOTHING);
     // What is new in the same session is delivered.
     let input = json!({"file_path": "src/a.py"});
-    let edit = payload(&project, "PreToolUse", "Edit", &input, &session("one"));
-    assert_eq!(delivered(&hook(&project, &edit)), ["EDIT"]);
+    let edit = |event| payload(&project, event, "Edit", &input, &session("one"));
+    assert_eq!(delivered(&hook(&project, &edit("PreToolUse"))), NOTHING);
+    assert_eq!(delivered(&hook(&project, &edit("PostToolUse"))), ["AFTER"]);
     // Another session knows nothing of it, and no session at all remembers nothing.
-    assert_eq!(read(&project, &session("two")), ["READ", "BEFORE"]);
-    assert_eq!(read(&project, &json!({})), ["READ", "BEFORE"]);
-    assert_eq!(read(&project, &json!({})), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("two")), READING);
+    assert_eq!(read(&project, &json!({})), READING);
+    assert_eq!(read(&project, &json!({})), READING);
 }
 
 /// A subagent does not see what the main one was told.
@@ -39,16 +40,16 @@ fn a_session_is_told_once() {
 fn a_subagent_has_a_memory_of_its_own() {
     let project = entries();
     let agent = |id: &str| json!({"session_id": "one", "agent_id": id});
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
-    assert_eq!(read(&project, &agent("a")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
+    assert_eq!(read(&project, &agent("a")), READING);
     assert_eq!(read(&project, &agent("a")), NOTHING);
-    assert_eq!(read(&project, &agent("b")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &agent("b")), READING);
     // Compacting the main conversation leaves the subagents' alone; a new session forgets all.
     let event = |name: &str| payload(&project, name, "", &json!({}), &session("one"));
     assert_eq!(delivered(&hook(&project, &event("PreCompact"))), NOTHING);
     assert_eq!(read(&project, &agent("a")), NOTHING);
     assert_eq!(delivered(&hook(&project, &event("SessionStart"))), NOTHING);
-    assert_eq!(read(&project, &agent("a")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &agent("a")), READING);
 }
 
 /// Ruling S6: "until the session is compacted or restarted".
@@ -56,7 +57,7 @@ fn a_subagent_has_a_memory_of_its_own() {
 fn a_session_that_forgot_is_told_again() {
     let project = entries();
     for event in ["PreCompact", "SessionStart"] {
-        assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"], "before {event}");
+        assert_eq!(read(&project, &session("one")), READING, "before {event}");
         assert_eq!(read(&project, &session("one")), NOTHING, "before {event}");
         let more = json!({"session_id": "one", "source": "compact", "trigger": "auto"});
         let forget = json!({"cwd": project.path(), "hook_event_name": event});
@@ -66,7 +67,7 @@ fn a_session_that_forgot_is_told_again() {
         }
         assert_eq!(hook(&project, &forget.to_string()).to_string(), "[EOF]", "{event}");
     }
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
 }
 
 /// An entry that was edited is another entry.
@@ -83,7 +84,7 @@ fn edited_content_is_delivered_again() {
 #[test]
 fn a_week_is_too_long_to_remember() {
     let project = entries();
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
     let files = memory(&project);
     assert_eq!(files.len(), 1);
     let age = |days: u64| {
@@ -93,7 +94,7 @@ fn a_week_is_too_long_to_remember() {
     age(6);
     assert_eq!(read(&project, &session("one")), NOTHING);
     age(8);
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
     // Old sessions of others go when a new one starts.
     age(8);
     let start = payload(&project, "SessionStart", "", &json!({}), &session("two"));
@@ -108,7 +109,7 @@ fn the_memory_is_private() {
     use std::os::unix::fs::PermissionsExt;
     let project = entries();
     let id = "../../../escape";
-    assert_eq!(read(&project, &session(id)), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session(id)), READING);
     assert_eq!(read(&project, &session(id)), NOTHING);
     let files = memory(&project);
     assert_eq!(files.len(), 1);
@@ -125,7 +126,7 @@ fn the_state_directory_can_be_set() {
     let project = entries();
     let state = project.outside().join("state");
     let project = project.with_env("XDG_STATE_HOME", state.to_str().unwrap());
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
     assert_eq!(read(&project, &session("one")), NOTHING);
     assert_eq!(fs::read_dir(state.join("brief/sessions")).unwrap().count(), 1);
     assert_eq!(fs::read_dir(project.home()).unwrap().count(), 0);
@@ -137,17 +138,17 @@ fn without_a_memory_everything_is_delivered() {
     let project = entries();
     // A file where a directory should be cannot be written to by anyone.
     fs::write(project.home().join(".local"), "").unwrap();
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
+    assert_eq!(read(&project, &session("one")), READING);
 }
 
 /// A memory full of nonsense only means repeating.
 #[test]
 fn a_damaged_memory_is_no_obstacle() {
     let project = entries();
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
     fs::write(&memory(&project)[0], b"\xff\xfe\0garbage\n\n\n").unwrap();
-    assert_eq!(read(&project, &session("one")), ["READ", "BEFORE"]);
+    assert_eq!(read(&project, &session("one")), READING);
     assert_eq!(read(&project, &session("one")), NOTHING);
 }
 
@@ -159,7 +160,7 @@ fn repeating_can_be_asked_for() {
     let call = payload(&project, "PreToolUse", "Read", &input, &session("one"));
     for _ in 0..2 {
         let output = project.run_with_input(&["hook", "claude", "--repeat"], &call);
-        assert_eq!(delivered(&output), ["READ", "BEFORE"]);
+        assert_eq!(delivered(&output), READING);
     }
     assert_eq!(memory(&project), Vec::<PathBuf>::new());
 }
@@ -184,12 +185,14 @@ fn hooks_at_the_same_time_do_not_harm_each_other() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         told += usize::from(!output.stdout.is_empty());
     }
-    assert!(told >= 1, "somebody was told");
+    assert_eq!(told, 1, "an entry is delivered by one of them");
     let files = memory(&project);
     assert_eq!(files.len(), 1);
     for line in fs::read_to_string(&files[0]).unwrap().lines() {
-        let is_hex = line.bytes().all(|byte| byte.is_ascii_hexdigit());
-        assert!(line.len() == 32 && is_hex, "a line was torn: {line:?}");
+        let fields: Vec<&str> = line.split(' ').collect();
+        let is_hex = fields[0].bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_whole = fields.len() == 3 && fields[0].len() == 32 && is_hex;
+        assert!(is_whole && fields[1].parse::<usize>().is_ok(), "a line was torn: {line:?}");
     }
     assert_eq!(read(&project, &session("one")), NOTHING);
 }

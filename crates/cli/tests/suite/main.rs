@@ -20,6 +20,7 @@ mod diff;
 mod documents;
 mod fmt;
 mod hook;
+mod hook_everything;
 mod hook_install;
 mod hook_memory;
 mod hosted;

@@ -15,8 +15,13 @@ pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
     let timing = match payload.hook_event_name.as_deref() {
         Some("PreToolUse") => Timing::Before,
         Some("PostToolUse") => Timing::After,
-        Some("SessionStart" | "SessionEnd") => {
-            return HookEvent::Forget { session, extent: Extent::Session };
+        Some("SessionStart") => {
+            return match payload.source.as_deref() {
+                // The conversation goes on where it was, and all that was said is still in it.
+                Some("resume") => HookEvent::Other,
+                Some("compact") => HookEvent::Forget { session, extent: Extent::Conversation },
+                _ => HookEvent::Forget { session, extent: Extent::Session },
+            };
         }
         Some("PreCompact" | "PostCompact") => {
             return HookEvent::Forget { session, extent: Extent::Conversation };
@@ -33,6 +38,7 @@ pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
         session,
         timing,
         touches,
+        is_shell: payload.tool_name.as_deref() == Some("Bash"),
         // Both events of one call would repeat them.
         wants_decisions: payload.permission_mode.as_deref() == Some("plan")
             && timing == Timing::Before,
@@ -60,10 +66,7 @@ fn touches(payload: &Payload<'_>, timing: Timing) -> Vec<Touch> {
             let path = input.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
             vec![Touch::new(path, How::Does(Action::Read))]
         }
-        "Bash" => {
-            let files = shell::files_shown(input.command.as_deref().unwrap_or_default());
-            files.into_iter().map(|path| Touch::new(path, How::Does(Action::Read))).collect()
-        }
+        "Bash" => shell::touches(input.command.as_deref().unwrap_or_default()),
         "apply_patch" => {
             let text = input.command.as_deref().or(input.input.as_deref());
             patch::touches(text.unwrap_or_default())

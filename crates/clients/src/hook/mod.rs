@@ -62,6 +62,8 @@ pub struct ToolCall {
     pub timing: Timing,
     /// What it touches.
     pub touches: Vec<Touch>,
+    /// Whether that was read from a shell command.
+    pub is_shell: bool,
     /// Whether decisions are wanted: the agent is making plans.
     pub wants_decisions: bool,
 }
@@ -82,6 +84,16 @@ pub struct Touch {
     pub path: PathBuf,
     /// What happens to it.
     pub how: How,
+}
+
+impl Client {
+    /// Returns the name of the client, by which its own files are known.
+    pub fn name(self) -> &'static str {
+        match self {
+            Client::Claude => "claude",
+            Client::Pi => "pi",
+        }
+    }
 }
 
 impl Touch {
@@ -115,7 +127,11 @@ pub fn read_event(json: &[u8]) -> Result<HookEvent, serde_json::Error> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ClaudeAnswer<'a> {
-    hook_specific_output: ClaudeOutput<'a>,
+    /// For the user; the model does not see it (Claude Code 2.1.325, seen 2026-11-16).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<ClaudeOutput<'a>>,
 }
 
 #[derive(Serialize)]
@@ -132,20 +148,33 @@ struct PiAnswer<'a> {
     additional_context: &'a str,
 }
 
-/// Returns the JSON with which `client` adds `context` to the conversation.
+/// What a hook has to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Words<'w> {
+    /// For the model.
+    pub context: Option<&'w str>,
+    /// For the user alone. A client without a place for it drops it.
+    pub notice: Option<&'w str>,
+}
+
+/// Returns the JSON with which `client` passes `words` on.
 ///
 /// There is never a permission decision in it: context must not approve a tool call.
-pub fn answer(client: Client, timing: Timing, context: &str) -> String {
+pub fn answer(client: Client, timing: Timing, words: Words<'_>) -> String {
     let hook_event_name = match timing {
         Timing::Before => "PreToolUse",
         Timing::After => "PostToolUse",
     };
+    let Words { context, notice } = words;
     let json = match client {
-        Client::Claude => {
-            let output = ClaudeOutput { hook_event_name, additional_context: context };
-            serde_json::to_string(&ClaudeAnswer { hook_specific_output: output })
+        Client::Claude => serde_json::to_string(&ClaudeAnswer {
+            system_message: notice,
+            hook_specific_output: context
+                .map(|context| ClaudeOutput { hook_event_name, additional_context: context }),
+        }),
+        Client::Pi => {
+            serde_json::to_string(&PiAnswer { additional_context: context.unwrap_or_default() })
         }
-        Client::Pi => serde_json::to_string(&PiAnswer { additional_context: context }),
     };
     json.expect("a struct of texts is always JSON")
 }

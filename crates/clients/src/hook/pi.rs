@@ -19,10 +19,7 @@ pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
         "read" => one(How::Does(Action::Read)),
         "edit" => one(How::Does(Action::Edit)),
         "write" => one(How::Writes),
-        "bash" => shell::files_shown(payload.input.command.as_deref().unwrap_or_default())
-            .into_iter()
-            .map(|path| Touch::new(path, How::Does(Action::Read)))
-            .collect(),
+        "bash" => shell::touches(payload.input.command.as_deref().unwrap_or_default()),
         _ => one(How::Unknown),
     };
     if touches.is_empty() {
@@ -34,6 +31,7 @@ pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
         session: None,
         timing,
         touches,
+        is_shell: payload.tool_name.as_deref() == Some("bash"),
         wants_decisions: payload.include_decisions.0,
     })
 }

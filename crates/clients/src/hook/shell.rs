@@ -1,206 +1,223 @@
-//! Which files a shell command shows: `cat`, `head` and `tail`.
+//! Which files a shell command reads and writes, as far as its text tells.
 //!
 //! This is a reader, not a shell. Whatever it does not understand (variables, substitutions,
-//! here-documents, patterns) it leaves out, because a wrong path would deliver wrong guidance.
+//! patterns, programs it does not know) is no touch, because a wrong path would deliver wrong
+//! guidance. [`words`] splits a line into commands, [`programs`] knows what a program does to its
+//! operands.
+
+mod programs;
+mod words;
 
 use std::path::{Path, PathBuf};
 
-/// Files taken from one command line; more is a listing, not reading.
-const MOST_FILES: usize = 8;
+use super::{How, Touch};
+use words::{Command, Redirect, Step, Word};
 
-/// Returns the files that a command line prints, in order.
-pub(super) fn files_shown(command: &str) -> Vec<String> {
-    let mut files = Vec::new();
-    // Where the shell is by now; `None` when that is not certain.
-    let mut place = Some(PathBuf::new());
-    // What happens in parentheses stays there, and this reader does not follow it.
-    let has_groups = command.contains('(');
-    for words in commands(command) {
-        let mut words = words.into_iter();
-        let takes_values = match words.next() {
-            Some(Word::Plain(program)) => match program.rsplit('/').next() {
-                Some("cat") => "",
-                Some("head" | "tail") => "nc",
-                Some("cd") => {
-                    place = match words.next() {
-                        Some(Word::Plain(to)) if !has_groups && !to.starts_with('-') => {
-                            place.map(|place| place.join(to))
-                        }
-                        _ => None,
-                    };
-                    continue;
+/// Touches taken from one command line; more is a listing, not work on a file.
+const MOST_TOUCHES: usize = 8;
+
+/// Command lines inside command lines (`bash -c '…'`) that are followed.
+const MOST_NESTED: usize = 3;
+
+/// Returns what a command line plainly reads and writes, in order, each path and action once.
+pub(super) fn touches(line: &str) -> Vec<Touch> {
+    let mut reader = Reader { place: Some(PathBuf::new()), outer: Vec::new(), found: Vec::new() };
+    reader.read(line, MOST_NESTED);
+    reader.found
+}
+
+struct Reader {
+    /// The directory of the shell by now, relative to where it began; `None` when that is uncertain.
+    place: Option<PathBuf>,
+    /// The directories of the shells around a group in parentheses.
+    outer: Vec<Option<PathBuf>>,
+    found: Vec<Touch>,
+}
+
+impl Reader {
+    fn read(&mut self, line: &str, nested: usize) {
+        for step in words::split(line) {
+            match step {
+                Step::Open => self.outer.push(self.place.clone()),
+                // A parenthesis too many belongs to something this reader does not know.
+                Step::Close => self.place = self.outer.pop().flatten(),
+                Step::Command(command) => self.run(&command, nested),
+            }
+        }
+    }
+
+    fn run(&mut self, command: &Command, nested: usize) {
+        let words = programs::without_prefixes(&command.words);
+        if let Some((Word::Plain(program), operands)) = words.split_first() {
+            let program = program.rsplit('/').next().unwrap_or(program);
+            match program {
+                "cd" | "pushd" => self.change_directory(operands),
+                "popd" => self.place = None,
+                "bash" | "sh" | "zsh" | "dash" => {
+                    if let Some(line) = programs::inner_line(operands)
+                        && nested > 0
+                    {
+                        let (place, outer) = (self.place.clone(), std::mem::take(&mut self.outer));
+                        self.read(line, nested - 1);
+                        (self.place, self.outer) = (place, outer);
+                    }
                 }
-                _ => continue,
+                _ => {
+                    for (path, how) in programs::touches(program, operands, command.is_piped_into) {
+                        self.touch(&path, how);
+                    }
+                }
+            }
+        }
+        for (redirect, word) in &command.redirects {
+            let Word::Plain(path) = word else { continue };
+            match redirect {
+                Redirect::From => self.touch(path, How::Does(brief_dialects::Action::Read)),
+                Redirect::To => self.touch(path, How::Writes),
+            }
+        }
+    }
+
+    fn change_directory(&mut self, operands: &[Word]) {
+        self.place = match operands {
+            [Word::Plain(to)] if !to.starts_with('-') => match &self.place {
+                Some(place) => Some(place.join(to)),
+                None => Path::new(to).is_absolute().then(|| PathBuf::from(to)),
             },
-            _ => continue,
+            _ => None,
         };
-        let mut show = |file: String| match &place {
-            Some(place) => files.push(place.join(file).to_string_lossy().into_owned()),
-            None if Path::new(&file).is_absolute() => files.push(file),
-            None => {}
+    }
+
+    fn touch(&mut self, path: &str, how: How) {
+        if path.is_empty() || path == "-" || path.starts_with("/dev/") {
+            return;
+        }
+        let path = match &self.place {
+            Some(place) => place.join(path),
+            None if Path::new(path).is_absolute() => PathBuf::from(path),
+            None => return,
         };
-        let mut options_ended = false;
-        while let Some(word) = words.next() {
-            match word {
-                Word::Redirect => {
-                    words.next();
-                }
-                Word::Unclear => {}
-                Word::Plain(word) if options_ended || !word.starts_with('-') => show(word),
-                Word::Plain(word) if word == "--" => options_ended = true,
-                // `-n 5` takes the next word, `-n5` and `-5` do not.
-                Word::Plain(option) => {
-                    let letter = option.strip_prefix('-').unwrap_or_default();
-                    if letter.len() == 1 && takes_values.contains(letter) {
-                        words.next();
-                    }
-                }
-            }
+        let touch = Touch::new(path, how);
+        if self.found.len() < MOST_TOUCHES && !self.found.contains(&touch) {
+            self.found.push(touch);
         }
     }
-    files.truncate(MOST_FILES);
-    files
-}
-
-enum Word {
-    /// A word whose text is certain.
-    Plain(String),
-    /// A word that a shell would expand to something we do not know.
-    Unclear,
-    /// `>`, `>>`, `2>`: the next word is a target, not an input.
-    Redirect,
-}
-
-/// Splits a command line into simple commands, and those into words.
-fn commands(line: &str) -> Vec<Vec<Word>> {
-    let mut commands = vec![Vec::new()];
-    let mut characters = line.chars().peekable();
-    while let Some(&first) = characters.peek() {
-        match first {
-            ' ' | '\t' => {
-                characters.next();
-            }
-            '\n' | ';' | '|' | '&' | '(' | ')' => {
-                characters.next();
-                commands.push(Vec::new());
-            }
-            '#' => while characters.next_if(|&character| character != '\n').is_some() {},
-            '<' => {
-                characters.next();
-                // A here-document: what follows is text, not commands.
-                if characters.next_if_eq(&'<').is_some() {
-                    break;
-                }
-            }
-            '>' => {
-                while characters.next_if(|character| matches!(character, '>' | '&' | '|')).is_some()
-                {
-                }
-                if let Some(command) = commands.last_mut() {
-                    command.push(Word::Redirect);
-                }
-            }
-            _ => {
-                let word = word(&mut characters);
-                // `2>file`: the number belongs to the redirection.
-                let is_descriptor = matches!(&word, Word::Plain(text) if text.bytes().all(|byte| byte.is_ascii_digit()))
-                    && characters.peek() == Some(&'>');
-                if !is_descriptor && let Some(command) = commands.last_mut() {
-                    command.push(word);
-                }
-            }
-        }
-    }
-    commands
-}
-
-fn word(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Word {
-    let mut text = String::new();
-    let mut unclear = false;
-    while let Some(&character) = characters.peek() {
-        match character {
-            ' ' | '\t' | '\n' | ';' | '|' | '&' | '(' | ')' | '<' | '>' => break,
-            '\'' => {
-                characters.next();
-                let mut closed = false;
-                for character in characters.by_ref() {
-                    if character == '\'' {
-                        closed = true;
-                        break;
-                    }
-                    text.push(character);
-                }
-                unclear |= !closed;
-            }
-            '"' => {
-                characters.next();
-                let mut closed = false;
-                while let Some(character) = characters.next() {
-                    match character {
-                        '"' => {
-                            closed = true;
-                            break;
-                        }
-                        '\\' => text.extend(characters.next()),
-                        '$' | '`' => unclear = true,
-                        _ => text.push(character),
-                    }
-                }
-                unclear |= !closed;
-            }
-            '\\' => {
-                characters.next();
-                text.extend(characters.next());
-            }
-            '$' | '`' | '*' | '?' | '[' | '{' | '~' => {
-                unclear = true;
-                characters.next();
-            }
-            _ => {
-                text.push(character);
-                characters.next();
-            }
-        }
-    }
-    if unclear { Word::Unclear } else { Word::Plain(text) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::files_shown;
+    use brief_dialects::Action;
+
+    use super::*;
+
+    /// Shows a touch as `r path`, `e path` or `w path`.
+    fn shown(line: &str) -> Vec<String> {
+        let letter = |how| match how {
+            How::Does(Action::Read) => 'r',
+            How::Does(_) => 'e',
+            How::Writes => 'w',
+            How::Unknown => '?',
+        };
+        touches(line)
+            .iter()
+            .map(|touch| format!("{} {}", letter(touch.how), touch.path.display()))
+            .collect()
+    }
 
     #[test]
-    fn files_that_are_printed_are_found() {
-        for (command, expected) in [
-            ("cat f.py", vec!["f.py"]),
-            ("cat -n src/a.py | grep x", vec!["src/a.py"]),
-            ("head -n 5 a b", vec!["a", "b"]),
-            ("head -5 a", vec!["a"]),
-            ("tail -c10 a", vec!["a"]),
-            ("tail -f -- -odd", vec!["-odd"]),
-            ("cat 'a b.py' \"c d.py\" e\\ f", vec!["a b.py", "c d.py", "e f"]),
-            ("ls && cat f; /bin/cat g", vec!["f", "g"]),
-            ("cd x && cat f; cd y && cat g /h", vec!["x/f", "x/y/g", "/h"]),
-            ("cd /x && cat f", vec!["/x/f"]),
-            ("cd \"$x\" && cat f /g", vec!["/g"]),
-            ("cat a > b", vec!["a"]),
-            ("cat a 2>/dev/null", vec!["a"]),
-            ("cat < in.txt", vec!["in.txt"]),
+    fn files_that_are_read_are_found() {
+        for (line, expected) in [
+            ("cat f.py", &["r f.py"][..]),
+            ("cat -n src/a.py | grep x", &["r src/a.py"]),
+            ("head -n 5 a b", &["r a", "r b"]),
+            ("head -5 a", &["r a"]),
+            ("tail -c10 a", &["r a"]),
+            ("tail -f -- -odd", &["r -odd"]),
+            ("nl -ba f", &["r f"]),
+            ("wc -l f", &["r f"]),
+            ("diff -u a b", &["r a", "r b"]),
+            ("cat 'a b.py' \"c d.py\" e\\ f", &["r a b.py", "r c d.py", "r e f"]),
+            ("true && cat f; /bin/cat g", &["r f", "r g"]),
+            ("cd x && cat f; cd y && cat g /h", &["r x/f", "r x/y/g", "r /h"]),
+            ("cd /x && cat f", &["r /x/f"]),
+            ("cd \"$x\" && cat f /g", &["r /g"]),
+            ("(cd x && cat f); cat y", &["r x/f", "r y"]),
+            ("cat a 2>/dev/null", &["r a"]),
+            ("cat a 2>&1 | head -3", &["r a"]),
+            ("cat < in.txt", &["r in.txt"]),
+            ("A=1 sudo cat f", &["r f"]),
+            ("if cat f; then head g; fi", &["r f", "r g"]),
+            ("bash -lc 'cd src && cat b.py'; cat c", &["r src/b.py", "r c"]),
+            ("timeout 5 cat f", &["r f"]),
         ] {
-            assert_eq!(files_shown(command), expected, "{command}");
+            assert_eq!(shown(line), expected, "{line}");
+        }
+    }
+
+    /// K06: "of `cat`, `grep -n x f`, `sed -n 1,5p f`, `rg x d`, `nl`, `ls` … only `cat` delivers".
+    #[test]
+    fn searches_and_listings_are_reads() {
+        for (line, expected) in [
+            ("grep -n x f", &["r f"][..]),
+            ("grep -rn -A 3 x src lib", &["r src", "r lib"]),
+            ("grep -e x -e y f", &["r f"]),
+            ("grep --include=*.py -r x", &["r ."]),
+            ("grep x < f", &["r f"]),
+            ("rg x d", &["r d"]),
+            ("rg -g '*.py' -n x src/api", &["r src/api"]),
+            ("rg --type py x", &["r ."]),
+            ("rg --files src", &["r src"]),
+            ("cat f | rg x", &["r f"]),
+            ("sed -n 1,5p f", &["r f"]),
+            ("sed -n -e 1p -e 5p f g", &["r f", "r g"]),
+            ("awk -F: '{print $1}' f", &["r f"]),
+            ("ls", &["r ."]),
+            ("ls -la src", &["r src"]),
+            ("tree -L 2 src", &["r src"]),
+            ("find src -name '*.py' -type f", &["r src"]),
+        ] {
+            assert_eq!(shown(line), expected, "{line}");
+        }
+    }
+
+    /// K06: "`cat > f <<E`, `sed -i`, `tee`".
+    #[test]
+    fn files_that_are_written_are_found() {
+        for (line, expected) in [
+            ("cat > f <<E\ncat no\nE\ncat g", &["w f", "r g"][..]),
+            ("cat <<'EOF' >> src/a.py\ntext > no\nEOF", &["w src/a.py"]),
+            ("cat <<-E > f\n\tcat no\n\tE\nls d", &["w f", "r d"]),
+            ("echo x > f", &["w f"]),
+            ("printf x >| f", &["w f"]),
+            ("make &> out.log", &["w out.log"]),
+            ("sed -i s/a/b/ f", &["e f"]),
+            ("sed -i.bak -e s/a/b/ f g", &["e f", "e g"]),
+            ("sed --in-place 's/a/b/' f", &["e f"]),
+            ("sed -i '' s/a/b/ f", &["e f"]),
+            ("perl -pi -e 's/a/b/' f", &["e f"]),
+            ("echo x | tee -a f", &["w f"]),
+            ("cat a > b", &["r a", "w b"]),
+            ("touch f", &["w f"]),
+            ("rm -f f", &["e f"]),
+            ("cp a b", &["r a", "w b"]),
+            ("cp a b d/", &["r a", "w d/a", "r b", "w d/b"]),
+            ("mv a/x.py b/", &["e a/x.py", "w b/x.py"]),
+            ("git mv a b", &["e a", "w b"]),
+            ("git rm f", &["e f"]),
+        ] {
+            assert_eq!(shown(line), expected, "{line}");
         }
     }
 
     #[test]
-    fn what_is_not_certain_is_left_out() {
-        for command in [
+    fn what_is_not_certain_is_no_touch() {
+        for line in [
             "",
-            "ls",
             "cat",
             "cat $HOME/x",
             "cat *.py",
             "cat `x`",
-            "cat <<EOF > f\ncat no\nEOF",
+            "cat $(ls)x",
             "echo 'cat x'",
             "cat \"unclosed",
             "concatenate x",
@@ -208,9 +225,20 @@ mod tests {
             "# cat x",
             "cd - && cat x",
             "cd && cat x",
-            "(cd x && true); cat y",
+            "popd; cat x",
+            "cat <<< text",
+            "echo x >&2",
+            "git log -- f",
+            "python f.py",
+            "mv -t d a",
+            "xargs cat f",
+            "perl -e 'print 1' f",
+            "grep x",
+            "bash script.sh",
         ] {
-            assert_eq!(files_shown(command), [""; 0], "{command}");
+            // `$(ls)` runs a listing, which says nothing about the word it becomes.
+            let found: Vec<_> = shown(line).into_iter().filter(|touch| touch != "r .").collect();
+            assert_eq!(found, [""; 0], "{line}");
         }
     }
 
@@ -218,8 +246,11 @@ mod tests {
     fn any_text_ends() {
         arbtest::arbtest(|bytes| {
             let text: String = bytes.arbitrary()?;
-            assert!(files_shown(&text).len() <= super::MOST_FILES);
+            assert!(touches(&text).len() <= MOST_TOUCHES);
             Ok(())
         });
+        let nested = "bash -c '".repeat(1_000);
+        assert!(touches(&nested).is_empty());
+        assert!(touches(&"(".repeat(100_000)).is_empty());
     }
 }

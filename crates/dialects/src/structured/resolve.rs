@@ -6,7 +6,7 @@ use brief_syntax::TargetKind;
 use brief_syntax::glob::covers_everything_inside;
 
 use crate::answer::Reason;
-use crate::moment::{Action, Timing};
+use crate::moment::{Action, Actions, Moment, Timing};
 
 use super::model::{ContextEntry, ContextFile, Decision, When};
 use super::pattern::Pattern;
@@ -46,12 +46,28 @@ impl<'p> Place<'p> {
     }
 }
 
+/// When an entry is asked for.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Asked {
+    /// `None` for all actions.
+    pub(super) action: Option<Action>,
+    /// `None` for both timings.
+    pub(super) timing: Option<Timing>,
+    /// Actions that may follow, whose "before" is now.
+    pub(super) ahead: Actions,
+}
+
+impl Asked {
+    pub(super) fn at(moment: &Moment) -> Asked {
+        Asked { action: moment.action, timing: moment.timing, ahead: moment.ahead() }
+    }
+}
+
 /// Judges a context entry for a place, an action and a timing.
 pub(super) fn judge_entry<'s>(
     entry: &'s ContextEntry,
     place: Option<Place<'_>>,
-    action: Option<Action>,
-    timing: Option<Timing>,
+    asked: Asked,
 ) -> Verdict<'s> {
     let reason = match place {
         Some(place) => match judge_place(&entry.patterns, &entry.exclude, place) {
@@ -60,14 +76,21 @@ pub(super) fn judge_entry<'s>(
         },
         None => Reason::Listed,
     };
-    if action.is_some_and(|action| !entry.on.contains(action)) {
-        return Verdict::Out(Reason::OtherAction { on: entry.on });
-    }
-    match (timing, entry.when) {
-        (Some(asked), When::Only(when)) if asked != when => {
-            Verdict::Out(Reason::OtherTiming { when })
+    let other = match (asked.timing, entry.when) {
+        _ if asked.action.is_some_and(|action| !entry.on.contains(action)) => {
+            Reason::OtherAction { on: entry.on }
         }
-        _ => Verdict::In(reason),
+        (Some(timing), When::Only(when)) if timing != when => Reason::OtherTiming { when },
+        _ => return Verdict::In(reason),
+    };
+    let ahead = entry.on.and(asked.ahead);
+    match reason {
+        Reason::Covers { pattern }
+            if !ahead.is_empty() && entry.when != When::Only(Timing::After) =>
+        {
+            Verdict::In(Reason::Ahead { pattern, on: ahead })
+        }
+        _ => Verdict::Out(other),
     }
 }
 

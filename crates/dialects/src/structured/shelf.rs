@@ -18,7 +18,8 @@ use super::model::{ContextEntry, ContextFile};
 use super::parse::{Parsed, parse};
 use super::pattern::PatternCache;
 use super::resolve::{
-    Place, Verdict, covers_directory, covers_everything, covers_file, judge_decision, judge_entry,
+    Asked, Place, Verdict, covers_directory, covers_everything, covers_file, judge_decision,
+    judge_entry,
 };
 use super::{FILE_NAMES, NAME};
 
@@ -136,8 +137,9 @@ impl ContextFiles {
     ) {
         let path = file.source.path();
         let level = file.level;
+        let asked = Asked::at(moment);
         for entry in &file.context {
-            match judge_entry(entry, place, moment.action, moment.timing) {
+            match judge_entry(entry, place, asked) {
                 Verdict::In(reason) => {
                     answer.items.push(Applied::new(item(entry, path, level), reason));
                 }
@@ -196,8 +198,10 @@ impl Shelf for ContextFiles {
     fn liken(&self, file: &Target, likeness: &mut Likeness) {
         self.look_along(file, &mut |context, place| {
             for entry in &context.context {
-                likeness
-                    .note(matches!(judge_entry(entry, Some(place), None, None), Verdict::In(_)));
+                likeness.note(matches!(
+                    judge_entry(entry, Some(place), Asked::default()),
+                    Verdict::In(_)
+                ));
             }
             for decision in &context.decisions {
                 likeness.note(matches!(judge_decision(decision, Some(place)), Verdict::In(_)));
@@ -218,7 +222,7 @@ impl Shelf for ContextFiles {
             let places = files.places_below(&file.directory);
             let below: Vec<&str> = files.files_below(&file.directory).collect();
             for entry in &file.context {
-                if let Verdict::Out(_) = judge_entry(entry, None, moment.action, moment.timing) {
+                if let Verdict::Out(_) = judge_entry(entry, None, Asked::at(moment)) {
                     continue;
                 }
                 let mut reached = FileSet::new(files.files.len());

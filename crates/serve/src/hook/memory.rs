@@ -1,13 +1,13 @@
 //! What a conversation was told before.
 //!
 //! One small file per conversation in the user's state directory, one line per entry delivered.
-//! Lines are appended whole, so concurrent hooks cannot harm each other; at worst two of them
-//! deliver the same entry. Whatever goes wrong here only means that something is repeated.
+//! Lines are appended whole, and the first line of an entry decides which of several concurrent
+//! hooks delivers it. Whatever goes wrong here only means that something is repeated.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use brief_clients::hook::{Extent, Session};
 use brief_engine::System;
@@ -29,6 +29,27 @@ pub(super) struct Memory<'s> {
     conversation: String,
 }
 
+/// What was delivered.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    seen: HashSet<String>,
+    /// The tokens that it cost.
+    pub(super) spent: usize,
+}
+
+impl Known {
+    pub(super) fn has(&self, fingerprint: &str) -> bool {
+        self.seen.contains(fingerprint)
+    }
+}
+
+/// Something to be delivered, and what it costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub(super) fingerprint: String,
+    pub(super) tokens: usize,
+}
+
 impl<'s> Memory<'s> {
     pub(super) fn of(system: &'s dyn System, session: &Session) -> Self {
         let name = fingerprint(&[&session.id]);
@@ -42,26 +63,64 @@ impl<'s> Memory<'s> {
         }
     }
 
-    /// Returns the fingerprints of what was delivered.
-    pub(super) fn recall(&self) -> HashSet<String> {
-        let Some(path) = self.path() else { return HashSet::new() };
+    /// Returns what was delivered.
+    pub(super) fn recall(&self) -> Known {
+        let mut known = Known::default();
+        let Some(path) = self.path() else { return known };
         if self.is_expired(&path) {
             let _ = self.system.remove_file(&path);
-            return HashSet::new();
+            return known;
         }
-        let text = self.system.read(&path, limits::FILE_BYTES).unwrap_or_default();
-        String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
+        let text = self.text(&path);
+        for Line { fingerprint, tokens, .. } in lines(&text) {
+            if known.seen.insert(fingerprint.to_owned()) {
+                known.spent = known.spent.saturating_add(tokens);
+            }
+        }
+        known
     }
 
-    /// Adds fingerprints.
-    pub(super) fn remember(&self, delivered: &[String]) {
-        let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
-        let mut lines = delivered.join("\n");
-        lines.push('\n');
-        if self.system.append(&path, lines.as_bytes()).is_err() {
-            let _ = self.system.create_private_dir(directory);
-            let _ = self.system.append(&path, lines.as_bytes());
+    /// Takes note of what is about to be delivered, and returns the fingerprints that no other hook
+    /// has claimed first.
+    pub(super) fn claim(&self, claims: &[Claim], known: &mut Known) -> HashSet<String> {
+        let all = || claims.iter().map(|claim| claim.fingerprint.clone());
+        known.seen.extend(all());
+        let (Some(directory), Some(path)) = (&self.directory, self.path()) else {
+            return all().collect();
+        };
+        if claims.is_empty() {
+            return HashSet::new();
         }
+        let owner = self.owner(claims);
+        let mut added = String::new();
+        for Claim { fingerprint, tokens } in claims {
+            added.push_str(&format!("{fingerprint} {tokens} {owner}\n"));
+        }
+        if self.system.append(&path, added.as_bytes()).is_err() {
+            let _ = self.system.create_private_dir(directory);
+            if self.system.append(&path, added.as_bytes()).is_err() {
+                return all().collect();
+            }
+        }
+        let text = self.text(&path);
+        let mut is_ours: HashMap<&str, bool> = HashMap::new();
+        for line in lines(&text) {
+            is_ours.entry(line.fingerprint).or_insert(line.owner == Some(owner.as_str()));
+        }
+        // What cannot be read back is ours: saying something twice beats not saying it.
+        all().filter(|claimed| is_ours.get(claimed.as_str()).copied().unwrap_or(true)).collect()
+    }
+
+    /// Returns a name for this call that no other has.
+    fn owner(&self, claims: &[Claim]) -> String {
+        let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        // Addresses differ between processes, and between threads of one.
+        format!("{:x}-{:x}", now.as_nanos(), claims.as_ptr().addr())
+    }
+
+    fn text(&self, path: &Path) -> String {
+        let bytes = self.system.read(path, limits::FILE_BYTES).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// Removes the conversation, or the whole session, and a few that are long over.
@@ -91,6 +150,25 @@ impl<'s> Memory<'s> {
         let age = |modified| self.system.now().duration_since(modified).unwrap_or_default();
         self.system.modified(path).is_ok_and(|modified| age(modified) > EXPIRY)
     }
+}
+
+/// A line of a memory.
+struct Line<'t> {
+    fingerprint: &'t str,
+    tokens: usize,
+    /// The call that wrote it.
+    owner: Option<&'t str>,
+}
+
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    text.lines().map(|line| {
+        let mut fields = line.split(' ');
+        Line {
+            fingerprint: fields.next().unwrap_or_default(),
+            tokens: fields.next().and_then(|tokens| tokens.parse().ok()).unwrap_or(0),
+            owner: fields.next(),
+        }
+    })
 }
 
 fn belongs_to(name: &OsStr, session: &str) -> bool {

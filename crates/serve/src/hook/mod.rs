@@ -1,21 +1,27 @@
 //! The hook: a client tells what it is about to do, and gets what it should know.
 //!
-//! It runs many times a minute, so it reads only what lies on the way to the file, starts no
-//! runtime and walks no tree. It never breaks its client: nothing it prints approves or denies
-//! anything, and past its deadline it says nothing.
+//! It asks the same question as `brief context --client …` and leaves out what the conversation was
+//! told before. It runs many times a minute, so it reads only what lies on the way to the file,
+//! starts no runtime and walks no tree. It never breaks its client: nothing it prints approves or
+//! denies anything, and past its deadline it says nothing.
 
 mod memory;
 mod message;
+mod notice;
 mod promise;
+mod question;
+#[cfg(test)]
+mod tests;
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use brief_clients::hook::{self, HookEvent, How, ToolCall, Touch};
-use brief_engine::{Action, Applied, Catalog, Decision, Moment, Resolution, Root, System, Target};
+use brief_clients::hook::{self, HookEvent, ToolCall, Words};
+use brief_engine::System;
+use brief_syntax::system::Remembered;
 use brief_syntax::{Diagnostic, limits};
 
 use memory::Memory;
@@ -32,6 +38,21 @@ pub struct HookOptions {
     pub program: &'static str,
     /// Whether to leave out what this conversation was told before.
     pub repeat: Repeat,
+    /// The guidance to answer from.
+    pub guidance: Guidance,
+    /// The tokens that one conversation gets at most, [`limits::HOOK_TOKENS`] unless a user says
+    /// otherwise. Counts only where the conversation is remembered.
+    pub budget: usize,
+}
+
+/// The guidance that a hook answers from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guidance {
+    /// All of it, for the client that asks, from its repository down.
+    All,
+    /// `AGENTS.yaml` files at or below the directory that the client works in, as their document
+    /// says.
+    Structured,
 }
 
 /// Whether an entry is delivered again within one conversation.
@@ -94,7 +115,8 @@ pub fn answer_within(
     // The thread is left behind when it is late; it can only be waiting for the system, and ends
     // with the process.
     thread::spawn(move || {
-        let outcome = read_all(input).and_then(|input| answer(system.as_ref(), &input, options));
+        let system = Remembered::new(system);
+        let outcome = read_all(input).and_then(|input| answer(&system, &input, options));
         promised.keep(outcome);
     });
     expected.wait(deadline).unwrap_or_else(|why| match why {
@@ -133,73 +155,32 @@ fn answer_tool_call(
     call: &ToolCall,
     options: HookOptions,
 ) -> Result<HookOutcome, HookError> {
-    let cwd = match &call.cwd {
-        Some(cwd) => cwd.clone(),
-        None => system.current_dir().unwrap_or_else(|_| PathBuf::from(".")),
-    };
-    let root = find_root(system, &cwd)?;
-    let mut outcome = HookOutcome::default();
-    let mut catalogs = Vec::new();
-    for touch in &call.touches {
-        // A target outside the root gets nothing from this root.
-        let Some(target) = root.locate(system, &cwd, &touch.path) else { continue };
-        let catalog = Catalog::along(system, &root, &target);
-        outcome.diagnostics.extend(catalog.diagnostics());
-        outcome.found_nothing |= catalog.is_empty();
-        let moment = Moment {
-            action: action(system, &cwd, touch),
-            timing: Some(call.timing),
-            target: Some(target),
-            ..Moment::default()
-        };
-        catalogs.push((catalog, moment));
-    }
-    outcome.diagnostics.dedup();
-    let mut message = Message::new(call.client, call.timing, options.program);
     let memory = match (&call.session, options.repeat) {
         (Some(session), Repeat::Once) => Some(Memory::of(system, session)),
         _ => None,
     };
-    let known = memory.as_ref().map(Memory::recall).unwrap_or_default();
-    let resolutions: Vec<(Resolution<'_>, &Moment)> =
-        catalogs.iter().map(|(catalog, moment)| (catalog.candidates(moment), moment)).collect();
-    for (resolution, moment) in &resolutions {
-        let target = moment.target.as_ref().map(Target::slashed).unwrap_or_default();
-        for Applied { item, .. } in &resolution.items {
-            message.add_context(&item.path.to_string_lossy(), item.content, target, moment.action);
-        }
-        if call.wants_decisions {
-            for Decision { decision, path, .. } in &resolution.decisions {
-                message.add_decision(&path.to_string_lossy(), decision, target, moment.action);
-            }
-        }
+    let mut known = memory.as_ref().map(Memory::recall).unwrap_or_default();
+    let asked = question::ask(system, call, options.guidance, memory.as_ref(), &mut known)?;
+    let mut outcome = HookOutcome {
+        answer: None,
+        diagnostics: asked.diagnostics(),
+        found_nothing: asked.has_found_nothing(),
+    };
+    let answers: Vec<_> = asked.answers().collect();
+    let mut message = Message::new(call, options, asked.root());
+    for (answer, moment) in &answers {
+        message.add(answer, moment);
     }
-    if let Some((answer, delivered)) = message.finish(&known) {
-        outcome.answer = Some(answer);
-        if let Some(memory) = memory {
-            memory.remember(&delivered);
+    let context = message.finish(memory.as_ref(), &mut known);
+    let notice = match (&call.session, options.repeat) {
+        (Some(session), Repeat::Once) => {
+            notice::about(system, session, &outcome.diagnostics, asked.root())
         }
+        _ => None,
+    };
+    if context.is_some() || notice.is_some() {
+        let words = Words { context: context.as_deref(), notice: notice.as_deref() };
+        outcome.answer = Some(hook::answer(call.client, call.timing, words));
     }
     Ok(outcome)
-}
-
-/// The root is where the client works, or where it was started if that is further up: an agent
-/// that changed into a directory still works on the same project.
-fn find_root(system: &dyn System, cwd: &Path) -> Result<Root, HookError> {
-    let root = Root::open(system, cwd)
-        .map_err(|source| HookError::Root { path: cwd.to_owned(), source })?;
-    let started = system.env("CLAUDE_PROJECT_DIR").map(PathBuf::from);
-    match started.and_then(|started| Root::open(system, &started).ok()) {
-        Some(started) if root.path().starts_with(started.path()) => Ok(started),
-        _ => Ok(root),
-    }
-}
-
-fn action(system: &dyn System, cwd: &Path, touch: &Touch) -> Option<Action> {
-    match touch.how {
-        How::Does(action) => Some(action),
-        How::Writes if system.resolve(&cwd.join(&touch.path)).is_ok() => Some(Action::Edit),
-        How::Writes => Some(Action::Create),
-        How::Unknown => None,
-    }
 }

@@ -303,6 +303,10 @@ impl System for MemorySystem {
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.state();
         let path = state.current_dir.join(path);
+        // As on disk, a file needs its directory.
+        if path.parent().is_some_and(|directory| !state.nodes.contains_key(directory)) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         match state.nodes.entry(path).or_insert_with(|| Node::File(Vec::new())) {
             Node::File(content) => {
                 content.extend_from_slice(bytes);

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use brief_serve::hook::{DEADLINE, HookError, HookOptions, Repeat, answer_within};
+use brief_serve::hook::{DEADLINE, Guidance, HookError, HookOptions, Repeat, answer_within};
+use brief_syntax::limits;
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind};
@@ -11,13 +12,18 @@ use crate::ui::Ui;
 
 /// Answer Claude Code's hook: JSON on standard input, JSON on standard output
 ///
-/// Exits with 0, or with 1 when the input makes no sense. It never blocks a tool call and never
+/// The answer is what `brief context --client claude` says about the file, less what this
+/// conversation was told before. Exits with 0, or with 1 when the input makes no sense. It never blocks a tool call and never
 /// approves one.
 #[derive(Debug, Args)]
 pub(crate) struct ClaudeArgs {
     /// Deliver an entry each time it applies, not once per conversation
     #[arg(long)]
     pub(super) repeat: bool,
+
+    /// Deliver at most N tokens in one conversation
+    #[arg(long, value_name = "N", default_value_t = limits::HOOK_TOKENS)]
+    pub(super) budget: usize,
 }
 
 pub(crate) fn run(
@@ -26,13 +32,14 @@ pub(crate) fn run(
     args: &ClaudeArgs,
 ) -> Result<ExitCode, CommandError> {
     let repeat = if args.repeat { Repeat::Always } else { Repeat::Once };
-    let options = HookOptions { program: "brief", repeat };
+    let options =
+        HookOptions { program: "brief", repeat, guidance: Guidance::All, budget: args.budget };
     match answer_within(DEADLINE, session.shared_system(), ui.take_stdin(), options) {
         Ok(outcome) => {
             // Nobody reads this unless they look for it; the answer is what counts.
             ui.mention(&outcome.diagnostics, session.directory())?;
             if outcome.found_nothing {
-                ui.warning("no AGENTS.yaml files found on the way to the file")?;
+                ui.warning("no guidance found on the way to the file")?;
             }
             if let Some(answer) = outcome.answer {
                 ui.print_data(&answer)?;

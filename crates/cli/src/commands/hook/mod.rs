@@ -8,6 +8,7 @@ mod uninstall;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use brief_syntax::limits;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::error::CommandError;
@@ -29,15 +30,23 @@ impl HookArgs {
     /// A client starts a hook many times a minute, and should not pay for the definitions of all commands:
     /// reading them takes more memory and longer than the answer.
     pub(crate) fn as_clients_type(words: &[OsString]) -> Option<HookArgs> {
-        let repeat = match words {
-            [hook, client, rest @ ..] if hook == "hook" && client == "claude" => match rest {
-                [] => false,
-                [option] if option == "--repeat" => true,
+        let [hook, client, rest @ ..] = words else { return None };
+        if hook != "hook" || client != "claude" {
+            return None;
+        }
+        let (mut repeat, mut budget) = (false, None);
+        let mut rest = rest.iter();
+        while let Some(option) = rest.next() {
+            match option.to_str()? {
+                "--repeat" if !repeat => repeat = true,
+                "--budget" if budget.is_none() => {
+                    budget = Some(rest.next()?.to_str()?.parse().ok()?);
+                }
                 _ => return None,
-            },
-            _ => return None,
-        };
-        Some(HookArgs { command: HookCommand::Claude(claude::ClaudeArgs { repeat }) })
+            }
+        }
+        let budget = budget.unwrap_or(limits::HOOK_TOKENS);
+        Some(HookArgs { command: HookCommand::Claude(claude::ClaudeArgs { repeat, budget }) })
     }
 }
 
@@ -83,10 +92,11 @@ mod tests {
     /// Whatever is read here, the whole command line reads in the same way.
     #[test]
     fn a_hook_is_read_as_the_command_line_reads_it() {
-        const WORDS: [&str; 7] = ["hook", "claude", "--repeat", "install", "-C", ".", "--help"];
+        const WORDS: [&str; 9] =
+            ["hook", "claude", "--repeat", "--budget", "7", "install", "-C", ".", "--help"];
         let mut known = 0;
-        for number in 0..WORDS.len().pow(4) {
-            let digits = (0..4).map(|place| number / WORDS.len().pow(place) % WORDS.len());
+        for number in 0..WORDS.len().pow(5) {
+            let digits = (0..5).map(|place| number / WORDS.len().pow(place) % WORDS.len());
             let typed: Vec<OsString> = digits.map(|digit| WORDS[digit].into()).collect();
             for length in 0..=typed.len() {
                 let Some(read) = HookArgs::as_clients_type(&typed[..length]) else { continue };

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use brief_serve::hook::{DEADLINE, HookOptions, Repeat, answer_within};
+use brief_serve::hook::{DEADLINE, Guidance, HookOptions, Repeat, answer_within};
+use brief_syntax::limits;
 
 use super::{Failure, Outcome, warn, warn_if_nothing_found};
 use crate::session::Session;
@@ -11,7 +12,12 @@ use crate::ui::Ui;
 pub(super) fn run(ui: &mut Ui, session: &Session) -> Outcome {
     // The hooks that `sctx claude enable` sets up do not tell when a conversation was compacted,
     // so nothing may be left out as already known.
-    let options = HookOptions { program: "sctx", repeat: Repeat::Always };
+    let options = HookOptions {
+        program: "sctx",
+        repeat: Repeat::Always,
+        guidance: Guidance::Structured,
+        budget: limits::HOOK_TOKENS,
+    };
     let outcome = answer_within(DEADLINE, session.shared_system(), ui.take_stdin(), options)
         .map_err(|error| Failure::new(error.to_string()))?;
     warn(ui, &outcome.diagnostics)?;

@@ -1,0 +1,318 @@
+//! What programs do to their operands.
+
+use brief_dialects::Action;
+
+use super::words::Word;
+use crate::hook::How;
+
+const READ: How = How::Does(Action::Read);
+const EDIT: How = How::Does(Action::Edit);
+
+/// How a program uses its operands.
+#[derive(Clone, Copy)]
+enum Use {
+    /// It reads every one.
+    Reads,
+    /// It reads every one after the first, which is a script; an option may bring the script instead.
+    ReadsAfterScript,
+    /// It searches every one after the first, which is a pattern: files, or directories when asked to.
+    Searches { is_recursive: bool },
+    /// It lists every one, or the directory that it runs in.
+    Lists,
+    /// It writes every one.
+    Writes,
+    /// It removes every one.
+    Removes,
+    /// It copies or moves all to the last one.
+    Copies { source: How },
+}
+
+/// A program, and the options of it that take the next word.
+struct Program {
+    names: &'static [&'static str],
+    use_: Use,
+    /// Letters of options that take a value.
+    letters: &'static str,
+    /// Long options that take a value.
+    long: &'static [&'static str],
+}
+
+const fn program(
+    names: &'static [&'static str],
+    use_: Use,
+    letters: &'static str,
+    long: &'static [&'static str],
+) -> Program {
+    Program { names, use_, letters, long }
+}
+
+const CONTEXT: &[&str] = &[
+    "after-context",
+    "before-context",
+    "context",
+    "regexp",
+    "file",
+    "max-count",
+    "glob",
+    "iglob",
+    "type",
+    "type-not",
+    "replace",
+    "sort",
+    "sortr",
+    "max-depth",
+    "encoding",
+    "threads",
+    "max-columns",
+    "max-filesize",
+    "ignore-file",
+    "include",
+    "exclude",
+    "exclude-dir",
+    "label",
+];
+
+const PROGRAMS: &[Program] = &[
+    program(&["cat", "tac", "wc", "more"], Use::Reads, "", &[]),
+    program(&["nl"], Use::Reads, "bdfhilnsvw", &[]),
+    program(&["head", "tail"], Use::Reads, "nc", &["lines", "bytes"]),
+    program(&["less"], Use::Reads, "bhjkoOpPtTxyz", &[]),
+    program(
+        &["bat", "batcat"],
+        Use::Reads,
+        "lrHm",
+        &["language", "line-range", "highlight-line", "style", "theme", "color", "paging", "wrap"],
+    ),
+    program(&["cut"], Use::Reads, "bcdf", &["delimiter", "fields"]),
+    program(&["sort"], Use::Reads, "koStT", &["key", "field-separator"]),
+    program(&["diff"], Use::Reads, "CIUxXSF", &["unified", "context", "label"]),
+    program(&["cmp"], Use::Reads, "in", &[]),
+    program(&["xxd"], Use::Reads, "cglos", &[]),
+    program(&["od", "hexdump"], Use::Reads, "AjNStwefn", &[]),
+    program(&["sed"], Use::ReadsAfterScript, "efl", &["expression", "file", "line-length"]),
+    program(&["awk", "gawk", "mawk"], Use::ReadsAfterScript, "fFv", &["file", "assign"]),
+    program(
+        &["grep", "egrep", "fgrep"],
+        Use::Searches { is_recursive: false },
+        "ABCDdefm",
+        CONTEXT,
+    ),
+    program(&["rg"], Use::Searches { is_recursive: true }, "ABCEMTdefgjmrt", CONTEXT),
+    program(&["ls"], Use::Lists, "ITw", &["ignore", "width"]),
+    program(&["tree"], Use::Lists, "HILPTo", &["filelimit", "charset"]),
+    program(&["tee"], Use::Writes, "", &[]),
+    program(&["touch"], Use::Writes, "drt", &["date", "reference"]),
+    program(&["truncate"], Use::Writes, "rs", &["size", "reference"]),
+    program(&["rm"], Use::Removes, "", &[]),
+    program(&["cp"], Use::Copies { source: READ }, "S", &["suffix"]),
+    program(&["mv"], Use::Copies { source: EDIT }, "S", &["suffix"]),
+];
+
+/// Words before a command that leave it what it is.
+const PREFIXES: [&str; 17] = [
+    "sudo", "command", "builtin", "nohup", "time", "exec", "env", "nice", "if", "then", "else",
+    "elif", "while", "until", "do", "!", "{",
+];
+
+/// Leaves out assignments and the words that only run another command.
+pub(super) fn without_prefixes(mut words: &[Word]) -> &[Word] {
+    while let Some((first, rest)) = words.split_first() {
+        let Some(first) = first.text() else {
+            // `{` alone; any other unclear word is a program that we do not know.
+            return words;
+        };
+        words = match first {
+            "timeout" => rest.get(1..).unwrap_or_default(),
+            _ if PREFIXES.contains(&first) || is_assignment(first) => rest,
+            _ => return words,
+        };
+    }
+    words
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        !name.is_empty() && name.bytes().all(is_name)
+    })
+}
+
+/// Returns the command line that a shell is given with `-c`.
+pub(super) fn inner_line(operands: &[Word]) -> Option<&str> {
+    let position = operands.iter().position(|word| {
+        word.text().is_some_and(|text| {
+            text.starts_with('-') && !text.starts_with("--") && text.ends_with('c')
+        })
+    })?;
+    operands.get(position + 1)?.text()
+}
+
+/// Returns what a program plainly touches.
+pub(super) fn touches(name: &str, words: &[Word], is_piped_into: bool) -> Vec<(String, How)> {
+    match name {
+        "git" => return git(words),
+        "find" => return find(words),
+        "perl" => return perl(words),
+        _ => {}
+    }
+    let Some(program) = PROGRAMS.iter().find(|program| program.names.contains(&name)) else {
+        return Vec::new();
+    };
+    let Read { operands, options } = read(words, program.letters, program.long);
+    let has = |letter: char, long: &str| options.has(letter, long);
+    let all = |operands: &[Option<&str>], how: How| {
+        operands.iter().flatten().map(|path| ((*path).to_owned(), how)).collect::<Vec<_>>()
+    };
+    let here = || vec![(".".to_owned(), READ)];
+    match program.use_ {
+        Use::Lists if operands.is_empty() => here(),
+        Use::Reads | Use::Lists => all(&operands, READ),
+        Use::ReadsAfterScript => {
+            let is_in_place = options.is_in_place();
+            let has_script = has('e', "expression") || has('f', "file");
+            // BSD's `sed -i ''` has the suffix as a word of its own.
+            let empty = operands.first() == Some(&Some("")) && is_in_place;
+            let skipped = usize::from(!has_script) + usize::from(empty);
+            all(operands.get(skipped..).unwrap_or_default(), if is_in_place { EDIT } else { READ })
+        }
+        Use::Searches { is_recursive } => {
+            let has_pattern = has('e', "regexp") || has('f', "file") || options.long("files");
+            let operands = operands.get(usize::from(!has_pattern)..).unwrap_or_default();
+            let is_recursive =
+                is_recursive || has('r', "recursive") || has('R', "dereference-recursive");
+            if operands.is_empty() && is_recursive && !is_piped_into {
+                here()
+            } else {
+                all(operands, READ)
+            }
+        }
+        Use::Writes => all(&operands, How::Writes),
+        Use::Removes => all(&operands, EDIT),
+        Use::Copies { .. } if has('t', "target-directory") || has('T', "no-target-directory") => {
+            Vec::new()
+        }
+        Use::Copies { source } => copies(&operands, source),
+    }
+}
+
+/// A copy or a move: the last operand is the target, or the directory of the targets.
+fn copies(operands: &[Option<&str>], source: How) -> Vec<(String, How)> {
+    let Some((Some(target), sources)) = operands.split_last() else { return Vec::new() };
+    let is_directory = sources.len() > 1 || target.ends_with('/');
+    let mut found = Vec::new();
+    for path in sources {
+        found.extend(path.map(|path| (path.to_owned(), source)));
+        if !is_directory {
+            found.push(((*target).to_owned(), How::Writes));
+        } else if let Some(name) = path.and_then(|path| path.rsplit('/').next())
+            && !name.is_empty()
+        {
+            found.push((format!("{}/{name}", target.trim_end_matches('/')), How::Writes));
+        }
+    }
+    found
+}
+
+fn git(words: &[Word]) -> Vec<(String, How)> {
+    match words.split_first() {
+        Some((Word::Plain(command), rest)) if command == "mv" || command == "rm" => {
+            touches(command, rest, false)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The operands of `find` stand before its expression.
+fn find(words: &[Word]) -> Vec<(String, How)> {
+    let starts: Vec<_> = words
+        .iter()
+        .skip_while(|word| matches!(word.text(), Some("-H" | "-L" | "-P")))
+        .take_while(|word| word.text().is_none_or(|text| !text.starts_with(['-', '!'])))
+        .collect();
+    if starts.is_empty() {
+        return vec![(".".to_owned(), READ)];
+    }
+    starts.into_iter().filter_map(|word| Some((word.text()?.to_owned(), READ))).collect()
+}
+
+/// `perl -i` changes the files that it is given; any other script may do anything.
+fn perl(words: &[Word]) -> Vec<(String, How)> {
+    let Read { operands, options } = read(words, "eEI", &[]);
+    if !options.is_in_place() || !(options.has('e', "") || options.has('E', "")) {
+        return Vec::new();
+    }
+    operands.into_iter().flatten().map(|path| (path.to_owned(), EDIT)).collect()
+}
+
+/// The words of a command, sorted.
+struct Read<'w> {
+    /// Operands; `None` for one whose text is not certain.
+    operands: Vec<Option<&'w str>>,
+    options: Options<'w>,
+}
+
+#[derive(Default)]
+struct Options<'w> {
+    letters: String,
+    long: Vec<&'w str>,
+}
+
+impl Options<'_> {
+    fn has(&self, letter: char, long: &str) -> bool {
+        self.letters.contains(letter) || self.long(long)
+    }
+
+    fn long(&self, name: &str) -> bool {
+        self.long.contains(&name)
+    }
+
+    fn is_in_place(&self) -> bool {
+        self.has('i', "in-place")
+    }
+}
+
+fn read<'w>(words: &'w [Word], letters: &str, long: &[&str]) -> Read<'w> {
+    let mut read = Read { operands: Vec::new(), options: Options::default() };
+    let mut words = words.iter();
+    let mut have_ended = false;
+    while let Some(word) = words.next() {
+        let text = match word {
+            Word::Plain(text) => text.as_str(),
+            Word::Unclear { is_option: true } if !have_ended => continue,
+            Word::Unclear { .. } => {
+                read.operands.push(None);
+                continue;
+            }
+        };
+        if have_ended || !text.starts_with('-') || text == "-" {
+            read.operands.push(Some(text));
+        } else if text == "--" {
+            have_ended = true;
+        } else if let Some(option) = text.strip_prefix("--") {
+            let (name, value) =
+                option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+            read.options.long.push(name);
+            if value.is_none() && long.contains(&name) {
+                words.next();
+            }
+        } else {
+            let cluster = &text[1..];
+            for (index, letter) in cluster.char_indices() {
+                read.options.letters.push(letter);
+                let rest = &cluster[index + letter.len_utf8()..];
+                // The suffix of `-i.bak` is no more letters.
+                if letter == 'i' && rest.starts_with('.') {
+                    break;
+                }
+                if letters.contains(letter) {
+                    // `-n 5` takes the next word, `-n5` does not.
+                    if rest.is_empty() {
+                        words.next();
+                    }
+                    break;
+                }
+            }
+        }
+    }
+    read
+}

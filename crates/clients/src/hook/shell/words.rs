@@ -1,0 +1,234 @@
+//! A command line as simple commands, and those as words.
+
+/// A part of a command line.
+pub(super) enum Step {
+    /// A simple command.
+    Command(Command),
+    /// A group in parentheses begins: a shell of its own.
+    Open,
+    /// It ends.
+    Close,
+}
+
+/// A program with its operands and redirections.
+#[derive(Default)]
+pub(super) struct Command {
+    pub(super) words: Vec<Word>,
+    pub(super) redirects: Vec<(Redirect, Word)>,
+    /// Whether its input is the output of another command.
+    pub(super) is_piped_into: bool,
+}
+
+pub(super) enum Word {
+    /// A word whose text is certain.
+    Plain(String),
+    /// A word that a shell would expand to something we do not know.
+    Unclear {
+        /// Whether it begins like an option, which no operand does.
+        is_option: bool,
+    },
+}
+
+impl Word {
+    /// Returns the text, if it is certain.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Word::Plain(text) => Some(text),
+            Word::Unclear { .. } => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Redirect {
+    From,
+    To,
+}
+
+/// Splits a command line.
+pub(super) fn split(line: &str) -> Vec<Step> {
+    let mut lexer =
+        Lexer { rest: line, steps: Vec::new(), command: Command::default(), texts: Vec::new() };
+    lexer.run();
+    lexer.steps
+}
+
+struct Lexer<'l> {
+    rest: &'l str,
+    steps: Vec<Step>,
+    command: Command,
+    /// Here-documents whose text begins on the next line.
+    texts: Vec<HereDocument>,
+}
+
+struct HereDocument {
+    end: String,
+    may_be_indented: bool,
+}
+
+impl Lexer<'_> {
+    fn run(&mut self) {
+        while let Some(first) = self.rest.chars().next() {
+            match first {
+                ' ' | '\t' => self.skip(1),
+                '\\' if self.rest.starts_with("\\\n") => self.skip(2),
+                '\n' => {
+                    self.skip(1);
+                    self.end_command();
+                    self.skip_texts();
+                }
+                ';' => {
+                    self.skip(1);
+                    self.end_command();
+                }
+                '&' => {
+                    self.skip(1);
+                    // `&>` belongs to the command before it.
+                    if !self.rest.starts_with('>') {
+                        self.end_command();
+                    }
+                }
+                '|' => {
+                    self.skip(1);
+                    self.end_command();
+                    // `||` begins a command of its own.
+                    self.command.is_piped_into = !self.rest.starts_with('|');
+                }
+                '(' | ')' => {
+                    self.skip(1);
+                    self.end_command();
+                    self.steps.push(if first == '(' { Step::Open } else { Step::Close });
+                }
+                '#' => self.rest = self.rest.find('\n').map_or("", |end| &self.rest[end..]),
+                '<' => self.input(),
+                '>' => self.output(),
+                _ => self.word_or_descriptor(),
+            }
+        }
+        self.end_command();
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.rest = &self.rest[bytes..];
+    }
+
+    fn end_command(&mut self) {
+        let command = std::mem::take(&mut self.command);
+        if !command.words.is_empty() || !command.redirects.is_empty() {
+            self.steps.push(Step::Command(command));
+        }
+    }
+
+    fn input(&mut self) {
+        self.skip(1);
+        if let Some(rest) = self.rest.strip_prefix("<<") {
+            // `<<<`: the word is the input itself.
+            self.rest = rest;
+            self.blanks();
+            self.word();
+        } else if let Some(rest) = self.rest.strip_prefix('<') {
+            let may_be_indented = rest.starts_with('-');
+            self.rest = if may_be_indented { &rest[1..] } else { rest };
+            self.blanks();
+            if let Word::Plain(end) = self.word() {
+                self.texts.push(HereDocument { end, may_be_indented });
+            }
+        } else if !self.rest.starts_with(['(', '&']) {
+            self.blanks();
+            let word = self.word();
+            self.command.redirects.push((Redirect::From, word));
+        }
+    }
+
+    fn output(&mut self) {
+        self.rest = self.rest.trim_start_matches(['>', '|']);
+        let is_descriptor = self.rest.starts_with('&');
+        self.rest = self.rest.trim_start_matches('&');
+        if self.rest.starts_with('(') {
+            return;
+        }
+        self.blanks();
+        let word = self.word();
+        // `2>&1` and `>&-` name no file.
+        let names_none = |text: &str| text == "-" || text.bytes().all(|byte| byte.is_ascii_digit());
+        if !(is_descriptor && word.text().is_some_and(names_none)) {
+            self.command.redirects.push((Redirect::To, word));
+        }
+    }
+
+    fn word_or_descriptor(&mut self) {
+        let word = self.word();
+        // `2>file`: the number belongs to the redirection.
+        let is_number =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !(word.text().is_some_and(is_number) && self.rest.starts_with(['<', '>'])) {
+            self.command.words.push(word);
+        }
+    }
+
+    fn blanks(&mut self) {
+        self.rest = self.rest.trim_start_matches([' ', '\t']);
+    }
+
+    /// Leaves out the texts of here-documents, which are no commands.
+    fn skip_texts(&mut self) {
+        for HereDocument { end, may_be_indented } in std::mem::take(&mut self.texts) {
+            while !self.rest.is_empty() {
+                let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+                self.rest = rest;
+                let line = if may_be_indented { line.trim_start_matches('\t') } else { line };
+                if line == end {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn word(&mut self) -> Word {
+        let mut text = String::new();
+        let mut is_unclear = false;
+        let mut characters = self.rest.chars();
+        loop {
+            let rest = characters.as_str();
+            let Some(character) = characters.next() else { break };
+            match character {
+                ' ' | '\t' | '\n' | ';' | '|' | '&' | '(' | ')' | '<' | '>' => {
+                    characters = rest.chars();
+                    break;
+                }
+                '\'' => {
+                    let inner = characters.as_str();
+                    let end = inner.find('\'');
+                    is_unclear |= end.is_none();
+                    let end = end.unwrap_or(inner.len());
+                    text.push_str(&inner[..end]);
+                    characters = inner.get(end + 1..).unwrap_or_default().chars();
+                }
+                '"' => {
+                    let mut is_closed = false;
+                    while let Some(character) = characters.next() {
+                        match character {
+                            '"' => {
+                                is_closed = true;
+                                break;
+                            }
+                            '\\' => text.extend(characters.next()),
+                            '$' | '`' => is_unclear = true,
+                            _ => text.push(character),
+                        }
+                    }
+                    is_unclear |= !is_closed;
+                }
+                '\\' => text.extend(characters.next()),
+                '$' | '`' | '*' | '?' | '[' | '{' | '~' => is_unclear = true,
+                _ => text.push(character),
+            }
+        }
+        self.rest = characters.as_str();
+        if is_unclear {
+            Word::Unclear { is_option: text.starts_with('-') }
+        } else {
+            Word::Plain(text)
+        }
+    }
+}

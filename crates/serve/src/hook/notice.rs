@@ -1,0 +1,70 @@
+//! What the user is told, and the model is not: part of the guidance is missing.
+//!
+//! Nobody sees the hook work, so a broken file would go unnoticed. Each problem is told once per
+//! session.
+
+use std::path::Path;
+
+use brief_clients::hook::Session;
+use brief_engine::System;
+use brief_syntax::Diagnostic;
+use brief_syntax::diagnostic::Severity;
+use brief_syntax::text::visible_line;
+
+use super::memory::{Claim, Memory, fingerprint};
+
+/// Problems that are spelled out; the rest is counted.
+const SPELLED_OUT: usize = 3;
+
+/// Characters of one problem.
+const LONGEST: usize = 300;
+
+/// Returns the words about what this session was not told yet.
+pub(super) fn about(
+    system: &dyn System,
+    session: &Session,
+    diagnostics: &[Diagnostic],
+    root: &Path,
+) -> Option<String> {
+    let problems: Vec<&Diagnostic> =
+        diagnostics.iter().filter(|diagnostic| hides_guidance(diagnostic)).collect();
+    if problems.is_empty() {
+        return None;
+    }
+    // One user looks at all conversations of a session.
+    let memory = Memory::of(system, &Session { agent: None, ..session.clone() });
+    let mut known = memory.recall();
+    let shown = |problem: &Diagnostic| {
+        let place = problem.shown_path(root);
+        let position = problem.position();
+        let text = format!("{place}:{}: {}", position.line, problem.message);
+        let text = visible_line(&text);
+        text.chars().take(LONGEST).collect::<String>()
+    };
+    let mut told: Vec<(Claim, String)> = Vec::new();
+    for problem in problems {
+        let text = shown(problem);
+        let fingerprint = fingerprint(&["problem", &text]);
+        if !known.has(&fingerprint) {
+            told.push((Claim { fingerprint, tokens: 0 }, text));
+        }
+    }
+    let claims: Vec<Claim> = told.iter().map(|(claim, _)| claim.clone()).collect();
+    let ours = memory.claim(&claims, &mut known);
+    told.retain(|(claim, _)| ours.contains(&claim.fingerprint));
+    let (first, more) = told.split_at(told.len().min(SPELLED_OUT));
+    if first.is_empty() {
+        return None;
+    }
+    let first: Vec<&str> = first.iter().map(|(_, text)| text.as_str()).collect();
+    let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+    Some(format!(
+        "brief: part of the guidance is missing: {}{more}. `brief lint` says more.",
+        first.join("; ")
+    ))
+}
+
+/// Returns whether a problem keeps guidance from being delivered. The others are for `lint`.
+fn hides_guidance(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error || diagnostic.code.starts_with("project/")
+}

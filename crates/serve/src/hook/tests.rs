@@ -1,0 +1,240 @@
+//! What holds for any project and any conversation.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use arbtest::arbitrary::{self, Unstructured};
+use brief_engine::{
+    Action, Catalog, Dialects, Moment, Question, Resolution, Root, State, Timing, hosted,
+};
+use brief_syntax::limits;
+use brief_syntax::system::MemorySystem;
+use serde_json::{Value, json};
+
+use super::{Guidance, HookOptions, Repeat, answer};
+
+const DIRECTORIES: [&str; 3] = ["", "a/", "a/b/"];
+const PATHS: [&str; 5] = ["x.py", "a/x.py", "a/b/x.py", "a/b/new.py", "c/new.md"];
+
+const ONCE: HookOptions = HookOptions {
+    program: "brief",
+    repeat: Repeat::Once,
+    guidance: Guidance::All,
+    budget: limits::HOOK_TOKENS,
+};
+
+/// A text with one word that can be found again. Few words, so that texts repeat.
+fn word(bytes: &mut Unstructured<'_>) -> arbitrary::Result<String> {
+    Ok(format!("T{}.", bytes.int_in_range(0..=11)?))
+}
+
+fn scope(bytes: &mut Unstructured<'_>) -> arbitrary::Result<&'static str> {
+    Ok(bytes.choose(&["**/*.py", "a/**", "**", "*.md"])?)
+}
+
+/// Generates a project with guidance in all formats.
+fn project(bytes: &mut Unstructured<'_>) -> arbitrary::Result<MemorySystem> {
+    let mut system = MemorySystem::new("/p")
+        .with_dir("/p/.git")
+        .with_env("HOME", "/home/u")
+        .with_env("XDG_STATE_HOME", "/state")
+        .with_file(
+            "/home/u/.context/own.md",
+            format!("---\ntrigger: always\n---\n{}\n", word(bytes)?),
+        );
+    for path in &PATHS[..3] {
+        system = system.with_file(path, "");
+    }
+    for directory in DIRECTORIES {
+        let mut entries = String::from("context:\n");
+        for _ in 0..bytes.int_in_range(0..=3)? {
+            let (content, pattern) = (word(bytes)?, scope(bytes)?);
+            let on = bytes.choose(&["read", "edit", "create", "[read, edit]", "all"])?;
+            let when = bytes.choose(&["before", "after", "all"])?;
+            entries.push_str(&format!(
+                "- content: {content}\n  match: ['{pattern}']\n  on: {on}\n  when: {when}\n"
+            ));
+        }
+        let files = [
+            ("AGENTS.yaml", entries),
+            (".context/a.md", format!("---\ntrigger: always\n---\n{}\n", word(bytes)?)),
+            (
+                ".context/b.md",
+                format!("---\ndescription: {}\ntrigger: agent\n---\nbody\n", word(bytes)?),
+            ),
+            (
+                ".cursor/rules/c.mdc",
+                format!("---\nglobs: {}\n---\n{}\n", scope(bytes)?, word(bytes)?),
+            ),
+            (
+                ".github/instructions/d.instructions.md",
+                format!("---\napplyTo: '{}'\n---\n{}\n", scope(bytes)?, word(bytes)?),
+            ),
+            (".agents/rules/e.md", format!("{}\n", word(bytes)?)),
+            (
+                ".agents/skills/f/SKILL.md",
+                format!("---\nname: f\ndescription: {}\n---\nbody\n", word(bytes)?),
+            ),
+            ("CLAUDE.md", format!("{}\n", word(bytes)?)),
+            ("AGENTS.md", format!("{}\n", word(bytes)?)),
+            ("GEMINI.md", format!("{}\n", word(bytes)?)),
+        ];
+        for (name, text) in files {
+            if bytes.ratio(1, 2)? {
+                system = system.with_file(&format!("/p/{directory}{name}"), text);
+            }
+        }
+    }
+    Ok(system)
+}
+
+struct Call {
+    path: &'static str,
+    tool: &'static str,
+    action: Action,
+    timing: Timing,
+}
+
+fn call(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Call> {
+    let path = *bytes.choose(&PATHS)?;
+    let is_new = path.contains("new");
+    let (tool, action) = *bytes.choose(&[
+        ("Read", Action::Read),
+        ("Edit", Action::Edit),
+        ("Write", if is_new { Action::Create } else { Action::Edit }),
+    ])?;
+    Ok(Call { path, tool, action, timing: *bytes.choose(&[Timing::Before, Timing::After])? })
+}
+
+impl Call {
+    fn payload(&self) -> String {
+        let event = match self.timing {
+            Timing::Before => "PreToolUse",
+            Timing::After => "PostToolUse",
+        };
+        let kind = if self.action == Action::Create { "create" } else { "update" };
+        json!({
+            "session_id": "s",
+            "cwd": "/p",
+            "hook_event_name": event,
+            "tool_name": self.tool,
+            "tool_input": {"file_path": self.path},
+            "tool_response": {"type": kind},
+        })
+        .to_string()
+    }
+
+    /// Asks as `brief context --client claude` does.
+    fn with_answer(&self, system: &MemorySystem, use_: impl FnOnce(&Resolution<'_>)) {
+        let root = Root::open(system, Path::new("/p")).unwrap();
+        let target = root.locate(system, root.path(), Path::new(self.path)).unwrap();
+        let question = Question {
+            root: &root,
+            target: Some(&target),
+            path: &root.path().join(self.path),
+            mounted: root.path(),
+            mentions: &[],
+            hosted: hosted::Options::default(),
+        };
+        let catalog = Catalog::about(system, &question, Dialects::All);
+        let moment = Moment {
+            target: Some(target.clone()),
+            action: Some(self.action),
+            timing: Some(self.timing),
+            client: Some("claude".to_owned()),
+            started: Some("/p".into()),
+            ..Moment::default()
+        };
+        use_(&catalog.resolve(&moment));
+    }
+}
+
+/// Returns the words of a text, in order.
+fn words(text: &str) -> Vec<String> {
+    let starts = text.match_indices('T').map(|(start, _)| &text[start..]);
+    let word = |rest: &str| {
+        let end = rest.find('.')?;
+        let is_word = end > 1 && rest[1..end].bytes().all(|byte| byte.is_ascii_digit());
+        is_word.then(|| rest[..end].to_owned())
+    };
+    starts.filter_map(word).collect()
+}
+
+/// Issue: "what the hook says over a session is what `context` says for the same moments, each item
+/// once".
+#[test]
+fn the_hook_says_what_context_says_each_item_once() {
+    arbtest::arbtest(|bytes| {
+        let system = project(bytes)?;
+        let mut told: HashSet<(State, PathBuf, String)> = HashSet::new();
+        for _ in 0..bytes.int_in_range(1..=6)? {
+            let call = call(bytes)?;
+            let (mut active, mut offered) = (Vec::new(), Vec::new());
+            call.with_answer(&system, |answer| {
+                for applied in &answer.items {
+                    let item = &applied.item;
+                    let (text, list) = match item.state {
+                        State::Active => (item.content.trim(), &mut active),
+                        State::Offered => (item.description.trim(), &mut offered),
+                        State::Manual => continue,
+                    };
+                    let key = |path: &Path| (item.state, path.to_owned(), text.to_owned());
+                    if told.insert(key(item.path)) {
+                        list.extend(words(text));
+                    }
+                    told.extend(applied.also.iter().map(|origin| key(origin.path)));
+                }
+            });
+            let outcome = answer(&system, call.payload().as_bytes(), ONCE).unwrap();
+            let json: Value =
+                outcome.answer.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
+            let text = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
+            active.append(&mut offered);
+            assert_eq!(words(text), active, "{} {}:\n{text}", call.tool, call.path);
+            assert_eq!(json.get("systemMessage"), None);
+        }
+        Ok(())
+    });
+}
+
+/// Ruling S6: the answer fits, the most specific survive, and nothing is lost over a conversation.
+#[test]
+fn every_answer_fits_and_the_rest_follows() {
+    arbtest::arbtest(|bytes| {
+        let count = bytes.int_in_range(1..=40)?;
+        let mut entries = String::from("context:\n");
+        for number in 0..count {
+            let length = bytes.int_in_range(1..=3_000)?;
+            let letter = bytes.choose(&["x", "é", "\\\"", "😀"])?;
+            entries.push_str(&format!("- content: \"T{number}. {}\"\n", letter.repeat(length)));
+        }
+        let system = MemorySystem::new("/p")
+            .with_env("XDG_STATE_HOME", "/state")
+            .with_file("AGENTS.yaml", entries)
+            .with_file("x.py", "");
+        let call =
+            Call { path: "x.py", tool: "Read", action: Action::Read, timing: Timing::Before };
+        let options = HookOptions { budget: usize::MAX, ..ONCE };
+        let mut told = Vec::new();
+        for turn in 0..=count {
+            let outcome = answer(&system, call.payload().as_bytes(), options).unwrap();
+            let Some(text) = outcome.answer else { break };
+            assert!(turn < count, "every answer brings something new");
+            assert!(text.encode_utf16().count() <= brief_clients::hook::CLAUDE_OUTPUT_LIMIT);
+            let json: Value = serde_json::from_str(&text).unwrap();
+            let text = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+            if turn == 0 {
+                assert!(
+                    text.contains(&format!("T{}. ", count - 1)),
+                    "the last is the most specific"
+                );
+            }
+            told.extend(words(text));
+        }
+        told.sort_unstable();
+        let mut all: Vec<String> = (0..count).map(|number| format!("T{number}")).collect();
+        all.sort_unstable();
+        assert_eq!(told, all);
+        Ok(())
+    });
+}
