@@ -40,6 +40,11 @@ def make_hook_project(top):
     for directory in ["", "src", "src/api"]:
         write(os.path.join(top, directory, "AGENTS.yaml"), context_file(directory or "top", 5))
     write(os.path.join(top, "src/api/orders.py"), "")
+    write(os.path.join(top, "CLAUDE.md"), "Answer in one paragraph.\n")
+    write(os.path.join(top, ".context/always.md"), "---\ntrigger: always\n---\nTimes are UTC.\n")
+    write(os.path.join(top, ".agents/rules/tests.md"), "Write a test that fails first.\n")
+    write(os.path.join(top, ".cursor/rules/py.mdc"), "---\nglobs: **/*.py\nalwaysApply: false\n---\nType hints.\n")
+    os.makedirs(os.path.join(top, ".git"), exist_ok=True)
 
 
 def make_wide_tree(top):
@@ -195,6 +200,13 @@ def measure_engine(args, report, floor, many):
         command = [args.brief, "context", "a3/b1/c2/file-1.ts", "--on", "edit"] + extra
         value = cpu_ms(command, top, many)
         report(f"context, all dialects, 100,000 files{name}", value, "floor + 2 ms", value <= floor + 2)
+    payload = json.dumps({
+        "session_id": "bench", "hook_event_name": "PreToolUse", "tool_name": "Edit",
+        "tool_input": {"file_path": os.path.join(top, "a3/b1/c2/file-1.ts")}, "cwd": top,
+    }).encode()
+    hook = [args.brief, "hook", "claude", "--repeat"]
+    value = cpu_ms(hook, top, many, payload)
+    report("hook, all dialects, 100,000 files", value, "floor + 2 ms", value <= floor + 2)
     ripgrep = shutil.which("rg")
     if ripgrep is None:
         print("no `rg` here: the catalog is not compared (cargo install ripgrep)")
@@ -373,11 +385,11 @@ def main():
 
     hook = [args.brief, "hook", "claude", "--repeat"]
     value = cpu_ms(hook, hook_project, many, payload)
-    report("hook, 3 AGENTS.yaml", value, "floor + 1 ms", value <= floor + 1)
+    report("hook, a small project in five formats", value, "floor + 1 ms", value <= floor + 1)
     rss = rss_kb(hook, hook_project, payload)
     if rss is not None:
-        missed += rss > 6 * 1024
-        print(f"{'  its peak memory':44} {rss / 1024:8.2f} MB{'':8} 6 MB{'  MISSED' if rss > 6 * 1024 else ''}")
+        missed += rss > 7 * 1024
+        print(f"{'  its peak memory':44} {rss / 1024:8.2f} MB{'':8} 7 MB{'  MISSED' if rss > 7 * 1024 else ''}")
     for name, command, directory, bound in [
         ("context, 2,000 nested directories", ["context", deep_path], chain, 100),
         ("context --all --json, 20,000 entries", ["context", "--all", "--json"], wide, 80),

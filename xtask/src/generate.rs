@@ -194,6 +194,12 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
     ),
     ("bytes of a hook's input", limits::HOOK_INPUT_BYTES, "the hook says so and exits 1", "—"),
     (
+        "bytes of a path that a hook is asked about",
+        limits::HOOK_PATH_BYTES as u64,
+        "there is no such file, and no guidance for it",
+        "—",
+    ),
+    (
         "tokens that a hook delivers in one conversation",
         limits::HOOK_TOKENS as u64,
         "the hook says so once; `--budget` sets another number",

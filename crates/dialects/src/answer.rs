@@ -46,7 +46,8 @@ pub enum Owner {
 /// What one or more dialects have to say about a moment.
 #[derive(Debug, Default)]
 pub struct Answer<'s> {
-    /// What applies: general first, most specific last.
+    /// What applies, whatever its [`State`]: general first, most specific last. What to deliver is
+    /// [`Answer::active`].
     pub items: Vec<Applied<'s>>,
     /// The decisions that bind the target, in the same order.
     pub decisions: Vec<Decision<'s>>,
@@ -60,6 +61,26 @@ pub struct Answer<'s> {
 }
 
 impl<'s> Answer<'s> {
+    /// Returns the items whose text is to be delivered, in order. What is only offered, and what
+    /// waits until it is mentioned, is not among them.
+    pub fn active(&self) -> impl Iterator<Item = &Applied<'s>> {
+        self.in_state(State::Active)
+    }
+
+    /// Returns the items that an agent may ask for by their description.
+    pub fn offered(&self) -> impl Iterator<Item = &Applied<'s>> {
+        self.in_state(State::Offered)
+    }
+
+    /// Returns the items that wait until they are mentioned.
+    pub fn manual(&self) -> impl Iterator<Item = &Applied<'s>> {
+        self.in_state(State::Manual)
+    }
+
+    fn in_state(&self, state: State) -> impl Iterator<Item = &Applied<'s>> {
+        self.items.iter().filter(move |applied| applied.item.state == state)
+    }
+
     /// Takes note of a candidate that does not apply, if anybody wants to know.
     pub fn leave_out(&mut self, candidate: impl FnOnce() -> LeftOut<'s>) {
         if !self.is_short {

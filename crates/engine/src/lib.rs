@@ -15,7 +15,8 @@
 //!     .with_file("CLAUDE.md", "Answer in one paragraph.\n")
 //!     .with_file("AGENTS.yaml", "context:\n  - content: Prices are cents.\n    match: ['**/*.py']\n");
 //! // What the user has typed and not saved counts, too.
-//! let unsaved = [(".context/style.md".into(), b"Type hints everywhere.\n".to_vec())];
+//! let style = b"---\ntrigger: always\n---\nType hints everywhere.\n".to_vec();
+//! let unsaved = [(".context/style.md".into(), style)];
 //! let system = Buffers::new(Arc::new(project), unsaved)?;
 //!
 //! let root = Root::open(&system, Path::new("/shop"))?;
@@ -37,9 +38,10 @@
 //!     ..Moment::default()
 //! };
 //! let resolution = catalog.resolve(&moment);
-//! let texts: Vec<&str> = resolution.items.iter().map(|applied| applied.item.content.trim()).collect();
+//! let active: Vec<_> = resolution.active().collect();
+//! let texts: Vec<&str> = active.iter().map(|applied| applied.item.content.trim()).collect();
 //! assert_eq!(texts, ["Type hints everywhere.", "Prices are cents."]);
-//! assert_eq!(resolution.items[1].reason.about("cart.py").to_string(), "match `**/*.py` covers cart.py");
+//! assert_eq!(active[1].reason.about("cart.py").to_string(), "match `**/*.py` covers cart.py");
 //! // Claude Code has read its own file already.
 //! assert_eq!(resolution.left_out[0].reason.about("cart.py").to_string(), "claude loads it by itself");
 //! # Ok::<(), std::io::Error>(())

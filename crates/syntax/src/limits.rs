@@ -50,6 +50,9 @@ pub const MARKDOWN_TABLE_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of JSON that a hook reads from its client.
 pub const HOOK_INPUT_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Bytes of a path that a hook is asked about; no system has a longer one.
+pub const HOOK_PATH_BYTES: usize = 32 * 1024;
+
 /// Tokens of guidance that a hook delivers in one conversation, unless `--budget` says otherwise;
 /// that they are used up is said once.
 pub const HOOK_TOKENS: usize = 20_000;

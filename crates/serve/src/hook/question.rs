@@ -7,7 +7,7 @@ use brief_engine::{
     Action, Catalog, Dialects, Moment, Question, Resolution, Root, System, TargetKind, Timing,
     hosted, structured,
 };
-use brief_syntax::{Diagnostic, diagnostic};
+use brief_syntax::{Diagnostic, diagnostic, limits};
 
 use super::memory::{Claim, Known, Memory, fingerprint};
 use super::{Guidance, HookError};
@@ -64,6 +64,9 @@ pub(super) fn ask(
     };
     let mut catalogs = Vec::new();
     for touch in &call.touches {
+        if touch.path.as_os_str().len() > limits::HOOK_PATH_BYTES {
+            continue;
+        }
         // A target outside the root gets nothing from this root.
         let Some(target) = root.locate(system, &cwd, &touch.path) else { continue };
         // The document's own tool has no question about what a shell lists.
