@@ -76,7 +76,10 @@ impl Notes {
 
     fn into_lines(mut self) -> Vec<String> {
         if self.more > 0 {
-            self.named.push(format!("{} more files were left out", self.more));
+            self.named.push(match self.more {
+                1 => "1 more file was left out".to_owned(),
+                more => format!("{more} more files were left out"),
+            });
         }
         self.named
     }

@@ -7,7 +7,7 @@ use brief_engine::{Applied, Item, Origin, State, agents, tasks};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Asked, Cost, PathOrAll, Question, Reach, When, shown_place};
+use super::question::{Asked, Cost, PathOrAll, Question, Reach, When, WhyHint, shown_place};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -69,7 +69,7 @@ pub(crate) fn run(
     };
     let [active, offered, manual] = [State::Active, State::Offered, State::Manual].map(in_state);
     if active.is_empty() && offered.is_empty() && manual.is_empty() && cut == 0 {
-        asked.explain_nothing(ui, "context")?;
+        asked.explain_nothing(ui, "context", WhyHint::Given)?;
         return Ok(ExitCode::SUCCESS);
     }
     print_items(ui, asked, &active)?;

@@ -269,7 +269,7 @@ impl Found<'_> {
         });
         let mut gaps: Vec<String> = self.gaps.iter().take(SHOWN).map(shown_gap).collect();
         if let Some(more) = self.gaps.len().checked_sub(SHOWN).filter(|&more| more > 0) {
-            gaps.push(format!("and {more} more places"));
+            gaps.push(format!("and {}", counted(more, "more place")));
         }
         let parts = [
             ("patterns that match nothing", dead.collect::<Vec<_>>()),

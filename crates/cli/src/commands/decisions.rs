@@ -6,7 +6,7 @@ use brief_engine::tokens::Counter;
 use brief_engine::{Decision, Resolution};
 use clap::Args;
 
-use super::question::{Asked, DialectArg, PathOrAll, Question, Reach};
+use super::question::{Asked, DialectArg, PathOrAll, Question, Reach, WhyHint};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -43,7 +43,7 @@ pub(crate) fn run(
     }
     ui.mention(&diagnostics, asked.root.path())?;
     if resolution.decisions.is_empty() {
-        asked.explain_nothing(ui, "decisions")?;
+        asked.explain_nothing(ui, "decisions", WhyHint::Given)?;
         return Ok(ExitCode::SUCCESS);
     }
     print_decisions(ui, asked, &resolution.decisions)?;

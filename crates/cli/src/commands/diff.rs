@@ -20,6 +20,7 @@ use similar::TextDiff;
 
 use super::mcp_servers;
 use super::question::{DialectArg, When, dialects};
+use super::whole::counted;
 use crate::error::{CommandError, ErrorKind};
 use crate::installation::short;
 use crate::session::Session;
@@ -329,11 +330,11 @@ impl Printer<'_> {
         };
         let (before, after) = (tokens(&change.before), tokens(&change.after));
         let tokens = match (before, after) {
-            (before, after) if before == after => format!("{after}"),
-            (before, after) => format!("{before} -> {after}"),
+            (before, after) if before == after => counted(after, "token"),
+            (before, after) => format!("{before} -> {}", counted(after, "token")),
         };
         let place = self.place(piece);
-        Some(format!("{word:<9} {place}  {} ({}), {tokens} tokens", piece.name, piece.dialect))
+        Some(format!("{word:<9} {place}  {} ({}), {tokens}", piece.name, piece.dialect))
     }
 
     /// What it was before, where the text does not tell.

@@ -8,6 +8,7 @@ use brief_syntax::render::{Envelope, path_below};
 use clap::Args;
 use serde::Serialize;
 
+use super::whole::counted;
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -103,6 +104,7 @@ fn print(ui: &mut Ui, formatted: &Formatted, is_check: bool) -> Result<(), Comma
         ui.print_line(path)?;
     }
     let verb = if is_check { "would change" } else { "changed" };
-    ui.status(&format!("{} of {} files {verb}", formatted.changed.len(), formatted.files))?;
+    let files = counted(formatted.files, "file");
+    ui.status(&format!("{} of {files} {verb}", formatted.changed.len()))?;
     Ok(())
 }

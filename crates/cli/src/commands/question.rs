@@ -476,24 +476,36 @@ impl Asked {
     }
 
     /// Says why there is nothing to print.
-    pub(crate) fn explain_nothing(&self, ui: &mut Ui, what: &str) -> Result<(), CommandError> {
+    pub(crate) fn explain_nothing(
+        &self,
+        ui: &mut Ui,
+        what: &str,
+        hint: WhyHint,
+    ) -> Result<(), CommandError> {
         if self.is_outside {
             return Ok(());
         }
         if self.catalog.is_empty() {
             return self.warn_of_no_file(ui);
         }
-        match (self.path(), &self.typed) {
-            (Some(path), Some(typed)) => {
-                ui.status(&format!("no {what} for {path}"))?;
-                ui.hint(&format!(
-                    "`brief why {typed}` shows each entry and why it does not apply"
-                ))?;
-            }
-            _ => ui.status(&format!("no {what} in this project"))?,
+        let Some(path) = self.path() else {
+            return Ok(ui.status(&format!("no {what} in this project"))?);
+        };
+        ui.status(&format!("no {what} for {path}"))?;
+        if let Some(why) = self.typed.as_ref().filter(|_| hint == WhyHint::Given) {
+            ui.hint(&format!("`brief why {why}` shows each entry and why it does not apply"))?;
         }
         Ok(())
     }
+}
+
+/// Whether `brief why` would say more: who has just run it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhyHint {
+    /// It would.
+    Given,
+    /// It was just run.
+    Left,
 }
 
 /// Returns a place as people read it: relative to the root, if it lies there.

@@ -12,7 +12,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Counting, Question, Reach, shown_place};
+use super::question::{Counting, Question, Reach, WhyHint, shown_place};
 use super::whole::{JsonItem, Whole, counted, shown_directory};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -127,7 +127,7 @@ fn of_path(
     }
     ui.mention(&asked.catalog.diagnostics(), asked.root.path())?;
     if items.is_empty() {
-        return asked.explain_nothing(ui, "context");
+        return asked.explain_nothing(ui, "context", WhyHint::Given);
     }
     let rows = items.iter().map(|(Applied { item, .. }, tokens)| {
         let offered = if item.state == State::Offered { ", offered" } else { "" };

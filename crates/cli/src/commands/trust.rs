@@ -60,7 +60,7 @@ pub(crate) fn run(
         trust(ui, session, store()?, &args.files)
     } else {
         Err(CommandError::refused("trust is recorded only at a terminal")
-            .with_hint("run `brief trust` yourself; nothing else can say yes for you"))
+            .with_hint("do it yourself, at one; nothing else can say yes for you"))
     }
 }
 

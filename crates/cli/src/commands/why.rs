@@ -7,7 +7,7 @@ use brief_engine::{Moment, Reason, Resolution, State, Target, TargetKind};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Cost, Question, Reach, When};
+use super::question::{Cost, Question, Reach, When, WhyHint};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::{Fate, Ui};
@@ -61,7 +61,7 @@ pub(crate) fn run(
     ui.mention(&diagnostics, asked.root.path())?;
     let candidates = candidates(&resolution);
     if candidates.is_empty() {
-        asked.explain_nothing(ui, "context")?;
+        asked.explain_nothing(ui, "context", WhyHint::Left)?;
         return Ok(ExitCode::SUCCESS);
     }
     ui.print_line(visible_line(&asked_about(&asked.moment)))?;

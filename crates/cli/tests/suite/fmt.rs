@@ -11,7 +11,7 @@ fn files_get_one_layout_and_keep_what_they_say() {
     insta::assert_snapshot!(project.run(&["fmt", "--check"]), @"
     rules/demo/RULE.md
     ------- stderr -------
-    1 of 1 files would change
+    1 of 1 file would change
     [exit status: 1]
     [EOF]
     ");
@@ -49,7 +49,7 @@ fn files_get_one_layout_and_keep_what_they_say() {
     ");
     insta::assert_snapshot!(project.run(&["fmt", "--check"]), @"
     ------- stderr -------
-    0 of 1 files would change
+    0 of 1 file would change
     [EOF]
     ");
 }

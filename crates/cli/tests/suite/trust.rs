@@ -29,7 +29,7 @@ fn without_a_terminal_nothing_is_trusted() {
             insta::assert_snapshot!(project.run_with_input(&["trust", "setup.sh"], "y\n"), @"
             ------- stderr -------
             error: trust is recorded only at a terminal
-            hint: run `brief trust` yourself; nothing else can say yes for you
+            hint: do it yourself, at one; nothing else can say yes for you
             [exit status: 1]
             [EOF]
             ");

@@ -279,3 +279,14 @@ fn a_wrong_call_is_refused() {
         assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{args:?}");
     }
 }
+
+/// U65: a hint does not name the command that was just run.
+#[test]
+fn why_does_not_send_to_itself() {
+    let project = project().with_file("AGENTS.yaml", "context: []\n").with_file("a.py", "");
+    let output = project.run(&["context", "a.py"]);
+    assert!(output.stderr.contains("`brief why a.py`"), "{output}");
+    let output = project.run(&["why", "a.py"]);
+    assert!(output.stderr.contains("no context for a.py"), "{output}");
+    assert!(!output.stderr.contains("brief why"), "{output}");
+}

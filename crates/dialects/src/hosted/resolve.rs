@@ -190,7 +190,10 @@ impl Judge<'_> {
     fn sum_up(&mut self, context: &Path) {
         let more = std::mem::take(&mut self.unsupported).saturating_sub(MATCHES_LISTED);
         if more > 0 {
-            let message = format!("{more} more files here are of unsupported types");
+            let message = match more {
+                1 => "1 more file here is of an unsupported type".to_owned(),
+                _ => format!("{more} more files here are of unsupported types"),
+            };
             self.diagnostics.push(about(context, "hosted/unsupported-type", message));
         }
     }

@@ -9,6 +9,7 @@ use brief_runtime::Asked;
 use brief_syntax::text::visible_line;
 
 use crate::assembly::Assembled;
+use crate::commands::whole::counted;
 use crate::error::CommandError;
 use crate::ui::{Fate, Ui};
 
@@ -37,7 +38,7 @@ pub(super) fn print(
         page.entry(Fate::Out, &left_out.document, None, &left_out.reason)?;
     }
     let whole = tokens(&prompt.render(layout));
-    ui.print_line(format!("about {whole} tokens in all"))?;
+    ui.print_line(format!("about {} in all", counted(whole, "token")))?;
     if !ran.is_empty() {
         let count = ran.len();
         let noun = if count == 1 { "command or script" } else { "commands and scripts" };
@@ -61,7 +62,7 @@ impl Page<'_> {
     ) -> Result<(), CommandError> {
         let path = shown(document.path(), self.root);
         let (kind, name) = (document.kind().as_str(), document.name());
-        let cost = tokens.map_or(String::new(), |tokens| format!(", {tokens} tokens"));
+        let cost = tokens.map_or(String::new(), |tokens| format!(", {}", counted(tokens, "token")));
         let label = fate.label();
         self.ui.print_fate(fate, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;
         let reason = reason.to_string();
