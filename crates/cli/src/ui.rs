@@ -241,7 +241,7 @@ impl Ui {
     /// Prints the heading of a candidate, escaped, with a line break.
     pub(crate) fn print_fate(&mut self, fate: Fate, text: &str) -> io::Result<()> {
         let style = self.style(fate.style());
-        writeln!(self.stdout, "{style}{}{style:#}", visible_line(text))
+        writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))
     }
 
     /// Prints a line of a comparison, escaped: what begins with `+` is new, with `-` gone.
@@ -412,7 +412,7 @@ impl Ui {
         let terminal = Terminal::new(root, self.colour, self.width);
         let (shown, listed) = diagnostics.split_at(diagnostics.len().min(EXCERPTS));
         for diagnostic in shown {
-            let text = terminal.render(diagnostic).to_string();
+            let text = terminal.render(diagnostic);
             writeln!(self.stdout, "{}\n", self.names.apply(&text))?;
         }
         for diagnostic in listed {

@@ -11,7 +11,9 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::question::{Asked, Counting, Question, Reach, Started, When, client_names, shown_place};
+use super::question::{
+    Asked, Counting, Question, Reach, Started, When, WhyHint, client_names, shown_place,
+};
 use super::whole::{JsonPlace, NameText, counted};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -94,7 +96,7 @@ pub(crate) fn run(
     }
     if sees.items.is_empty() {
         ui.mention(&diagnostics, asked.root.path())?;
-        asked.explain_nothing(ui, "guidance")?;
+        asked.explain_nothing(ui, "guidance", WhyHint::Given)?;
         return Ok(ExitCode::SUCCESS);
     }
     print(ui, asked, &clients, &sees, &counter)?;
