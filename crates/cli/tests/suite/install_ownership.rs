@@ -190,7 +190,8 @@ fn removing_does_not_fail_for_another_item() {
 fn what_was_adopted_is_adopted_again_after_clean() {
     let project = consumer().with_file(FILE, "mine\n");
     guidance(&project);
-    project.run(&["add", "acme/guidance", "money"]);
+    let added = project.run(&["add", "acme/guidance", "money"]);
+    assert_eq!(added.code, Some(1), "the file is in the way: {added}");
     run(&project, &["sync", "--adopt", FILE]);
     let installed = files(&project.path());
     for _ in 0..2 {
