@@ -89,7 +89,7 @@ impl Actions {
 
     /// Adds an action.
     #[must_use]
-    pub fn with(self, action: Action) -> Actions {
+    pub const fn with(self, action: Action) -> Actions {
         Actions(self.0 | 1 << action as u8)
     }
 
@@ -116,7 +116,7 @@ impl Actions {
     }
 
     /// Returns whether an action is in the set.
-    pub fn contains(self, action: Action) -> bool {
+    pub const fn contains(self, action: Action) -> bool {
         self.0 & 1 << action as u8 != 0
     }
 }

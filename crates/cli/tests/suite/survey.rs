@@ -78,7 +78,7 @@ fn tokens_of_a_project() {
       ~12  src/  2 items, ~7 to ~27
 
     by client: what brief delivers, and what the client loads by itself
-      ~32  ~0 by itself  augment, claude, cline, codex, copilot, cursor, gemini, goose, kilo, opencode, qwen, windsurf, zed
+      ~32  ~0 by itself  aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
     ------- stderr -------
     ~32 tokens in 5 items for 7 files
     [EOF]
@@ -135,9 +135,9 @@ fn every_dialect_is_seen_from_above() {
        ~2  src/  1 item, ~5 to ~7
 
     by client: what brief delivers, and what the client loads by itself
-       ~8  ~6 by itself  augment, copilot, cursor
-       ~8  ~3 by itself  claude, cline, codex, goose, kilo, opencode, qwen, windsurf, zed
-      ~11  ~0 by itself  gemini
+      ~11  ~0 by itself  aider, antigravity, gemini, trae
+       ~8  ~3 by itself  amp, claude, cline, codex, continue, goose, junie, kilo, kiro, opencode, pi, qwen, roo, warp, windsurf, zed
+       ~8  ~6 by itself  augment, copilot, copilot-cli, copilot-vscode, crush, cursor, droid
     ------- stderr -------
     ~11 tokens in 6 items for 8 files
     [EOF]

@@ -1,12 +1,18 @@
 //! Each client's idea of a file pattern.
 //!
 //! Claude Code expands braces itself, cuts a trailing `/**` off and takes the rest for lines of a
-//! `.gitignore`: a name without `/` matches at any depth, a directory stands for all below it, and
-//! `!` takes back. All others start at their workspace and know `*`, `**`, `?`, classes and braces.
-//! A test holds the first to the crate `ignore`.
+//! `.gitignore`: a name without `/` matches at any depth, a directory stands for all below it, `!` takes
+//! back, and case does not count. VS Code matches `applyTo` at any depth, and case does not count either;
+//! Copilot's command line matches the same from the root, or the name alone. All others start at their
+//! workspace and know `*`, `**`, `?`, classes and braces. A test holds the first to the crate `ignore`.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use brief_syntax::glob::{Glob, GlobError};
 use brief_syntax::{Span, TargetKind, limits};
+
+use super::apply_to::{CliRule, at_any_depth};
 
 /// Whose patterns they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +21,10 @@ pub(super) enum Semantics {
     Claude,
     /// Paths from the workspace.
     Workspace,
+    /// The same, and a text is one pattern, whatever commas it has.
+    Whole,
+    /// Paths at any depth.
+    Copilot,
 }
 
 /// The patterns of one file.
@@ -25,6 +35,8 @@ pub(super) struct Globs {
     written: Vec<String>,
     spans: Vec<Span>,
     rules: Vec<Rule>,
+    /// The same patterns as Copilot's command line reads them, once somebody asks.
+    cli: OnceLock<Vec<CliRule>>,
 }
 
 /// One pattern, braces expanded.
@@ -55,13 +67,12 @@ impl Globs {
         values: impl IntoIterator<Item = (&'v str, Span)>,
         problems: &mut Vec<GlobsProblem>,
     ) -> Option<Globs> {
-        let mut globs =
-            Globs { semantics, written: Vec::new(), spans: Vec::new(), rules: Vec::new() };
+        let mut globs = Globs::empty(semantics);
         let mut count = 0;
         // Claude Code takes a list that says `**` and nothing else for none.
         let mut is_everything = true;
         'values: for (value, span) in values {
-            for pattern in split(value) {
+            for pattern in patterns(semantics, value) {
                 if globs.written.len() == limits::NATIVE_PATTERNS {
                     problems.push(GlobsProblem::TooMany { span });
                     break 'values;
@@ -70,7 +81,7 @@ impl Globs {
                 globs.spans.push(span);
                 let (expanded, is_cut) = match semantics {
                     Semantics::Claude => expand(pattern, limits::NATIVE_PATTERNS - count),
-                    Semantics::Workspace => (vec![pattern.to_owned()], false),
+                    _ => (vec![pattern.to_owned()], false),
                 };
                 count += expanded.len();
                 for pattern in &expanded {
@@ -82,7 +93,12 @@ impl Globs {
                 }
             }
         }
-        (!is_everything || semantics == Semantics::Workspace).then_some(globs)
+        (!is_everything || semantics != Semantics::Claude).then_some(globs)
+    }
+
+    fn empty(semantics: Semantics) -> Globs {
+        let (written, spans, rules) = (Vec::new(), Vec::new(), Vec::new());
+        Globs { semantics, written, spans, rules, cli: OnceLock::new() }
     }
 
     /// Adds one pattern; returns whether it says nothing about files.
@@ -94,9 +110,12 @@ impl Globs {
                 if pattern.is_empty() {
                     return true;
                 }
-                gitignore(pattern, written)
+                gitignore(&folded(pattern), written)
             }
-            Semantics::Workspace => workspace(pattern, written).map(Some),
+            Semantics::Workspace | Semantics::Whole => workspace(pattern, written).map(Some),
+            Semantics::Copilot => at_any_depth(&folded(pattern)).map(|(glob, is_negated)| {
+                Some(Rule { glob, written, is_negated, is_directory: false })
+            }),
         };
         match rule {
             Ok(rule) => self.rules.extend(rule),
@@ -116,20 +135,38 @@ impl Globs {
     /// Returns the pattern that covers a path, which is relative to what the patterns start at. A
     /// directory is covered when a file in it could be.
     pub(super) fn covering(&self, path: &str, kind: TargetKind) -> Option<&str> {
+        let path = &*self.seen(path);
+        let inside = |rule: &&Rule| !rule.is_negated && rule.glob.could_match_inside(path);
         let rule = match (self.semantics, kind) {
-            (Semantics::Workspace, TargetKind::File) => {
-                self.rules.iter().find(|rule| rule.glob.matches(path))
-            }
             (Semantics::Claude, TargetKind::File) => self.ignoring(path, kind),
-            (Semantics::Workspace, TargetKind::Directory) => {
-                self.rules.iter().find(|rule| rule.glob.could_match_inside(path))
-            }
             (Semantics::Claude, TargetKind::Directory) => {
-                let inside = |rule: &&Rule| !rule.is_negated && rule.glob.could_match_inside(path);
                 self.ignoring(path, kind).or_else(|| self.rules.iter().find(inside))
             }
+            (_, TargetKind::File) => {
+                self.rules.iter().find(|rule| !rule.is_negated && rule.glob.matches(path))
+            }
+            (_, TargetKind::Directory) => self.rules.iter().find(inside),
         };
         rule.map(|rule| self.written[rule.written].as_str())
+    }
+
+    /// Returns a path as it is matched.
+    fn seen<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        match self.semantics {
+            Semantics::Claude | Semantics::Copilot => folded(path),
+            Semantics::Workspace | Semantics::Whole => Cow::Borrowed(path),
+        }
+    }
+
+    /// Returns whether one of the patterns leaves nothing out.
+    pub(super) fn is_everything(&self) -> bool {
+        self.written.iter().any(|pattern| matches!(pattern.as_str(), "**" | "**/*"))
+    }
+
+    /// Returns whether Copilot's command line takes a path, seen from the root, to be covered.
+    pub(super) fn is_covered_in_cli(&self, path: &str, kind: TargetKind) -> bool {
+        let read = || self.written.iter().filter_map(|pattern| CliRule::read(pattern)).collect();
+        self.cli.get_or_init(read).iter().any(|rule| rule.covers(path, kind))
     }
 
     /// As `git` decides: from the top down, the last line that matches counts, and below a directory
@@ -162,6 +199,7 @@ impl Globs {
     }
 
     fn reaches(&self, rule: &Rule, file: &str) -> bool {
+        let file = &*self.seen(file);
         if self.semantics == Semantics::Claude {
             let mut above = file.match_indices('/').map(|(at, _)| &file[..at]);
             if above.any(|directory| rule.glob.matches(directory)) {
@@ -169,6 +207,22 @@ impl Globs {
             }
         }
         !rule.is_directory && rule.glob.matches(file)
+    }
+}
+
+/// Returns a text without differences of case.
+fn folded(text: &str) -> Cow<'_, str> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_plain { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) }
+}
+
+/// Returns the patterns in a text.
+fn patterns(semantics: Semantics, value: &str) -> Vec<&str> {
+    match semantics {
+        Semantics::Whole => {
+            Some(value.trim()).filter(|text| !text.is_empty()).into_iter().collect()
+        }
+        _ => split(value).collect(),
     }
 }
 
@@ -488,10 +542,10 @@ mod tests {
             }
             let Ok(theirs) = builder.build() else { return Ok(()) };
             let globs = Globs {
-                semantics: Semantics::Claude,
                 written: vec![String::new()],
                 spans: vec![Span::at(0)],
                 rules,
+                ..Globs::empty(Semantics::Claude)
             };
             for path in PATHS {
                 let ends = path.match_indices('/').map(|(at, _)| (at, true));

@@ -14,9 +14,9 @@ use brief_syntax::{Diagnostic, Source, Span, limits};
 
 use crate::answer::Owner;
 
+use super::clients;
 use super::model::{Folder, Guide, Use};
 use super::parse::parse_imported;
-use super::places;
 use super::read::{Ground, Unread};
 
 /// A path after `@`.
@@ -89,7 +89,7 @@ fn looks_like_a_file(path: &str) -> bool {
 pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folder) {
     let mut pending = Vec::new();
     for (index, guide) in folder.guides.iter().enumerate() {
-        if guide.place.is_some_and(places::has_imports)
+        if guide.place.is_some_and(clients::has_imports)
             && matches!(guide.use_, Use::Active(_))
             && memchr::memchr(b'@', guide.content().as_bytes()).is_some()
         {

@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use brief_syntax::Source;
 
-use crate::answer::{Level, Owner};
+use crate::answer::{Level, Origin, Owner};
 
+use super::NAME;
 use super::globs::Globs;
 use super::places::Place;
+use super::settings::Setting;
 
 /// One file, or one that a file imports.
 #[derive(Debug)]
@@ -36,12 +38,24 @@ pub(super) struct Guide {
     pub(super) mentions: Vec<(String, String)>,
     /// Whether more than one way leads to the file.
     pub(super) is_shared: bool,
+    /// The file itself, when it was found by a link.
+    pub(super) real: Option<PathBuf>,
 }
 
 impl Guide {
     /// Returns the file, absolute.
     pub(super) fn path(&self) -> &Path {
         self.source.path()
+    }
+
+    /// Returns where it stands.
+    pub(super) fn origin(&self) -> Origin<'_> {
+        Origin { dialect: NAME, path: self.path(), line: self.line }
+    }
+
+    /// Returns the file itself, whatever links lead to it.
+    pub(super) fn real(&self) -> &Path {
+        self.real.as_deref().unwrap_or(self.path())
     }
 
     /// Returns the text to deliver.
@@ -96,8 +110,10 @@ pub(super) struct Folder {
     /// How general its guides are that are for all files.
     pub(super) level: Level,
     /// Which places hold a file, readable or not: one bit for each, in their order.
-    pub(super) present: u64,
+    pub(super) present: u128,
     pub(super) guides: Vec<Guide>,
+    /// What clients are told here about what to read.
+    pub(super) settings: Vec<Setting>,
 }
 
 impl Folder {

@@ -1,6 +1,7 @@
 //! Text to [`Guide`]: what each client makes of the front matter.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
@@ -14,6 +15,8 @@ use super::places::{Form, Place};
 /// A file as it was found.
 pub(super) struct Found {
     pub(super) source: Arc<Source>,
+    /// The file itself, when it was found by a link.
+    pub(super) real: Option<PathBuf>,
     /// The path below the directory that it is about, with `/` between names.
     pub(super) below: String,
 }
@@ -24,22 +27,29 @@ pub(super) fn parse(
     place: &'static Place,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Guide {
-    let Found { source, below } = found;
+    let Found { source, real, below } = found;
     let mut front = FrontMatter::read(&source);
-    let is_bare = matches!(place.form, Form::Instructions | Form::Legacy);
+    let is_bare = matches!(place.form, Form::Instructions | Form::Legacy | Form::Plain);
     if is_bare && !has_fields(&front) {
         // Two lines of dashes in a format without front matter are just that.
         front.header = None;
         front.body_start = without_mark(&source);
         front.diagnostics.retain(|diagnostic| diagnostic.code == "text/not-utf8");
     }
+    if place.form == Form::Cursor {
+        allow_bare_globs(&source, &mut front);
+    }
     let is_broken = front.diagnostics.iter().any(|diagnostic| diagnostic.code != "text/not-utf8");
+    let is_lost = place.form == Form::Claude && is_lost_to_claude(&source, &front);
     diagnostics.append(&mut front.diagnostics);
     let mut fields = Fields { source: &source, front: &front, diagnostics };
     let (scope, use_) = match place.form {
-        Form::Instructions | Form::Legacy => {
+        Form::Instructions | Form::Legacy | Form::Plain => {
             let name = below.rsplit('/').next().unwrap_or(&below);
             (None, always(format!("{name} applies to everything below it")))
+        }
+        Form::Claude if is_lost => {
+            (None, always("its front matter is not valid, so Claude Code reads no `paths` in it"))
         }
         Form::Claude => fields.claude(),
         Form::Cursor => fields.cursor(),
@@ -50,6 +60,9 @@ pub(super) fn parse(
         }
         Form::Cline => fields.cline(),
         Form::Windsurf => fields.windsurf(),
+        Form::Qwen => fields.qwen(),
+        Form::Continue => fields.continue_(),
+        Form::Kiro => fields.kiro(),
         Form::Skill => fields.skill(),
         Form::Agent => fields.agent(),
     };
@@ -65,6 +78,7 @@ pub(super) fn parse(
         imports: Vec::new(),
         mentions: Vec::new(),
         is_shared: false,
+        real,
         name,
         source,
     };
@@ -96,6 +110,7 @@ pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
         imports: Vec::new(),
         mentions: Vec::new(),
         is_shared: false,
+        real: None,
         source,
     }
 }
@@ -103,6 +118,30 @@ pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
 fn has_fields(front: &FrontMatter) -> bool {
     let root = front.header.as_ref().and_then(|header| header.yaml.root());
     root.is_some_and(|root| matches!(root.value(), Value::Mapping(_)))
+}
+
+/// Whether Claude Code reads no field at all: it repairs a value with a character that means something in
+/// YAML, as patterns have, and gives up on anything else (2.1.325).
+fn is_lost_to_claude(source: &Source, front: &FrontMatter) -> bool {
+    front.diagnostics.iter().any(|diagnostic| match diagnostic.code {
+        "frontmatter-invalid" => true,
+        "frontmatter-repaired" => {
+            let value = source.slice(diagnostic.span).trim();
+            value.starts_with(['"', '\'']) && !value.contains(['*', '{', '[', '!', '&', '#', '@'])
+        }
+        _ => false,
+    })
+}
+
+/// Cursor writes `globs` without quotes, which is not YAML and is right there: only the rest of the header
+/// may be found wrong.
+fn allow_bare_globs(source: &Source, front: &mut FrontMatter) {
+    let text = source.text();
+    front.diagnostics.retain(|diagnostic| {
+        let start = diagnostic.span.start.min(text.len());
+        let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        diagnostic.code != "frontmatter-repaired" || !text[line..].starts_with("globs:")
+    });
 }
 
 fn without_mark(source: &Source) -> usize {
@@ -185,7 +224,7 @@ impl Fields<'_> {
     }
 
     fn copilot(&mut self) -> (Option<Scope>, Use) {
-        match self.scope("applyTo", Semantics::Workspace) {
+        match self.scope("applyTo", Semantics::Copilot) {
             Some(scope) => (Some(scope), always("")),
             None => (None, Use::Manual),
         }
@@ -215,6 +254,38 @@ impl Fields<'_> {
                 (None, Use::Never("`trigger` is glob, and there are no `globs`".into()))
             }
             (_, None) => (None, always("it has no `trigger`")),
+        }
+    }
+
+    fn qwen(&mut self) -> (Option<Scope>, Use) {
+        match self.scope("paths", Semantics::Whole) {
+            Some(scope) => (Some(scope), always("")),
+            None => (None, always("it has no `paths`")),
+        }
+    }
+
+    fn continue_(&mut self) -> (Option<Scope>, Use) {
+        if self.is_true("alwaysApply") {
+            return (None, always("`alwaysApply` is true"));
+        }
+        match self.scope("globs", Semantics::Workspace) {
+            Some(scope) => (Some(scope), always("")),
+            None if self.front.get("alwaysApply").is_none() => (None, always("it has no `globs`")),
+            None if self.has_text("description") => (None, Use::Offered),
+            None => (None, Use::Manual),
+        }
+    }
+
+    fn kiro(&mut self) -> (Option<Scope>, Use) {
+        let scope = self.scope("fileMatchPattern", Semantics::Whole);
+        match self.front.get("inclusion").and_then(Node::as_str).unwrap_or("always") {
+            "fileMatch" => match scope {
+                Some(scope) => (Some(scope), always("")),
+                None => (None, Use::Never("`inclusion` is fileMatch, without a pattern".into())),
+            },
+            "manual" => (None, Use::Manual),
+            "auto" => (None, Use::Offered),
+            _ => (None, always("`inclusion` is always")),
         }
     }
 

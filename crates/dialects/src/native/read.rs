@@ -4,13 +4,12 @@
 //! something inside the root, because skills of one client are often links to those of another; a
 //! directory is entered once, whatever the links.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError};
+use brief_syntax::system::{Dir, FileKind, ReadError};
 use brief_syntax::{Diagnostic, Source, Span, System, limits};
 
 use crate::answer::{self, Owner};
@@ -19,7 +18,10 @@ use crate::sensitive::{self, Leaf};
 use super::imports;
 use super::model::{Folder, Guide, Use};
 use super::parse::{Found, parse};
-use super::places::{Names, Place, Shape};
+use super::places::{self, Place, Shape};
+use super::plugins;
+use super::settings::{self, SettingsFile};
+use super::walk::{SKILL_NAME, Walk};
 
 /// A root that files are read from: the mounted directory or the user's home.
 pub(super) struct Ground<'s> {
@@ -46,13 +48,16 @@ pub(super) enum Unread {
     Refused(String),
 }
 
+/// What a file holds, and the file itself when it was found by a link.
+pub(super) type Read = (Vec<u8>, Option<PathBuf>);
+
 /// A directory that is held open.
-struct Opened {
-    handle: Box<dyn Dir>,
+pub(super) struct Opened {
+    pub(super) handle: Box<dyn Dir>,
     /// By which name it was found.
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Without links.
-    real: PathBuf,
+    pub(super) real: PathBuf,
 }
 
 /// A directory that is looked into.
@@ -92,12 +97,11 @@ impl<'s> Ground<'s> {
     }
 
     /// Reads the places of a directory; `None` when there is nothing.
-    pub(super) fn folder(
-        &mut self,
-        root: &dyn Dir,
-        level: Level<'_>,
-        places: &'static [Place],
-    ) -> Option<Folder> {
+    pub(super) fn folder(&mut self, root: &dyn Dir, level: Level<'_>) -> Option<Folder> {
+        let (places, files) = match level.owner {
+            Owner::User => (places::USER, settings::USER),
+            Owner::Project => (places::PROJECT, settings::PROJECT),
+        };
         let mut folder = Folder {
             owner: level.owner,
             directory: level.directory.to_owned(),
@@ -108,6 +112,7 @@ impl<'s> Ground<'s> {
             },
             present: 0,
             guides: Vec::new(),
+            settings: Vec::new(),
         };
         let mut parents: Vec<(&'static str, Option<Opened>)> = Vec::new();
         for (index, place) in places.iter().enumerate() {
@@ -120,27 +125,89 @@ impl<'s> Ground<'s> {
                 self.place(here, name, place, index, &mut folder);
                 continue;
             }
-            if !parents.iter().any(|(known, _)| *known == above) {
-                let opened = self.open_along(level, above);
-                parents.push((above, opened));
-            }
-            let parent = parents.iter().find(|(known, _)| *known == above);
-            if let Some((_, Some(parent))) = parent {
-                let Opened { handle, path, real } = parent;
-                self.place(
-                    Here { handle: handle.as_ref(), path, real },
-                    name,
-                    place,
-                    index,
-                    &mut folder,
-                );
+            if let Some(parent) = self.parent(level, above, &mut parents) {
+                self.place(parent.here(), name, place, index, &mut folder);
             }
         }
-        if folder.present == 0 && folder.guides.is_empty() {
+        for file in files {
+            if !(level.has)(file.first()) {
+                continue;
+            }
+            let (above, name) = file.path.rsplit_once('/').unwrap_or(("", file.path));
+            let here = Here { handle: level.handle, path: level.path, real: level.path };
+            if above.is_empty() {
+                self.settings(root, here, name, file, &mut folder);
+            } else if let Some(parent) = self.parent(level, above, &mut parents) {
+                self.settings(root, parent.here(), name, file, &mut folder);
+            }
+        }
+        if folder.present == 0 && folder.guides.is_empty() && folder.settings.is_empty() {
             return None;
         }
         imports::follow(self, root, &mut folder);
         Some(folder)
+    }
+
+    /// Opens a directory on the way to a place, once for all places in it.
+    fn parent<'p>(
+        &mut self,
+        level: Level<'_>,
+        above: &'static str,
+        parents: &'p mut Vec<(&'static str, Option<Opened>)>,
+    ) -> Option<&'p Opened> {
+        let known = parents.iter().position(|(known, _)| *known == above);
+        let index = known.unwrap_or_else(|| {
+            let opened = self.open_along(level, above);
+            parents.push((above, opened));
+            parents.len() - 1
+        });
+        parents[index].1.as_ref()
+    }
+
+    /// Reads settings of a client, as far as they say what it reads.
+    fn settings(
+        &mut self,
+        root: &dyn Dir,
+        here: Here<'_>,
+        name: &str,
+        file: &SettingsFile,
+        folder: &mut Folder,
+    ) {
+        let Ok((bytes, _)) = self.read(here, OsStr::new(name)) else { return };
+        let source = Arc::new(Source::from_bytes(here.path.join(name), bytes));
+        folder.settings.extend(file.parse(source.text()));
+        if file.has_plugins() {
+            plugins::follow(self, root, &source, folder);
+        }
+    }
+
+    /// Reads the skills or agents of a plugin.
+    pub(super) fn plugin_tree(&mut self, path: &Path, place: &'static Place, folder: &mut Folder) {
+        let Ok(resolved) = self.system.resolve(path) else { return };
+        let Ok(inside) = resolved.path.strip_prefix(&self.root) else {
+            return self.report(path, Unread::Outside);
+        };
+        let Ok(handle) = self.open_real(inside) else { return };
+        let opened = Opened { handle, path: path.to_owned(), real: resolved.path };
+        Walk::new(place, folder).all(self, &opened);
+    }
+
+    /// Reads one skill of a plugin.
+    pub(super) fn plugin_skill(
+        &mut self,
+        root: &dyn Dir,
+        path: &Path,
+        place: &'static Place,
+        folder: &mut Folder,
+    ) {
+        let file = path.join(SKILL_NAME);
+        if folder.guides.iter().any(|guide| guide.path() == file) {
+            return;
+        }
+        match self.read_below(root, &file) {
+            Ok(bytes) => self.add(file, (bytes, None), place, folder),
+            Err(_) => self.plugin_tree(path, place, folder),
+        }
     }
 
     fn open_along(&mut self, level: Level<'_>, way: &str) -> Option<Opened> {
@@ -165,9 +232,9 @@ impl<'s> Ground<'s> {
     ) {
         if place.shape == Shape::File {
             match self.read(here, OsStr::new(name)) {
-                Ok(bytes) => {
+                Ok(read) => {
                     folder.present |= 1 << index;
-                    self.add(here.path.join(name), bytes, place, folder);
+                    self.add(here.path.join(name), read, place, folder);
                 }
                 // A directory of that name is something else.
                 Err(Unread::Missing | Unread::Directory) => {}
@@ -179,24 +246,28 @@ impl<'s> Ground<'s> {
             return;
         }
         let Some(opened) = self.open(here, OsStr::new(name)) else { return };
-        let mut walk =
-            Walk { place, folder, entries: 0, files: 0, entered: BTreeSet::new(), is_full: false };
-        match place.shape {
-            Shape::Tree(names) => walk.tree(self, &opened, names, 0),
-            _ => walk.skills(self, &opened),
+        if Walk::new(place, folder).all(self, &opened) {
+            folder.present |= 1 << index;
         }
     }
 
-    fn add(&mut self, path: PathBuf, bytes: Vec<u8>, place: &'static Place, folder: &mut Folder) {
+    pub(super) fn add(
+        &mut self,
+        path: PathBuf,
+        found: Read,
+        place: &'static Place,
+        folder: &mut Folder,
+    ) {
+        let (bytes, real) = found;
         self.found += 1;
         let below = path.strip_prefix(&folder.path).unwrap_or(&path);
         let below = below.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/");
         let source = Arc::new(Source::from_bytes(path, bytes));
-        folder.guides.push(parse(Found { source, below }, place, &mut self.diagnostics));
+        folder.guides.push(parse(Found { source, real, below }, place, &mut self.diagnostics));
     }
 
     /// Adds a file that is there and that nobody reads.
-    fn add_unread(
+    pub(super) fn add_unread(
         &mut self,
         path: PathBuf,
         place: &'static Place,
@@ -218,29 +289,35 @@ impl<'s> Ground<'s> {
             imports: Vec::new(),
             mentions: Vec::new(),
             is_shared: false,
+            real: None,
         });
     }
 
-    fn read(&mut self, here: Here<'_>, name: &OsStr) -> Result<Vec<u8>, Unread> {
+    fn read(&mut self, here: Here<'_>, name: &OsStr) -> Result<Read, Unread> {
         self.read_as(here, name, FileKind::Other)
     }
 
     /// Reads a file whose kind a listing has told.
-    fn read_as(&mut self, here: Here<'_>, name: &OsStr, kind: FileKind) -> Result<Vec<u8>, Unread> {
+    pub(super) fn read_as(
+        &mut self,
+        here: Here<'_>,
+        name: &OsStr,
+        kind: FileKind,
+    ) -> Result<Read, Unread> {
         self.refuse_secret(&here.path.join(name))?;
         if self.bytes == 0 {
             return Err(Unread::Refused("the files before it are too large together".to_owned()));
         }
-        let read = match kind {
+        let outcome = match kind {
             FileKind::File => here.handle.read_listed(name, limits::FILE_BYTES),
             _ => here.handle.read(name, limits::FILE_BYTES),
         };
-        let bytes = match read {
-            Err(ReadError::NotAFile(FileKind::Link)) => self.read_real(&here.path.join(name)),
-            outcome => outcome.map_err(Unread::from),
-        }?;
+        let (bytes, real) = match outcome {
+            Err(ReadError::NotAFile(FileKind::Link)) => self.read_real(&here.path.join(name))?,
+            plain => (plain.map_err(Unread::from)?, None),
+        };
         self.charge(&bytes);
-        Ok(bytes)
+        Ok((bytes, real))
     }
 
     /// Reads a file of the root by its path, which is absolute.
@@ -260,14 +337,14 @@ impl<'s> Ground<'s> {
             Ok(bytes) => bytes,
             Err(ReadError::NotAFile(FileKind::Directory)) => return Err(Unread::Directory),
             // A link anywhere on the way, or nothing at all.
-            Err(_) => self.read_real(path)?,
+            Err(_) => self.read_real(path)?.0,
         };
         self.charge(&bytes);
         Ok(bytes)
     }
 
-    /// Reads what a link leads to, when that is inside the root.
-    fn read_real(&self, path: &Path) -> Result<Vec<u8>, Unread> {
+    /// Reads what a link leads to, when that is inside the root, and says where it led.
+    fn read_real(&self, path: &Path) -> Result<Read, Unread> {
         let resolved =
             self.system.resolve(path).map_err(|error| Unread::from(ReadError::from(error)))?;
         let inside = resolved.path.strip_prefix(&self.root).map_err(|_| Unread::Outside)?;
@@ -276,7 +353,8 @@ impl<'s> Ground<'s> {
         let parent = parent.unwrap_or(Path::new(""));
         let handle =
             self.open_real(parent).map_err(|error| Unread::from(ReadError::from(error)))?;
-        handle.read(name, limits::FILE_BYTES).map_err(Unread::from)
+        let bytes = handle.read(name, limits::FILE_BYTES).map_err(Unread::from)?;
+        Ok((bytes, Some(resolved.path)))
     }
 
     /// Opens a directory below the root; any link that is met was put there since it was resolved.
@@ -289,7 +367,7 @@ impl<'s> Ground<'s> {
         Ok(handle)
     }
 
-    fn open(&mut self, here: Here<'_>, name: &OsStr) -> Option<Opened> {
+    pub(super) fn open(&mut self, here: Here<'_>, name: &OsStr) -> Option<Opened> {
         let path = here.path.join(name);
         match here.handle.open_dir(name) {
             Ok(handle) => return Some(Opened { handle, path, real: here.real.join(name) }),
@@ -314,7 +392,7 @@ impl<'s> Ground<'s> {
         }
     }
 
-    fn refuse_secret(&self, path: &Path) -> Result<(), Unread> {
+    pub(super) fn refuse_secret(&self, path: &Path) -> Result<(), Unread> {
         let inside = path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy();
         match sensitive::find_below(&self.above, &inside, Leaf::File) {
             Some(found) => Err(Unread::Refused(format!(
@@ -325,7 +403,7 @@ impl<'s> Ground<'s> {
         }
     }
 
-    fn charge(&mut self, bytes: &[u8]) {
+    pub(super) fn charge(&mut self, bytes: &[u8]) {
         let was_open = self.bytes > 0;
         self.bytes = self.bytes.saturating_sub(bytes.len());
         if was_open && self.bytes == 0 {
@@ -334,7 +412,7 @@ impl<'s> Ground<'s> {
         }
     }
 
-    fn report(&mut self, path: &Path, problem: Unread) {
+    pub(super) fn report(&mut self, path: &Path, problem: Unread) {
         let reason = match problem {
             Unread::Missing => "it leads nowhere".to_owned(),
             Unread::Directory => "it is a directory".to_owned(),
@@ -377,153 +455,14 @@ pub(super) fn home(system: &dyn System) -> Option<PathBuf> {
 
 /// An open directory, borrowed.
 #[derive(Clone, Copy)]
-struct Here<'h> {
+pub(super) struct Here<'h> {
     handle: &'h dyn Dir,
     path: &'h Path,
     real: &'h Path,
 }
 
-/// What the file of a skill is called.
-const SKILL_NAME: &str = "SKILL.md";
-
-/// A walk over one directory of rules, skills or agents.
-struct Walk<'w> {
-    place: &'static Place,
-    folder: &'w mut Folder,
-    entries: usize,
-    files: usize,
-    /// The directories that were entered, without links.
-    entered: BTreeSet<PathBuf>,
-    is_full: bool,
-}
-
-impl Walk<'_> {
-    fn tree(&mut self, ground: &mut Ground<'_>, directory: &Opened, names: Names, depth: usize) {
-        if !self.entered.insert(directory.real.clone()) {
-            return;
-        }
-        for entry in self.list(ground, directory) {
-            if self.is_full {
-                return;
-            }
-            let path = directory.path.join(&entry.name);
-            let name = entry.name.to_string_lossy();
-            let counts = names.endings.iter().any(|ending| name.ends_with(ending));
-            match entry.kind {
-                FileKind::File | FileKind::Link if counts => self.file(ground, directory, &entry),
-                FileKind::File | FileKind::Link
-                    if let Some((ending, reason)) = names.unread
-                        && name.ends_with(ending) =>
-                {
-                    self.unread(ground, path, reason);
-                }
-                FileKind::Directory | FileKind::Link
-                    if names.is_deep && !names.skipped.contains(&&*name) =>
-                {
-                    if depth == limits::NATIVE_DEPTH {
-                        let limit = limits::NATIVE_DEPTH;
-                        ground.limit(&path, &format!("more than {limit} directories deep"));
-                        continue;
-                    }
-                    if let Some(child) = ground.open(directory.here(), &entry.name) {
-                        self.tree(ground, &child, names, depth + 1);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn skills(&mut self, ground: &mut Ground<'_>, directory: &Opened) {
-        for entry in self.list(ground, directory) {
-            if self.is_full {
-                return;
-            }
-            if !matches!(entry.kind, FileKind::Directory | FileKind::Link) {
-                continue;
-            }
-            let file = DirEntry { name: SKILL_NAME.into(), kind: FileKind::Other };
-            if entry.kind == FileKind::Directory
-                && self.skill(ground, directory, &Path::new(&entry.name).join(SKILL_NAME))
-            {
-                continue;
-            }
-            let Some(skill) = ground.open(directory.here(), &entry.name) else { continue };
-            self.file(ground, &skill, &file);
-        }
-    }
-
-    /// Reads the file of a skill in one step; says whether there is nothing left to do.
-    fn skill(&mut self, ground: &mut Ground<'_>, directory: &Opened, below: &Path) -> bool {
-        let path = directory.path.join(below);
-        if ground.bytes == 0 || ground.refuse_secret(&path).is_err() {
-            return false;
-        }
-        match directory.handle.read_below(below, limits::FILE_BYTES) {
-            Ok(bytes) => {
-                ground.charge(&bytes);
-                if self.takes_one_more(ground, &path) {
-                    ground.add(path, bytes, self.place, self.folder);
-                }
-                true
-            }
-            Err(error) => matches!(error, ReadError::Missing),
-        }
-    }
-
-    fn file(&mut self, ground: &mut Ground<'_>, directory: &Opened, entry: &DirEntry) {
-        let path = directory.path.join(&entry.name);
-        match ground.read_as(directory.here(), &entry.name, entry.kind) {
-            Ok(bytes) => {
-                if self.takes_one_more(ground, &path) {
-                    ground.add(path, bytes, self.place, self.folder);
-                }
-            }
-            Err(Unread::Missing | Unread::Directory) => {}
-            Err(problem) if ground.bytes > 0 => ground.report(&path, problem),
-            Err(_) => self.is_full = true,
-        }
-    }
-
-    fn unread(&mut self, ground: &mut Ground<'_>, path: PathBuf, reason: &'static str) {
-        if self.takes_one_more(ground, &path) {
-            ground.add_unread(path, self.place, reason, self.folder);
-        }
-    }
-
-    fn takes_one_more(&mut self, ground: &mut Ground<'_>, path: &Path) -> bool {
-        self.files += 1;
-        if self.files > limits::NATIVE_FILES && !self.is_full {
-            self.is_full = true;
-            let limit = limits::NATIVE_FILES;
-            ground.limit(path, &format!("more than {limit} files"));
-        }
-        !self.is_full
-    }
-
-    fn list(&mut self, ground: &mut Ground<'_>, directory: &Opened) -> Vec<DirEntry> {
-        let room = limits::NATIVE_ENTRIES - self.entries;
-        match directory.handle.first_entries(room + 1) {
-            Ok(mut entries) => {
-                entries.sort_unstable();
-                if entries.len() > room {
-                    let limit = limits::NATIVE_ENTRIES;
-                    ground.limit(&directory.path, &format!("more than {limit} names"));
-                    entries.truncate(room);
-                }
-                self.entries += entries.len();
-                entries
-            }
-            Err(error) => {
-                ground.report(&directory.path, Unread::Refused(error.to_string()));
-                Vec::new()
-            }
-        }
-    }
-}
-
 impl Opened {
-    fn here(&self) -> Here<'_> {
+    pub(super) fn here(&self) -> Here<'_> {
         Here { handle: self.handle.as_ref(), path: &self.path, real: &self.real }
     }
 }

@@ -1,11 +1,15 @@
 //! Who reads a path, whatever is in it: for those who write files for several clients.
 
+use crate::answer::Owner;
+
+use super::clients::{Client, Seat};
 use super::places::{PROJECT, Shape};
 
 /// Returns whether a client reads a file of that path at the top of a project by itself.
 ///
 /// Conditions that depend on other files do not count, nor does what the file says about when it holds.
 pub fn reads(client: &str, path: &str) -> bool {
+    let Some(client) = Client::find(client) else { return false };
     PROJECT.iter().any(|place| {
         let Some(below) = path.strip_prefix(place.path) else { return false };
         let is_there = match place.shape {
@@ -18,7 +22,10 @@ pub fn reads(client: &str, path: &str) -> bool {
                     && (names.is_deep || !below.contains('/'))
             }),
         };
-        is_there && place.readings.iter().any(|reading| reading.client == client)
+        is_there
+            && client
+                .reads(Owner::Project, place)
+                .is_some_and(|read| read.seats.contains(Seat::Root))
     })
 }
 

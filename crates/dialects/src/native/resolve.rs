@@ -2,24 +2,52 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
+use std::path::Path;
 
-use brief_syntax::{Target, TargetKind, limits};
+use brief_syntax::{Target, TargetKind};
 
 use crate::Likeness;
 use crate::answer::{Answer, Applied, Item, Name, Origin, Owner, Reason, State};
+use crate::moment::{Action, Moment};
 
 use super::NAME;
+use super::clients::{Client, Unless};
+use super::loading::Loading;
 use super::model::{Folder, Guide, Use};
-use super::places::{self, CLIENTS, Place, Unless};
+use super::places;
 
 /// What is asked.
 pub(super) struct Asked<'a> {
     /// The file or directory below the mounted one.
     pub(super) about: About<'a>,
     /// The client that asks.
-    pub(super) client: Option<&'a str>,
+    pub(super) client: Option<&'static Client>,
+    /// Where it was started; `None` for the mounted directory.
+    pub(super) started: Option<&'a Path>,
+    /// What is being done.
+    pub(super) action: Option<Action>,
     /// What the user mentioned.
     pub(super) mentions: Vec<&'a str>,
+    /// The mounted directory, absolute.
+    pub(super) root: &'a Path,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(
+        moment: &'a Moment,
+        about: About<'a>,
+        mentions: Vec<&'a str>,
+        root: &'a Path,
+    ) -> Asked<'a> {
+        Asked {
+            about,
+            client: moment.client.as_deref().and_then(Client::find),
+            started: moment.started.as_deref(),
+            action: moment.action,
+            mentions,
+            root,
+        }
+    }
 }
 
 /// What a question is about.
@@ -40,14 +68,14 @@ impl<'a> About<'a> {
 }
 
 /// A guide on the way to the path.
-struct Candidate<'s> {
-    folder: &'s Folder,
-    guide: &'s Guide,
-    verdict: Verdict<'s>,
-    is_loaded: bool,
+pub(super) struct Candidate<'s> {
+    pub(super) folder: &'s Folder,
+    pub(super) guide: &'s Guide,
+    pub(super) verdict: Verdict<'s>,
+    pub(super) is_loaded: bool,
 }
 
-enum Verdict<'s> {
+pub(super) enum Verdict<'s> {
     In(State, Reason<'s>),
     /// It stands for what it imports.
     Bridge(&'s str),
@@ -62,10 +90,13 @@ pub(super) fn resolve<'s>(
 ) {
     let folders: Vec<&Folder> = folders.filter(|folder| is_on_the_way(folder, asked)).collect();
     let mut candidates = candidates(&folders, asked, answer.is_short);
-    let client = asked.client.and_then(|name| CLIENTS.iter().find(|known| **known == name));
-    if let Some(client) = client {
-        mark_loaded(&folders, client, asked.about, &mut candidates);
+    let client = asked.client.map(|client| client.name);
+    if let Some(client) = asked.client {
+        Loading::new(client, &folders, asked).mark(&mut candidates);
     }
+    let links = links(&candidates);
+    let linked: BTreeMap<usize, Origin<'_>> =
+        links.keys().map(|&index| (index, candidates[index].guide.origin())).collect();
     let offered = offered_texts(&candidates);
     let (mut items, mut left_out) = (Vec::new(), Vec::new());
     for (index, candidate) in candidates.into_iter().enumerate() {
@@ -80,12 +111,12 @@ pub(super) fn resolve<'s>(
             // What the client has of it until it asks.
             applied.item.content = &guide.description;
         }
-        let same = offered.get(&index).copied();
+        let same = offered.get(&index).or(links.get(&index)).copied();
         let reason = match (client, same) {
             (Some(client), _) if is_loaded => Reason::LoadedByClient { client },
             (Some(client), Some((origin, true))) => Reason::SameTextLoaded { client, origin },
             (_, Some((origin, _))) => Reason::SameText { origin },
-            (Some(client), None) if is_in => match replacement(folder, guide, client) {
+            (Some(_), None) if is_in => match replacement(folder, guide, asked.client) {
                 Some(words) => Reason::Stated(words),
                 None => {
                     items.push(applied);
@@ -99,6 +130,12 @@ pub(super) fn resolve<'s>(
             _ => applied.reason.clone(),
         };
         left_out.push(applied.leave_out(reason));
+    }
+    for (index, (kept, _)) in &links {
+        let also = |applied: &&mut Applied<'_>| applied.origin() == *kept;
+        if let Some(applied) = items.iter_mut().find(also) {
+            applied.also.extend(linked.get(index));
+        }
     }
     items.sort_by_key(|applied| applied.item.level);
     left_out.sort_by_key(|left_out| left_out.level);
@@ -145,7 +182,9 @@ fn candidates<'s>(folders: &[&'s Folder], asked: &Asked<'_>, is_short: bool) -> 
         for guide in &folder.guides {
             if !guide.is_shared || seen.insert(guide.path().as_os_str()) {
                 let verdict = judge(folder, guide, asked);
-                if is_short && matches!(verdict, Verdict::Out(_)) {
+                // A client may load what its fields leave out.
+                let is_out = matches!(verdict, Verdict::Out(_));
+                if is_short && is_out && !asked.client.is_some_and(Client::goes_by_itself) {
                     continue;
                 }
                 candidates.push(Candidate { folder, guide, verdict, is_loaded: false });
@@ -194,90 +233,48 @@ fn judge<'s>(folder: &'s Folder, guide: &'s Guide, asked: &Asked<'_>) -> Verdict
     }
 }
 
-/// Marks what a client reads by itself at this moment, and what that imports.
-fn mark_loaded(
-    folders: &[&Folder],
-    client: &str,
-    about: About<'_>,
-    candidates: &mut [Candidate<'_>],
-) {
-    let mut pending = Vec::new();
-    for (index, candidate) in candidates.iter_mut().enumerate() {
-        let Candidate { folder, guide, verdict, .. } = candidate;
-        let is_used = match verdict {
-            Verdict::In(State::Manual, _) | Verdict::Out(_) => false,
-            // Without a path nothing is worked on yet: what is loaded is loaded at the start.
-            Verdict::In(..) | Verdict::Bridge(_) if matches!(about, About::Everything) => {
-                guide.scope.is_none() && folder.directory.is_empty()
-            }
-            Verdict::In(..) | Verdict::Bridge(_) => true,
-        };
-        if is_used && guide.place.is_some_and(|place| loads(folders, folder, place, client)) {
-            candidate.is_loaded = true;
-            if guide.place.is_some_and(|place| places::follows_imports(client, place)) {
-                pending.push((index, 0));
-            }
-        }
-    }
-    if pending.iter().all(|&(index, _)| candidates[index].guide.imports.is_empty()) {
-        return;
-    }
-    let by_path: HashMap<&OsStr, usize> = candidates
-        .iter()
-        .enumerate()
-        .map(|(index, found)| (found.guide.path().as_os_str(), index))
-        .collect();
-    let mut next = 0;
-    while let Some(&(index, hops)) = pending.get(next) {
-        next += 1;
-        if hops == limits::NATIVE_HOPS {
-            continue;
-        }
-        let guide = candidates[index].guide;
-        for path in &guide.imports {
-            let Some(&target) = by_path.get(path.as_os_str()) else { continue };
-            if !candidates[target].is_loaded {
-                candidates[target].is_loaded = true;
-                pending.push((target, hops + 1));
-            }
-        }
-    }
-}
-
-fn loads(folders: &[&Folder], folder: &Folder, place: &Place, client: &str) -> bool {
-    let Some(reading) = place.readings.iter().find(|reading| reading.client == client) else {
-        return false;
-    };
-    if !folder.directory.is_empty() && !reading.is_nested {
-        return false;
-    }
-    match reading.unless {
-        Unless::Never => true,
-        Unless::Beside(names) | Unless::Replaced(names, _) => !has_any(folder, names),
-        Unless::OnTheWay(names) => {
-            let mut project = folders.iter().filter(|folder| folder.owner == Owner::Project);
-            !project.any(|folder| has_any(folder, names))
-        }
-    }
-}
-
 /// Returns why a client reads another file instead of this one.
-fn replacement(folder: &Folder, guide: &Guide, client: &str) -> Option<&'static str> {
-    let readings = guide.place?.readings;
-    match readings.iter().find(|reading| reading.client == client)?.unless {
+fn replacement(
+    folder: &Folder,
+    guide: &Guide,
+    client: Option<&'static Client>,
+) -> Option<&'static str> {
+    match client?.reads(folder.owner, guide.place?)?.unless {
         Unless::Replaced(names, words) if has_any(folder, names) => Some(words),
         _ => None,
     }
 }
 
-fn has_any(folder: &Folder, names: &[&str]) -> bool {
+/// Returns whether a directory has one of these files, readable or not.
+pub(super) fn has_any(folder: &Folder, names: &[&str]) -> bool {
     let places = match folder.owner {
         Owner::User => places::USER,
         Owner::Project => places::PROJECT,
     };
     let mut present =
         places.iter().enumerate().filter(|(index, _)| folder.present >> index & 1 == 1);
-    present.any(|(_, place)| names.contains(&place.path))
+    present.any(|(_, place)| names.contains(&place.key))
+}
+
+/// Finds the links to files that are there themselves, or by another link: each file is one item. Returns
+/// the others, each with that one and whether the client has it.
+fn links<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s>, bool)> {
+    let mut repeated = BTreeMap::new();
+    if candidates.iter().all(|found| found.guide.real.is_none()) {
+        return repeated;
+    }
+    let is_in = |found: &Candidate<'_>| matches!(found.verdict, Verdict::In(State::Active, _));
+    let mut first: HashMap<&Path, usize> = HashMap::new();
+    for (index, found) in candidates.iter().enumerate().filter(|(_, found)| is_in(found)) {
+        let kept = *first.entry(found.guide.real()).or_insert(index);
+        // What has a scope of its own is another item, whatever it is made of.
+        let is_same = candidates[kept].guide.scope.is_none() && found.guide.scope.is_none();
+        if kept != index && is_same {
+            let Candidate { guide, is_loaded, .. } = &candidates[kept];
+            repeated.insert(index, (guide.origin(), *is_loaded));
+        }
+    }
+    repeated
 }
 
 /// Finds the skills and agents that stand in several places, as the ones of most projects do: one is
@@ -299,8 +296,7 @@ fn offered_texts<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s
             }
             Some(_) => {}
             None => {
-                let origin = Origin { dialect: NAME, path: guide.path(), line: guide.line };
-                first.insert(key, (index, origin, *is_loaded));
+                first.insert(key, (index, guide.origin(), *is_loaded));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The dialect as the engine sees it.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use brief_syntax::system::{Dir, DirEntry};
 use brief_syntax::walk::Visit;
@@ -13,7 +13,7 @@ use crate::tasks;
 use crate::{Dialect, GuidanceText, Likeness, PathQuestion, ProjectFiles, Reader, Shelf};
 
 use super::model::{Folder, mark_shared};
-use super::places::{Form, PROJECT, USER};
+use super::places::{Form, PROJECT};
 use super::read::{self, Ground, Level};
 use super::resolve::{About, Asked, liken, resolve};
 use super::{NAME, check};
@@ -33,7 +33,7 @@ impl Dialect for Native {
             diagnostics: Vec::new(),
             found: 0,
             left: limits::NATIVE_BYTES,
-            is_started: false,
+            root: PathBuf::new(),
             strays: check::Strays::default(),
         }))
     }
@@ -53,6 +53,8 @@ struct OnTheWay {
     mentions: Vec<String>,
     diagnostics: Vec<Diagnostic>,
     found: usize,
+    /// The mounted directory, without links.
+    root: PathBuf,
 }
 
 impl OnTheWay {
@@ -63,9 +65,11 @@ impl OnTheWay {
             mentions: question.mentions.to_vec(),
             diagnostics: Vec::new(),
             found: 0,
+            root: PathBuf::new(),
         };
         // Whether it can be read is for others to say, who are asked about the same directory.
         let Ok((root, path)) = system.open_root(question.mounted) else { return shelf };
+        shelf.root.clone_from(&path);
         if let Some((folder, ground)) = of_user(system, &path) {
             shelf.folders.extend(folder);
             shelf.take(ground);
@@ -109,7 +113,7 @@ impl OnTheWay {
                     owner: Owner::Project,
                     has: &has,
                 };
-                self.folders.extend(ground.folder(root, level, PROJECT));
+                self.folders.extend(ground.folder(root, level));
             }
             let Some(name) = names.get(depth) else { break };
             let Ok(next) = handle.open_dir(name) else { break };
@@ -148,7 +152,7 @@ fn of_user<'s>(system: &'s dyn System, mounted: &Path) -> Option<(Option<Folder>
         owner: Owner::User,
         has: &has,
     };
-    let folder = ground.folder(handle.as_ref(), level, USER);
+    let folder = ground.folder(handle.as_ref(), level);
     Some((folder, ground))
 }
 
@@ -156,7 +160,7 @@ impl Shelf for OnTheWay {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
         let mentions = self.mentions.iter().chain(&moment.mentions).map(String::as_str).collect();
         let about = self.target.as_ref().map_or(About::Elsewhere, About::target);
-        let asked = Asked { about, client: moment.client.as_deref(), mentions };
+        let asked = Asked::new(moment, about, mentions, &self.root);
         resolve(self.folders.iter(), &asked, answer);
     }
 
@@ -177,7 +181,8 @@ struct Everywhere {
     found: usize,
     /// Bytes that may still be read.
     left: usize,
-    is_started: bool,
+    /// The project, once the walk has begun.
+    root: PathBuf,
     /// What is called like a client's file and lies elsewhere.
     strays: check::Strays,
 }
@@ -185,8 +190,8 @@ struct Everywhere {
 impl Reader for Everywhere {
     fn visit(&mut self, visit: &Visit<'_>) {
         self.strays.visit(visit);
-        if !self.is_started {
-            self.is_started = true;
+        if self.root.as_os_str().is_empty() {
+            visit.root().clone_into(&mut self.root);
             // Its mistakes are not the project's.
             let user = of_user(visit.system(), visit.root());
             self.folders.extend(user.and_then(|(folder, _)| folder));
@@ -209,7 +214,7 @@ impl Reader for Everywhere {
             owner: Owner::Project,
             has: &is_there,
         };
-        self.folders.extend(ground.folder(root.as_ref(), level, PROJECT));
+        self.folders.extend(ground.folder(root.as_ref(), level));
         check::keep_for_clients(&mut ground.diagnostics);
         self.diagnostics.append(&mut ground.diagnostics);
         self.left = ground.bytes;
@@ -226,7 +231,7 @@ impl Shelf for Everywhere {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
         let mentions = moment.mentions.iter().map(String::as_str).collect();
         let about = moment.target.as_ref().map_or(About::Everything, About::target);
-        let asked = Asked { about, client: moment.client.as_deref(), mentions };
+        let asked = Asked::new(moment, about, mentions, &self.root);
         resolve(self.folders.iter(), &asked, answer);
     }
 

@@ -3,17 +3,32 @@
 /// Each client with the names that are its own, at the top of a project. What several clients share, such
 /// as `AGENTS.md`, shows none of them.
 const SIGNS: &[(&str, &[&str])] = &[
+    ("aider", &[".aider.conf.yml"]),
+    ("amp", &[".amp"]),
+    ("antigravity", &[]),
     ("augment", &[".augment", ".augment-guidelines"]),
     ("claude", &[".claude", "CLAUDE.md", "CLAUDE.local.md"]),
     ("cline", &[".cline", ".clinerules"]),
     ("codex", &[".codex", "AGENTS.override.md"]),
+    ("continue", &[".continue"]),
     ("copilot", &[".github/copilot-instructions.md", ".github/instructions", ".github/agents"]),
+    // The same files show `copilot`.
+    ("copilot-cli", &[]),
+    ("copilot-vscode", &[]),
+    ("crush", &[".crush", "crush.json", "CRUSH.md"]),
     ("cursor", &[".cursor", ".cursorrules"]),
+    ("droid", &[".factory"]),
     ("gemini", &[".gemini", "GEMINI.md"]),
     ("goose", &[".goose", ".goosehints"]),
-    ("kilo", &[".kilo", ".kilocode"]),
+    ("junie", &[".junie"]),
+    ("kilo", &[".kilo", ".kilocode", "kilo.json"]),
+    ("kiro", &[".kiro"]),
     ("opencode", &[".opencode", "opencode.json", "opencode.jsonc"]),
+    ("pi", &[".pi"]),
     ("qwen", &[".qwen", "QWEN.md"]),
+    ("roo", &[".roo", ".roorules"]),
+    ("trae", &[".trae"]),
+    ("warp", &[".warp", "WARP.md"]),
     ("windsurf", &[".windsurf", ".windsurfrules"]),
     ("zed", &[".zed", ".rules"]),
 ];
@@ -36,7 +51,7 @@ mod tests {
         assert_eq!(shown_clients(|path| path == "AGENTS.md"), Vec::<&str>::new());
         assert_eq!(
             shown_clients(|path| path.starts_with(".c")),
-            ["claude", "cline", "codex", "cursor"]
+            ["claude", "cline", "codex", "continue", "crush", "cursor"]
         );
     }
 }

@@ -75,7 +75,7 @@ fn rules_of_copilot() {
         "---\napplyTo: **/*.js, **/*.ts\n---\nT.",
         "active: applyTo `**/*.ts` covers src/a.ts",
     );
-    check(path, "---\napplyTo: '*.ts'\n---\nT.", "applyTo `*.ts` does not cover src/a.ts");
+    check(path, "---\napplyTo: '*.js'\n---\nT.", "applyTo `*.js` does not cover src/a.ts");
     check(path, "---\ndescription: d\n---\nT.", "manual: only when mentioned");
     let copilot = ".github/copilot-instructions.md";
     check(copilot, "T.", "active: copilot-instructions.md applies to everything below it");

@@ -170,8 +170,10 @@ fn patterns_that_cover_nothing_are_found_where_somebody_would_act() {
     for fine in ["['**/*.go']", "[src/**, lib/**]", "['**/*.{ts,go}']"] {
         assert_eq!(findings(&[(path, &rule(fine)), ("src/a.ts", "")]), NONE, "{fine}");
     }
-    let cased = [(path, &*rule("[src/**, Docs/**]")), ("src/a.ts", ""), ("docs/b.md", "")];
-    assert_eq!(help_of(&cased), "did you mean `docs/**`?");
+    let text = rule("[src/**, Docs/**]");
+    let cased = |path| [(path, text.as_str()), ("src/a.ts", ""), ("docs/b.md", "")];
+    assert_eq!(findings(&cased(path)), NONE, "case does not count for Claude Code");
+    assert_eq!(help_of(&cased(".qwen/rules/a.md")), "did you mean `docs/**`?");
 }
 
 /// Rules that mostly match nothing are a collection for other projects: one note.

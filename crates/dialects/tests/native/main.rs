@@ -6,4 +6,6 @@ mod hostile;
 mod imports;
 mod lint;
 mod places;
+mod plugins;
+mod started;
 mod support;

@@ -76,10 +76,10 @@ fn links_are_followed_inside_only() {
         words.items,
         [
             "AGENTS.md: active: AGENTS.md applies to everything below it",
-            "CLAUDE.md: active: CLAUDE.md applies to everything below it",
             ".claude/rules/r.md: active: it has no `paths`",
         ]
     );
+    assert_eq!(words.left_out, ["CLAUDE.md: the same text as AGENTS.md:1"]);
     assert_eq!(
         words.diagnostics,
         ["GEMINI.md:1 native/unreadable", ".cursor/rules:1 native/unreadable"]

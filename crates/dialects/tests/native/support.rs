@@ -31,15 +31,20 @@ pub(crate) fn ask_with(
     client: Option<&str>,
     mentions: &[&str],
 ) -> Words {
+    let moment = Moment {
+        client: client.map(str::to_owned),
+        mentions: mentions.iter().map(|&mention| mention.to_owned()).collect(),
+        ..Moment::default()
+    };
+    ask_at(system, path, &moment)
+}
+
+/// Asks about a path at a moment.
+pub(crate) fn ask_at(system: &MemorySystem, path: &str, moment: &Moment) -> Words {
     let mut words = Words::default();
     with_shelf(system, path, |shelf, target| {
-        let moment = Moment {
-            client: client.map(str::to_owned),
-            mentions: mentions.iter().map(|&mention| mention.to_owned()).collect(),
-            ..Moment::default()
-        };
         let mut answer = Answer::default();
-        shelf.resolve(&moment, &mut answer);
+        shelf.resolve(moment, &mut answer);
         words = in_words(&answer, target.slashed());
         words.diagnostics = shelf
             .diagnostics()
@@ -64,7 +69,17 @@ pub(crate) fn loaded(
     path: &str,
     client: &str,
 ) -> (Vec<String>, Vec<String>) {
-    let words = ask_with(system, path, Some(client), &[]);
+    loaded_at(system, path, &Moment { client: Some(client.to_owned()), ..Moment::default() })
+}
+
+/// Returns the same at a moment of some client's.
+pub(crate) fn loaded_at(
+    system: &MemorySystem,
+    path: &str,
+    moment: &Moment,
+) -> (Vec<String>, Vec<String>) {
+    let client = moment.client.as_deref().unwrap_or_default();
+    let words = ask_at(system, path, moment);
     let by_itself = format!(": {client} loads it by itself");
     let loaded = words.left_out.iter().filter_map(|out| out.strip_suffix(&by_itself));
     let delivered = words.items.iter().filter_map(|item| item.split(": ").next());

@@ -1,0 +1,54 @@
+//! `applyTo` as Copilot's two programs match it: Copilot CLI 1.0.102 as it was seen, VS Code by its source.
+
+use brief_syntax::TargetKind;
+use brief_syntax::glob::{Glob, GlobError};
+
+/// One pattern as Copilot's command line has it.
+#[derive(Debug)]
+pub(super) struct CliRule {
+    glob: Glob,
+    is_negated: bool,
+}
+
+impl CliRule {
+    /// Reads a pattern; `None` for what is none.
+    pub(super) fn read(pattern: &str) -> Option<CliRule> {
+        let (pattern, is_negated) = match pattern.strip_prefix('!') {
+            Some(rest) => (rest, true),
+            None => (pattern, false),
+        };
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+        Some(CliRule { glob: Glob::new(pattern).ok()?, is_negated })
+    }
+
+    /// Returns whether it covers a path, seen from the root.
+    pub(super) fn covers(&self, path: &str, kind: TargetKind) -> bool {
+        match kind {
+            TargetKind::File => self.matches(path),
+            TargetKind::Directory => self.is_negated || self.glob.could_match_inside(path),
+        }
+    }
+
+    /// By the path, or by the name alone; what is negated is everything else.
+    fn matches(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.glob.matches(path) != self.is_negated || self.glob.matches(name) != self.is_negated
+    }
+}
+
+/// Reads a pattern of `applyTo` as VS Code does: at any depth, unless it starts at the root of all files,
+/// where nothing of a project is. Says whether it takes back.
+pub(super) fn at_any_depth(pattern: &str) -> Result<(Glob, bool), GlobError> {
+    let (pattern, is_negated) = match pattern.strip_prefix('!') {
+        Some(rest) => (rest, true),
+        None => (pattern, false),
+    };
+    // Only the command line knows this one.
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    let glob = match pattern {
+        "*" | "**" | "**/*" => Glob::new("**")?,
+        _ if pattern.starts_with('/') || pattern.starts_with("**/") => Glob::new(pattern)?,
+        _ => Glob::new(&format!("**/{pattern}"))?,
+    };
+    Ok((glob, is_negated))
+}

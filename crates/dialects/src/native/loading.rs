@@ -1,0 +1,253 @@
+//! What a client loads by itself at one moment, from where it was started.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::Path;
+
+use brief_syntax::limits;
+
+use crate::answer::{Owner, State};
+
+use super::clients::{Client, Read, Scoping, Seat, Unless};
+use super::model::{Folder, Guide, Use};
+use super::places::{Form, Place};
+use super::resolve::{About, Asked, Candidate, Verdict, has_any};
+use super::settings::{Setting, slashed_below};
+
+/// A client in its place.
+pub(super) struct Loading<'l> {
+    client: &'static Client,
+    asked: &'l Asked<'l>,
+    /// The directories that are asked about, each with where it lies.
+    folders: Vec<(&'l Folder, Seat)>,
+    /// Whether the client takes the path for one of its own.
+    is_near: bool,
+}
+
+/// How a client reads a guide.
+enum Reading {
+    /// Not at all.
+    Not,
+    /// At one of its places, or as if it were one.
+    As(Read),
+    /// Because its settings say so.
+    Instructed,
+}
+
+impl<'l> Loading<'l> {
+    /// Looks where the directories lie, seen from the one that the client was started in.
+    pub(super) fn new(
+        client: &'static Client,
+        folders: &[&'l Folder],
+        asked: &'l Asked<'l>,
+    ) -> Loading<'l> {
+        let folders = folders.iter().map(|&folder| (folder, seat(folder, asked.started))).collect();
+        let is_near = match (asked.started, asked.about) {
+            (Some(started), About::Path(path, _)) if client.is_scoped_below_start => {
+                started == asked.root || asked.root.join(path).starts_with(started)
+            }
+            (Some(_), About::Elsewhere) => !client.is_scoped_below_start,
+            _ => true,
+        };
+        Loading { client, asked, folders, is_near }
+    }
+
+    /// Marks what the client loads, and what that imports.
+    pub(super) fn mark(&self, candidates: &mut [Candidate<'_>]) {
+        let mut pending = Vec::new();
+        let mut room = self.client.limit;
+        for (index, candidate) in candidates.iter_mut().enumerate() {
+            let name = match self.reading(candidate) {
+                Reading::Not => continue,
+                Reading::Instructed => "",
+                Reading::As(read) => read.path.rsplit('/').next().unwrap_or(read.path),
+            };
+            let Candidate { folder, guide, .. } = candidate;
+            if let Some(left) = room.filter(|_| is_counted(folder, guide)) {
+                // What is cut is not there: what comes after it neither.
+                let Some(left) = left.checked_sub(guide.source.text().len()) else {
+                    room = Some(0);
+                    continue;
+                };
+                room = Some(left);
+            }
+            candidate.is_loaded = true;
+            if self.client.follows(name) {
+                pending.push((index, 0));
+            }
+        }
+        self.mark_imports(pending, candidates);
+    }
+
+    fn mark_imports(&self, mut pending: Vec<(usize, usize)>, candidates: &mut [Candidate<'_>]) {
+        if pending.iter().all(|&(index, _)| candidates[index].guide.imports.is_empty()) {
+            return;
+        }
+        let by_path: HashMap<&OsStr, usize> = candidates
+            .iter()
+            .enumerate()
+            .map(|(index, found)| (found.guide.path().as_os_str(), index))
+            .collect();
+        let mut next = 0;
+        while let Some(&(index, hops)) = pending.get(next) {
+            next += 1;
+            if hops == limits::NATIVE_HOPS {
+                continue;
+            }
+            let Candidate { folder, guide, .. } = candidates[index];
+            for path in guide.imports.iter().filter(|path| self.may_import(folder, path)) {
+                let Some(&target) = by_path.get(path.as_os_str()) else { continue };
+                if !candidates[target].is_loaded {
+                    candidates[target].is_loaded = true;
+                    pending.push((target, hops + 1));
+                }
+            }
+        }
+    }
+
+    fn may_import(&self, folder: &Folder, path: &Path) -> bool {
+        let started = self.asked.started.filter(|_| self.client.imports_below_start);
+        folder.owner == Owner::User || started.is_none_or(|started| path.starts_with(started))
+    }
+
+    /// Returns how the client reads a guide now.
+    fn reading(&self, candidate: &Candidate<'_>) -> Reading {
+        let Candidate { folder, guide, .. } = candidate;
+        if matches!(guide.use_, Use::Never(_)) {
+            return Reading::Not;
+        }
+        let seat = self.seat_of(folder);
+        let by_place = guide.place.and_then(|place| {
+            let known = self.client.reads(folder.owner, place).copied();
+            let is_read = |read: &Read| self.is_read(candidate, read, seat);
+            known.filter(is_read).or_else(|| self.named(folder, place).filter(is_read))
+        });
+        match by_place {
+            Some(read) => Reading::As(read),
+            None if self.is_instructed(guide) => Reading::Instructed,
+            None => Reading::Not,
+        }
+    }
+
+    fn seat_of(&self, folder: &Folder) -> Seat {
+        let mut folders = self.folders.iter();
+        let found = folders.find(|(known, _)| std::ptr::eq(*known, folder));
+        found.map_or(Seat::Beside, |(_, seat)| *seat)
+    }
+
+    fn is_read(&self, candidate: &Candidate<'_>, read: &Read, seat: Seat) -> bool {
+        let Candidate { folder, .. } = candidate;
+        if !read.seats.contains(seat) {
+            return false;
+        }
+        let Some(is_scoped) = self.is_used(candidate, read) else { return false };
+        if is_scoped || !seat.is_at_start() {
+            let is_attached = match self.asked.about {
+                // Nothing is worked on yet: what is loaded is loaded at the start.
+                About::Everything => false,
+                _ => self.client.attaches_on(self.asked.action),
+            };
+            if !is_attached || is_scoped && !self.is_near {
+                return false;
+            }
+        }
+        match read.unless {
+            Unless::Never => true,
+            Unless::Started(names) => !self.any_at_start(names) && !has_any(folder, names),
+            Unless::First(names) if seat.is_at_start() => !self.any_at_start(names),
+            Unless::Beside(names) | Unless::Replaced(names, _) | Unless::First(names) => {
+                !has_any(folder, names)
+            }
+        }
+    }
+
+    fn any_at_start(&self, names: &[&str]) -> bool {
+        let mut start = self
+            .folders
+            .iter()
+            .filter(|(folder, seat)| folder.owner == Owner::Project && seat.is_at_start());
+        start.any(|(folder, _)| has_any(folder, names))
+    }
+
+    /// Returns whether the client uses a file of a place, and if so, whether only for some files.
+    fn is_used(&self, candidate: &Candidate<'_>, read: &Read) -> Option<bool> {
+        let Candidate { guide, verdict, .. } = candidate;
+        let scope = guide.scope.as_ref();
+        let is_in = !matches!(verdict, Verdict::In(State::Manual, _) | Verdict::Out(_));
+        match (read.scoping, scope) {
+            (Scoping::Own, _) => is_in.then_some(scope.is_some()),
+            (Scoping::Ignored, _) | (Scoping::CopilotCli, None) => Some(false),
+            (Scoping::Unscoped, scope) => (is_in && scope.is_none()).then_some(false),
+            (Scoping::CopilotCli, Some(scope)) if scope.globs.is_everything() => Some(false),
+            (Scoping::CopilotCli, Some(scope)) => match self.asked.about {
+                About::Path(path, kind) => {
+                    scope.globs.is_covered_in_cli(path, kind).then_some(true)
+                }
+                About::Everything => Some(true),
+                About::Elsewhere => None,
+            },
+        }
+    }
+
+    /// Returns how the client reads a file by a name that its settings give.
+    fn named(&self, folder: &Folder, place: &Place) -> Option<Read> {
+        if place.form != Form::Instructions || folder.owner == Owner::User {
+            return None;
+        }
+        self.settings().find_map(|(seat, setting)| match setting {
+            Setting::Names { client, seats, names, read }
+                if *client == self.client.name
+                    && seats.contains(seat)
+                    && names.iter().any(|name| name == place.path) =>
+            {
+                Some(*read)
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns whether the client's settings say that a file is always loaded.
+    fn is_instructed(&self, guide: &Guide) -> bool {
+        self.folders.iter().filter(|(_, seat)| seat.is_at_start()).any(|(folder, _)| {
+            folder.settings.iter().any(|setting| match setting {
+                Setting::Instructions { clients, globs } => {
+                    clients.contains(&self.client.name)
+                        && slashed_below(guide.path(), &folder.path)
+                            .is_some_and(|path| globs.iter().any(|glob| glob.matches(&path)))
+                }
+                Setting::Names { .. } => false,
+            })
+        })
+    }
+
+    fn settings(&self) -> impl Iterator<Item = (Seat, &Setting)> {
+        let folders = self.folders.iter();
+        folders.flat_map(|(folder, seat)| folder.settings.iter().map(|setting| (*seat, setting)))
+    }
+}
+
+/// Returns whether a file counts for how much a client loads in all.
+fn is_counted(folder: &Folder, guide: &Guide) -> bool {
+    let is_text = guide.place.is_some_and(|place| place.form == Form::Instructions);
+    folder.owner == Owner::Project && is_text
+}
+
+/// Returns where a directory lies, seen from the one that the client was started in. What the user has is
+/// always there.
+fn seat(folder: &Folder, started: Option<&Path>) -> Seat {
+    if folder.owner == Owner::User {
+        return Seat::Root;
+    }
+    let is_root = folder.directory.is_empty();
+    let started = match started {
+        Some(started) if started != folder.path => started,
+        None if !is_root => return Seat::Below,
+        _ => return if is_root { Seat::Root } else { Seat::Start },
+    };
+    match (started.starts_with(&folder.path), is_root) {
+        (true, true) => Seat::Top,
+        (true, false) => Seat::Between,
+        (false, _) if folder.path.starts_with(started) => Seat::Below,
+        (false, _) => Seat::Beside,
+    }
+}

@@ -1,0 +1,128 @@
+//! Plugins of Claude Code that a project's settings enable, as far as they lie in the project.
+//!
+//! `enabledPlugins` names a plugin and a marketplace; `extraKnownMarketplaces` says where that is. One that
+//! is a directory has a list of its plugins, and each of those has skills and agents that Claude Code then
+//! has by itself. What is fetched from elsewhere is not looked for.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::system::Dir;
+use brief_syntax::{Diagnostic, Source, Span, limits};
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::Ranged;
+
+use super::model::Folder;
+use super::places::{PLUGIN_AGENTS, PLUGIN_SKILLS};
+use super::read::Ground;
+use super::settings::{texts, with_object};
+
+/// A plugin that is enabled.
+struct Enabled {
+    /// Where the marketplace is, as it was written.
+    market: String,
+    name: String,
+    span: Span,
+}
+
+/// Reads the plugins that a file of settings enables.
+pub(super) fn follow(
+    ground: &mut Ground<'_>,
+    root: &dyn Dir,
+    source: &Arc<Source>,
+    folder: &mut Folder,
+) {
+    if !source.text().contains("\"enabledPlugins\"") {
+        return;
+    }
+    let enabled = with_object(source.text(), enabled).unwrap_or_default();
+    let mut is_reported = false;
+    for Enabled { market, name, span } in enabled.into_iter().take(limits::NATIVE_PATTERNS) {
+        let found = inside(ground, &folder.path, &market).and_then(|market| {
+            let list = market.join(".claude-plugin/marketplace.json");
+            let Ok(bytes) = ground.read_below(root, &list) else { return Some(None) };
+            let list = Source::from_bytes(list, bytes);
+            let plugin = with_object(list.text(), |list| plugin(list, &name)).flatten();
+            let Some((directory, skills)) = plugin else { return Some(None) };
+            let directory = inside(ground, &market, &directory)?;
+            Some(Some((directory, skills)))
+        });
+        let Some(found) = found else {
+            if !is_reported {
+                is_reported = true;
+                let message =
+                    format!("the plugin `{name}` leads out of the project and is not looked at");
+                ground.diagnostics.push(
+                    Diagnostic::warning("native/plugin-outside", source, span, message)
+                        .with_help("a plugin of a project lies in the project"),
+                );
+            }
+            continue;
+        };
+        let Some((directory, skills)) = found else { continue };
+        ground.plugin_tree(&directory.join("agents"), &PLUGIN_AGENTS, folder);
+        ground.plugin_tree(&directory.join("skills"), &PLUGIN_SKILLS, folder);
+        for skill in skills {
+            if let Some(path) = inside(ground, &directory, &skill) {
+                ground.plugin_skill(root, &path, &PLUGIN_SKILLS, folder);
+            }
+        }
+    }
+}
+
+/// Returns the plugins that are enabled and whose marketplace is a directory.
+fn enabled(settings: &Object<'_>) -> Vec<Enabled> {
+    let Some(plugins) = settings.get_object("enabledPlugins") else { return Vec::new() };
+    let markets = settings.get_object("extraKnownMarketplaces");
+    let is_on = |value: &Value<'_>| matches!(value, Value::BooleanLit(flag) if flag.value);
+    let enabled = plugins.properties.iter().filter(|plugin| is_on(&plugin.value));
+    let enabled = enabled.filter_map(|plugin| {
+        let (name, market) = plugin.name.as_str().split_once('@')?;
+        let from = markets?.get_object(market)?.get_object("source")?;
+        let is_directory = from.get_string("source")?.value == "directory";
+        let path = from.get_string("path").filter(|_| is_directory)?;
+        let range = plugin.name.range();
+        Some(Enabled {
+            market: path.value.to_string(),
+            name: name.to_owned(),
+            span: Span::new(range.start, range.end),
+        })
+    });
+    enabled.collect()
+}
+
+/// Returns where a plugin of a marketplace lies, and the skills that the list names.
+fn plugin(list: &Object<'_>, name: &str) -> Option<(String, Vec<String>)> {
+    let plugins = list.get_array("plugins")?;
+    let objects = plugins.elements.iter().filter_map(|plugin| match plugin {
+        Value::Object(plugin) => Some(plugin),
+        _ => None,
+    });
+    let mut named =
+        objects.filter(|plugin| plugin.get_string("name").is_some_and(|found| found.value == name));
+    let plugin = named.next()?;
+    // Anything but a path is fetched from elsewhere.
+    let from = plugin.get_string("source")?.value.to_string();
+    let metadata = list.get_object("metadata");
+    let above = metadata.and_then(|metadata| metadata.get_string("pluginRoot"));
+    let from = match above {
+        Some(above) if !from.starts_with('.') => format!("{}/{from}", above.value),
+        _ => from,
+    };
+    Some((from, plugin.get("skills").map(|found| texts(&found.value)).unwrap_or_default()))
+}
+
+/// Finds a path by its text; `None` when it leads out of the project.
+fn inside(ground: &Ground<'_>, base: &Path, path: &str) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for component in base.join(path).components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain.starts_with(ground.root()).then_some(plain)
+}

@@ -1,0 +1,155 @@
+//! Settings of clients that change what they read by themselves.
+//!
+//! Only what matters here is looked at, and a file that cannot be read says nothing: its client tells its
+//! user so.
+
+use std::path::Path;
+
+use brief_syntax::glob::Glob;
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use toml_edit::Document;
+
+use super::clients::{HERE, Read, Seats, UP, codex, gemini};
+
+/// What a client is told.
+#[derive(Debug)]
+pub(super) enum Setting {
+    /// Other names for its file of instructions.
+    Names {
+        client: &'static str,
+        /// Where the settings count.
+        seats: Seats,
+        names: Vec<String>,
+        /// How files of these names are read.
+        read: Read,
+    },
+    /// Files that it always loads, by patterns from the directory of the settings.
+    Instructions { clients: &'static [&'static str], globs: Vec<Glob> },
+}
+
+/// A file of settings.
+pub(super) struct SettingsFile {
+    /// Below the directory that it is about.
+    pub(super) path: &'static str,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Gemini,
+    Codex,
+    Opencode(&'static [&'static str]),
+    Claude,
+}
+
+const fn file(path: &'static str, kind: Kind) -> SettingsFile {
+    SettingsFile { path, kind }
+}
+
+const BOTH: &[&str] = &["opencode", "kilo"];
+
+/// In every directory of a project.
+pub(super) const PROJECT: &[SettingsFile] = &[
+    file(".gemini/settings.json", Kind::Gemini),
+    file(".codex/config.toml", Kind::Codex),
+    file("opencode.json", Kind::Opencode(BOTH)),
+    file("opencode.jsonc", Kind::Opencode(BOTH)),
+    file("kilo.json", Kind::Opencode(&["kilo"])),
+    file(".claude/settings.json", Kind::Claude),
+];
+
+/// Below the home directory.
+pub(super) const USER: &[SettingsFile] =
+    &[file(".gemini/settings.json", Kind::Gemini), file(".codex/config.toml", Kind::Codex)];
+
+impl SettingsFile {
+    /// Returns the first name of the path.
+    pub(super) fn first(&self) -> &'static str {
+        self.path.split('/').next().unwrap_or(self.path)
+    }
+
+    /// Returns whether it may enable plugins.
+    pub(super) fn has_plugins(&self) -> bool {
+        self.kind == Kind::Claude
+    }
+
+    /// Reads it; most say nothing about what is read.
+    pub(super) fn parse(&self, text: &str) -> Option<Setting> {
+        match self.kind {
+            Kind::Gemini => {
+                if !text.contains("ileName") {
+                    return None;
+                }
+                let names = with_object(text, |settings| {
+                    let new = settings.get_object("context").and_then(|of| of.get("fileName"));
+                    new.or(settings.get("contextFileName")).map(|found| texts(&found.value))
+                })??;
+                let (client, read) = ("gemini", gemini::NAMED);
+                Some(Setting::Names { client, seats: HERE, names, read })
+            }
+            Kind::Codex => {
+                if !text.contains("project_doc_fallback_filenames") {
+                    return None;
+                }
+                let settings = Document::parse(text).ok()?;
+                let list = settings.get("project_doc_fallback_filenames")?.as_array()?;
+                let names = list.iter().filter_map(|name| Some(name.as_str()?.to_owned()));
+                let (names, read) = (names.collect(), codex::NAMED);
+                Some(Setting::Names { client: "codex", seats: UP, names, read })
+            }
+            Kind::Opencode(clients) => {
+                if !text.contains("\"instructions\"") {
+                    return None;
+                }
+                let patterns = with_object(text, |settings| {
+                    settings.get("instructions").map(|found| texts(&found.value))
+                })??;
+                let globs = patterns.iter().filter_map(|pattern| {
+                    Glob::new(pattern.strip_prefix("./").unwrap_or(pattern)).ok()
+                });
+                Some(Setting::Instructions { clients, globs: globs.collect() })
+            }
+            Kind::Claude => None,
+        }
+    }
+}
+
+/// Returns whether a name in a directory is that of settings which stand in the directory itself.
+pub(super) fn is_beginning(name: &str) -> bool {
+    PROJECT.iter().any(|file| file.path == name)
+}
+
+/// Reads JSON with comments, and looks at its object.
+pub(super) fn with_object<T>(text: &str, look: impl FnOnce(&Object<'_>) -> T) -> Option<T> {
+    let text = text.trim_start_matches('\u{feff}');
+    let options = CollectOptions::default();
+    let parsed = parse_to_ast(text, &options, &ParseOptions::default()).ok()?;
+    match parsed.value? {
+        Value::Object(object) => Some(look(&object)),
+        _ => None,
+    }
+}
+
+/// Returns a text, or the texts of a list.
+pub(super) fn texts(value: &Value<'_>) -> Vec<String> {
+    match value {
+        Value::StringLit(text) => vec![text.value.to_string()],
+        Value::Array(list) => list
+            .elements
+            .iter()
+            .filter_map(|element| match element {
+                Value::StringLit(text) => Some(text.value.to_string()),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns `path` seen from `directory`, with `/` between names.
+pub(super) fn slashed_below(path: &Path, directory: &Path) -> Option<String> {
+    let below = path.strip_prefix(directory).ok()?;
+    let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();
+    Some(names.join("/"))
+}

@@ -1,0 +1,163 @@
+//! Walks over one directory of rules, skills or agents.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::limits;
+use brief_syntax::system::{DirEntry, FileKind, ReadError};
+
+use super::model::Folder;
+use super::places::{Names, Place, Shape};
+use super::read::{Ground, Opened, Unread};
+
+/// What the file of a skill is called.
+pub(super) const SKILL_NAME: &str = "SKILL.md";
+
+/// A walk over one directory of rules, skills or agents.
+pub(super) struct Walk<'w> {
+    place: &'static Place,
+    folder: &'w mut Folder,
+    entries: usize,
+    files: usize,
+    /// The directories that were entered, without links.
+    entered: BTreeSet<PathBuf>,
+    is_full: bool,
+}
+
+impl<'w> Walk<'w> {
+    pub(super) fn new(place: &'static Place, folder: &'w mut Folder) -> Walk<'w> {
+        Walk { place, folder, entries: 0, files: 0, entered: BTreeSet::new(), is_full: false }
+    }
+
+    /// Reads all that there is; says whether there was a file.
+    pub(super) fn all(mut self, ground: &mut Ground<'_>, directory: &Opened) -> bool {
+        match self.place.shape {
+            Shape::Tree(names) => self.tree(ground, directory, names, 0),
+            _ => self.skills(ground, directory),
+        }
+        self.files > 0
+    }
+
+    fn tree(&mut self, ground: &mut Ground<'_>, directory: &Opened, names: Names, depth: usize) {
+        if !self.entered.insert(directory.real.clone()) {
+            return;
+        }
+        for entry in self.list(ground, directory) {
+            if self.is_full {
+                return;
+            }
+            let path = directory.path.join(&entry.name);
+            let name = entry.name.to_string_lossy();
+            let counts = names.endings.iter().any(|ending| name.ends_with(ending));
+            match entry.kind {
+                FileKind::File | FileKind::Link if counts => self.file(ground, directory, &entry),
+                FileKind::File | FileKind::Link
+                    if let Some((ending, reason)) = names.unread
+                        && name.ends_with(ending) =>
+                {
+                    self.unread(ground, path, reason);
+                }
+                FileKind::Directory | FileKind::Link
+                    if names.is_deep && !names.skipped.contains(&&*name) =>
+                {
+                    if depth == limits::NATIVE_DEPTH {
+                        let limit = limits::NATIVE_DEPTH;
+                        ground.limit(&path, &format!("more than {limit} directories deep"));
+                        continue;
+                    }
+                    if let Some(child) = ground.open(directory.here(), &entry.name) {
+                        self.tree(ground, &child, names, depth + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn skills(&mut self, ground: &mut Ground<'_>, directory: &Opened) {
+        for entry in self.list(ground, directory) {
+            if self.is_full {
+                return;
+            }
+            if !matches!(entry.kind, FileKind::Directory | FileKind::Link) {
+                continue;
+            }
+            let file = DirEntry { name: SKILL_NAME.into(), kind: FileKind::Other };
+            if entry.kind == FileKind::Directory
+                && self.skill(ground, directory, &Path::new(&entry.name).join(SKILL_NAME))
+            {
+                continue;
+            }
+            let Some(skill) = ground.open(directory.here(), &entry.name) else { continue };
+            self.file(ground, &skill, &file);
+        }
+    }
+
+    /// Reads the file of a skill in one step; says whether there is nothing left to do.
+    fn skill(&mut self, ground: &mut Ground<'_>, directory: &Opened, below: &Path) -> bool {
+        let path = directory.path.join(below);
+        if ground.bytes == 0 || ground.refuse_secret(&path).is_err() {
+            return false;
+        }
+        match directory.handle.read_below(below, limits::FILE_BYTES) {
+            Ok(bytes) => {
+                ground.charge(&bytes);
+                if self.takes_one_more(ground, &path) {
+                    ground.add(path, (bytes, None), self.place, self.folder);
+                }
+                true
+            }
+            Err(error) => matches!(error, ReadError::Missing),
+        }
+    }
+
+    fn file(&mut self, ground: &mut Ground<'_>, directory: &Opened, entry: &DirEntry) {
+        let path = directory.path.join(&entry.name);
+        match ground.read_as(directory.here(), &entry.name, entry.kind) {
+            Ok(read) => {
+                if self.takes_one_more(ground, &path) {
+                    ground.add(path, read, self.place, self.folder);
+                }
+            }
+            Err(Unread::Missing | Unread::Directory) => {}
+            Err(problem) if ground.bytes > 0 => ground.report(&path, problem),
+            Err(_) => self.is_full = true,
+        }
+    }
+
+    fn unread(&mut self, ground: &mut Ground<'_>, path: PathBuf, reason: &'static str) {
+        if self.takes_one_more(ground, &path) {
+            ground.add_unread(path, self.place, reason, self.folder);
+        }
+    }
+
+    fn takes_one_more(&mut self, ground: &mut Ground<'_>, path: &Path) -> bool {
+        self.files += 1;
+        if self.files > limits::NATIVE_FILES && !self.is_full {
+            self.is_full = true;
+            let limit = limits::NATIVE_FILES;
+            ground.limit(path, &format!("more than {limit} files"));
+        }
+        !self.is_full
+    }
+
+    fn list(&mut self, ground: &mut Ground<'_>, directory: &Opened) -> Vec<DirEntry> {
+        let room = limits::NATIVE_ENTRIES - self.entries;
+        match directory.handle.first_entries(room + 1) {
+            Ok(mut entries) => {
+                entries.sort_unstable();
+                if entries.len() > room {
+                    let limit = limits::NATIVE_ENTRIES;
+                    ground.limit(&directory.path, &format!("more than {limit} names"));
+                    entries.truncate(room);
+                }
+                self.entries += entries.len();
+                entries
+            }
+            Err(error) => {
+                ground.report(&directory.path, Unread::Refused(error.to_string()));
+                Vec::new()
+            }
+        }
+    }
+}
