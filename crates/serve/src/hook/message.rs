@@ -27,8 +27,11 @@ const LONGEST_PATH: usize = 200;
 /// Characters of the description of something that is offered.
 const LONGEST_DESCRIPTION: usize = 300;
 
-/// Files that a heading names.
-const NAMED_FILES: usize = 3;
+/// Characters of the files that the first heading names.
+const NAMED_FILES: usize = 200;
+
+/// Room kept for the headings of all sections.
+const HEADINGS_ROOM: usize = NAMED_FILES + 200;
 
 pub(super) struct Message<'m> {
     call: &'m ToolCall,
@@ -279,7 +282,7 @@ impl<'m> Message<'m> {
         let envelope = json_length(&hook::answer(self.call.client, self.call.timing, empty));
         let headings: usize = match self.options.guidance {
             Guidance::Structured => STRUCTURED.iter().map(|heading| json_length(heading)).sum(),
-            Guidance::All => 2 * NOTICE_ROOM,
+            Guidance::All => HEADINGS_ROOM,
         };
         CLAUDE_OUTPUT_LIMIT - envelope - headings - NOTICE_ROOM
     }
@@ -333,20 +336,24 @@ impl<'m> Message<'m> {
         }
     }
 
-    /// Names what the guidance is for.
+    /// Names what the guidance is for, as far as the names are short.
     fn targets(&self) -> String {
-        let paths: Vec<&str> = self.about.iter().map(|(path, _)| *path).collect();
-        let named: Vec<&str> = paths
-            .iter()
-            .filter(|path| path.len() <= LONGEST_PATH)
-            .take(NAMED_FILES)
-            .map(|path| if path.is_empty() { "this project" } else { path })
-            .collect();
-        let join = |named: &[&str]| visible_line(&named.join(", ")).into_owned();
-        match (named.as_slice(), paths.len() - named.len()) {
-            ([], _) => "this work".to_owned(),
-            (named, 0) => join(named),
-            (named, more) => format!("{} and {more} more", join(named)),
+        let mut named = String::new();
+        let mut unnamed = 0;
+        for (path, _) in &self.about {
+            let path = if path.is_empty() { "this project" } else { path };
+            let path = visible_line(path);
+            if json_length(&named) + json_length(&path) + 2 > NAMED_FILES {
+                unnamed += 1;
+                continue;
+            }
+            let comma = if named.is_empty() { "" } else { ", " };
+            let _ = write!(named, "{comma}{path}");
+        }
+        match (named.is_empty(), unnamed) {
+            (true, _) => "this work".to_owned(),
+            (false, 0) => named,
+            (false, more) => format!("{named} and {more} more"),
         }
     }
 
