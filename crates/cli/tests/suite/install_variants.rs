@@ -36,6 +36,23 @@ fn installed() -> Sandbox {
     project
 }
 
+/// U36: a skill of the open standard is added by the name of its front matter or of its directory, and
+/// arrives byte for byte.
+#[test]
+fn a_foreign_skill_is_added_by_either_name() {
+    let skill = "---\n# Kept.\nname: pdf\ndescription: 'Use: always'\n---\n# PDF\n\n\n*  odd\n";
+    for name in ["pdf", "pdf-tools", "skill/pdf-tools"] {
+        let project = project();
+        let registry = project.outside().join("registry");
+        write_all(&registry, &[("skills/pdf-tools/SKILL.md", skill)]);
+        let registry = registry.to_str().unwrap();
+        let output = project.run(&["add", registry, name, "--client", "claude"]);
+        assert_eq!(output.code, Some(0), "{name}: {output}");
+        assert_eq!(project.read(".claude/skills/pdf/SKILL.md"), skill, "{name}");
+        assert_eq!(project.run(&["sync", "--check"]).code, Some(0), "{name}");
+    }
+}
+
 fn count(text: &str, needle: &str) -> usize {
     text.matches(needle).count()
 }

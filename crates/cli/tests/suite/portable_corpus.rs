@@ -138,6 +138,9 @@ fn every_case_has_the_expected_outputs() {
         }
         for client in CLIENTS {
             let sandbox = lay_out(&case);
+            // The cases are the document's, and so are their values (ruling G13).
+            assert!(!sandbox.path().join("brief.toml").exists(), "{case}");
+            sandbox.write("brief.toml", "[build]\nprofile = \"format\"\n");
             let args = ["build", "--client", client, "--out", "../outside"];
             let out = sandbox.outside();
             let output = sandbox.run(&args);

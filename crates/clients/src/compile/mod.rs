@@ -17,9 +17,10 @@ use brief_dialects::portable::{Item, Kind};
 use brief_syntax::yaml::Node;
 use brief_syntax::{Diagnostic, Span};
 
-use crate::profile::{FieldValue, From, Layout, Options, Profile, Sharing, When};
+use crate::profile::{AgentSkills, FieldValue, From, Layout, Options, Profile, Sharing, When};
 
 use body::Bodies;
+use fields::has_override;
 
 pub use clients::{Clients, UnknownClient};
 pub use needs::LeftOut;
@@ -128,7 +129,15 @@ impl Compiler<'_> {
         if let Some(most) = layout.most_characters {
             self.check_length(&body, most, diagnostics);
         }
-        let text = format!("---\n{header}---\n{body}");
+        // What was not written for this format arrives as it is, byte for byte.
+        let is_untouched = self.item.is_foreign()
+            && !has_override(self.item, self.profile.id())
+            && self.options.agent_skills == AgentSkills::Extended;
+        let text = if is_untouched {
+            self.item.document().source().text().to_owned()
+        } else {
+            format!("---\n{header}---\n{body}")
+        };
         let also_read = layout.also_read_in(scope).iter().map(|place| place.fill(name)).collect();
         let says = match self.item.kind() {
             Kind::Rule => {

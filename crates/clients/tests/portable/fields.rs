@@ -291,17 +291,28 @@ fn an_item_is_compiled_for_its_audience() {
     assert_eq!(rule("", "## A\n").paths().len(), 3);
 }
 
-/// R19: a skill of the open standard keeps its fields and its body.
+/// R19, U36: a skill of the open standard arrives byte for byte.
 #[test]
 fn a_foreign_skill_is_taken_as_it_is() {
-    let source = "---\nname: x\ndescription: >\n  Folded\n  text.\nlicense: Apache-2.0\nmetadata:\n  a: \"1\"\n\
-                  ---\n# Title\n\n\n*  odd   layout\n";
-    let shop = Shop::new(&[("skills/x/SKILL.md", source)]);
-    for path in shop.paths() {
-        assert_eq!(
-            shop.text(&path),
-            "---\nname: x\ndescription: Folded text.\nlicense: Apache-2.0\nmetadata:\n  a: \"1\"\n---\n\
-             # Title\n\n\n*  odd   layout\n"
-        );
+    for source in [
+        "---\n# A comment.\nname: x\ndescription: >\n  Folded\n  text.\nlicense: Apache-2.0\nmetadata:\n  a: \"1\"\n\
+         claude: {model: opus}\n---\n# Title\n\n\n*  odd   layout\n",
+        "\u{feff}---\r\nname: x\r\ndescription: d\r\n---\r\nText, and no line break at the end",
+    ] {
+        let shop = Shop::new(&[("skills/x/SKILL.md", source)]);
+        assert_eq!(shop.paths().len(), 3);
+        for path in shop.paths() {
+            assert_eq!(shop.text(&path), source, "{path}");
+        }
     }
+}
+
+/// U36: the directory of the output has the name that the front matter has.
+#[test]
+fn a_foreign_skill_lies_below_its_own_name() {
+    let source = "---\nname: pdf\ndescription: d\n---\nText.\n";
+    let shop = Shop::new(&[("skills/pdf-tools/SKILL.md", source), ("skills/pdf-tools/x.py", "x")]);
+    let paths = shop.paths();
+    assert!(paths.contains(&".claude/skills/pdf/SKILL.md".to_owned()), "{paths:?}");
+    assert!(paths.contains(&".claude/skills/pdf/x.py".to_owned()), "{paths:?}");
 }

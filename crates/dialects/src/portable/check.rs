@@ -156,7 +156,7 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
         for construct in constructs::find(text, &outline) {
             found.extend(client_construct(&own.source, start, &construct, &readers));
         }
-        found.extend(headings(&own.source, start, &outline));
+        found.extend(headings(&own.source, start, &outline, &all(&outline)));
         found.extend(fences(&own.source, start, &outline));
         found.extend(unseen(&own.source));
         found.extend(file_links(item, &own.source, start, text));
@@ -172,7 +172,6 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     let outline = Outline::of(text);
     let directives = directives::scan(text, clients);
     let mut found = directive_problems(item, &directives, clients);
-    found.extend(headings(source, start, &outline));
     found.extend(fences(source, start, &outline));
     found.extend(unseen(source));
     // Who has a body of its own never sees this one.
@@ -182,6 +181,7 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
         .filter(|client| item.is_for(client))
         .filter(|client| item.overrides.iter().all(|own| own.client != *client))
         .collect();
+    found.extend(headings_by_client(source, start, &outline, &directives, &readers));
     for construct in constructs::find(text, &outline) {
         let block = directives.blocks.iter().find(|block| {
             block.open.end <= construct.span.start && construct.span.start < block.close.start
@@ -304,13 +304,59 @@ fn directive_problems(item: &Item, directives: &Directives, clients: &[&str]) ->
     directives.problems.iter().map(problem).collect()
 }
 
+/// §5.1 for each client's body after its blocks are chosen (ruling P3); what several clients get is told once.
+fn headings_by_client(
+    source: &Arc<Source>,
+    start: usize,
+    outline: &Outline,
+    directives: &Directives,
+    readers: &[&str],
+) -> Vec<Diagnostic> {
+    if directives.blocks.is_empty() || readers.is_empty() {
+        return headings(source, start, outline, &all(outline));
+    }
+    let block_of = |heading: &Heading| {
+        let at = heading.span.start;
+        directives.blocks.iter().find(|block| block.open.end <= at && at < block.close.start)
+    };
+    let mut told: Vec<(Diagnostic, Vec<&str>)> = Vec::new();
+    for &client in readers {
+        let is_read = |heading: &&Heading| {
+            block_of(heading).is_none_or(|block| block.audience.includes(client))
+        };
+        let read: Vec<&Heading> = outline.headings.iter().filter(is_read).collect();
+        for diagnostic in headings(source, start, outline, &read) {
+            match told.iter_mut().find(|(known, _)| *known == diagnostic) {
+                Some((_, clients)) => clients.push(client),
+                None => told.push((diagnostic, vec![client])),
+            }
+        }
+    }
+    let for_some = |(mut diagnostic, clients): (Diagnostic, Vec<&str>)| {
+        if clients.len() < readers.len() {
+            diagnostic.message.push_str(&format!(" in what {} gets", clients.join(", ")));
+        }
+        diagnostic
+    };
+    told.into_iter().map(for_some).collect()
+}
+
+fn all(outline: &Outline) -> Vec<&Heading> {
+    outline.headings.iter().collect()
+}
+
 /// §5.1: bodies begin at the second level and skip none.
-fn headings(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnostic> {
+fn headings(
+    source: &Arc<Source>,
+    start: usize,
+    outline: &Outline,
+    read: &[&Heading],
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let place = |heading: &Heading| Span::new(start + heading.span.start, start + heading.span.end);
     let mut previous: Option<&Heading> = None;
     let mut shift = shifted(start, outline);
-    for heading in &outline.headings {
+    for &heading in read {
         let span = trimmed(source, place(heading));
         if heading.level == 1 {
             let message = "a body has no heading of the first level: it is made from the name";

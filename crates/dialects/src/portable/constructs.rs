@@ -69,7 +69,9 @@ pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
             _ => {}
         }
         // Code shows things; variables and commands are filled in there all the same.
-        let works_in_code = matches!(byte, b'$' | b'!');
+        // `$1` is an argument of awk, sed and shells there, so it counts as theirs.
+        let is_digit = byte == b'$' && rest.get(1).is_some_and(u8::is_ascii_digit);
+        let works_in_code = matches!(byte, b'$' | b'!') && !is_digit;
         if works_in_code || weight == Weight::ToolName || !outline.is_opaque(offset) {
             found.push(Construct {
                 span: Span::new(offset, offset + length),
@@ -102,14 +104,11 @@ fn variable(rest: &[u8], before: Option<u8>) -> Option<Found> {
             return Some((name.len(), "a variable", "copilot", Weight::Forbidden));
         }
     }
-    // `$1`, but not the price `$1.50` or `$100`.
+    // The document's forms, but not the prices `$1.50`, `$1,000` and `$100` (ruling P3).
     match rest {
-        [b'$', b'0'..=b'9', after @ ..] => {
-            let is_price = match after {
-                [next, ..] if is_word(*next) => true,
-                [b'.' | b',', b'0'..=b'9', ..] => true,
-                _ => false,
-            };
+        [b'$', b'0' | b'1', after @ ..] => {
+            let is_price =
+                after.first().is_some_and(|&next| is_word(next) || matches!(next, b'.' | b','));
             (!is_price).then(|| claude(2)).flatten()
         }
         _ => None,
@@ -213,8 +212,8 @@ mod tests {
         for (body, construct) in [
             ("Use $ARGUMENTS here", "$ARGUMENTS"),
             ("Use $0 here", "$0"),
-            ("Use `$1` here", "$1"),
-            ("```sh\necho $1\n```\n", "$1"),
+            ("Use $1", "$1"),
+            ("```sh\necho $ARGUMENTS\n```\n", "$ARGUMENTS"),
             ("In ${workspaceFolder}/x", "${workspaceFolder}"),
             ("In ${file}.", "${file}"),
             ("Now: !`git status`", "!`git status`"),
@@ -243,6 +242,9 @@ mod tests {
     fn what_only_looks_like_one_is_none() {
         for body in [
             "It costs $100 or $1.50",
+            "Price $5, or $9 for two; $1,000 in all",
+            "`awk '{print $1}'` shows it",
+            "```sh\nawk '{print $1}' | sed s/$0//\n```",
             "\\$1 is escaped",
             "wow! `code`",
             "ping @alice, mail a@b.example",

@@ -14,7 +14,7 @@ use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, Target, TargetKind};
 
 use super::model::{Bundle, Item, ItemId, Kind, Origin, Override, SupportFile};
-use super::{check, parse};
+use super::{check, fields, parse};
 
 /// Directories that clients read, where only generated files lie.
 const GENERATED: [&str; 3] = [".claude", ".github", ".opencode"];
@@ -38,10 +38,15 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Returns the item of a kind and name; of several, the first.
+    /// Returns the item of a kind and name; of several, the first. A skill of the open standard is also
+    /// found by the name of its directory.
     pub fn item(&self, id: &ItemId) -> Option<&Item> {
         let first = self.items.partition_point(|item| item.id < *id);
-        self.items.get(first).filter(|item| item.id == *id)
+        let named = self.items.get(first).filter(|item| item.id == *id);
+        let is_it = |item: &&Item| {
+            is_foreign(item) && item.id.kind == id.kind && last_name(&item.slashed) == id.name
+        };
+        named.or_else(|| self.items.iter().find(is_it))
     }
 
     /// Returns the bundle of a name; of several, the first.
@@ -78,8 +83,7 @@ pub fn read_except(
 ) -> Registry {
     let collector = RefCell::new(Collector::default());
     let top = Target::from_slashed("", TargetKind::Directory);
-    let is_generated =
-        |slashed: &str| outputs == Some(slashed) || collector.borrow().is_generated(slashed);
+    let is_generated = |slashed: &str| outputs == Some(slashed);
     let mut visitor = |visit: &Visit<'_>| collector.borrow_mut().visit(visit);
     let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_generated, &mut visitor);
     let mut registry = collector.into_inner().finish(clients);
@@ -131,9 +135,6 @@ impl ItemDirectory {
 impl Collector {
     pub(super) fn visit(&mut self, visit: &Visit<'_>) {
         let slashed = visit.slashed();
-        if self.is_generated(slashed) {
-            return;
-        }
         let above = self.item_above(slashed);
         let Some(entries) = visit.entries() else { return };
         let mut names: Vec<(&str, FileKind)> =
@@ -143,6 +144,10 @@ impl Collector {
             names.iter().filter(|(name, kind)| is_bundle(name) && *kind == FileKind::File)
         {
             self.bundle(visit, name);
+        }
+        // What clients read is nobody's source, but a bundle may lie anywhere (§2.2).
+        if self.is_generated(slashed) {
+            return;
         }
         let item = match above {
             Some((item, below)) => {
@@ -244,7 +249,8 @@ impl Collector {
     fn add_files(&mut self, item: &str, below: &str, names: &[(&str, FileKind)]) {
         let Some(directory) = self.directories.get_mut(item) else { return };
         for (name, kind) in names {
-            if below.is_empty() && is_part_of_format(name) {
+            // A bundle is for whoever installs, wherever it lies.
+            if below.is_empty() && is_part_of_format(name) || is_bundle(name) {
                 continue;
             }
             let path = format!("{below}{name}");
@@ -283,6 +289,7 @@ impl Collector {
             }
             registry.diagnostics.append(&mut directory.diagnostics);
         }
+        name_as_people_do(&mut registry.items);
         for (source, slashed) in self.bundles {
             registry.bundles.push(bundle(&source, slashed));
         }
@@ -297,8 +304,39 @@ impl Collector {
     }
 }
 
+/// Gives each skill of the open standard the name in its front matter: that is the one people know, and
+/// the directory's only where it is none, or where another skill has it.
+fn name_as_people_do(items: &mut [Item]) {
+    let own_name = |item: &Item| {
+        let name = item.document.text("name").filter(|_| is_foreign(item))?;
+        fields::name_problem(name).is_none().then(|| name.to_owned())
+    };
+    let mut wanted: BTreeMap<ItemId, usize> = BTreeMap::new();
+    for item in items.iter() {
+        let mut ids = vec![item.id.clone()];
+        if let Some(name) = own_name(item).filter(|name| *name != item.id.name) {
+            ids.push(ItemId { kind: item.id.kind, name });
+        }
+        for id in ids {
+            *wanted.entry(id).or_default() += 1;
+        }
+    }
+    for item in items {
+        if let Some(name) = own_name(item) {
+            let id = ItemId { kind: item.id.kind, name };
+            if wanted.get(&id) == Some(&1) {
+                item.id = id;
+            }
+        }
+    }
+}
+
+fn last_name(slashed: &str) -> &str {
+    slashed.rsplit('/').next().unwrap_or_default()
+}
+
 fn item(slashed: &str, kind: Kind, source: &Arc<Source>, directory: &mut ItemDirectory) -> Item {
-    let name = slashed.rsplit('/').next().unwrap_or_default().to_owned();
+    let name = last_name(slashed).to_owned();
     let (document, mut diagnostics) = parse::document(source);
     diagnostics.append(&mut directory.diagnostics);
     let origin = parse::origin(kind, &document);

@@ -2,7 +2,7 @@
 
 use brief_dialects::portable::{CLIENTS, Kind, directives};
 
-use crate::support::{NONE, body_findings, files, findings, item, read, the, with};
+use crate::support::{NONE, body_findings, files, findings, findings_of, item, read, the, with};
 
 const PATH: &str = "rules/a/RULE.md";
 
@@ -202,4 +202,27 @@ fn an_item_gives_each_client_its_body() {
     let rule = item(&registry, Kind::Rule, "a");
     assert_eq!(rule.body_for("claude", &CLIENTS), "## T\n\nc\n\nAll.\n");
     assert_eq!(rule.body_for("copilot", &CLIENTS), "## T\n\nAll.\n");
+}
+
+/// U41, ruling P3: headings are those of each client's body after its blocks are chosen.
+#[test]
+fn levels_of_headings_count_in_each_clients_body() {
+    let block = |client: &str, text: &str| {
+        format!("<!-- @client:{client} -->\n\n{text}\n\n<!-- @endclient -->\n\n")
+    };
+    // Claude gets 2, 3, 4; the others 2, 4.
+    let body = format!("## A\n\n{}#### C\n", block("claude", "### B"));
+    let registry = read(&files(&[("rules/a/RULE.md", &with("a", "", &body))]));
+    let found = the(&registry, "heading-skip");
+    assert_eq!(found.message, "level 4 follows level 2 in what copilot, opencode gets");
+    // Nobody gets a body that skips a level, though the file does.
+    let body =
+        format!("## A\n\n{}### B\n\n{}", block("claude", "### X"), block("copilot", "#### Y"));
+    assert_eq!(findings_of(&[("rules/a/RULE.md", &with("a", "", &body))]), NONE);
+    let first = format!("{}{}## C\n", block("claude", "## A\n\n### B"), block("copilot", "## B"));
+    assert_eq!(findings_of(&[("rules/a/RULE.md", &with("a", "", &first))]), NONE);
+    // Who does not read the file does not count.
+    let body = format!("## A\n\n{}#### C\n", block("claude", "### B"));
+    let only = with("a", "audience: [claude]\n", &body);
+    assert_eq!(findings_of(&[("rules/a/RULE.md", &only)]), NONE);
 }

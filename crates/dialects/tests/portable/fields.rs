@@ -290,7 +290,7 @@ fn a_skill_of_the_open_standard_needs_a_description_and_a_name() {
         ["skills/a/SKILL.md:1 foreign-skill", "skills/a/SKILL.md:1 missing-field"]
     );
     assert_eq!(
-        findings_of(&[("skills/A b/SKILL.md", "---\nname: a\ndescription: d\n---\n")]),
+        findings_of(&[("skills/A b/SKILL.md", "---\nname: A b\ndescription: d\n---\n")]),
         ["skills/A b/SKILL.md:1 foreign-skill", "skills/A b/SKILL.md:1 invalid-name"]
     );
 }

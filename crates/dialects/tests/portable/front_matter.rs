@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use brief_dialects::portable::Kind;
 use brief_syntax::yaml::{Node, ProblemKind, Value, Yaml};
 use serde_json::Value as Json;
 
-use crate::support::{files, item, read, workspace};
+use crate::support::{files, read, workspace};
 
 fn cases() -> Vec<Json> {
     let path = workspace().join("conformance/front-matter/cases.json");
@@ -36,7 +35,7 @@ fn headers_are_read_as_they_were_meant() {
         let (id, header) = (&case["id"], case["header"].as_str().unwrap());
         let text = format!("---\n{header}\n---\n\n# Any\n");
         let registry = read(&files(&[("skills/x/SKILL.md", &text)]));
-        let skill = item(&registry, Kind::Skill, "x");
+        let [skill] = registry.items.as_slice() else { panic!("{id}") };
         assert!(skill.is_foreign(), "{id}");
         for (name, meant) in case["fields"].as_object().unwrap() {
             let found = skill.document().field(name).map(shown);

@@ -1,6 +1,6 @@
 //! Where items and bundles lie (§2.1, §2.2, §2.4).
 
-use brief_dialects::portable::{CLIENTS, Item, Kind};
+use brief_dialects::portable::{CLIENTS, Item, ItemId, Kind};
 
 use crate::support::{
     NONE, body_findings, empty, field_findings, files, findings, findings_of, good, item, read,
@@ -279,4 +279,58 @@ fn a_missing_license_is_noted() {
         assert_eq!(findings_of(&[("rules/a/RULE.md", &text)]), NONE);
     }
     assert_eq!(field_findings(Kind::Rule, ""), NONE);
+}
+
+/// U48, §2.2: "MUST NOT depend on a specific bundle-root path": also where clients look.
+#[test]
+fn a_bundle_is_found_wherever_it_lies() {
+    let bundle = |name: &str| {
+        format!("---\n{}items:\n  rules: [a]\n---\n\nWords.\n", crate::support::fields(name))
+    };
+    for directory in [".github/", ".claude/team/", ".opencode/", ".agents/", "", "bundles/deep/"] {
+        let path = format!("{directory}base.bundle.md");
+        let registry = read(&files(&[("rules/a/RULE.md", &good("a")), (&path, &bundle("base"))]));
+        assert!(registry.bundle("base").is_some(), "{path}");
+        assert_eq!(registry.items.len(), 1, "{path}");
+    }
+    let output = ".claude/skills/x/SKILL.md";
+    let registry = read(&files(&[(output, &good("x"))]));
+    assert!(registry.items.is_empty(), "what clients read is nobody's source");
+}
+
+/// U48: a bundle in the directory of an item is a bundle, and does not travel with the item.
+#[test]
+fn a_bundle_in_an_item_is_no_file_of_the_item() {
+    let bundle =
+        format!("---\n{}items:\n  skills: [a]\n---\n\nWords.\n", crate::support::fields("b"));
+    let registry = read(&files(&[
+        ("skills/a/SKILL.md", &good("a")),
+        ("skills/a/b.bundle.md", &bundle),
+        ("skills/a/deep/c.txt", "c"),
+    ]));
+    let files = item(&registry, Kind::Skill, "a").files();
+    assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["deep/c.txt"]);
+    assert!(registry.bundle("b").is_some());
+}
+
+/// U36: a skill of the open standard is called what its front matter says, and found by either name.
+#[test]
+fn a_foreign_skill_has_the_name_of_its_front_matter() {
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: d\n---\n\nText.\n");
+    let registry = read(&files(&[
+        ("skills/pdf-tools/SKILL.md", &skill("pdf")),
+        ("skills/Not a name/SKILL.md", &skill("fine")),
+        ("skills/one/SKILL.md", &skill("same")),
+        ("skills/two/SKILL.md", &skill("same")),
+        ("skills/three/SKILL.md", &skill("No name")),
+    ]));
+    let names: Vec<&str> = registry.items.iter().map(Item::name).collect();
+    assert_eq!(names, ["fine", "one", "pdf", "three", "two"]);
+    let found = |name: &str| {
+        let id = ItemId { kind: Kind::Skill, name: name.to_owned() };
+        registry.item(&id).map(Item::name)
+    };
+    assert_eq!(found("pdf"), Some("pdf"));
+    assert_eq!(found("pdf-tools"), Some("pdf"));
+    assert_eq!(found("nothing"), None);
 }

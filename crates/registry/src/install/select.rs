@@ -294,8 +294,8 @@ fn choose_one(
     let mut found = Vec::new();
     for kind in Kind::ALL.into_iter().filter(|kind| said.is_none_or(|said| said == kind.as_str())) {
         let id = ItemId { kind, name: name.to_owned() };
-        if registry.item(&id).is_some() {
-            found.push(Some(id));
+        if let Some(item) = registry.item(&id) {
+            found.push(Some(item.id().clone()));
         }
     }
     if said.is_none_or(|said| said == BUNDLE) && registry.bundle(name).is_some() {

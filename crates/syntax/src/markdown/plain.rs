@@ -8,7 +8,7 @@
 use crate::limits::{MARKDOWN_LINE_BYTES, MARKDOWN_PIECES};
 
 /// Returns whether a text is in our layout for sure. "No" says nothing.
-pub(super) fn is_laid_out(text: &str) -> bool {
+pub fn is_laid_out(text: &str) -> bool {
     let Some(body) = text.strip_suffix('\n') else { return false };
     let mut lines = Lines { rest: Some(body) };
     let mut before = Block::Other;
