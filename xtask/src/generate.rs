@@ -208,14 +208,14 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
     (
         "directories from the mounted one to a path, for client files",
         limits::NATIVE_LEVELS as u64,
-        "the ones nearest to the path are read",
+        "half of them at the top and half nearest to the path are read",
         "`native/limit`",
     ),
     (
         "directories on the way to a path that are looked at for rules, agents and locks",
         limits::MOUNTED_LEVELS as u64,
-        "the nearest ones, and the top, are looked at",
-        "none",
+        "half of them at the top and half nearest to the path are looked at",
+        "`project/too-deep`",
     ),
     (
         "files of one directory of a client's rules, skills or agents",

@@ -79,16 +79,21 @@ impl PathQuestion<'_> {
     /// Starts counting the directories on the way from the mounted one.
     fn way(&self) -> Way {
         let levels = self.target.map_or(0, |target| target.directories().len() + 1);
-        Way { seen: 0, skipped: levels.saturating_sub(limits::MOUNTED_LEVELS) }
+        Way { seen: 0, levels }
     }
 }
 
-/// How far a reader has come on the way to a path. Of an endless path it looks at the top, and at the
-/// directories nearest to the work.
+/// Returns whether a directory on an endless way is looked at. Half of those that are lie at the top, where
+/// general guidance is, and half nearest to the work; what lies between is reported.
+fn is_looked_at(depth: usize, levels: usize, limit: usize) -> bool {
+    levels <= limit || depth < limit / 2 || depth >= levels - limit / 2
+}
+
+/// How far a reader has come on the way to a path.
 #[derive(Debug, Default)]
 struct Way {
     seen: usize,
-    skipped: usize,
+    levels: usize,
 }
 
 impl Way {
@@ -96,7 +101,7 @@ impl Way {
     fn is_near(&mut self) -> bool {
         let depth = self.seen;
         self.seen += 1;
-        depth == 0 || depth >= self.skipped
+        is_looked_at(depth, self.levels, limits::MOUNTED_LEVELS)
     }
 }
 

@@ -20,7 +20,7 @@ use brief_dialects::{
 };
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
-use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic};
+use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits};
 
 use crate::installed::Variants;
 use crate::links::LinkCheck;
@@ -133,6 +133,8 @@ impl Catalog {
         let asked = PathQuestion { path, mounted, target, mentions, hosted };
         let mut of_root = readers(dialects, Dialect::reader);
         let mut of_mounted = readers(dialects, |dialect| dialect.mounted_reader(&asked));
+        let is_deep = !of_mounted.is_empty()
+            && target.is_some_and(|target| target.directories().len() >= limits::MOUNTED_LEVELS);
         let gaps = match &other {
             // One walk serves all where everything counts from one directory.
             None => {
@@ -145,6 +147,11 @@ impl Catalog {
                 if gaps.is_empty() { more } else { gaps }
             }
         };
+        let mut gaps = gaps;
+        if is_deep && gaps.is_empty() {
+            let reason = GapReason::TooDeep { limit: limits::MOUNTED_LEVELS };
+            gaps.push(Gap { path: mounted.to_owned(), reason });
+        }
         let mut shelves = finished(of_root);
         shelves.append(&mut finished(of_mounted));
         let answered = dialects.chosen();

@@ -84,10 +84,11 @@ pub const HOSTED_INCLUDE_DEPTH: usize = 32;
 pub const HOSTED_INCLUDE_ENTRIES: usize = 100_000;
 
 /// Directories between the mounted directory and a target whose client files are read. When a path
-/// is deeper, the ones nearest to the target are kept.
+/// is deeper, half of them are the topmost and half the ones nearest to the target.
 pub const NATIVE_LEVELS: usize = 64;
 
-/// Directories on the way to a path, the nearest ones, that are looked at for rules, agents and locks.
+/// Directories on the way to a path that are looked at for rules, agents and locks: when a path is deeper,
+/// half of them the topmost and half the nearest.
 pub const MOUNTED_LEVELS: usize = 64;
 
 /// Files taken from one directory of rules, skills or agents of a client.

@@ -58,3 +58,37 @@ fn a_start_directory_that_is_missing_is_a_mistake() {
     assert_eq!(output.code, Some(2), "{output}");
     assert!(output.stderr.contains("the directory `nowhere` cannot be opened"), "{output}");
 }
+
+/// U10: a rule near the top reaches a path 68 directories deep, and what is not looked at is said.
+#[test]
+fn a_deep_path_has_the_rules_of_the_top() {
+    let deep = "d/".repeat(68);
+    let project = project()
+        .with_file("d/d/d/.agents/rules/r.md", "Third.\n")
+        .with_file(&format!("{}.agents/rules/m.md", "d/".repeat(33)), "Middle.\n")
+        .with_file(&format!("{deep}.agents/rules/n.md"), "Near.\n");
+    let output = project.run(&["context", &format!("{deep}a.py"), "--only", "tasks"]);
+    assert!(output.stdout.contains("Third.") && output.stdout.contains("Near."), "{output}");
+    assert!(!output.stdout.contains("Middle."), "{output}");
+    assert!(output.stderr.contains("more than 64 directories deep"), "{output}");
+}
+
+/// U09: a link to `AGENTS.md` is one item with it, in every view.
+#[cfg(unix)]
+#[test]
+fn a_link_to_agents_md_is_one_item() {
+    let project = project()
+        .with_file("AGENTS.md", "Prices are integers.\n")
+        .with_file("a.py", "")
+        .with_link("CLAUDE.md", "AGENTS.md");
+    let tree = project.run(&["tree", "--json"]).json();
+    assert_eq!(tree["items"], 1, "{tree}");
+    let context = project.run(&["context", "a.py", "--json"]).json();
+    assert_eq!(context["items"].as_array().unwrap().len(), 1, "{context}");
+    assert_eq!(context["items"][0]["also"].as_array().unwrap().len(), 1, "{context}");
+    let coverage = project.run(&["coverage", "--json"]).json();
+    assert!(!coverage.to_string().contains("CLAUDE.md"), "{coverage}");
+    // The client that loads the link has the file.
+    let loaded = project.run(&["context", "a.py", "--client", "claude", "--json"]).json();
+    assert_eq!(loaded["items"], serde_json::json!([]), "{loaded}");
+}

@@ -429,7 +429,8 @@ impl<'s> Ground<'s> {
         self.about(path, "native/limit", format!("{what}; from here on they are left out"));
     }
 
-    fn about(&mut self, path: &Path, code: &'static str, message: String) {
+    /// Reports something about a path.
+    pub(super) fn about(&mut self, path: &Path, code: &'static str, message: String) {
         let source = Arc::new(Source::unread(path));
         self.diagnostics.push(Diagnostic::warning(code, &source, Span::at(0), message));
     }

@@ -9,8 +9,8 @@ use brief_syntax::{Diagnostic, System, Target, TargetKind, limits};
 
 use crate::answer::{Answer, Owner};
 use crate::moment::Moment;
-use crate::tasks;
 use crate::{Dialect, GuidanceText, Likeness, PathQuestion, ProjectFiles, Reader, Shelf};
+use crate::{is_looked_at, tasks};
 
 use super::model::{Folder, mark_shared};
 use super::places::{Form, PROJECT};
@@ -90,17 +90,20 @@ impl OnTheWay {
 
     fn walk(&mut self, ground: &mut Ground<'_>, root: &dyn Dir, target: &Target) {
         let names = target.directories();
-        let skipped = (names.len() + 1).saturating_sub(limits::NATIVE_LEVELS);
+        let levels = names.len() + 1;
         let mut path = ground.root().to_owned();
         let mut directory = String::new();
         let mut below: Option<Box<dyn Dir>> = None;
-        if skipped > 0 {
+        if levels > limits::NATIVE_LEVELS {
             let limit = limits::NATIVE_LEVELS;
-            ground.limit(&path, &format!("more than {limit} directories on the way"));
+            let message = format!(
+                "more than {limit} directories on the way: client files in the middle are left out"
+            );
+            ground.about(&path, "native/limit", message);
         }
         for depth in 0..=names.len() {
             let handle = below.as_deref().unwrap_or(root);
-            if depth >= skipped {
+            if is_looked_at(depth, levels, limits::NATIVE_LEVELS) {
                 let listed = listed(handle);
                 let has = |name: &str| match &listed {
                     Some(entries) => is_listed(entries, name),

@@ -75,12 +75,17 @@ fn many_rules_and_deep_directories_are_bounded() {
     assert!(words.diagnostics.iter().all(|found| found.ends_with("native/limit")), "{words:?}");
 }
 
+/// U10: guidance at a shallow depth is not lost, and the limit is said.
 #[test]
-fn a_very_deep_path_keeps_what_is_nearest() {
+fn a_very_deep_path_keeps_what_is_at_the_top_and_what_is_nearest() {
     let deep = "d/".repeat(limits::NATIVE_LEVELS + 5);
-    let system = project(&[("AGENTS.md", "Top.")]).with_file(&format!("{deep}AGENTS.md"), "Near.");
+    let middle = "d/".repeat(limits::NATIVE_LEVELS / 2 + 1);
+    let system = project(&[("AGENTS.md", "Top."), ("d/d/d/AGENTS.md", "Third.")])
+        .with_file(&format!("{middle}AGENTS.md"), "Middle.")
+        .with_file(&format!("{deep}AGENTS.md"), "Near.");
     let words = ask(&system, &format!("{deep}x"));
-    assert_eq!(words.items.len(), 1);
+    let paths: Vec<&str> = words.items.iter().filter_map(|item| item.split(':').next()).collect();
+    assert_eq!(paths, ["AGENTS.md", "d/d/d/AGENTS.md", &format!("{deep}AGENTS.md")]);
     assert_eq!(words.diagnostics, [".:1 native/limit"]);
 }
 
