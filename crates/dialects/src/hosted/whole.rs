@@ -257,15 +257,25 @@ mod tests {
             .with_file("web/a.ts", "")
             .with_file("web/deep/er/b.ts", "")
             .with_file("web/deep/er/b.css", "")
-            .with_file("inc/.context/context-config.json", r#"{"includeFiles": ["notes/*.md"]}"#)
+            .with_file(
+                "inc/.context/context-config.json",
+                r#"{"clientContext": {"includeFiles": ["notes/*.md"]}}"#,
+            )
             .with_file("inc/x/notes/n.md", "Note.\n")
             .with_file("inc/x/y/c.rs", "")
             .with_file("alone/.context/own.md", "Own.\n")
             .with_file(
                 "alone/.context/context-config.json",
-                r#"{"ignoreAncestorContext": true, "ignoreGlobalContext": true, "excludeFiles": ["ts.md"]}"#,
+                r#"{"clientContext": {"ignoreAncestorContext": true, "ignoreGlobalContext": true, "excludeFiles": ["ts.md"]}}"#,
             )
             .with_file("alone/below/d.rs", "")
+            .with_file("climb/.context/near.md", "Near.\n")
+            .with_file(
+                "climb/.context/context-config.json",
+                r#"{"clientContext": {"excludeFiles": ["../../.context/all.md", "climb/x"]}}"#,
+            )
+            .with_file("climb/x/y/h.rs", "")
+            .with_file("climb/x/.context/out.md", "Out.\n")
             .with_file("vendor/lib/e.rs", "")
             .with_file("plain/f.rs", "");
         let root = Root::open(&system, Path::new("/p")).unwrap();
@@ -284,6 +294,9 @@ mod tests {
             ("inc/x/new.rs", TargetKind::File),
             ("alone/g.rs", TargetKind::File),
             ("alone/below/d.rs", TargetKind::File),
+            ("climb/i.rs", TargetKind::File),
+            ("climb/x/j.rs", TargetKind::File),
+            ("climb/x/y/h.rs", TargetKind::File),
             ("vendor/lib/e.rs", TargetKind::File),
             ("top.ts", TargetKind::File),
         ] {
