@@ -373,7 +373,7 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
     (
         "files of a remote directory",
         limits::REMOTE_FILES as u64,
-        "the directory is not used, exit 1",
+        "of more, only what could be guidance is read; more of that: not used, exit 1",
         "—",
     ),
     (
@@ -382,7 +382,7 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
         "the file is left out",
         "—",
     ),
-    ("bytes of a remote directory", limits::REMOTE_BYTES, "the directory is not used, exit 1", "—"),
+    ("bytes of a remote directory", limits::REMOTE_BYTES, "the same", "—"),
     ("seconds of one call of `git`", limits::REMOTE_SECONDS, "it is ended, exit 1", "—"),
     (
         "bytes of the record of exact token counts",

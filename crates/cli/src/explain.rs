@@ -74,6 +74,13 @@ const PAGES: [(&str, &str); 50] = [
 /// Codes that are shown when one is not known.
 const NEAREST: usize = 3;
 
+/// Returns all codes that can be explained.
+pub(crate) fn codes() -> impl Iterator<Item = &'static str> {
+    let rows = REFERENCE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let rows = rows.filter(|code| code.contains('/') && !code.contains(' '));
+    PAGES.iter().map(|(code, _)| *code).chain(rows)
+}
+
 /// Returns what a code means, as Markdown.
 pub(crate) fn explanation(code: &str) -> Result<String, CommandError> {
     if let Some((_, page)) = PAGES.iter().find(|(known, _)| *known == code) {

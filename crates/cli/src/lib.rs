@@ -7,6 +7,7 @@
 mod assembly;
 mod commands;
 mod compat;
+mod complete;
 mod error;
 mod explain;
 mod installation;

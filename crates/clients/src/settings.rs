@@ -52,6 +52,10 @@ pub enum SettingsError {
     },
 }
 
+/// A file that we begin. Unlike `{}` or `{}` with a line break, which somebody may have written: a file of
+/// which this is left is ours, and can go.
+pub const NEW_FILE: &str = "{}\n\n";
+
 /// Adds the hooks that are missing. Returns the new text, or `None` when all are there.
 ///
 /// Without a file yet, pass `None`.

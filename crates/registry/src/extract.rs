@@ -10,15 +10,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::limits;
-use brief_syntax::text::is_hidden;
+use brief_syntax::text::{grouped, is_hidden};
 
 use crate::address::one_line;
 use crate::error::FetchError;
 use crate::git::{Git, Outcome, Request};
+use crate::guidance;
 use crate::place::io_error;
 
-/// Bytes that a listing of as many files as we take may have.
-const LISTING_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes that a listing may have: some hundred thousand files.
+const LISTING_BYTES: usize = 64 * 1024 * 1024;
 
 /// Bytes of contents asked for in one call, unless one file alone has more.
 const BATCH_BYTES: u64 = 8 * 1024 * 1024;
@@ -171,7 +172,6 @@ impl Extraction<'_> {
             }
         };
         let mut entries = Vec::new();
-        let mut total = 0;
         for line in output.split(|&byte| byte == 0).filter(|line| !line.is_empty()) {
             let line = Line::parse(line).ok_or_else(|| self.puzzled("ls-tree"))?;
             let path = line.safe_path().ok_or_else(|| FetchError::HostileName {
@@ -196,14 +196,26 @@ impl Extraction<'_> {
                 notes.add(&path, &format!("it is larger than {limit} bytes"));
                 continue;
             }
-            total += size;
             entries.push(Entry { kind, object: line.object.to_owned(), size, path });
-            if entries.len() > limits::REMOTE_FILES {
-                return Err(self.too_large(most, "files"));
-            }
-            if total > limits::REMOTE_BYTES {
-                return Err(self.too_large(limits::REMOTE_BYTES, "bytes"));
-            }
+        }
+        let bytes = |entries: &[Entry]| entries.iter().map(|entry| entry.size).sum::<u64>();
+        let is_large = |entries: &[Entry]| {
+            entries.len() > limits::REMOTE_FILES || bytes(entries) > limits::REMOTE_BYTES
+        };
+        if is_large(&entries) {
+            // The limit is for what is read, and of a large repository that is guidance.
+            let all = entries.len();
+            guidance::keep(&mut entries, |entry| &entry.path);
+            let (all, kept) = (grouped(all as u64), grouped(entries.len() as u64));
+            notes
+                .named
+                .push(format!("it is large: {kept} of {all} files, those of guidance, are read"));
+        }
+        if entries.len() > limits::REMOTE_FILES {
+            return Err(self.too_large(most, "files"));
+        }
+        if bytes(&entries) > limits::REMOTE_BYTES {
+            return Err(self.too_large(limits::REMOTE_BYTES, "bytes"));
         }
         Ok(entries)
     }

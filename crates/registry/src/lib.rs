@@ -12,6 +12,7 @@ mod cache;
 mod error;
 mod extract;
 mod git;
+mod guidance;
 pub mod history;
 pub mod install;
 mod latest;

@@ -139,13 +139,13 @@ pub const BOOTSTRAP_SECONDS: u64 = 120;
 /// Bytes of the record of what the user has trusted; an entry past it is refused.
 pub const TRUST_BYTES: u64 = 1024 * 1024;
 
-/// Files taken from one remote directory; one with more is refused.
+/// Files taken from one remote directory; of one with more, those that could be guidance are taken.
 pub const REMOTE_FILES: usize = 10_000;
 
 /// Bytes of one file of a remote directory; a larger one is reported and left out.
 pub const REMOTE_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Bytes of all files taken from one remote directory; one with more is refused.
+/// Bytes of all files taken from one remote directory; the same holds.
 pub const REMOTE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Seconds that one call of `git` may take.

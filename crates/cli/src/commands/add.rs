@@ -37,7 +37,10 @@ pub(crate) struct AddArgs {
 
     /// Write for this client only; may be repeated [default: `install.clients` of brief.toml, or those
     /// that the project's files tell of, or all]
-    #[arg(long = "client", value_name = "CLIENT")]
+    #[arg(
+        long = "client", value_name = "CLIENT",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
+    )]
     clients: Vec<String>,
 
     /// The name of the source in brief.toml [default: that of the repository or directory]

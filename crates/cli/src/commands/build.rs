@@ -33,7 +33,10 @@ pub(crate) struct BuildArgs {
     path: PathBuf,
 
     /// Build for this client only; may be repeated [default: all]
-    #[arg(long = "client", value_name = "CLIENT")]
+    #[arg(
+        long = "client", value_name = "CLIENT",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
+    )]
     clients: Vec<String>,
 
     /// The directory to write to [default: `build.out` of brief.toml, or dist]

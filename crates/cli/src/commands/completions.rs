@@ -41,6 +41,17 @@ pub(crate) fn run(ui: &mut Ui, args: &CompletionsArgs) -> Result<ExitCode, Comma
     Ok(ExitCode::SUCCESS)
 }
 
+/// Offers `sync` and its other name: of a command and its alias, the shell would be told one.
+fn with_both_names(command: clap::Command) -> clap::Command {
+    let Some(sync) = command.find_subcommand("sync") else { return command };
+    let named = |name: &'static str| {
+        let about = sync.get_about().cloned().unwrap_or_default();
+        clap::Command::new(name).about(about).args(sync.get_arguments().cloned())
+    };
+    let (plain, other) = (named("sync"), named("install"));
+    command.mut_subcommand("sync", |_| plain).subcommand(other)
+}
+
 /// Answers a completion script; `None` when nobody asks.
 pub(crate) fn answer(
     ui: &mut Ui,
@@ -55,7 +66,7 @@ pub(crate) fn answer(
     let mut candidates = Vec::new();
     let written = shell
         .write_complete(
-            &mut crate::command(),
+            &mut with_both_names(crate::command()),
             words,
             system.current_dir().ok().as_deref(),
             &mut candidates,

@@ -34,11 +34,17 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The older revision, or a range such as `main...HEAD`
-    #[arg(value_name = "REV", default_value = "HEAD")]
+    #[arg(
+        value_name = "REV", default_value = "HEAD",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+    )]
     from: String,
 
     /// The newer revision [default: the working tree]
-    #[arg(value_name = "REV")]
+    #[arg(
+        value_name = "REV",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+    )]
     to: Option<String>,
 
     /// Only what changes for these files and directories

@@ -63,6 +63,7 @@ pub(crate) struct LintArgs {
     #[arg(
         long,
         value_name = "CODE",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::codes),
         conflicts_with_all = ["path", "fix", "format", "json", "strict", "pedantic", "no_ignore"]
     )]
     explain: Option<String>,

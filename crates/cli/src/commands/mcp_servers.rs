@@ -1,13 +1,17 @@
 //! `brief mcp-servers`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_clients::mcp::{self, Profile, Protocol, Server, Transport};
+use brief_clients::mcp::{
+    self, FoundServer, Profile, Protocol, SERVER_FILES, Server, ServerFile, Transport,
+};
 use brief_engine::McpServers;
 use brief_engine::hosted::CONFIG_NAME;
 use brief_engine::mcp::{Connection, McpServer, ServerKind};
+use brief_syntax::limits;
 use brief_syntax::render::Envelope;
+use brief_syntax::system::ReadError;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -20,7 +24,9 @@ use crate::ui::Ui;
 
 /// Show the MCP servers that are configured for a file or directory
 ///
-/// Nothing is started. With --for, prints the content of that client's own file.
+/// Those of `context-config.json`, and those of the clients' own files at the top of the repository
+/// (`.mcp.json`, `.cursor/mcp.json`, `.vscode/mcp.json`, …), each with its place. Nothing is started.
+/// With --for, prints the first ones as the content of that client's own file.
 #[derive(Debug, Args)]
 pub(crate) struct McpServersArgs {
     /// The file or directory to ask about; it need not exist yet
@@ -43,6 +49,65 @@ pub(crate) struct McpServersArgs {
 #[derive(Serialize)]
 struct Configured<'s> {
     mcp_servers: McpServers<'s>,
+    /// Those of clients' own files, each with its place.
+    client_servers: Vec<ClientServer>,
+}
+
+#[derive(Serialize)]
+struct ClientServer {
+    client: &'static str,
+    name: String,
+    path: &'static str,
+    line: usize,
+    command: Option<String>,
+    args: Vec<String>,
+    url: Option<String>,
+    disabled: bool,
+}
+
+impl ClientServer {
+    fn new(file: &ServerFile, found: FoundServer) -> ClientServer {
+        let FoundServer { server, line } = found;
+        let (command, args, url) = match server.transport {
+            Transport::Stdio { command, args, .. } => (Some(command), args, None),
+            Transport::Remote { url, .. } => (None, Vec::new(), Some(url)),
+        };
+        let (client, path) = (file.client, file.path);
+        ClientServer {
+            client,
+            name: server.name,
+            path,
+            line,
+            command,
+            args,
+            url,
+            disabled: server.disabled,
+        }
+    }
+}
+
+/// Reads the servers of all clients' files at the top of the project. What cannot be read is told.
+fn of_clients(
+    ui: &mut Ui,
+    session: &Session,
+    root: &Path,
+) -> Result<Vec<ClientServer>, CommandError> {
+    let mut servers = Vec::new();
+    let Ok(top) = session.system().open_dir(root) else { return Ok(servers) };
+    for file in &SERVER_FILES {
+        let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
+            Ok(bytes) => mcp::find(file, &String::from_utf8_lossy(&bytes)),
+            Err(ReadError::Missing) => continue,
+            Err(error) => Err(error.to_string()),
+        };
+        match found {
+            Ok(found) => {
+                servers.extend(found.into_iter().map(|found| ClientServer::new(file, found)));
+            }
+            Err(problem) => ui.warning(&format!("{} is not read: {problem}", file.path))?,
+        }
+    }
+    Ok(servers)
 }
 
 pub(super) fn clients() -> PossibleValuesParser {
@@ -62,8 +127,13 @@ pub(crate) fn run(
     let mut diagnostics = asked.catalog.diagnostics();
     diagnostics.retain(|diagnostic| diagnostic.path().ends_with(CONFIG_NAME));
     let root = asked.root.path();
+    let of_clients = if args.client.is_none() {
+        of_clients(ui, session, session.repository()?.path())?
+    } else {
+        Vec::new()
+    };
     if args.json {
-        let body = Configured { mcp_servers: McpServers(servers) };
+        let body = Configured { mcp_servers: McpServers(servers), client_servers: of_clients };
         let diagnostics = &diagnostics;
         ui.print_json(&Envelope { kind: "mcp-servers", root, diagnostics, body })?;
         return Ok(ExitCode::SUCCESS);
@@ -88,7 +158,20 @@ pub(crate) fn run(
             };
             ui.print_line(format!("  {}", visible_line(&words)))?;
         }
-        if servers.is_empty() {
+        for server in &of_clients {
+            let ClientServer { client, name, path, line, .. } = server;
+            let disabled = if server.disabled { ", disabled" } else { "" };
+            ui.print_heading(&format!("{name}  {path}:{line}, for {client}{disabled}"))?;
+            let words = match (&server.command, &server.url) {
+                (Some(command), _) => {
+                    let words = std::iter::once(command).chain(&server.args).map(String::as_str);
+                    words.collect::<Vec<_>>().join(" ")
+                }
+                (None, url) => url.clone().unwrap_or_default(),
+            };
+            ui.print_line(format!("  {}", visible_line(&words)))?;
+        }
+        if servers.is_empty() && of_clients.is_empty() {
             ui.status("no MCP servers are configured here")?;
         }
     }

@@ -162,7 +162,10 @@ pub(crate) struct Reach {
     mounted: Option<PathBuf>,
 
     /// What the user mentions by name; may be given several times
-    #[arg(long = "mention", value_name = "NAME")]
+    #[arg(
+        long = "mention", value_name = "NAME",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::mentions)
+    )]
     mentions: Vec<String>,
 
     /// The client that asks: what it loads by itself is left out
@@ -173,7 +176,10 @@ pub(crate) struct Reach {
     started: Started,
 
     /// The task that is being worked on: some rules are for some tasks only
-    #[arg(long, value_name = "NAME")]
+    #[arg(
+        long, value_name = "NAME",
+        add = clap_complete::ArgValueCompleter::new(super::task::complete)
+    )]
     task: Option<String>,
 
     /// Of rules, only what is for KEY=VALUE, or for every KEY

@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::question::{Counting, Question, Reach, WhyHint, shown_place};
-use super::whole::{JsonItem, Whole, counted, shown_directory};
+use super::whole::{JsonItem, Whole, counted, shown_directory, when_asked};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -151,7 +151,7 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
         Some(client) => vec![client],
         None => native::CLIENTS.to_vec(),
     };
-    let shares = survey.shares(&whole.catalog, &moment, &clients, &count);
+    let shares = Survey::shares(&whole.catalog, &moment, &clients, &count);
     let places = survey.places();
     let distinct = survey.items.iter().filter(|surveyed| !surveyed.is_repeated);
     let dialects = by_dialect(distinct.map(|of| (of.item.dialect, of.tokens)));
@@ -203,8 +203,9 @@ fn print_project(
         let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
         let files = if surveyed.has_directory {
             "for directories".to_owned()
-        } else if surveyed.files == 0 && surveyed.is_manual {
-            "when it is mentioned".to_owned()
+        } else if let Some(when) = when_asked(&surveyed.item) {
+            let text = counter.shown(counter.count(surveyed.item.content));
+            format!("{text} {when}")
         } else {
             format!("for {}", counted(surveyed.files, "file"))
         };

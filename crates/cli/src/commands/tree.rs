@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::question::Looking;
-use super::whole::{JsonItem, Whole, below, counted, shown_directory};
+use super::whole::{JsonItem, Whole, below, counted, shown_directory, when_asked};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -100,7 +100,13 @@ pub(crate) fn run(
         places => format!("{places} directories"),
     };
     let items = counted(shown.len(), "item");
-    ui.status(&format!("{places}, {items}, {} tokens", counter.shown(tokens)))?;
+    let all: usize = shown.iter().map(|surveyed| surveyed.tokens).sum();
+    let repeated = if all > tokens {
+        format!(" ({} with what stands in several places)", counter.shown(all))
+    } else {
+        String::new()
+    };
+    ui.status(&format!("{places}, {items}, {} tokens{repeated}", counter.shown(tokens)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -141,7 +147,10 @@ fn print_directory<'s>(
             about.push(state.to_owned());
         }
         let (place, about) = (whole.place(item), about.join(", "));
-        let tokens = counter.shown(surveyed.tokens);
+        let tokens = match when_asked(item) {
+            Some(when) => format!("({} {when})", counter.shown(counter.count(item.content))),
+            None => counter.shown(surveyed.tokens),
+        };
         ui.print_line(visible_line(&format!("{margin}  {place}  {about}  {tokens}")))?;
     }
     Ok(())

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use brief_dialects::portable::REGISTRY_SCOPE;
 use brief_engine::survey::{Survey, Surveyed};
 use brief_engine::tokens::Counter;
-use brief_engine::{Catalog, Dialects, Item, Moment, Name, Root, Scope, TargetKind};
+use brief_engine::{Catalog, Dialects, Item, Moment, Name, Root, Scope, State, TargetKind};
 use brief_syntax::Diagnostic;
 use brief_syntax::render::{Envelope, path_below};
 use brief_syntax::walk::Ignored;
@@ -122,6 +123,15 @@ pub(crate) fn shown_directory(directory: Option<&str>) -> String {
         None => "yours, in every project".to_owned(),
         Some("") => ".".to_owned(),
         Some(directory) => format!("{directory}/"),
+    }
+}
+
+/// Says when an item costs something that nobody gets by itself; `None` for all others.
+pub(crate) fn when_asked(item: &Item<'_>) -> Option<&'static str> {
+    match (item.state, item.scope) {
+        (State::Manual, REGISTRY_SCOPE) => Some("when it is installed"),
+        (State::Manual, _) => Some("when it is mentioned"),
+        _ => None,
     }
 }
 

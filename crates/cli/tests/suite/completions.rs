@@ -87,3 +87,54 @@ fn a_wrong_call_is_refused() {
     ");
     assert_eq!(project().run(&["completions"]).code, Some(2));
 }
+
+/// U71: both names of `sync` are offered.
+#[test]
+fn both_names_of_a_command_complete() {
+    let project = project();
+    for typed in ["", "s", "sync"] {
+        let found = candidates(&project, &[typed]);
+        assert!(found.iter().any(|line| line.starts_with("sync\t")), "{typed}: {found:?}");
+    }
+    assert!(candidates(&project, &["i"]).iter().any(|line| line.starts_with("install\t")));
+    for name in ["sync", "install"] {
+        let found = candidates(&project, &[name, "--fr"]);
+        assert!(found.iter().any(|line| line.starts_with("--frozen")), "{name}: {found:?}");
+    }
+}
+
+/// U71: values that the program, the project or its repository knows.
+#[test]
+fn values_complete() {
+    let project = project()
+        .with_file("brief.toml", "[clients.cursor.rule]\npath = \".cursor/rules/{name}.mdc\"\nfields = []\nfiles = \".agents/rules/{name}\"\n")
+        .with_file(".agents/tasks/fix.md", "Fix ${issue} in ${file}.\n")
+        .with_file(".context/deploy.md", "---\ntrigger: manual\n---\nText.\n");
+    for (words, expected) in [
+        (&["lint", "--explain", "portable/wrong"][..], &["portable/wrong-type"][..]),
+        (&["build", "--client", "c"], &["claude", "copilot", "cursor"]),
+        (&["context", "--task", "f"], &["fix"]),
+        (&["context", "--mention", "d"], &["deploy"]),
+        (&["task", "fix", "-p", "i"], &["issue="]),
+        (&["task", "fix", "-p", ""], &["file=", "issue="]),
+    ] {
+        let found = candidates(&project, words);
+        let found: Vec<&str> =
+            found.iter().map(|line| line.split('\t').next().unwrap_or_default()).collect();
+        assert_eq!(found, expected, "{words:?}");
+    }
+    assert!(candidates(&project, &["lint", "--explain", "hosted/"]).len() > 3);
+}
+
+/// U71: branches and tags complete, also in a range.
+#[cfg(unix)]
+#[test]
+fn revisions_complete() {
+    let project = crate::install::consumer();
+    crate::install::git(&project.path(), &["commit", "--quiet", "--allow-empty", "-m", "x"]);
+    crate::install::git(&project.path(), &["branch", "feature"]);
+    crate::install::git(&project.path(), &["tag", "v1"]);
+    assert_eq!(candidates(&project, &["diff", "fea"]), ["feature"]);
+    assert_eq!(candidates(&project, &["diff", "v1..fea"]), ["v1..feature"]);
+    assert_eq!(candidates(&project, &["diff", "HEAD", "v"]), ["v1"]);
+}

@@ -423,3 +423,27 @@ fn nothing_is_written() {
     assert_eq!(project.run(&["diff"]).code, Some(0));
     assert_eq!((git(&project, &["count-objects", "--verbose"]), index()), before);
 }
+
+/// U73: in a source registry the items are what changes.
+#[test]
+fn items_of_a_registry_are_compared() {
+    let rule = "---\nschema: 1\nname: money\ndescription: Money\n---\n\nPrices are integers.\n";
+    let project = project().with_file("rules/money/RULE.md", rule).with_file("README.md", "x\n");
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&project);
+    project.write("rules/money/RULE.md", format!("{rule}In cents.\n"));
+    let skill = "---\nschema: 1\nname: ship\ndescription: Ship\n---\n\nShip it.\n";
+    project.write("skills/ship/SKILL.md", skill);
+    let output = project.run(&["diff", "--stat"]);
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{output}");
+    assert!(
+        lines[0].starts_with("changed   rules/money/RULE.md:1  money (portable), "),
+        "{output}"
+    );
+    assert!(lines[0].contains("+1 -0, 1 file: rules/money/RULE.md"), "{output}");
+    assert!(
+        lines[1].starts_with("added     skills/ship/SKILL.md:1  ship (portable), "),
+        "{output}"
+    );
+}

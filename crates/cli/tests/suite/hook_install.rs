@@ -378,3 +378,50 @@ fn the_installed_command_answers() {
     let output = project.run_with_input(&args, payload.to_string());
     assert!(output.stdout.contains("HELLO"), "{output}");
 }
+
+/// U74: a file that we made goes with the hook; an empty one of the user stays.
+#[test]
+fn only_a_file_of_ours_goes() {
+    let empty = project();
+    assert_eq!(install(&empty).code, Some(0));
+    assert_eq!(uninstall(&empty).code, Some(0));
+    assert!(!empty.path().join(FILE).exists());
+    for mine in ["{}", "{}\n", "{\n}\n", "{ }\n"] {
+        let project = project().with_file(FILE, mine);
+        assert_eq!(install(&project).code, Some(0));
+        assert_eq!(uninstall(&project).code, Some(0));
+        assert!(project.path().join(FILE).is_file(), "{mine:?}");
+    }
+    // With something of the user's in it, it is the user's.
+    let project = project();
+    assert_eq!(install(&project).code, Some(0));
+    let text = project.read(FILE).replacen('{', "{\n  \"model\": \"opus\",", 1);
+    project.write(FILE, text);
+    assert_eq!(uninstall(&project).code, Some(0));
+    assert!(project.read(FILE).contains("opus"));
+}
+
+/// U02: in a directory of a repository the hook is set up at its top, where the client reads it.
+#[test]
+fn a_hook_is_set_up_at_the_top_of_the_repository() {
+    let project = project().with_dir(".git").with_dir("src");
+    let output = project.run(&["hook", "install", "claude", "-C", "src"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(output.stderr.contains("installed the hook in $PROJECT/.claude/settings"), "{output}");
+    assert!(project.path().join(FILE).is_file());
+    assert!(!project.path().join("src/.claude").exists());
+    // One that was set up in the directory before is found there, too.
+    let hook = project.read(FILE);
+    project.write("src/.claude/settings.local.json", hook);
+    let output = project.run(&["hook", "uninstall", "claude", "-C", "src"]);
+    assert_eq!(output.stderr.matches("removed the hook from").count(), 2, "{output}");
+    assert!(!project.path().join(FILE).exists());
+}
+
+/// U74: whoever starts a hook by hand is told what it waits for.
+#[cfg(unix)]
+#[test]
+fn a_hook_at_a_terminal_says_what_it_waits_for() {
+    let output = project().run_at_terminal(&["hook", "claude"], "{}\n\u{4}");
+    assert!(output.stderr.starts_with("waiting for the JSON that Claude Code writes"), "{output}");
+}

@@ -98,3 +98,38 @@ fn the_schema_names_every_field() {
     let output = project.run(&["lint"]);
     assert_eq!(output.stdout, "", "{output}");
 }
+
+/// U08: servers in the files of clients are sources, too, each named with its place. Values that may be
+/// secrets are not shown.
+#[test]
+fn servers_of_clients_are_listed() {
+    let project = project()
+        .with_file(
+            ".mcp.json",
+            "{\n  \"mcpServers\": {\n    \"files\": {\"command\": \"npx\", \"args\": [\"files\"], \"env\": {\"KEY\": \"secret\"}}\n  }\n}\n",
+        )
+        .with_file(".cursor/mcp.json", "{\"mcpServers\": {\"site\": {\"url\": \"https://x.test\"}}}")
+        .with_file(".vscode/mcp.json", "not JSON")
+        .with_file(
+            "opencode.json",
+            "{\"mcp\": {\"off\": {\"type\": \"local\", \"command\": [\"a\", \"b\"], \"enabled\": false}}}",
+        )
+        .with_dir("src");
+    insta::assert_snapshot!(project.run(&["mcp-servers"]), @r"
+    files  .mcp.json:3, for claude
+      npx files
+    site  .cursor/mcp.json:1, for cursor
+      https://x.test
+    off  opencode.json:1, for opencode, disabled
+      a b
+    ------- stderr -------
+    warning: .vscode/mcp.json is not read: it is not JSON: Unexpected word on line 1 column 1
+    [EOF]
+    ");
+    let json = project.run(&["mcp-servers", "--json"]).json();
+    assert_eq!(
+        json["client_servers"][0],
+        json!({"client": "claude", "name": "files", "path": ".mcp.json", "line": 3,
+            "command": "npx", "args": ["files"], "url": null, "disabled": false})
+    );
+}

@@ -123,7 +123,7 @@ fn every_dialect_is_seen_from_above() {
       ~3  CLAUDE.md:1  CLAUDE, for 8 files
       ~2  .context/py.md:5  py, for 1 file
       ~2  src/AGENTS.yaml:2  context[0], for 2 files
-      ~0  .context/notes.txt:1  notes, when it is mentioned
+      ~0  .context/notes.txt:1  notes, ~4 when it is mentioned
 
     by dialect
       ~7  native  2 items
@@ -146,13 +146,13 @@ fn every_dialect_is_seen_from_above() {
     .  ~12
       AGENTS.md:1  AGENTS, native instructions, always  ~3
       CLAUDE.md:1  CLAUDE, native instructions, always  ~3
-      .context/notes.txt:1  notes, hosted context, manual  ~0
+      .context/notes.txt:1  notes, hosted context, manual  (~4 when it is mentioned)
       .context/py.md:5  py, hosted context, auto  ~2
       .claude/rules/lib.md:4  lib, native rule, glob  ~4
       src/  ~2
         src/AGENTS.yaml:2  context[0], structured context, match **  ~2
     ------- stderr -------
-    2 directories, 6 items, ~11 tokens
+    2 directories, 6 items, ~11 tokens (~14 with what stands in several places)
     [EOF]
     ");
     insta::assert_snapshot!(project.run(&["coverage", "--client", "claude"]), @r#"
@@ -354,4 +354,52 @@ fn names_are_escaped_and_nothing_is_written() {
         assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{args:?}");
     }
     assert_eq!(std::fs::read_dir(project.home()).unwrap().count(), 0);
+}
+
+/// U73: in a source registry the tree shows the items, and what each will cost those who install it.
+#[test]
+fn tree_shows_items_of_a_registry() {
+    let rule = "---\nschema: 1\nname: money\ndescription: Money\n---\n\nPrices are integers.\n";
+    let project = crate::project().with_file("rules/money/RULE.md", rule);
+    let output = project.run(&["tree"]);
+    assert_eq!(
+        output.stdout,
+        "rules/  ~0\n  rules/money/RULE.md:1  money, portable rule, manual  (~5 when it is installed)\n",
+        "{output}"
+    );
+    // They are guidance for nobody who works on the registry.
+    let context = project.run(&["context", "rules/money/RULE.md"]);
+    assert!(!context.stdout.contains("integers"), "{context}");
+}
+
+/// U05: two totals have words; what a client loads by itself is not what is delivered to it, also where it
+/// lies deeper or is for some files only.
+#[test]
+fn what_a_client_loads_is_not_delivered() {
+    let project = crate::project()
+        .with_file("CLAUDE.md", "Top words.\n")
+        .with_file("src/CLAUDE.md", "Nested words.\n")
+        .with_file(".claude/rules/py.md", "---\npaths: \"**/*.py\"\n---\nWords for Python.\n")
+        .with_file("AGENTS.yaml", "context:\n  - content: Structured words.\n")
+        .with_file("src/a.py", "x\n");
+    let json = project.run(&["tokens", "--client", "claude", "--json"]).json();
+    let share = &json["clients"][0];
+    let of = |path: &str| {
+        let items = json["items"].as_array().unwrap();
+        let item = items.iter().find(|item| item["source"]["path"] == path);
+        item.map_or(0, |item| item["tokens"].as_u64().unwrap())
+    };
+    assert_eq!(share["delivered"].as_u64().unwrap(), of("AGENTS.yaml"), "{json}");
+    assert!(share["loaded"].as_u64().unwrap() >= 3 * 2, "{json}");
+}
+
+/// U05: what stands in several places counts once in the sum, which says so.
+#[test]
+fn two_totals_have_words() {
+    let text = "The same words, twice.\n";
+    let project = crate::project()
+        .with_file(".agents/rules/a.md", text)
+        .with_file(".agents/rules/b.md", text);
+    let output = project.run(&["tree"]);
+    assert!(output.stderr.contains(" with what stands in several places)"), "{output}");
 }

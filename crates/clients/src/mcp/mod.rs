@@ -3,10 +3,12 @@
 //! What clients call the same things is data ([`profile`]): a client that changes its file is an
 //! edit of one table. Nothing here starts a server.
 
+mod found;
 mod profile;
 mod read;
 mod write;
 
+pub use found::{FoundServer, SERVER_FILES, ServerFile, find};
 pub use profile::{Format, PROFILES, Profile};
 pub use read::{Declared, read};
 pub use write::{Written, entry_json, write};

@@ -31,7 +31,7 @@ pub use model::{
     Override, Required, SCHEMA, SupportFile,
 };
 pub use registry::{Registry, is_file_name, read, read_except};
-pub use shelf::Portable;
+pub use shelf::{Portable, SCOPE as REGISTRY_SCOPE};
 
 /// The name of the dialect.
 pub const NAME: &str = "portable";

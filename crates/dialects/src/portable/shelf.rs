@@ -8,6 +8,8 @@ use brief_syntax::system::{ReadError, System};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits};
 
+use crate::answer::{Answer, Applied, Level, Name, Reason, State};
+use crate::moment::Moment;
 use crate::{Dialect, GuidanceText, PathQuestion, Reader, Shelf, Way};
 
 use super::installed::{Installed, LOCK_NAME};
@@ -151,6 +153,14 @@ impl Reader for Files {
     }
 }
 
+/// What the scope of an item of a source registry is called.
+pub const SCOPE: &str = "registry";
+
+/// Returns whether a path lies in a directory, both with `/`.
+fn is_in(directory: &str, path: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 struct Checked {
     registry: Registry,
     diagnostics: Vec<Diagnostic>,
@@ -158,6 +168,40 @@ struct Checked {
 }
 
 impl Shelf for Checked {
+    /// Items of a source registry are compiled for others, and are guidance for nobody here. They are
+    /// told as something to be mentioned in their own directories, for whoever looks at all of it.
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+        for item in &self.registry.items {
+            let reason = match &moment.target {
+                None => Reason::Listed,
+                Some(target) if is_in(item.slashed(), target.slashed()) => {
+                    Reason::Stated("it is compiled from here")
+                }
+                Some(_) => continue,
+            };
+            let document = item.document();
+            let item = crate::Item {
+                dialect: NAME,
+                kind: item.kind().as_str(),
+                name: Name::Text(item.name()),
+                path: document.source().path(),
+                line: 1,
+                scope: SCOPE,
+                trigger: None,
+                state: State::Manual,
+                content: document.body(),
+                description: item.description(),
+                patterns: &[],
+                // It is one of those in the directory around its own.
+                level: Level::of_directory(
+                    item.directory().parent().unwrap_or(item.directory()),
+                    false,
+                ),
+            };
+            answer.items.push(Applied::new(item, reason));
+        }
+    }
+
     fn installed(&self) -> Option<&Installed> {
         self.locks.installed()
     }

@@ -282,32 +282,67 @@ impl<'c> Survey<'c> {
 
     /// Returns what each of some clients loads by itself and what would be delivered to it.
     pub fn shares<'n>(
-        &self,
         catalog: &Catalog,
         moment: &Moment,
         clients: &[&'n str],
         count: Count<'_>,
     ) -> Vec<Share<'n>> {
-        let costs: HashMap<Key<'_>, usize> =
-            self.items.iter().map(|surveyed| (key(&surveyed.item), surveyed.tokens)).collect();
         let share = |&client: &&'n str| {
             let client_name = Some(client.to_owned());
             let moment = Moment { target: None, client: client_name, ..moment.clone() };
-            let answer = catalog.resolve(&moment);
-            let cost_of = |applied: &Applied<'_>| {
-                let known = costs.get(&key(&applied.item)).copied();
-                known.unwrap_or_else(|| cost(&applied.item, count))
-            };
+            let mut tally = Tally::default();
+            let listed = catalog.candidates(&moment);
+            listed.items.iter().for_each(|applied| tally.deliver(&applied.item, count));
             let is_loaded =
                 |left_out: &&LeftOut<'_>| matches!(left_out.reason, Reason::LoadedByClient { .. });
-            let loaded = answer.left_out.iter().filter(is_loaded);
+            listed.left_out.iter().filter(is_loaded).for_each(|own| tally.load(own, count));
+            // What is for some files only is told by those files.
+            catalog.reach(&moment, &mut |reached| match &reached.candidate {
+                _ if reached.files.is_empty() && !reached.has_directory => {}
+                Candidate::Loaded(left_out) => tally.load(left_out, count),
+                Candidate::Item(item) => tally.deliver(item, count),
+            });
+            let Tally { loaded, loaded_texts, mut delivered, offered } = tally;
+            delivered.retain(|text, _| !loaded_texts.contains(text));
             Share {
                 client,
-                loaded: loaded.map(|left_out| count(left_out.content)).sum(),
-                delivered: answer.items.iter().map(cost_of).sum(),
+                loaded: loaded.into_values().sum(),
+                delivered: delivered.into_values().chain(offered.into_values()).sum(),
             }
         };
         clients.iter().map(share).collect()
+    }
+}
+
+/// What a client has of a project; each text is delivered once.
+#[derive(Default)]
+struct Tally<'c> {
+    /// A client that reads two files with the same text has it twice.
+    loaded: HashMap<Key<'c>, usize>,
+    loaded_texts: HashSet<Text<'c>>,
+    /// What is loaded for some file is not delivered, and taken out at the end.
+    delivered: HashMap<Text<'c>, usize>,
+    offered: HashMap<Key<'c>, usize>,
+}
+
+impl<'c> Tally<'c> {
+    fn deliver(&mut self, item: &Item<'c>, count: Count<'_>) {
+        match item.state {
+            State::Active => {
+                let text = Text::of(item.content);
+                self.delivered.entry(text).or_insert_with(|| cost(item, count));
+            }
+            State::Offered => {
+                self.offered.entry(key(item)).or_insert_with(|| cost(item, count));
+            }
+            State::Manual => {}
+        }
+    }
+
+    fn load(&mut self, left_out: &LeftOut<'c>, count: Count<'_>) {
+        let key = (left_out.path.as_os_str(), left_out.line, left_out.name);
+        self.loaded.entry(key).or_insert_with(|| count(left_out.content));
+        self.loaded_texts.insert(Text::of(left_out.content));
     }
 }
 

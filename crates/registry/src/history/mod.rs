@@ -134,6 +134,15 @@ impl Repository {
         }
     }
 
+    /// Returns the names of branches and tags, as git shortens them, and `HEAD`.
+    pub fn names(&self) -> Result<Vec<String>, HistoryError> {
+        let places = ["refs/heads", "refs/tags", "refs/remotes"];
+        let call = [&["for-each-ref", "--format=%(refname:short)"][..], &places].concat();
+        let output = self.git.expect(&self.git.call(&call, CHATTER))?;
+        let output = String::from_utf8_lossy(&output);
+        Ok(std::iter::once("HEAD").chain(output.lines()).map(str::to_owned).collect())
+    }
+
     fn is_empty(&self) -> Result<bool, HistoryError> {
         let references =
             self.git.expect(&self.git.call(&["for-each-ref", "--count=1"], CHATTER))?;

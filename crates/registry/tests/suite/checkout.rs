@@ -330,23 +330,43 @@ fn submodules_and_large_files_are_left_out() {
     assert_eq!(fs::read_dir(&checkout.directory).unwrap().count(), 2);
 }
 
+/// U72: the limit is for what is read, and of a repository with more files that is guidance.
 #[test]
-fn too_many_files_are_refused() {
+fn of_too_many_files_guidance_is_read() {
     let sandbox = Sandbox::new();
     let repo = sandbox.repository("repo");
     let object = repo.object("blob", b"x");
-    let tree = |count: usize| {
+    let tree = |count: usize, ending: &str, directory: Option<(&str, &str)>| {
         let mut bytes = Vec::new();
         for index in 0..count {
-            bytes.extend_from_slice(format!("100644 {index:06}\0").as_bytes());
+            bytes.extend_from_slice(format!("100644 {index:06}{ending}\0").as_bytes());
             bytes.extend_from_slice(&raw(&object));
+        }
+        if let Some((name, tree)) = directory {
+            bytes.extend_from_slice(format!("40000 {name}\0").as_bytes());
+            bytes.extend_from_slice(&raw(tree));
         }
         repo.object("tree", &bytes)
     };
-    repo.commit_tree(&tree(10_000));
+    repo.commit_tree(&tree(10_000, "", None));
     let checkout = sandbox.checkout(&repo.url());
     assert_eq!(fs::read_dir(&checkout.directory).unwrap().count(), 10_000);
-    repo.commit_tree(&tree(10_001));
+    assert!(checkout.notes.is_empty());
+
+    let mut skill = b"100644 SKILL.md\0".to_vec();
+    skill.extend_from_slice(&raw(&object));
+    skill.extend_from_slice(b"100644 list.txt\0");
+    skill.extend_from_slice(&raw(&object));
+    let skill = repo.object("tree", &skill);
+    let skills = tree(0, "", Some(("pdf", &skill)));
+    repo.commit_tree(&tree(10_001, "", Some(("skills", &skills))));
+    let checkout = sandbox.checkout(&repo.url());
+    assert_eq!(fs::read_dir(&checkout.directory).unwrap().count(), 1);
+    assert!(checkout.directory.join("skills/pdf/list.txt").is_file());
+    let note = "it is large: 2 of 10,003 files, those of guidance, are read";
+    assert_eq!(checkout.notes, [note]);
+
+    repo.commit_tree(&tree(10_001, ".mdc", None));
     let error = sandbox.try_checkout(&repo.url(), Network::Online).unwrap_err();
     assert!(matches!(error, FetchError::TooLarge { limit: 10_000, unit: "files", .. }), "{error}");
     assert_eq!(sandbox.staged(), 0);

@@ -47,6 +47,10 @@ pub(super) fn run(
     };
     let system = session.system();
     let mut ready = through_gates(session, agent, &input, &grant, &mut tools)?;
+    if ui.can_ask() {
+        ui.status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
+        ui.hint("`brief agent run FILE` is for people")?;
+    }
     let interruption = system.interruption().map_err(CommandError::from)?;
     // Standard output is the protocol's; when standard error is gone, nobody is told.
     let served = mcp::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));

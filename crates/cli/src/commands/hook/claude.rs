@@ -31,6 +31,10 @@ pub(crate) fn run(
     session: &Session,
     args: &ClaudeArgs,
 ) -> Result<ExitCode, CommandError> {
+    if ui.can_ask() {
+        ui.status("waiting for the JSON that Claude Code writes to this program's standard input")?;
+        ui.hint("`brief hook install claude` sets that up; `brief context PATH` answers a person")?;
+    }
     let repeat = if args.repeat { Repeat::Always } else { Repeat::Once };
     let options =
         HookOptions { program: "brief", repeat, guidance: Guidance::All, budget: args.budget };

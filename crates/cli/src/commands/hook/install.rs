@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use brief_clients::settings::{self, brief_hooks};
+use brief_engine::Root;
 use clap::Args;
 
 use super::ClientArg;
@@ -11,9 +12,9 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Set up a client's hook in this project, for you alone
+/// Set up a client's hook in this repository, for you alone
 ///
-/// For Claude Code: adds to `.claude/settings.local.json`, and touches nothing else in it.
+/// For Claude Code: adds to `.claude/settings.local.json` at the top of the repository, and touches nothing else in it.
 #[derive(Debug, Args)]
 pub(super) struct InstallArgs {
     /// The client
@@ -30,16 +31,19 @@ pub(super) fn run(
     args: &InstallArgs,
 ) -> Result<ExitCode, CommandError> {
     let ClientArg::Claude = args.client;
-    let root = session.root()?;
+    // The client reads the settings of the repository, wherever in it it is started.
+    let root = session.repository()?;
     let hooks = brief_hooks(&args.command);
-    let install = |text: Option<&str>| settings::install(text, &hooks);
+    let install =
+        |text: Option<&str>| settings::install(Some(text.unwrap_or(settings::NEW_FILE)), &hooks);
+    let shown = shown(session, &root)?;
     match SettingsFile::edit(session.system(), root.path(), install)? {
         Edited::Changed => {
-            ui.status(&format!("installed the hook in {}", SettingsFile::NAME))?;
+            ui.status(&format!("installed the hook in {shown}"))?;
             ui.hint("it takes effect in the next session of Claude Code")?;
         }
         Edited::Unchanged => {
-            ui.status(&format!("the hook is already installed in {}", SettingsFile::NAME))?;
+            ui.status(&format!("the hook is already installed in {shown}"))?;
         }
     }
     if args.command.starts_with("brief ") && !is_on_path(session) {
@@ -49,6 +53,13 @@ pub(super) fn run(
         )?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The settings file, with its whole path when it lies elsewhere than in the current directory.
+pub(super) fn shown(session: &Session, root: &Root) -> Result<String, CommandError> {
+    let is_here = session.root()?.path() == root.path();
+    let path = root.path().join(SettingsFile::NAME);
+    Ok(if is_here { SettingsFile::NAME.to_owned() } else { path.display().to_string() })
 }
 
 fn is_on_path(session: &Session) -> bool {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_clients::settings::SettingsError;
+use brief_clients::settings::{NEW_FILE, SettingsError};
 use brief_engine::System;
 use brief_syntax::limits;
 use brief_syntax::system::ReadError;
@@ -81,7 +81,8 @@ impl SettingsFile {
     }
 
     /// Changes the settings of the project at `root` with `edit`, which gets the text, if there is
-    /// any, and returns the new one. Says whether anything changed.
+    /// any, and returns the new one. A file of ours in which nothing is left goes. Says whether anything
+    /// changed.
     pub(crate) fn edit(
         system: &dyn System,
         root: &Path,
@@ -89,6 +90,10 @@ impl SettingsFile {
     ) -> Result<Edited, SettingsFileError> {
         let file = SettingsFile::open(system, root)?;
         match edit(file.text()).map_err(SettingsFileError::Settings)? {
+            Some(text) if text == NEW_FILE => {
+                system.remove_file(&file.path).map_err(SettingsFileError::Write)?;
+                Ok(Edited::Changed)
+            }
             Some(text) => file.write(system, &text).map(|()| Edited::Changed),
             None => Ok(Edited::Unchanged),
         }

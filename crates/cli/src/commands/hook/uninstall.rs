@@ -6,12 +6,13 @@ use brief_clients::settings::{self, brief_hooks};
 use clap::Args;
 
 use super::ClientArg;
+use super::install::shown;
 use super::settings_file::{Edited, SettingsFile};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Remove a client's hook from this project
+/// Remove a client's hook from this repository
 ///
 /// Removes what `brief hook install` added, and nothing else.
 #[derive(Debug, Args)]
@@ -30,17 +31,23 @@ pub(super) fn run(
     args: &UninstallArgs,
 ) -> Result<ExitCode, CommandError> {
     let ClientArg::Claude = args.client;
-    let root = session.root()?;
     let hooks = brief_hooks(&args.command);
     let uninstall = |text: Option<&str>| match text {
         Some(text) => settings::uninstall(text, &hooks),
         None => Ok(None),
     };
-    match SettingsFile::edit(session.system(), root.path(), uninstall)? {
-        Edited::Changed => ui.status(&format!("removed the hook from {}", SettingsFile::NAME))?,
-        Edited::Unchanged => {
-            ui.status(&format!("the hook is not installed in {}", SettingsFile::NAME))?;
+    // At the top of the repository, and in the directory itself, where it may have been set up before.
+    let (root, here) = (session.repository()?, session.root()?);
+    let others = Some(&here).filter(|here| here.path() != root.path());
+    let mut is_removed = false;
+    for root in std::iter::once(&root).chain(others) {
+        if SettingsFile::edit(session.system(), root.path(), uninstall)? == Edited::Changed {
+            is_removed = true;
+            ui.status(&format!("removed the hook from {}", shown(session, root)?))?;
         }
+    }
+    if !is_removed {
+        ui.status(&format!("the hook is not installed in {}", shown(session, &root)?))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -92,7 +92,7 @@ fn first_line(task: &Document) -> String {
 }
 
 /// Completes the name of a task in the directory that the shell is in.
-pub(super) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(in crate::commands) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(session) = Session::start(Arc::new(OsSystem), None::<&Path>) else { return Vec::new() };
     let mut ui = Ui::silent();
     let Ok(roots) = search_roots(&mut ui, &session, &crate::assembly::Directories::default())

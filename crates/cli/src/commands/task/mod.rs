@@ -3,6 +3,8 @@
 mod explain;
 mod list;
 
+pub(super) use list::complete;
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -46,7 +48,10 @@ pub(crate) struct TaskArgs {
     prompt: Option<OsString>,
 
     /// Fill `${KEY}` with VALUE
-    #[arg(short = 'p', long = "param", value_name = "KEY=VALUE")]
+    #[arg(
+        short = 'p', long = "param", value_name = "KEY=VALUE",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::parameters)
+    )]
     parameters: Vec<OsString>,
 
     /// Use only what is for KEY=VALUE, or for every KEY

@@ -1,0 +1,102 @@
+//! What a shell can complete besides commands and flags: names that the project, its repository or the
+//! program itself knows.
+//!
+//! A completion never says anything: where something cannot be read there are no candidates.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_clients::compile::Clients;
+use brief_clients::profile::{Scope as Places, Section};
+use brief_engine::tasks::Library;
+use brief_engine::{Catalog, Dialects, Moment, Scope, State};
+use brief_registry::history::Repository;
+use brief_syntax::system::OsSystem;
+use brief_syntax::text::visible_line;
+use brief_syntax::walk::Ignored;
+use brief_syntax::{Source, limits};
+use clap_complete::CompletionCandidate;
+
+use crate::assembly::{Directories, search_roots};
+use crate::explain;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// The session of the directory that the shell is in.
+fn session() -> Option<Session> {
+    Session::start(Arc::new(OsSystem), None::<&Path>).ok()
+}
+
+fn fitting(names: impl IntoIterator<Item = String>, typed: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy().into_owned();
+    let names: BTreeSet<String> = names.into_iter().collect();
+    let names = names.into_iter().filter(|name| name.starts_with(&typed));
+    names.map(|name| CompletionCandidate::new(visible_line(&name).into_owned())).collect()
+}
+
+/// Completes the code of a diagnostic.
+pub(crate) fn codes(typed: &OsStr) -> Vec<CompletionCandidate> {
+    fitting(explain::codes().map(str::to_owned), typed)
+}
+
+/// Completes a client that items are compiled for, those of the project's brief.toml included.
+pub(crate) fn clients(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let source = session().and_then(|session| {
+        let path = crate::installation::project_root(&session).ok()?.join("brief.toml");
+        let bytes = session.system().read(&path, limits::FILE_BYTES).ok()?;
+        Some(Arc::new(Source::from_bytes(path, bytes)))
+    });
+    let read = |source| Clients::read(source, Section::Build, Places::Project).ok();
+    let clients = read(source.as_ref()).or_else(|| read(None));
+    let Some(clients) = clients else { return Vec::new() };
+    fitting(clients.profiles().ids().into_iter().map(str::to_owned), typed)
+}
+
+/// Completes a branch or tag, also behind the dots of a range.
+pub(crate) fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let found = session().and_then(|session| {
+        let root = session.root().ok()?;
+        let repository = Repository::find(session.shared_system(), root.path()).ok()?;
+        repository.names().ok()
+    });
+    let text = typed.to_string_lossy();
+    let start = text.rfind("..").map_or(0, |dots| dots + 2);
+    let before = &text[..start];
+    let names = found.into_iter().flatten().map(|name| format!("{before}{name}"));
+    fitting(names, typed)
+}
+
+/// Completes the name of something that is there only for whoever mentions it.
+pub(crate) fn mentions(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(session) = session() else { return Vec::new() };
+    let Ok(root) = session.repository() else { return Vec::new() };
+    let start = Session::top();
+    let scope = Scope { start: &start, ignored: Ignored::Skip, dialects: Dialects::All };
+    let catalog = Catalog::whole(session.system(), &root, scope);
+    let moment = Moment::default();
+    let answer = catalog.candidates(&moment);
+    let manual = answer.items.iter().filter(|applied| applied.item.state == State::Manual);
+    fitting(manual.map(|applied| applied.item.name.to_string()), typed)
+}
+
+/// Completes a parameter that some task of the project has: `name=`.
+pub(crate) fn parameters(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(session) = session() else { return Vec::new() };
+    let Ok(roots) = search_roots(&mut Ui::silent(), &session, &Directories::default()) else {
+        return Vec::new();
+    };
+    let mut names = BTreeSet::new();
+    for task in Library::open(session.system(), &roots).all_tasks() {
+        let body = String::from_utf8_lossy(task.body()).into_owned();
+        for rest in body.split("${").skip(1) {
+            let Some((name, _)) = rest.split_once('}') else { continue };
+            let is_name = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+            if !name.is_empty() && name.chars().all(is_name) {
+                names.insert(format!("{name}="));
+            }
+        }
+    }
+    fitting(names, typed)
+}

@@ -1,0 +1,243 @@
+//! Servers that stand in the files of a project's clients.
+//!
+//! The files belong to the clients and to the user: they are read as far as they are understood, and
+//! nothing in them is started.
+
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+use super::{Protocol, Server, Transport};
+
+/// A file of a project in which a client looks for servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerFile {
+    /// The client, as people call it.
+    pub client: &'static str,
+    /// The path below the project, with `/`.
+    pub path: &'static str,
+    /// The key that holds the servers.
+    key: &'static str,
+}
+
+const fn file(client: &'static str, path: &'static str, key: &'static str) -> ServerFile {
+    ServerFile { client, path, key }
+}
+
+/// The files, by client. Seen or documented on 2026-11-16.
+pub const SERVER_FILES: [ServerFile; 16] = [
+    file("claude", ".mcp.json", "mcpServers"),
+    file("codex", ".codex/config.toml", "mcp_servers"),
+    file("copilot", ".github/mcp.json", "mcpServers"),
+    file("vscode", ".vscode/mcp.json", "servers"),
+    file("cursor", ".cursor/mcp.json", "mcpServers"),
+    file("gemini", ".gemini/settings.json", "mcpServers"),
+    file("qwen", ".qwen/settings.json", "mcpServers"),
+    file("opencode", "opencode.json", "mcp"),
+    file("opencode", "opencode.jsonc", "mcp"),
+    file("kilo", "kilo.json", "mcp"),
+    file("droid", ".factory/mcp.json", "mcpServers"),
+    file("crush", "crush.json", "mcp"),
+    file("kiro", ".kiro/settings/mcp.json", "mcpServers"),
+    file("roo", ".roo/mcp.json", "mcpServers"),
+    file("junie", ".junie/mcp/mcp.json", "mcpServers"),
+    file("zed", ".zed/settings.json", "context_servers"),
+];
+
+/// A server, and the line that it begins on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundServer {
+    /// The server.
+    pub server: Server,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+/// Reads the servers of a client's file, in order. A server that is not understood is passed over; the
+/// error says why the whole file is.
+pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
+    let text = text.trim_start_matches('\u{feff}');
+    if file.path.ends_with(".toml") {
+        return find_toml(file, text);
+    }
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+    let parsed = parsed.map_err(|error| format!("it is not JSON: {error}"))?;
+    let Some(Value::Object(top)) = parsed.value else {
+        return Err("it is not a JSON object".to_owned());
+    };
+    let Some(Value::Object(servers)) = value(&top, file.key) else { return Ok(Vec::new()) };
+    let found = servers.properties.iter().filter_map(|property| {
+        let name = property.name.as_str().to_owned();
+        let Value::Object(fields) = &property.value else { return None };
+        let start = property.range().start;
+        let line = text[..start].matches('\n').count() + 1;
+        Some(FoundServer { server: server(name, &Json(fields))?, line })
+    });
+    Ok(found.collect())
+}
+
+fn find_toml(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
+    let document = toml_edit::Document::parse(text.to_owned());
+    let document = document.map_err(|error| format!("it is not TOML: {}", error.message()))?;
+    let servers = document.get(file.key).and_then(|item| item.as_table_like());
+    let found =
+        servers.into_iter().flat_map(toml_edit::TableLike::iter).filter_map(|(name, item)| {
+            let line = item.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            let fields = item.as_table_like()?;
+            Some(FoundServer { server: server(name.to_owned(), &Toml(fields))?, line })
+        });
+    Ok(found.collect())
+}
+
+fn value<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o Value<'t>> {
+    object.properties.iter().find(|property| property.name.as_str() == key).map(|own| &own.value)
+}
+
+/// The fields of a server, whatever the file is written in.
+trait Fields {
+    fn text(&self, key: &str) -> Option<String>;
+    fn texts(&self, key: &str) -> Option<Vec<String>>;
+    fn pairs(&self, key: &str) -> Vec<(String, String)>;
+    fn flag(&self, key: &str) -> Option<bool>;
+}
+
+struct Json<'o, 't>(&'o Object<'t>);
+
+impl Fields for Json<'_, '_> {
+    fn text(&self, key: &str) -> Option<String> {
+        match value(self.0, key)? {
+            Value::StringLit(text) => Some(text.value.to_string()),
+            _ => None,
+        }
+    }
+
+    fn texts(&self, key: &str) -> Option<Vec<String>> {
+        let Value::Array(list) = value(self.0, key)? else { return None };
+        let text = |value: &Value<'_>| match value {
+            Value::StringLit(text) => Some(text.value.to_string()),
+            Value::NumberLit(number) => Some(number.value.to_owned()),
+            _ => None,
+        };
+        Some(list.elements.iter().filter_map(text).collect())
+    }
+
+    fn pairs(&self, key: &str) -> Vec<(String, String)> {
+        let Some(Value::Object(object)) = value(self.0, key) else { return Vec::new() };
+        let names = object.properties.iter().map(|property| property.name.as_str().to_owned());
+        names.filter_map(|name| Some((name.clone(), Json(object).text(&name)?))).collect()
+    }
+
+    fn flag(&self, key: &str) -> Option<bool> {
+        match value(self.0, key)? {
+            Value::BooleanLit(flag) => Some(flag.value),
+            _ => None,
+        }
+    }
+}
+
+struct Toml<'o>(&'o dyn toml_edit::TableLike);
+
+impl Fields for Toml<'_> {
+    fn text(&self, key: &str) -> Option<String> {
+        self.0.get(key)?.as_str().map(str::to_owned)
+    }
+
+    fn texts(&self, key: &str) -> Option<Vec<String>> {
+        let list = self.0.get(key)?.as_array()?;
+        Some(list.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect())
+    }
+
+    fn pairs(&self, key: &str) -> Vec<(String, String)> {
+        let table = self.0.get(key).and_then(|item| item.as_table_like());
+        let pairs = table.into_iter().flat_map(toml_edit::TableLike::iter);
+        pairs
+            .filter_map(|(name, item)| Some((name.to_owned(), item.as_str()?.to_owned())))
+            .collect()
+    }
+
+    fn flag(&self, key: &str) -> Option<bool> {
+        self.0.get(key)?.as_bool()
+    }
+}
+
+/// Reads a server in any client's words; `None` for one that says neither what to start nor where it is.
+fn server(name: String, fields: &dyn Fields) -> Option<Server> {
+    let disabled = fields.flag("disabled") == Some(true) || fields.flag("enabled") == Some(false);
+    let either = |left: Vec<(String, String)>, right: &str| {
+        if left.is_empty() { fields.pairs(right) } else { left }
+    };
+    let line = fields.texts("command").filter(|line| !line.is_empty());
+    let transport = if let Some(line) = line {
+        let (command, args) = (line[0].clone(), line[1..].to_vec());
+        Transport::Stdio { command, args, env: either(fields.pairs("env"), "environment") }
+    } else if let Some(command) = fields.text("command") {
+        let args = fields.texts("args").unwrap_or_default();
+        Transport::Stdio { command, args, env: either(fields.pairs("env"), "environment") }
+    } else {
+        let (http, url) = (fields.text("httpUrl"), fields.text("url"));
+        let is_sse = http.is_none() && fields.text("type").as_deref() == Some("sse");
+        let protocol = if is_sse { Protocol::Sse } else { Protocol::Http };
+        let headers = either(fields.pairs("headers"), "http_headers");
+        Transport::Remote { protocol, url: http.or(url)?, headers }
+    };
+    Some(Server { name, transport, disabled, custom: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(path: &str, text: &str) -> Vec<String> {
+        let file = SERVER_FILES.iter().find(|file| file.path == path).unwrap();
+        let found = find(file, text).unwrap();
+        let words = |found: FoundServer| {
+            let way = match found.server.transport {
+                Transport::Stdio { command, args, env } => format!("{command} {args:?} {env:?}"),
+                Transport::Remote { protocol, url, headers } => {
+                    format!("{protocol:?} {url} {headers:?}")
+                }
+            };
+            format!("{}:{} {way} {}", found.server.name, found.line, found.server.disabled)
+        };
+        found.into_iter().map(words).collect()
+    }
+
+    /// U08: each client has its own words.
+    #[test]
+    fn servers_are_read_from_every_clients_file() {
+        for (path, text, expected) in [
+            (
+                ".mcp.json",
+                "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"npx\", \"args\": [\"x\"], \"env\": {\"K\": \"v\"}},\n    \"b\": {\"type\": \"sse\", \"url\": \"https://b\"}\n  }\n}\n",
+                &["a:3 npx [\"x\"] [(\"K\", \"v\")] false", "b:4 Sse https://b [] false"][..],
+            ),
+            (
+                ".vscode/mcp.json",
+                "{\"servers\": {\"a\": {\"url\": \"https://a\", \"headers\": {\"H\": \"1\"}}}}",
+                &["a:1 Http https://a [(\"H\", \"1\")] false"],
+            ),
+            (
+                ".gemini/settings.json",
+                "{\"theme\": 1, \"mcpServers\": {\"a\": {\"httpUrl\": \"https://a\"}}}",
+                &["a:1 Http https://a [] false"],
+            ),
+            (
+                "opencode.jsonc",
+                "{// mine\n\"mcp\": {\"a\": {\"type\": \"local\", \"command\": [\"npx\", \"x\"], \"enabled\": false}}}",
+                &["a:2 npx [\"x\"] [] true"],
+            ),
+            (
+                ".codex/config.toml",
+                "model = \"x\"\n[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"x\"]\n",
+                &["a:2 npx [\"x\"] [] false"],
+            ),
+            (".cursor/mcp.json", "{\"mcpServers\": {\"a\": 1, \"b\": {}}}", &[]),
+            (".cursor/mcp.json", "{}", &[]),
+        ] {
+            assert_eq!(names(path, text), expected, "{path}");
+        }
+        assert!(find(&SERVER_FILES[0], "not JSON").is_err());
+        assert!(find(&SERVER_FILES[0], "[]").is_err());
+        assert!(find(&SERVER_FILES[1], "x = ").is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! Which files of a large repository could be guidance, by their names alone.
+//!
+//! A repository with more files than we take is mostly something else. What items are made of, what
+//! clients read and what tasks are found in is told by names; everything in an item's directory belongs
+//! to it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Files that make their directory an item.
+const ENTRYPOINTS: [&str; 3] = ["RULE.md", "SKILL.md", "AGENT.md"];
+
+/// Files that are guidance wherever they lie.
+const NAMES: [&str; 9] = [
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "AGENTS.yaml",
+    "AGENTS.yml",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "QWEN.md",
+    "brief.toml",
+    "brief.lock",
+];
+
+/// How names of guidance end.
+const ENDINGS: [&str; 6] =
+    [".bundle.md", ".bundle.yaml", ".mdc", ".instructions.md", ".agent.md", ".prompt.md"];
+
+/// Keeps what could be guidance.
+pub(crate) fn keep<T>(files: &mut Vec<T>, path: impl Fn(&T) -> &PathBuf) {
+    let is_entrypoint = |path: &Path| {
+        path.file_name()
+            .is_some_and(|name| ENTRYPOINTS.iter().any(|entrypoint| name == *entrypoint))
+    };
+    let above = |file: &T| path(file).parent().map(Path::to_owned);
+    let items: BTreeSet<PathBuf> = files
+        .iter()
+        .filter(|file| is_entrypoint(path(file)))
+        .filter_map(above)
+        // All of it would be a file of an item at the top.
+        .filter(|directory| !directory.as_os_str().is_empty())
+        .collect();
+    files.retain(|file| {
+        let path = path(file);
+        let in_item = path.ancestors().skip(1).any(|directory| items.contains(directory));
+        in_item || is_guidance(path)
+    });
+}
+
+fn is_guidance(path: &Path) -> bool {
+    let mut names = path.iter().map(|name| name.to_string_lossy());
+    // Clients have directories like `.claude`, tasks and hosted context, too.
+    if names.any(|name| name.starts_with('.')) {
+        return true;
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    NAMES.iter().any(|known| name == *known) || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guidance_is_told_by_names() {
+        let paths = [
+            "src/main.rs",
+            "skills/pdf/SKILL.md",
+            "skills/pdf/scripts/read.py",
+            "deep/rules/money/RULE.md",
+            "deep/rules/other.md",
+            ".claude/rules/a.md",
+            "pkg/.cursor/rules/b.mdc",
+            "pkg/AGENTS.md",
+            "base.bundle.md",
+            "SKILL.md",
+            "docs/guide.md",
+        ];
+        let mut files: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+        keep(&mut files, |path| path);
+        let kept: Vec<&str> = files.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(
+            kept,
+            [
+                "skills/pdf/SKILL.md",
+                "skills/pdf/scripts/read.py",
+                "deep/rules/money/RULE.md",
+                ".claude/rules/a.md",
+                "pkg/.cursor/rules/b.mdc",
+                "pkg/AGENTS.md",
+                "base.bundle.md",
+            ]
+        );
+    }
+}
