@@ -7,12 +7,20 @@
 /// the order given.
 pub fn nearest<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let mut best: Option<(usize, &str)> = None;
-    for (distance, candidate) in near(name, candidates, |_, _| false) {
+    for (distance, candidate) in near(name, candidates, is_inflected) {
         if best.is_none_or(|(nearest, _)| distance < nearest) {
             best = Some((distance, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// Returns whether two words are forms of one: `match` and `matches`, `exclude` and `excluding`.
+fn is_inflected(name: &str, other: &str) -> bool {
+    let (short, long) = if name.len() < other.len() { (name, other) } else { (other, name) };
+    let stem = short.strip_suffix('e').unwrap_or(short);
+    let ending = long.strip_prefix(short).or_else(|| long.strip_prefix(stem));
+    short.len() > 2 && ending.is_some_and(|ending| ["s", "es", "ed", "ing"].contains(&ending))
 }
 
 /// Returns the candidates that `name` may stand for, nearest first, `count` at most. What was typed
@@ -63,6 +71,9 @@ mod tests {
         assert_eq!(nearest("Match", &fields), Some("match"));
         assert_eq!(nearest("contnet", &fields), Some("content"));
         assert_eq!(nearest("wehn", &fields), Some("when"));
+        assert_eq!(nearest("matches", &fields), Some("match"));
+        assert_eq!(nearest("matching", &fields), Some("match"));
+        assert_eq!(nearest("excluding", &fields), Some("exclude"));
         assert_eq!(nearest("priority", &fields), None);
         assert_eq!(nearest("", &fields), None);
     }

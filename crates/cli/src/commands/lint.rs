@@ -6,15 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use brief_clients::compile::Clients;
+use brief_clients::profile::{Scope as ProfileScope, Section};
 use brief_engine::structured::FILE_NAMES;
 use brief_engine::{
     Catalog, Dialects, Root, Scope, Target, TargetKind, agents, hosted, native, portable, tasks,
 };
+use brief_registry::manifest::Manifest;
 use brief_syntax::diagnostic::{Applicability, apply_safe_fixes};
 use brief_syntax::render::{Envelope, sarif};
 use brief_syntax::source::{Encoding, Source};
+use brief_syntax::system::ReadError;
 use brief_syntax::walk::Ignored;
-use brief_syntax::{Diagnostic, Severity};
+use brief_syntax::{Diagnostic, Severity, Span};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -192,6 +196,14 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
         brief_syntax::diagnostic::sort(&mut diagnostics);
         files += items.files;
     }
+    let is_configuration =
+        place.file.as_ref().is_some_and(|name| name == portable::config::FILE_NAME);
+    if !is_part && (place.file.is_none() || is_configuration) {
+        let found = configuration(session, root);
+        files += usize::from(!found.is_empty());
+        diagnostics.extend(found);
+        brief_syntax::diagnostic::sort(&mut diagnostics);
+    }
     if !args.pedantic {
         diagnostics.retain(|diagnostic| !PEDANTIC.contains(&diagnostic.code));
     }
@@ -199,6 +211,7 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
         let path = root.path().join(place.directory.slashed()).join(name);
         diagnostics.retain(|diagnostic| diagnostic.path() == path);
         let is_known = owner.is_some()
+            || is_configuration
             || FILE_NAMES.iter().any(|known| name == known)
             || tasks::is_rule_file(name)
             || name.to_str().is_some_and(native::is_client_file)
@@ -211,6 +224,30 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
         diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&directory));
     }
     Check { diagnostics, files }
+}
+
+/// Returns what is wrong with the project's `brief.toml`, if there is one.
+fn configuration(session: &Session, root: &Root) -> Vec<Diagnostic> {
+    let path = root.path().join(portable::config::FILE_NAME);
+    let bytes = match session.system().read(&path, brief_syntax::limits::FILE_BYTES) {
+        Ok(bytes) => bytes,
+        Err(ReadError::Missing) => return Vec::new(),
+        Err(error) => {
+            let source = Arc::new(Source::unread(path));
+            let message = format!("the file cannot be read: {error}");
+            let code = "project/unreadable-configuration";
+            return vec![Diagnostic::error(code, &source, Span::default(), message)];
+        }
+    };
+    let source = Arc::new(Source::from_bytes(path, bytes));
+    let mut found = Manifest::read(&source).err().unwrap_or_default();
+    for section in [Section::Install, Section::Build] {
+        let clients = Clients::read(Some(&source), section, ProfileScope::Project);
+        found.extend(clients.err().unwrap_or_default());
+    }
+    brief_syntax::diagnostic::sort(&mut found);
+    found.dedup();
+    found
 }
 
 /// Checks the portable items in a part of a project. They refer to each other, so the registry is read

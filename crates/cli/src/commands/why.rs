@@ -126,7 +126,15 @@ fn candidates<'r>(resolution: &'r Resolution<'r>) -> Vec<Candidate<'r>> {
         setting: applied.item.trigger.map(|trigger| (applied.item.scope, trigger)),
         path: applied.item.path,
         line: applied.item.line,
-        content: applied.item.content,
+        // What an agent sees of a skill until it asks for it.
+        content: match applied.item.state {
+            State::Offered
+                if applied.item.kind == "skill" && !applied.item.description.is_empty() =>
+            {
+                applied.item.description
+            }
+            _ => applied.item.content,
+        },
         reason: &applied.reason,
     });
     let decisions = resolution.decisions.iter().map(|bound| Candidate {

@@ -27,6 +27,9 @@ decisions:
 #[test]
 fn a_clean_project_has_no_findings() {
     let shop = shop().with_file("src/templates/a.html", "");
+    // A directory alone covers no file, which is worth a note.
+    let entries = shop.read("src/AGENTS.yml");
+    shop.write("src/AGENTS.yml", entries.replace("\"templates/\"", "\"templates/**\""));
     insta::assert_snapshot!(shop.run(&["lint"]), @"
     ------- stderr -------
     no problems in 2 files

@@ -67,6 +67,7 @@ mod install_update;
 mod install_variants;
 mod json;
 mod lint;
+mod lint_advice;
 mod mcp_servers;
 mod moments;
 mod native;

@@ -155,7 +155,11 @@ fn a_client_of_ones_own_is_known() {
         .with_file("content/rules/a/RULE.md", rule("a", "audience: [cursor]\n", "## A\n"))
         .with_file("content/rules/a/RULE.cursor.md", "## A\n");
     assert_eq!(project.run(&["lint"]).code, Some(1));
-    let project = project.with_file("brief.toml", "[clients.cursor]\nname = \"Cursor\"\n");
+    let project = project.with_file(
+        "brief.toml",
+        "[clients.cursor.skill]\npath = \".cursor/skills/{name}/SKILL.md\"\n\
+         fields = [{ key = \"name\", from = \"name\" }]\n",
+    );
     for place in [".", "content", "content/rules/a/RULE.md"] {
         let output = project.run(&["lint", place]);
         assert_eq!(output.code, Some(0), "{place}\n{output}");

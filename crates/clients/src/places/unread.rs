@@ -265,7 +265,10 @@ fn is_aside(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let stem = name.split('.').next().unwrap_or(name);
     let names = ["readme", "license", "licence", "changelog", "contributing", "notice"];
-    is_hidden(file) || names.iter().any(|own| stem.eq_ignore_ascii_case(own))
+    // A nested `AGENTS.md` or `CLAUDE.md` is read wherever it lies.
+    is_hidden(file)
+        || brief_dialects::native::is_beginning(name)
+        || names.iter().any(|own| stem.eq_ignore_ascii_case(own))
 }
 
 fn is_hidden(file: &str) -> bool {
@@ -278,6 +281,14 @@ mod tests {
 
     fn found(paths: &[&str]) -> Vec<String> {
         unread(paths.iter().copied()).into_iter().map(|one| one.path).collect()
+    }
+
+    /// U07: `tree` lists what clients read in any directory, and this is no complaint about it.
+    #[test]
+    fn guidance_of_the_directory_itself_is_read() {
+        for path in [".agents/skills/AGENTS.md", ".claude/skills/CLAUDE.md"] {
+            assert_eq!(found(&[path]), [""; 0], "{path}");
+        }
     }
 
     #[test]

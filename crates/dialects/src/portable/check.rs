@@ -23,11 +23,13 @@ const REPORTED_PER_ITEM: usize = 1_000;
 /// Checks a registry; what is wrong is added to its items and bundles.
 pub fn check(registry: &mut Registry, clients: &[&str]) {
     let mut seen: BTreeMap<ItemId, (String, bool)> = BTreeMap::new();
+    let has_own = registry.items.iter().any(|item| !is_foreign(item));
     for item in &mut registry.items {
         let mut found = std::mem::take(&mut item.diagnostics);
         if is_foreign(item) {
             found.extend(foreign(item));
-            found.extend(place(item));
+            // A collection of such skills is laid out as its authors like it.
+            found.extend(place(item).into_iter().filter(|_| has_own));
         } else {
             parse::check_item(&item.id, &item.document, clients, &mut found);
             found.extend(place(item));

@@ -1,9 +1,11 @@
 //! What only shows against the whole project.
 
+use brief_syntax::glob::Glob;
 use brief_syntax::{Diagnostic, Span};
 
 use crate::ProjectFiles;
 use crate::answer::Name;
+use crate::repair::Paths;
 
 use super::model::ContextFile;
 use super::pattern::Pattern;
@@ -25,20 +27,54 @@ pub(super) fn dead_patterns(file: &ContextFile, project: &ProjectFiles) -> Vec<D
         for (pattern, &span) in patterns.iter().zip(spans) {
             // What can never match is reported without looking at the project.
             if pattern.can_match() && !below.has_match(pattern) {
-                diagnostics.push(dead(file, span, name, pattern));
+                diagnostics.push(dead(file, span, name, pattern, &below));
+            } else if patterns.iter().all(Pattern::is_directory) {
+                diagnostics.extend(directory_alone(file, span, name, pattern));
             }
         }
     }
     diagnostics
 }
 
-fn dead(file: &ContextFile, span: Span, name: Name<'_>, pattern: &Pattern) -> Diagnostic {
+/// `src/api/` is for questions about the directory itself, and people write it for all that is in it.
+fn directory_alone(
+    file: &ContextFile,
+    span: Span,
+    name: Name<'_>,
+    pattern: &Pattern,
+) -> Option<Diagnostic> {
+    let written = pattern.as_str();
+    let directory = written.trim_end_matches('/');
+    if !pattern.can_match() || directory.is_empty() || directory == "." || directory.ends_with("**")
+    {
+        return None;
+    }
+    let problem = format!("{name}: \"{written}\" is about the directory alone and covers no file");
+    let help = format!("`{directory}/**` covers every file below it");
+    Some(
+        Diagnostic::note("structured/directory-alone", &file.source, span, problem).with_help(help),
+    )
+}
+
+fn dead(
+    file: &ContextFile,
+    span: Span,
+    name: Name<'_>,
+    pattern: &Pattern,
+    below: &Below<'_>,
+) -> Diagnostic {
     let what = if pattern.is_directory() { "directory" } else { "file" };
     let place = if file.directory.is_empty() { "the project" } else { &file.directory };
     let problem = format!("{name}: \"{}\" matches no {what} in {place}", pattern.as_str());
-    Diagnostic::warning("structured/dead-glob", &file.source, span, problem).with_help(
-        "patterns are relative to the directory of this file; ignored files do not count",
-    )
+    let matches =
+        |pattern: &str, file: &str| Glob::new(pattern).is_ok_and(|glob| glob.matches(file));
+    let paths = Paths { files: &below.files, directories: &below.directories, matches: &matches };
+    let help = match paths.repair(pattern.as_str()) {
+        Some(repair) => repair.help("write it as `exclude: [\"{}\"]`"),
+        None => "patterns are relative to the directory of this file; ignored files do not count"
+            .to_owned(),
+    };
+    Diagnostic::warning("structured/dead-glob", &file.source, span, problem).with_help(help)
 }
 
 /// The part of a project below one directory.

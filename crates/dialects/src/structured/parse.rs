@@ -323,7 +323,9 @@ impl Reading<'_> {
         let span = key.span();
         let diagnostic =
             Diagnostic::warning("structured/unknown-field", &self.file.source, span, problem);
-        self.diagnostics.push(match nearest(field, known) {
+        let meant =
+            nearest(field, known).or_else(|| synonym(field).filter(|word| known.contains(word)));
+        self.diagnostics.push(match meant {
             Some(meant) => {
                 let fix =
                     Fix::suggested(format!("write `{meant}`"), vec![Edit::replace(span, meant)]);
@@ -361,5 +363,19 @@ impl Reading<'_> {
         let text = self.file.source.slice(span);
         let length = text.find(['\n', '\r']).unwrap_or(text.len());
         Span::new(span.start, span.start + length)
+    }
+}
+
+/// Returns the field that another format calls by this name.
+fn synonym(field: &str) -> Option<&'static str> {
+    match field.to_ascii_lowercase().as_str() {
+        "glob" | "globs" | "path" | "paths" | "pattern" | "patterns" | "file" | "files"
+        | "include" | "includes" | "applyto" => Some("match"),
+        "ignore" | "not" | "except" => Some("exclude"),
+        "text" | "body" | "message" | "instruction" | "instructions" | "rule" => Some("content"),
+        "action" | "actions" | "event" => Some("on"),
+        "timing" => Some("when"),
+        "reason" | "why" | "because" => Some("rationale"),
+        _ => None,
     }
 }

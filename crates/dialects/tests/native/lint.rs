@@ -158,6 +158,8 @@ fn rules_where_no_client_looks_are_found() {
     let two = [(".cursor/rules/a.md", "A.\n"), (".cursor/rules/b.md", "B.\n")];
     assert_eq!(findings(&two), [".cursor/rules/a.md:1 native/unread-file"]);
     assert_eq!(findings(&[(".cursor/rules/README.md", "About.\n")]), NONE);
+    let unnamed = ".github/instructions/style.md";
+    assert_eq!(findings(&[(unnamed, "Text.\n")]), [format!("{unnamed}:1 native/unread-file")]);
 }
 
 /// A rule that has lost its directory is found; one for a kind of file that is still to come is not.

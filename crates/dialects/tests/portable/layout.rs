@@ -108,7 +108,7 @@ fn an_entrypoint_in_a_directory_of_another_kind_is_an_error() {
     }
     let foreign = "---\nname: a\ndescription: d\n---\n";
     assert_eq!(
-        findings_of(&[("rules/a/SKILL.md", foreign)]),
+        findings_of(&[("rules/a/SKILL.md", foreign), ("rules/b/RULE.md", &good("b"))]),
         ["rules/a/SKILL.md:1 foreign-skill", "rules/a/SKILL.md:1 kind-mismatch"]
     );
 }

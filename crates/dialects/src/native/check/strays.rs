@@ -37,6 +37,8 @@ pub(crate) struct Strays {
     found: Vec<(Form, Arc<Source>)>,
     /// Links to nothing that are called like a client's file.
     dangling: Vec<PathBuf>,
+    /// Files beside Copilot's instructions that are not called like them.
+    unnamed: Vec<PathBuf>,
     /// The `.mdc` files, and whether each lies in `.cursor`, but not where Cursor looks.
     rules: Vec<(Arc<Source>, bool)>,
 }
@@ -57,9 +59,17 @@ impl Strays {
             }
         }
         for entry in entries.iter().filter(|entry| entry.kind == FileKind::File) {
-            let Some(name) = entry.name.to_str().filter(|name| is_client_file(name)) else {
+            let Some(name) = entry.name.to_str() else { continue };
+            if is_at(visit.slashed(), ".github/instructions")
+                && Path::new(name).extension().is_some_and(|ending| ending == "md")
+                && !name.ends_with(".instructions.md")
+                && !super::is_document(name)
+            {
+                self.unnamed.push(visit.path_of(name));
+            }
+            if !is_client_file(name) {
                 continue;
-            };
+            }
             let ending = ENDINGS.iter().find(|(ending, ..)| name.ends_with(ending));
             let Some((_, form, home)) = ending else { continue };
             if is_at(visit.slashed(), home) || self.found.len() == limits::NATIVE_FILES {
@@ -111,6 +121,15 @@ impl Strays {
             found.extend(super::hidden_character(source));
         }
         self.keep_expected_scopes(&mut found);
+        for path in &self.unnamed {
+            let message =
+                "no client reads this file: Copilot reads only `.instructions.md` files here";
+            let source = Arc::new(Source::unread(path));
+            found.push(
+                Diagnostic::warning("native/unread-file", &source, Span::at(0), message)
+                    .with_help("let its name end in `.instructions.md`, or move it"),
+            );
+        }
         for path in &self.dangling {
             let message = "this is a link that leads nowhere";
             let source = Arc::new(Source::unread(path));

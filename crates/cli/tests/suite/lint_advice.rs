@@ -1,0 +1,61 @@
+//! `brief lint`: advice that works, and files that nobody looked at before.
+
+use crate::project;
+
+/// U62: each dead pattern has its one obvious repair as help.
+#[test]
+fn a_dead_pattern_has_its_repair() {
+    for (pattern, help) in [
+        ("src/api", "did you mean `src/api/**`?"),
+        ("src/**.py", "did you mean `src/**/*.py`?"),
+        ("SRC/**", "did you mean `src/**`?"),
+        ("!src/api/x.py", "write it as `exclude: [\"src/api/x.py\"]`"),
+        ("src/api/*.py, docs/*.md", "write one pattern each: \"src/api/*.py\", \"docs/*.md\""),
+        ("src\\\\api\\\\*.py", "did you mean `src/api/*.py`?"),
+    ] {
+        let text = format!("context:\n  - content: x\n    match: [\"{pattern}\"]\n");
+        let project = project().with_file("AGENTS.yaml", text).with_file("src/api/x.py", "");
+        let output = project.with_file("docs/a.md", "").run(&["lint"]);
+        assert!(output.stdout.contains("structured/dead-glob"), "{pattern}: {output}");
+        assert!(output.stdout.contains(help), "{pattern}: {output}");
+    }
+    let text = "context:\n  - content: x\n    match: [\"src/api/\"]\n";
+    let project = project().with_file("AGENTS.yaml", text).with_file("src/api/x.py", "");
+    let output = project.run(&["lint"]);
+    assert!(output.stdout.contains("structured/directory-alone"), "{output}");
+    assert!(output.stdout.contains("`src/api/**` covers every file below it"), "{output}");
+}
+
+/// U61: a field that is almost one of ours has a suggestion, and --strict fails.
+#[test]
+fn a_field_that_is_almost_right_has_a_suggestion() {
+    for (field, meant) in [("matches", "match"), ("globs", "match"), ("excludes", "exclude")] {
+        let text = format!("context:\n  - content: x\n    {field}: [\"**\"]\n");
+        let project = project().with_file("AGENTS.yaml", text);
+        let output = project.run(&["lint", "--strict"]);
+        assert_eq!(output.code, Some(1), "{field}: {output}");
+        assert!(output.stdout.contains(&format!("did you mean `{meant}`?")), "{field}: {output}");
+    }
+}
+
+/// U43: a broken `brief.toml` is a problem of the project.
+#[test]
+fn a_broken_configuration_is_found() {
+    let project = project().with_file("brief.toml", "[sources\n");
+    for args in [&["lint"][..], &["lint", "brief.toml"]] {
+        let output = project.run(args);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stdout.contains("brief.toml:1"), "{output}");
+        assert!(output.stderr.contains("1 error in 1 file"), "{output}");
+    }
+}
+
+/// U33: a rule of Cursor that is named by hand is checked, wherever it lies.
+#[test]
+fn a_client_file_elsewhere_can_be_named() {
+    let rule = "---\nglobs: \"**/*.ts\"\n---\nText.\n";
+    let project = project().with_file("rules/x.mdc", rule);
+    let output = project.run(&["lint", "rules/x.mdc"]);
+    assert!(output.stdout.contains("native/cursor-globs"), "{output}");
+    assert!(!output.stderr.contains("no guidance files found"), "{output}");
+}
