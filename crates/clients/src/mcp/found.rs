@@ -7,7 +7,7 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::{Protocol, Server, Transport};
+use super::{Format, Protocol, Server, Transport};
 
 /// A file of a project in which a client looks for servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +18,22 @@ pub struct ServerFile {
     pub path: &'static str,
     /// The key that holds the servers.
     key: &'static str,
+    format: Format,
 }
 
 const fn file(client: &'static str, path: &'static str, key: &'static str) -> ServerFile {
-    ServerFile { client, path, key }
+    ServerFile { client, path, key, format: Format::Json }
 }
 
 /// The files, by client. Seen or documented on 2026-11-16.
 pub const SERVER_FILES: [ServerFile; 16] = [
     file("claude", ".mcp.json", "mcpServers"),
-    file("codex", ".codex/config.toml", "mcp_servers"),
+    ServerFile {
+        client: "codex",
+        path: ".codex/config.toml",
+        key: "mcp_servers",
+        format: Format::Toml,
+    },
     file("copilot", ".github/mcp.json", "mcpServers"),
     file("vscode", ".vscode/mcp.json", "servers"),
     file("cursor", ".cursor/mcp.json", "mcpServers"),
@@ -57,7 +63,7 @@ pub struct FoundServer {
 /// error says why the whole file is.
 pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
     let text = text.trim_start_matches('\u{feff}');
-    if file.path.ends_with(".toml") {
+    if file.format == Format::Toml {
         return find_toml(file, text);
     }
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
