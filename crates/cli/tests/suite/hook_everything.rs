@@ -204,9 +204,8 @@ fn what_is_too_long_is_named_once() {
 /// specific first".
 #[test]
 fn a_conversation_has_a_budget() {
-    let entries: String = (0..3_000)
-        .map(|number| format!("- content: Entry number {number} of very many.\n"))
-        .collect();
+    let entry = |number| format!("- content: Entry number {number} of very many.\n");
+    let entries = (0..3_000).map(entry).collect::<Vec<_>>().concat();
     let project = project()
         .with_file("AGENTS.yaml", format!("context:\n{entries}"))
         .with_file("src/AGENTS.yaml", "context:\n- content: MOST-SPECIFIC\n")
