@@ -16,7 +16,7 @@ fn a_whole_registry_is_added() {
         output.stderr.contains("  + rule/money\n  + skill/review\n  + agent/judge\n"),
         "{output}"
     );
-    assert_eq!(summary(&output), "3 items: 9 created, 0 updated, 0 unchanged, 0 removed, 0 kept");
+    assert_eq!(summary(&output), "3 items: 8 created, 0 updated, 0 unchanged, 0 removed, 0 kept");
     assert_eq!(
         names(&project),
         [
@@ -26,7 +26,6 @@ fn a_whole_registry_is_added() {
             ".claude/skills/review/SKILL.md",
             ".claude/skills/review/references/list.md",
             ".github/agents/judge.agent.md",
-            ".github/instructions/money.instructions.md",
             ".opencode/agents/judge.md",
             "brief.lock",
             "brief.toml",
@@ -53,7 +52,7 @@ fn adding_twice_changes_nothing() {
     let before = files(&project.path());
     remote.commit(&[("rules/money/RULE.md", &item("money", "Another text."))]);
     let output = run(&project, &["add", "acme/guidance"]);
-    assert_eq!(summary(&output), "3 items: 0 created, 0 updated, 9 unchanged, 0 removed, 0 kept");
+    assert_eq!(summary(&output), "3 items: 0 created, 0 updated, 8 unchanged, 0 removed, 0 kept");
     assert_eq!(files(&project.path()), before);
 }
 
@@ -289,7 +288,7 @@ fn the_project_is_found_from_below() {
     let project = consumer().with_dir("src/deep").with_dir("app/src");
     guidance(&project);
     let output = project.run_in("src/deep", &["add", "acme/guidance", "money"], "");
-    assert!(summary(&output).starts_with("1 item in $PROJECT: 4 created"), "{output}");
+    assert!(summary(&output).starts_with("1 item in $PROJECT: 3 created"), "{output}");
     assert!(project.path().join("brief.toml").is_file());
     project.write("app/brief.toml", "");
     let output = project.run_in("app/src", &["add", "acme/guidance", "judge"], "");
@@ -313,7 +312,7 @@ fn a_dry_run_writes_nothing() {
     assert!(output.stdout.contains("brief.toml: missing\nbrief.lock: missing\n"), "{output}");
     assert_eq!(
         summary(&output),
-        "1 item: 4 to create, 0 to update, 0 unchanged, 0 to remove, 0 kept"
+        "1 item: 3 to create, 0 to update, 0 unchanged, 0 to remove, 0 kept"
     );
     assert_eq!(names(&project), [""; 0]);
     assert!(!project.path().join(".brief").exists());

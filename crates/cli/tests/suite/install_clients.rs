@@ -140,7 +140,7 @@ fn an_older_installation_is_kept() {
     project.write("brief.toml", format!("[install]\nlayout = \"shared\"\n\n{older}"));
     let output = run(&project, &["sync"]);
     assert!(summary(&output).contains("0 created, 0 updated"), "{output}");
-    assert!(summary(&output).contains("4 removed, 0 kept"), "{output}");
+    assert!(summary(&output).contains("5 removed, 0 kept"), "{output}");
     assert!(project.path().join(".claude/skills/review/SKILL.md").is_file());
 }
 

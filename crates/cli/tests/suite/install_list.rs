@@ -21,8 +21,7 @@ fn what_is_installed_is_listed() {
         tree,
         format!(
             "guidance (acme/guidance@v1.0.0 {commit})\n  bundle/base 1.2.0\n  rule/money 1.0.0 (base)\n    \
-             .agents/rules/money/RULE.md\n    .claude/rules/money.md\n    \
-             .github/instructions/money.instructions.md\n  skill/review\n    \
+             .agents/rules/money/RULE.md\n    .claude/rules/money.md\n  skill/review\n    \
              .claude/skills/review/SKILL.md\n    .claude/skills/review/references/list.md\n\
              opencode.json: instructions[.agents/rules/**/RULE.md]\n"
         )

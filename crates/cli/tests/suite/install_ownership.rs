@@ -103,7 +103,7 @@ fn a_changed_output_is_kept_unless_forced() {
         "{output}"
     );
     assert!(output.stdout.contains("`brief sync --force FILE` replaces the file"), "{output}");
-    assert_eq!(summary(&output), "2 items: 0 created, 2 updated, 2 unchanged, 0 removed, 2 kept");
+    assert_eq!(summary(&output), "2 items: 0 created, 1 updated, 2 unchanged, 0 removed, 2 kept");
     assert!(project.read(".agents/rules/money/RULE.md").contains("Newer."));
     let check = project.run(&["sync", "--check"]);
     assert_eq!(check.code, Some(1), "{check}");

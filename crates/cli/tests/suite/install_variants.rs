@@ -90,6 +90,36 @@ fn a_prompt_without_an_agent_has_each_installed_rule_once() {
     assert!(!output.stdout.contains("Supporting text"), "{output}");
 }
 
+/// K33: Copilot reads Claude Code's rules, too, so one that says the same to both is there once; `-a copilot`
+/// gets that copy, and none of a rule for Claude alone (U20, U21).
+#[test]
+fn a_rule_that_two_clients_share_is_written_once() {
+    let project = project();
+    let registry = project.outside().join("registry");
+    let only = item("only-claude", "## Only\n\nOnly claude.");
+    let only = only.replace("schema: 1\n", "schema: 1\naudience: [claude]\n");
+    let own = item("own", "## Own\n\nOwn.")
+        .replace("schema: 1\n", "schema: 1\ncopilot: {excludeAgent: x}\n");
+    write_all(
+        &registry,
+        &[
+            ("rules/same/RULE.md", &item("same", "## Same\n\nThe same.")),
+            ("rules/own/RULE.md", &own),
+            ("rules/only-claude/RULE.md", &only),
+        ],
+    );
+    let registry = registry.to_str().unwrap();
+    let output = project.run(&["add", registry, "--client", "claude", "--client", "copilot"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(project.path().join(".claude/rules/same.md").is_file());
+    assert!(!project.path().join(".github/instructions/same.instructions.md").exists());
+    assert!(project.path().join(".github/instructions/own.instructions.md").is_file());
+    project.write(".agents/tasks/go.md", "Go.\n");
+    let output = project.run(&["task", "go", "-a", "copilot"]);
+    assert_eq!(count(&output.stdout, "The same."), 1, "{output}");
+    assert_eq!(count(&output.stdout, "Only claude."), 0, "{output}");
+}
+
 /// U20: `context` for a client has neither the words for others nor what the client has loaded.
 #[test]
 fn context_for_a_client_has_no_words_for_others() {

@@ -49,8 +49,8 @@ pub fn compile_for(
         let one = Compiler { item, profile, options, clients };
         outputs.extend(one.run(&mut bodies, &mut compiled.diagnostics));
     }
-    // Only skills: not everything that goes by a client's name reads other clients' rules and agents.
-    if options.sharing == Sharing::Shared && item.kind() == Kind::Skill {
+    // Agents have fields that matter, and other names for tools.
+    if options.sharing == Sharing::Shared && item.kind() != Kind::Agent {
         share(&mut outputs);
     }
     for Output { path, files, text, .. } in outputs {

@@ -299,6 +299,12 @@ impl Run<'_> {
             return Ok(old.lock.clone());
         }
         if self.request.locking == Locking::Frozen {
+            // Who shares a copy changes no file, and an older lock does not say it.
+            for (id, item) in &mut lock.items {
+                if let Some(known) = old.lock.items.get(id) {
+                    item.clients.clone_from(&known.clients);
+                }
+            }
             frozen::refuse_difference(&old.lock, &lock)?;
         }
         Ok(lock)
