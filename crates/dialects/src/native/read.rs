@@ -157,7 +157,16 @@ impl<'s> Ground<'s> {
     ) -> Option<&'p Opened> {
         let known = parents.iter().position(|(known, _)| *known == above);
         let index = known.unwrap_or_else(|| {
-            let opened = self.open_along(level, above);
+            let opened = match above.rsplit_once('/') {
+                Some((outer, name)) => {
+                    let outer = self.parent(level, outer, parents);
+                    outer.and_then(|outer| self.open(outer.here(), OsStr::new(name)))
+                }
+                None => {
+                    let here = Here { handle: level.handle, path: level.path, real: level.path };
+                    self.open(here, OsStr::new(above))
+                }
+            };
             parents.push((above, opened));
             parents.len() - 1
         });
@@ -208,18 +217,6 @@ impl<'s> Ground<'s> {
             Ok(bytes) => self.add(file, (bytes, None), place, folder),
             Err(_) => self.plugin_tree(path, place, folder),
         }
-    }
-
-    fn open_along(&mut self, level: Level<'_>, way: &str) -> Option<Opened> {
-        let mut opened: Option<Opened> = None;
-        for name in way.split('/') {
-            let here = match &opened {
-                Some(Opened { handle, path, real }) => Here { handle: handle.as_ref(), path, real },
-                None => Here { handle: level.handle, path: level.path, real: level.path },
-            };
-            opened = Some(self.open(here, OsStr::new(name))?);
-        }
-        opened
     }
 
     fn place(
