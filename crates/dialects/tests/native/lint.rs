@@ -12,8 +12,12 @@ use brief_syntax::{Diagnostic, Severity};
 use crate::support::project;
 
 fn lint(system: &MemorySystem) -> Vec<Diagnostic> {
+    lint_at(system, "/p")
+}
+
+fn lint_at(system: &MemorySystem, root: &str) -> Vec<Diagnostic> {
     let mut reader = Native.whole_reader().expect("it reads whole projects");
-    let root = Root::open(system, Path::new("/p")).expect("it is there");
+    let root = Root::open(system, Path::new(root)).expect("it is there");
     let top = Target::from_slashed("", TargetKind::Directory);
     let mut files = ProjectFiles::default();
     walk::whole(system, &root, &top, Ignored::Skip, &mut |visit| {
@@ -209,4 +213,15 @@ fn copies_are_reported_once() {
     let found =
         findings(&[(".agents/skills/s/SKILL.md", skill), (".cursor/skills/s/SKILL.md", skill)]);
     assert_eq!(found.len(), 1, "{found:?}");
+}
+
+/// U22: an organisation's agents lie in `agents` of the repository `.github-private`.
+#[test]
+fn agents_of_an_organisation_are_checked_as_copilots() {
+    let at = |root: &str| {
+        let system = MemorySystem::new(root).with_file("agents/a.md", "You are.\n");
+        lint_at(&system, root).iter().map(|found| found.code).collect::<Vec<_>>()
+    };
+    assert_eq!(at("/.github-private"), ["native/agent-field-missing"]);
+    assert_eq!(at("/other"), NONE);
 }

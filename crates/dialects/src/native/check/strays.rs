@@ -67,10 +67,10 @@ impl Strays {
             {
                 self.unnamed.push(visit.path_of(name));
             }
-            if !is_client_file(name) {
-                continue;
-            }
+            let of_organisation = is_organisation_agent(visit, name);
             let ending = ENDINGS.iter().find(|(ending, ..)| name.ends_with(ending));
+            let ending = ending.filter(|_| is_client_file(name));
+            let ending = ending.or(ENDINGS.last().filter(|_| of_organisation));
             let Some((_, form, home)) = ending else { continue };
             if is_at(visit.slashed(), home) || self.found.len() == limits::NATIVE_FILES {
                 continue;
@@ -161,6 +161,15 @@ impl Strays {
         }
         found
     }
+}
+
+/// Returns whether a file is an agent that Copilot gives to a whole organisation: `agents/*.md` in the
+/// repository `.github-private`.
+fn is_organisation_agent(visit: &Visit<'_>, name: &str) -> bool {
+    visit.slashed() == "agents"
+        && visit.root().file_name().is_some_and(|root| root == ".github-private")
+        && Path::new(name).extension().is_some_and(|ending| ending == "md")
+        && !super::is_document(name)
 }
 
 /// Returns whether a directory is `home` of some directory of the project, or lies in it.
