@@ -54,6 +54,12 @@ fn command_line() -> String {
 
 fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
     let name = format!("{parent}{}", command.get_name());
+    // What every command takes stands at the top.
+    for name in ["color", "quiet", "verbose", "no_pager"] {
+        if !parent.is_empty() && command.get_arguments().any(|found| found.get_id() == name) {
+            command = command.mut_arg(name, |found| found.hide(true));
+        }
+    }
     let help = command.render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());

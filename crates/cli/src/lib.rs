@@ -10,10 +10,15 @@ mod compat;
 mod complete;
 mod error;
 mod explain;
+mod fate;
+mod help;
 mod installation;
 pub mod lines;
 mod names;
+mod paging;
+mod pieces;
 mod session;
+mod showing;
 mod ui;
 
 use std::ffi::OsString;
@@ -22,11 +27,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_syntax::System;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use commands::Command;
 use error::{CommandError, ErrorKind};
 use session::Session;
+use showing::{ColourArg, Showing};
 pub use ui::Ui;
 
 /// Give a coding agent exactly the guidance it needs, and show why
@@ -36,6 +42,9 @@ pub struct Cli {
     /// Work as if started in DIR
     #[arg(short = 'C', value_name = "DIR", global = true)]
     directory: Option<std::path::PathBuf>,
+
+    #[command(flatten)]
+    showing: Showing,
 
     #[command(subcommand)]
     command: Command,
@@ -48,6 +57,9 @@ pub struct Cli {
 struct OftenCalled {
     #[arg(short = 'C', global = true)]
     directory: Option<std::path::PathBuf>,
+
+    #[command(flatten)]
+    showing: Showing,
 
     #[command(subcommand)]
     command: Often,
@@ -64,21 +76,22 @@ impl Cli {
     /// which has the help, the suggestions and the messages.
     fn read(args: &[OsString]) -> Result<Cli, clap::Error> {
         if args.iter().any(|arg| arg == "context" || arg == "why")
-            && let Ok(OftenCalled { directory, command }) = OftenCalled::try_parse_from(args)
+            && let Ok(OftenCalled { directory, showing, command }) =
+                OftenCalled::try_parse_from(args)
         {
             let command = match command {
                 Often::Context(args) => Command::Context(args),
                 Often::Why(args) => Command::Why(args),
             };
-            return Ok(Cli { directory, command });
+            return Ok(Cli { directory, showing, command });
         }
-        Cli::try_parse_from(args)
+        Cli::from_arg_matches(&command().try_get_matches_from(args)?)
     }
 }
 
 /// Returns the definition of the command line, for generated documentation.
 pub fn command() -> clap::Command {
-    Cli::command()
+    help::with_groups(Cli::command())
 }
 
 /// Runs the program with the given arguments, the first of which is its name.
@@ -94,12 +107,12 @@ pub fn run(
         Some("coding-context") => return compat::coding_context::run(&args[1..], ui, system),
         _ => {}
     }
-    let code = match run_brief(&args, ui, system) {
+    let code = match run_brief(&args, ui, Arc::clone(&system)) {
         Ok(code) => code,
         Err(error) => error.report(ui),
     };
     // When even standard error is gone, only the exit code is left.
-    let _ = ui.end_json(code != ExitCode::SUCCESS);
+    let _ = ui.finish(system.as_ref(), code != ExitCode::SUCCESS);
     code
 }
 
@@ -129,8 +142,18 @@ fn run_brief(
     }
     let cli = match Cli::read(args) {
         Ok(cli) => cli,
-        Err(error) => return print_usage(&error, ui),
+        Err(error) => {
+            ui.choose_colour(ColourArg::among(args));
+            return print_usage(&error, ui);
+        }
     };
+    ui.show(&cli.showing);
+    if cli.command.is_an_answer()
+        && !cli.showing.no_pager
+        && let Some(pager) = showing::pager(system.as_ref())
+    {
+        ui.page_with(pager);
+    }
     let session = Session::start(system, cli.directory.as_deref())?;
     commands::run(ui, &session, &cli.command)
 }

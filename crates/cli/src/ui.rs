@@ -3,6 +3,7 @@
 //! Standard output is data, standard error is for people. What comes from a file is escaped before
 //! a person sees it ([`brief_syntax::text`]); only JSON and help texts are printed as they are.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
@@ -10,10 +11,14 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use brief_syntax::render::{Colour, Envelope, ErrorEnvelope, Terminal};
 use brief_syntax::text::{visible, visible_line};
-use brief_syntax::{Diagnostic, Severity};
+use brief_syntax::{Diagnostic, Severity, System};
 use serde::Serialize;
 
+use crate::fate::Fate;
 use crate::names::Names;
+use crate::paging::Paged;
+use crate::pieces::Pieces;
+use crate::showing::{ColourArg, Showing};
 
 /// The terminal, or what stands in for it.
 pub struct Ui {
@@ -32,6 +37,21 @@ pub struct Ui {
     json: Option<Held>,
     /// What people call directories.
     names: Names,
+    amount: Amount,
+    /// What is wrong with files, to be told after the answer; `None` when it is told at once.
+    remarks: Option<Vec<(Severity, String)>>,
+    paged: Option<Paged>,
+}
+
+/// How much is said besides the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Amount {
+    /// Errors.
+    Quiet,
+    /// The first few remarks, and how many there are.
+    Usual,
+    /// All remarks.
+    Verbose,
 }
 
 /// What a command said to people while a program waits for its JSON: after the answer it goes to standard
@@ -54,42 +74,6 @@ enum Peer {
     Other,
 }
 
-/// What becomes of a candidate. Each has a sign of its own, so that they can be told apart without colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It is in the answer.
-    In,
-    /// The client reads it by itself.
-    Loaded,
-    /// The agent may ask for it.
-    Offered,
-    /// Only when somebody mentions it.
-    Manual,
-    /// It does not apply.
-    Out,
-}
-
-impl Fate {
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            Fate::In => "+ in",
-            Fate::Loaded => "= loaded",
-            Fate::Offered => "? offered",
-            Fate::Manual => "@ manual",
-            Fate::Out => "- out",
-        }
-    }
-
-    fn style(self) -> Style {
-        match self {
-            Fate::In => AnsiColor::Green.on_default().bold(),
-            Fate::Loaded => AnsiColor::Cyan.on_default().bold(),
-            Fate::Offered | Fate::Manual => AnsiColor::Yellow.on_default().bold(),
-            Fate::Out => Style::new().dimmed(),
-        }
-    }
-}
-
 /// Bytes of an answer that are read.
 const ANSWER: u64 = 64;
 
@@ -99,17 +83,21 @@ const WIDTH: usize = 100;
 /// Bytes of output held back; a whole answer, mostly.
 const BUFFER: usize = 32 * 1024;
 
-/// Bytes of JSON put together before they are handed on.
-const PIECES: usize = 16 * 1024;
+/// Remarks about files that are told after an answer.
+const REMARKS: usize = 5;
+
+/// The narrowest terminal that answers are laid out for.
+const NARROWEST: usize = 40;
 
 /// Diagnostics shown with their source lines; nobody reads more of them, and the rest is listed.
 const EXCERPTS: usize = 100;
 
 impl Ui {
-    /// Talks to the process's own streams. Colours appear on a terminal, unless `NO_COLOR` is set.
+    /// Talks to the process's own streams. Colours appear on a terminal, unless `NO_COLOR` is set, and
+    /// elsewhere when `CLICOLOR_FORCE` is.
     pub fn of_process() -> Ui {
-        let choice = anstream::AutoStream::choice(&io::stderr());
-        let has_colour = choice != anstream::ColorChoice::Never && io::stdout().is_terminal();
+        let has_colour =
+            anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let peer = |is_terminal| if is_terminal { Peer::Terminal } else { Peer::Other };
         Ui {
             stdin: Some(Box::new(io::stdin())),
@@ -123,6 +111,9 @@ impl Ui {
             width: WIDTH,
             json: None,
             names: Names::default(),
+            amount: Amount::Usual,
+            remarks: None,
+            paged: None,
         }
     }
 
@@ -141,7 +132,80 @@ impl Ui {
             width: WIDTH,
             json: None,
             names: Names::default(),
+            amount: Amount::Usual,
+            remarks: None,
+            paged: None,
         }
+    }
+
+    /// Shows everything from now on as the user wants it: a command that is not called by a client.
+    pub(crate) fn show(&mut self, showing: &Showing) {
+        self.choose_colour(showing.color);
+        self.remarks = Some(Vec::new());
+        self.amount = match (showing.quiet, showing.verbose) {
+            (true, _) => Amount::Quiet,
+            (false, true) => Amount::Verbose,
+            (false, false) => Amount::Usual,
+        };
+        if self.output == Peer::Terminal
+            && let Some((terminal_size::Width(width), _)) = terminal_size::terminal_size()
+        {
+            self.width = usize::from(width).max(NARROWEST);
+        }
+    }
+
+    pub(crate) fn choose_colour(&mut self, choice: ColourArg) {
+        match choice {
+            ColourArg::Auto => {}
+            ColourArg::Always => self.colour = Colour::Always,
+            ColourArg::Never => self.colour = Colour::Never,
+        }
+    }
+
+    /// Holds the answer back until its length is known: at a terminal, a long one goes to the pager.
+    pub(crate) fn page_with(&mut self, pager: OsString) {
+        if self.output == Peer::Terminal && self.paged.is_none() {
+            let (held, answer) = Paged::new(pager);
+            let screen = std::mem::replace(&mut self.stdout, Box::new(answer));
+            self.paged = Some(held.instead_of(screen));
+        }
+    }
+
+    /// Shows what was held back. To be called once, when a command has ended.
+    pub(crate) fn finish(&mut self, system: &dyn System, has_failed: bool) -> io::Result<()> {
+        self.tell_remarks()?;
+        self.remarks = None;
+        if let Some(mut paged) = self.paged.take() {
+            self.stdout = paged.show(system)?;
+            self.stdout.flush()?;
+            self.stderr.write_all(&paged.words)?;
+        }
+        self.end_json(has_failed)
+    }
+
+    /// Tells what is wrong with files, if it is held back for the end of an answer: for a command that does
+    /// not end soon.
+    pub(crate) fn tell_remarks(&mut self) -> io::Result<()> {
+        let Some(mut remarks) = self.remarks.replace(Vec::new()).filter(|all| !all.is_empty())
+        else {
+            return Ok(());
+        };
+        self.stdout.flush()?;
+        if self.amount == Amount::Quiet {
+            remarks.retain(|(severity, _)| *severity == Severity::Error);
+        }
+        // Errors first, so that none is folded away behind warnings.
+        remarks.sort_by_key(|(severity, _)| *severity != Severity::Error);
+        let shown = if self.amount == Amount::Verbose { remarks.len() } else { REMARKS };
+        // A fold of one line would save nothing.
+        let shown = if remarks.len() == shown + 1 { shown + 1 } else { shown };
+        for (_, line) in remarks.iter().take(shown) {
+            writeln!(self.people(), "{line}")?;
+        }
+        if let Some(more) = remarks.len().checked_sub(shown).filter(|&more| more > 0) {
+            writeln!(self.people(), "and {more} more like these; -v shows all")?;
+        }
+        Ok(())
     }
 
     /// Promises that standard output gets one JSON object or nothing, and standard error one object if the
@@ -156,7 +220,7 @@ impl Ui {
     }
 
     /// Keeps the promise of [`Ui::promise_json`], for a command that ended with or without success.
-    pub(crate) fn end_json(&mut self, has_failed: bool) -> io::Result<()> {
+    fn end_json(&mut self, has_failed: bool) -> io::Result<()> {
         let Some(held) = self.json.take() else { return Ok(()) };
         self.stdout.flush()?;
         if !has_failed || held.is_answered {
@@ -297,7 +361,7 @@ impl Ui {
         if let Some(held) = &mut self.json {
             held.is_answered = true;
         }
-        let mut json = Pieces { held: Vec::with_capacity(PIECES), output: &mut *self.stdout };
+        let mut json = Pieces::before(&mut *self.stdout);
         serde_json::to_writer_pretty(&mut json, value)?;
         json.write_all(b"\n")?;
         json.flush()
@@ -316,6 +380,9 @@ impl Ui {
     }
 
     pub(crate) fn warning(&mut self, message: &str) -> io::Result<()> {
+        if self.amount == Amount::Quiet {
+            return Ok(());
+        }
         self.labelled("warning", AnsiColor::Yellow, message)
     }
 
@@ -323,11 +390,17 @@ impl Ui {
         if let Some(held) = &mut self.json {
             held.hints.push(self.names.apply(message).into_owned());
         }
+        if self.amount == Amount::Quiet {
+            return Ok(());
+        }
         self.labelled("hint", AnsiColor::Cyan, message)
     }
 
     /// Says something about the work done, for people only: after what was printed before it.
     pub(crate) fn status(&mut self, message: &str) -> io::Result<()> {
+        if self.amount == Amount::Quiet {
+            return Ok(());
+        }
         self.stdout.flush()?;
         let message = self.names.apply(message).into_owned();
         writeln!(self.people(), "{}", visible_line(&message))
@@ -336,6 +409,7 @@ impl Ui {
     /// Says what is done at the moment: one line that changes on a terminal, a line each elsewhere.
     pub(crate) fn progress(&mut self, message: &str) -> io::Result<()> {
         match self.watcher {
+            _ if self.amount == Amount::Quiet => Ok(()),
             Peer::Terminal => self.detail(message),
             // A program that waits for JSON does not read how far it is.
             Peer::Other if self.json.is_some() => Ok(()),
@@ -345,7 +419,7 @@ impl Ui {
 
     /// Says how far the work is, on a terminal only.
     pub(crate) fn detail(&mut self, message: &str) -> io::Result<()> {
-        if self.watcher == Peer::Other {
+        if self.watcher == Peer::Other || self.amount == Amount::Quiet {
             return Ok(());
         }
         self.has_progress = true;
@@ -364,16 +438,24 @@ impl Ui {
     }
 
     fn labelled(&mut self, label: &str, colour: AnsiColor, message: &str) -> io::Result<()> {
+        let line = self.label(label, colour, message);
+        writeln!(self.people(), "{line}")
+    }
+
+    fn label(&self, label: &str, colour: AnsiColor, message: &str) -> String {
         let style = self.style(colour.on_default().bold());
         let message = self.names.apply(message).into_owned();
-        writeln!(self.people(), "{style}{label}{style:#}: {}", visible_line(&message))
+        format!("{style}{label}{style:#}: {}", visible_line(&message))
     }
 
     /// Where people read: standard error, or what is held back for it.
     fn people(&mut self) -> &mut dyn Write {
         match &mut self.json {
             Some(held) => &mut held.text,
-            None => &mut *self.stderr,
+            None => match &mut self.paged {
+                Some(paged) => &mut paged.words,
+                None => &mut *self.stderr,
+            },
         }
     }
 
@@ -394,9 +476,26 @@ impl Ui {
                 Severity::Warning => ("warning", AnsiColor::Yellow),
                 Severity::Note => continue,
             };
-            self.labelled(&format!("{label}[{}]", diagnostic.code), colour, &message)?;
+            let line = self.label(&format!("{label}[{}]", diagnostic.code), colour, &message);
+            match &mut self.remarks {
+                Some(remarks) => remarks.push((diagnostic.severity, line)),
+                None => writeln!(self.people(), "{line}")?,
+            }
         }
         Ok(())
+    }
+
+    /// Gives a way out of what was mentioned last, beside it.
+    pub(crate) fn advise(&mut self, message: &str) -> io::Result<()> {
+        let line = self.label("hint", AnsiColor::Cyan, message);
+        match self.remarks.as_mut().and_then(|remarks| remarks.last_mut()) {
+            Some((_, remark)) => {
+                remark.push('\n');
+                remark.push_str(&line);
+                Ok(())
+            }
+            None => self.hint(message),
+        }
     }
 
     /// Prints diagnostics to standard output: the first ones with their source lines, the rest in
@@ -436,33 +535,6 @@ impl Held {
             self.errors.push(message.to_owned());
             self.hints.extend(diagnostic.help.clone());
         }
-    }
-}
-
-/// Puts many small pieces together before they go through a `dyn Write`, which JSON's are.
-struct Pieces<'o> {
-    held: Vec<u8>,
-    output: &'o mut dyn Write,
-}
-
-impl Write for Pieces<'_> {
-    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        self.write_all(piece).map(|()| piece.len())
-    }
-
-    #[inline]
-    fn write_all(&mut self, piece: &[u8]) -> io::Result<()> {
-        if self.held.len() + piece.len() > PIECES {
-            self.flush()?;
-        }
-        self.held.extend_from_slice(piece);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.write_all(&self.held)?;
-        self.held.clear();
-        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! A run with a person at its standard input, as far as it can tell.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use rustix::fs::{Mode, OFlags};
@@ -26,5 +26,27 @@ impl Sandbox {
         let mut person = std::fs::File::from(person);
         person.write_all(typed.as_bytes()).expect("a terminal takes what is typed");
         self.wait(child.expect("the program can be started"), args)
+    }
+
+    /// Runs the program in the project with a pseudo terminal as its standard output, and returns what
+    /// appears on it.
+    pub fn run_on_screen(&self, args: &[&str]) -> String {
+        let viewer = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY);
+        let viewer = viewer.expect("the system has pseudo terminals");
+        grantpt(&viewer).expect("a new pseudo terminal is ours");
+        unlockpt(&viewer).expect("a new pseudo terminal is ours");
+        let name = ptsname(&viewer, Vec::new()).expect("a pseudo terminal has a name");
+        let screen = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
+        let screen = screen.expect("a pseudo terminal can be opened");
+        let mut command = self.command("", args);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::from(screen)).spawn();
+        let child = child.expect("the program can be started");
+        // The last end of the screen must close with the program, or reading does not end.
+        drop(command);
+        let mut seen = Vec::new();
+        // A screen that nobody writes to any more is an error to read from.
+        let _ = std::fs::File::from(viewer).read_to_end(&mut seen);
+        let _ = self.wait(child, args);
+        String::from_utf8_lossy(&seen).into_owned()
     }
 }

@@ -117,7 +117,7 @@ pub(crate) fn mention(
         ui.mention(std::slice::from_ref(diagnostic), root)?;
         // A repair is what `lint --fix` is for; it needs no advice at each file.
         if let Some(help) = diagnostic.help.as_deref().filter(|_| diagnostic.fix.is_none()) {
-            ui.hint(help)?;
+            ui.advise(help)?;
         }
     }
     for (code, count) in told.into_iter().filter(|(_, count)| *count > TOLD) {

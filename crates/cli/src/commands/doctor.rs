@@ -27,7 +27,7 @@ const LOOKED_AT: usize = 10_000;
 /// Directories that are looked into below each other.
 const DEPTH: usize = 4;
 
-/// Look for what goes wrong in silence: doubles, drift, files that nobody reads
+/// Look for problems that nothing reports: duplicates, drift, files that no client reads
 ///
 /// Nothing is fetched and nothing is written. Exits with 1 when something should be done.
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Write an AGENTS.yaml to start from
+/// Write an AGENTS.yaml from a template
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// Print JSON: the file that was written

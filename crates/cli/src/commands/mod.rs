@@ -15,6 +15,7 @@ pub(crate) mod hook;
 mod init;
 mod lint;
 mod list;
+mod man;
 mod mcp_servers;
 mod new;
 mod outdated;
@@ -72,6 +73,27 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+impl Command {
+    /// Returns whether it answers and ends: its output may be held back for a pager.
+    pub(crate) fn is_an_answer(&self) -> bool {
+        matches!(
+            self,
+            Command::Context(_)
+                | Command::Decisions(_)
+                | Command::Why(_)
+                | Command::Sees(_)
+                | Command::Tokens(_)
+                | Command::Tree(_)
+                | Command::Coverage(_)
+                | Command::Diff(_)
+                | Command::List(_)
+                | Command::Lint(_)
+                | Command::Doctor(_)
+        )
+    }
 }
 
 pub(crate) fn run(
@@ -108,6 +130,7 @@ pub(crate) fn run(
         Command::Doctor(args) => doctor::run(ui, session, args),
         Command::Schema(args) => schema::run(ui, args),
         Command::Completions(args) => completions::run(ui, args),
+        Command::Man(args) => man::run(ui, session, args),
     }?;
     ui.flush()?;
     Ok(code)

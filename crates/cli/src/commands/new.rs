@@ -13,7 +13,7 @@ use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Write a new item of a source registry, to go on from
+/// Write a new item of a source registry from a template
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// What to write

@@ -8,21 +8,62 @@ use clap::{Args, ValueEnum};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// Print the JSON Schema of a configuration file, for editors
+/// Print the JSON Schema of a file that people write, for editors
+///
+/// The schema of a header is for the front matter between the two lines `---`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// The dialect that the file belongs to
-    dialect: SchemaArg,
+    /// The file
+    #[arg(value_name = "KIND")]
+    kind: SchemaArg,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum SchemaArg {
+    /// `AGENTS.yaml`
+    AgentsYaml,
+    /// `brief.toml`
+    BriefToml,
+    /// The header of `RULE.md`, a portable rule
+    Rule,
+    /// The header of `SKILL.md`
+    Skill,
+    /// The header of `AGENT.md`, a portable agent
+    Agent,
+    /// The header of `NAME.bundle.md`
+    Bundle,
+    /// The header of `CATEGORY_NAME.agent.md`, an agent that `brief agent` runs
+    AgentFile,
+    /// The header of a task in `.agents/tasks`
+    Task,
     /// `.context/context-config.json`
     Hosted,
 }
 
+/// The schema of a file, which lies in `docs/schemas/files`.
+macro_rules! schema {
+    ($name:literal) => {
+        include_str!(concat!("../../../../docs/schemas/files/", $name, ".json"))
+    };
+}
+
+impl SchemaArg {
+    fn schema(self) -> &'static str {
+        match self {
+            SchemaArg::AgentsYaml => schema!("agents-yaml"),
+            SchemaArg::BriefToml => schema!("brief-toml"),
+            SchemaArg::Rule => schema!("rule"),
+            SchemaArg::Skill => schema!("skill"),
+            SchemaArg::Agent => schema!("agent"),
+            SchemaArg::Bundle => schema!("bundle"),
+            SchemaArg::AgentFile => schema!("agent-file"),
+            SchemaArg::Task => schema!("task"),
+            SchemaArg::Hosted => hosted::CONFIG_SCHEMA,
+        }
+    }
+}
+
 pub(crate) fn run(ui: &mut Ui, args: &SchemaArgs) -> Result<ExitCode, CommandError> {
-    let SchemaArg::Hosted = args.dialect;
-    ui.print_raw(hosted::CONFIG_SCHEMA)?;
+    ui.print_raw(args.kind.schema())?;
     Ok(ExitCode::SUCCESS)
 }

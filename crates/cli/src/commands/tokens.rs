@@ -132,9 +132,9 @@ fn of_path(
     let rows = items.iter().map(|(Applied { item, .. }, tokens)| {
         let offered = if item.state == State::Offered { ", offered" } else { "" };
         let place = shown_place(&asked.root, item.path, item.line);
-        (counter.shown(*tokens), format!("{place}  {}{offered}", item.name))
+        (*tokens, format!("{place}  {}{offered}", item.name))
     });
-    print_rows(ui, &rows.collect::<Vec<_>>())?;
+    print_rows(ui, &rows.collect::<Vec<_>>(), counter)?;
     print_dialects(ui, &dialects, counter)?;
     let items = counted(items.len(), "item");
     ui.status(&format!("{} tokens in {items}", counter.shown(tokens)))?;
@@ -209,9 +209,9 @@ fn print_project(
         } else {
             format!("for {}", counted(surveyed.files, "file"))
         };
-        (counter.shown(surveyed.tokens), format!("{place}  {name}, {files}"))
+        (surveyed.tokens, format!("{place}  {name}, {files}"))
     };
-    print_rows(ui, &survey.items.iter().take(SHOWN).map(row).collect::<Vec<_>>())?;
+    print_rows(ui, &survey.items.iter().take(SHOWN).map(row).collect::<Vec<_>>(), counter)?;
     if let Some(more) = survey.items.len().checked_sub(SHOWN).filter(|&more| more > 0) {
         ui.print_line(format!("  and {more} more"))?;
     }
@@ -229,12 +229,12 @@ fn print_project(
             }
             _ => ", no files".to_owned(),
         };
-        (counter.shown(place.tokens), format!("{name}  {}{range}", counted(place.items, "item")))
+        (place.tokens, format!("{name}  {}{range}", counted(place.items, "item")))
     };
-    print_rows(ui, &places.iter().map(row).collect::<Vec<_>>())?;
+    print_rows(ui, &places.iter().map(row).collect::<Vec<_>>(), counter)?;
     ui.print_line("")?;
     ui.print_heading("by client: what brief delivers, and what the client loads by itself")?;
-    print_rows(ui, &by_share(shares, counter))?;
+    print_rows(ui, &by_share(shares, counter), counter)?;
     let items = counted(survey.items.len(), "item");
     let files = counted(survey.file_count(""), "file");
     ui.status(&format!("{} tokens in {items} for {files}", counter.shown(survey.tokens)))?;
@@ -242,7 +242,7 @@ fn print_project(
 }
 
 /// Clients that have the same stand together.
-fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(String, String)> {
+fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(usize, String)> {
     let mut groups: Vec<(&Share<'_>, Vec<&str>)> = Vec::new();
     for share in shares {
         let same = |(of, _): &&mut (&Share<'_>, Vec<&str>)| {
@@ -255,7 +255,7 @@ fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(String, String)
     }
     let row = |(share, clients): &(&Share<'_>, Vec<&str>)| {
         let loaded = counter.shown(share.loaded);
-        (counter.shown(share.delivered), format!("{loaded} by itself  {}", clients.join(", ")))
+        (share.delivered, format!("{loaded} by itself  {}", clients.join(", ")))
     };
     groups.iter().map(row).collect()
 }
@@ -267,19 +267,34 @@ fn print_dialects(
 ) -> Result<(), CommandError> {
     ui.print_line("")?;
     ui.print_heading("by dialect")?;
-    let row = |of: &JsonDialect| {
-        (counter.shown(of.tokens), format!("{}  {}", of.dialect, counted(of.items, "item")))
-    };
-    print_rows(ui, &dialects.iter().map(row).collect::<Vec<_>>())
+    let row =
+        |of: &JsonDialect| (of.tokens, format!("{}  {}", of.dialect, counted(of.items, "item")));
+    print_rows(ui, &dialects.iter().map(row).collect::<Vec<_>>(), counter)
 }
 
-/// Numbers stand under each other.
-fn print_rows(ui: &mut Ui, rows: &[(String, String)]) -> Result<(), CommandError> {
-    let width = rows.iter().map(|(number, _)| number.len()).max().unwrap_or_default();
-    for (number, text) in rows {
-        ui.print_line(visible_line(&format!("  {number:>width$}  {text}")))?;
+/// One line for each, with a bar that is as long as its share of the largest.
+fn print_rows(
+    ui: &mut Ui,
+    rows: &[(usize, String)],
+    counter: &Counter<'_>,
+) -> Result<(), CommandError> {
+    let numbers: Vec<String> = rows.iter().map(|(tokens, _)| counter.shown(*tokens)).collect();
+    let width = numbers.iter().map(String::len).max().unwrap_or_default();
+    let most = rows.iter().map(|(tokens, _)| *tokens).max().unwrap_or_default();
+    for ((tokens, text), number) in rows.iter().zip(&numbers) {
+        let bar = bar(*tokens, most);
+        ui.print_line(visible_line(&format!("  {number:>width$}  {bar:<BAR$}  {text}")))?;
     }
     Ok(())
+}
+
+/// Letters of the longest bar.
+const BAR: usize = 10;
+
+/// What costs anything has a bar.
+fn bar(tokens: usize, most: usize) -> String {
+    let length = if tokens == 0 { 0 } else { (tokens * BAR).div_ceil(most.max(1)) };
+    "\u{2588}".repeat(length.min(BAR))
 }
 
 /// Adds up, the most expensive first.

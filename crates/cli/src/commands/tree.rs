@@ -133,6 +133,8 @@ fn print_directory<'s>(
     };
     ui.print_heading(&format!("{margin}{name}  {}", counter.shown(sum(items))))?;
     above.extend(directory);
+    let numbers = items.iter().map(|surveyed| counter.shown(surveyed.tokens).len());
+    let width = numbers.max().unwrap_or_default();
     for surveyed in items {
         let item = &surveyed.item;
         let kind = format!("{} {}", item.dialect, item.kind);
@@ -147,11 +149,13 @@ fn print_directory<'s>(
             about.push(state.to_owned());
         }
         let (place, about) = (whole.place(item), about.join(", "));
-        let tokens = match when_asked(item) {
-            Some(when) => format!("({} {when})", counter.shown(counter.count(item.content))),
-            None => counter.shown(surveyed.tokens),
-        };
-        ui.print_line(visible_line(&format!("{margin}  {place}  {about}  {tokens}")))?;
+        let asked = when_asked(item).map_or(String::new(), |when| {
+            format!("  ({} {when})", counter.shown(counter.count(item.content)))
+        });
+        // The number stands first: what wraps on a narrow terminal is the rest.
+        let tokens = counter.shown(surveyed.tokens);
+        let line = format!("{margin}  {tokens:>width$}  {place}  {about}{asked}");
+        ui.print_line(visible_line(&line))?;
     }
     Ok(())
 }

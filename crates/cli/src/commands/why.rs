@@ -9,8 +9,9 @@ use clap::Args;
 
 use super::question::{Cost, Question, Reach, When, WhyHint};
 use crate::error::CommandError;
+use crate::fate::Fate;
 use crate::session::Session;
-use crate::ui::{Fate, Ui};
+use crate::ui::Ui;
 
 /// Letters before a path: the longest label, and two.
 const LABEL: usize = 11;

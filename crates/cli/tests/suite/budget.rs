@@ -150,7 +150,7 @@ fn a_client_and_a_task_are_part_of_the_moment() {
     insta::assert_snapshot!(shop().run(&["why", "a", "--client", "cluade"]), @"
     ------- stderr -------
     error: invalid value 'cluade' for '--client <NAME>'
-      [possible values: augment, claude, cline, codex, copilot, cursor, gemini, goose, kilo, opencode, qwen, windsurf, zed]
+      [possible values: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed]
 
       tip: a similar value exists: 'claude'
 

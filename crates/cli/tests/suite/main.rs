@@ -77,6 +77,7 @@ mod pages;
 mod portable_corpus;
 mod portable_lint;
 mod promises;
+mod schemas;
 mod sctx;
 mod sees;
 mod started;

@@ -33,13 +33,13 @@ fn gaps() -> Sandbox {
 #[test]
 fn tokens_of_a_path() {
     insta::assert_snapshot!(repository().run(&["tokens", "src/cart.py"]), @"
-       ~3  AGENTS.yaml:3  context[0]
-      ~13  AGENTS.yaml:4  context[1]
-       ~4  AGENTS.yaml:9  context[2]
-       ~7  src/AGENTS.yml:2  context[0]
+       ~3  ███         AGENTS.yaml:3  context[0]
+      ~13  ██████████  AGENTS.yaml:4  context[1]
+       ~4  ████        AGENTS.yaml:9  context[2]
+       ~7  ██████      src/AGENTS.yml:2  context[0]
 
     by dialect
-      ~27  structured  4 items
+      ~27  ██████████  structured  4 items
     ------- stderr -------
     ~27 tokens in 4 items
     [EOF]
@@ -64,21 +64,21 @@ fn tokens_of_a_path() {
 fn tokens_of_a_project() {
     insta::assert_snapshot!(repository().run(&["tokens"]), @"
     most expensive
-      ~13  AGENTS.yaml:4  context[1], for 2 files
-       ~7  src/AGENTS.yml:2  context[0], for 1 file
-       ~5  src/AGENTS.yml:6  context[1], for directories
-       ~4  AGENTS.yaml:9  context[2], for 3 files
-       ~3  AGENTS.yaml:3  context[0], for 7 files
+      ~13  ██████████  AGENTS.yaml:4  context[1], for 2 files
+       ~7  ██████      src/AGENTS.yml:2  context[0], for 1 file
+       ~5  ████        src/AGENTS.yml:6  context[1], for directories
+       ~4  ████        AGENTS.yaml:9  context[2], for 3 files
+       ~3  ███         AGENTS.yaml:3  context[0], for 7 files
 
     by dialect
-      ~32  structured  5 items
+      ~32  ██████████  structured  5 items
 
     by directory, and what a file there gets
-      ~20  .  3 items, ~3 to ~27
-      ~12  src/  2 items, ~7 to ~27
+      ~20  ██████████  .  3 items, ~3 to ~27
+      ~12  ██████      src/  2 items, ~7 to ~27
 
     by client: what brief delivers, and what the client loads by itself
-      ~32  ~0 by itself  aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
+      ~32  ██████████  ~0 by itself  aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
     ------- stderr -------
     ~32 tokens in 5 items for 7 files
     [EOF]
@@ -118,39 +118,39 @@ fn every_dialect_is_seen_from_above() {
         .with_file("b.txt", "");
     insta::assert_snapshot!(project.run(&["tokens"]), @"
     most expensive
-      ~4  .claude/rules/lib.md:4  lib, for 0 files
-      ~3  AGENTS.md:1  AGENTS, for 8 files
-      ~3  CLAUDE.md:1  CLAUDE, for 8 files
-      ~2  .context/py.md:5  py, for 1 file
-      ~2  src/AGENTS.yaml:2  context[0], for 2 files
-      ~0  .context/notes.txt:1  notes, ~4 when it is mentioned
+      ~4  ██████████  .claude/rules/lib.md:4  lib, for 0 files
+      ~3  ████████    AGENTS.md:1  AGENTS, for 8 files
+      ~3  ████████    CLAUDE.md:1  CLAUDE, for 8 files
+      ~2  █████       .context/py.md:5  py, for 1 file
+      ~2  █████       src/AGENTS.yaml:2  context[0], for 2 files
+      ~0              .context/notes.txt:1  notes, ~4 when it is mentioned
 
     by dialect
-      ~7  native  2 items
-      ~2  hosted  2 items
-      ~2  structured  1 item
+      ~7  ██████████  native  2 items
+      ~2  ███         hosted  2 items
+      ~2  ███         structured  1 item
 
     by directory, and what a file there gets
-      ~12  .  5 items, ~3 to ~7
-       ~2  src/  1 item, ~5 to ~7
+      ~12  ██████████  .  5 items, ~3 to ~7
+       ~2  ██          src/  1 item, ~5 to ~7
 
     by client: what brief delivers, and what the client loads by itself
-      ~11  ~0 by itself  aider, antigravity, gemini, trae
-       ~8  ~3 by itself  amp, claude, cline, codex, continue, goose, junie, kilo, kiro, opencode, pi, qwen, roo, warp, windsurf, zed
-       ~8  ~6 by itself  augment, copilot, copilot-cli, copilot-vscode, crush, cursor, droid
+      ~11  ██████████  ~0 by itself  aider, antigravity, gemini, trae
+       ~8  ████████    ~3 by itself  amp, claude, cline, codex, continue, goose, junie, kilo, kiro, opencode, pi, qwen, roo, warp, windsurf, zed
+       ~8  ████████    ~6 by itself  augment, copilot, copilot-cli, copilot-vscode, crush, cursor, droid
     ------- stderr -------
     ~11 tokens in 6 items for 8 files
     [EOF]
     ");
     insta::assert_snapshot!(project.run(&["tree"]), @"
     .  ~12
-      AGENTS.md:1  AGENTS, native instructions, always  ~3
-      CLAUDE.md:1  CLAUDE, native instructions, always  ~3
-      .context/notes.txt:1  notes, hosted context, manual  (~4 when it is mentioned)
-      .context/py.md:5  py, hosted context, auto  ~2
-      .claude/rules/lib.md:4  lib, native rule, glob  ~4
+      ~3  AGENTS.md:1  AGENTS, native instructions, always
+      ~3  CLAUDE.md:1  CLAUDE, native instructions, always
+      ~0  .context/notes.txt:1  notes, hosted context, manual  (~4 when it is mentioned)
+      ~2  .context/py.md:5  py, hosted context, auto
+      ~4  .claude/rules/lib.md:4  lib, native rule, glob
       src/  ~2
-        src/AGENTS.yaml:2  context[0], structured context, match **  ~2
+        ~2  src/AGENTS.yaml:2  context[0], structured context, match **
     ------- stderr -------
     2 directories, 6 items, ~11 tokens (~14 with what stands in several places)
     [EOF]
@@ -214,29 +214,29 @@ fn assert_keys(text: &str, margin: &str, keys: &[&str]) {
 fn tree_shows_directories_with_their_items() {
     insta::assert_snapshot!(repository().run(&["tree"]), @"
     .  ~20
-      AGENTS.yaml:3  context[0], structured context, match **  ~3
-      AGENTS.yaml:4  context[1], structured context, match **/*.py  ~13
-      AGENTS.yaml:9  context[2], structured context, match src/**  ~4
+       ~3  AGENTS.yaml:3  context[0], structured context, match **
+      ~13  AGENTS.yaml:4  context[1], structured context, match **/*.py
+       ~4  AGENTS.yaml:9  context[2], structured context, match src/**
       src/  ~12
-        src/AGENTS.yml:2  context[0], structured context, match cart.py  ~7
-        src/AGENTS.yml:6  context[1], structured context, match templates/  ~5
+        ~7  src/AGENTS.yml:2  context[0], structured context, match cart.py
+        ~5  src/AGENTS.yml:6  context[1], structured context, match templates/
     ------- stderr -------
     2 directories, 5 items, ~32 tokens
     [EOF]
     ");
     insta::assert_snapshot!(repository().run(&["tree", "src"]), @"
     src/  ~12
-      src/AGENTS.yml:2  context[0], structured context, match cart.py  ~7
-      src/AGENTS.yml:6  context[1], structured context, match templates/  ~5
+      ~7  src/AGENTS.yml:2  context[0], structured context, match cart.py
+      ~5  src/AGENTS.yml:6  context[1], structured context, match templates/
     ------- stderr -------
     1 directory, 2 items, ~12 tokens
     [EOF]
     ");
     insta::assert_snapshot!(repository().run(&["tree", "--depth", "0"]), @"
     .  ~20
-      AGENTS.yaml:3  context[0], structured context, match **  ~3
-      AGENTS.yaml:4  context[1], structured context, match **/*.py  ~13
-      AGENTS.yaml:9  context[2], structured context, match src/**  ~4
+       ~3  AGENTS.yaml:3  context[0], structured context, match **
+      ~13  AGENTS.yaml:4  context[1], structured context, match **/*.py
+       ~4  AGENTS.yaml:9  context[2], structured context, match src/**
     ------- stderr -------
     1 directory, 3 items, ~20 tokens
     [EOF]
@@ -364,7 +364,7 @@ fn tree_shows_items_of_a_registry() {
     let output = project.run(&["tree"]);
     assert_eq!(
         output.stdout,
-        "rules/  ~0\n  rules/money/RULE.md:1  money, portable rule, manual  (~5 when it is installed)\n",
+        "rules/  ~0\n  ~0  rules/money/RULE.md:1  money, portable rule, manual  (~5 when it is installed)\n",
         "{output}"
     );
     // They are guidance for nobody who works on the registry.

@@ -2,52 +2,142 @@
 
 use crate::{project, shop};
 
-/// Without a command, the help says what there is.
+/// U69: without a command, the help says what there is, by what a person wants to do, with examples.
 #[test]
 fn help_lists_the_commands() {
-    insta::assert_snapshot!(project().run(&["--help"]), @"
+    insta::assert_snapshot!(project().run(&["-h"]), @"
     Give a coding agent exactly the guidance it needs, and show why
 
     Usage: brief [OPTIONS] <COMMAND>
 
-    Commands:
+    See what an agent is told, and why:
       context      Show everything that applies to a file or directory
-      decisions    Show the decisions that bind a file or directory
       why          Show each candidate for a file or directory, in or out, and the reason
       sees         Show what each client sees for a file or directory, and how it comes to it
+      decisions    Show the decisions that bind a file or directory
       tokens       Show what costs how many tokens: for a path, or in the whole project
       tree         Show which directory has which guidance
       coverage     Show patterns that match nothing, items that never apply, files without guidance
       diff         Show for which files the guidance changes between two revisions, and how
-      task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
-      agent        Check, run and serve agent files
-      mcp-servers  Show the MCP servers that are configured for a file or directory
+      $ brief context src/api/orders.py --on edit
+
+    Write guidance, and check it:
+      init         Write an AGENTS.yaml from a template
+      new          Write a new item of a source registry from a template
+      lint         Check guidance files, every format at once
+      fmt          Lay out the items of a source registry: front matter and body
+      schema       Print the JSON Schema of a file that people write, for editors
+      $ brief init
+
+    Share items of registries:
       add          Add items from a registry, for the project's clients or the user's
       remove       Remove items, bundles or sources, and the files that were written for them
       update       Move sources to the newest commit of their branch or tag
       outdated     Show which sources have moved on since they were locked
       list         Show what is installed, and where it comes from
-      sync         Make the project what brief.toml and brief.lock say [alias: install]
-      clean        Remove what was installed, and nothing else
+      sync         Make the project what brief.toml and brief.lock say
       build        Compile portable rules, skills and agents into each client's own files
-      lint         Check guidance files, every format at once
-      fmt          Lay out the items of a source registry: front matter and body
-      init         Write an AGENTS.yaml to start from
-      new          Write a new item of a source registry, to go on from
+      clean        Remove what was installed, and nothing else
+      $ brief add acme/guidance@v1.2.0 platform-baseline
+
+    Deliver it to clients:
       hook         Answer a client's hook, or set it up
+      mcp-servers  Show the MCP servers that are configured for a file or directory
+      $ brief hook install claude
+
+    Run tasks and agents:
+      task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
+      agent        Check, run and serve agent files
       trust        Let files from elsewhere execute, by their exact content
-      doctor       Look for what goes wrong in silence: doubles, drift, files that nobody reads
-      schema       Print the JSON Schema of a configuration file, for editors
+      $ brief task fix-bug -p issue=SHOP-12
+
+    Help:
+      doctor       Look for problems that nothing reports: duplicates, drift, files that no client reads
       completions  Print a completion script for a shell
-      help         Print this message or the help of the given subcommand(s)
+      man          Print the manual page, or write one for each command
+      help         Print this help, or that of a command
+      $ brief doctor
 
     Options:
       -C <DIR>       Work as if started in DIR
-      -h, --help     Print help
+      -h, --help     Print help (see more with '--help')
       -V, --version  Print version
     [EOF]
     ");
     assert_eq!(project().run(&["help"]).stdout, project().run(&["--help"]).stdout);
+    let long = project().run(&["--help"]).stdout;
+    assert!(long.contains("First steps:") && long.contains("BRIEF_PAGER"), "{long}");
+    let one = project().run(&["context", "-h"]).stdout;
+    assert!(one.ends_with("Example:\n  $ brief context src/api/orders.py --on edit\n"), "{one}");
+}
+
+/// U69: colours can be asked for and refused; variables are respected.
+#[test]
+fn colours_are_the_users_choice() {
+    let broken = || project().with_file("AGENTS.yaml", "context: [{content: A, on: x}]\n");
+    let has_colour = |project: brief_testkit::Sandbox, args: &[&str]| {
+        project.run(args).to_string().contains('\u{1b}')
+    };
+    for args in [&["why", "a"][..], &["lint"], &["--help"], &["bogus"]] {
+        let with = |choice: &'static str| [&["--color", choice], args].concat();
+        assert!(has_colour(broken(), &with("always")), "{args:?}");
+        assert!(!has_colour(broken(), &with("never")), "{args:?}");
+        assert!(!has_colour(broken(), args), "{args:?}");
+        assert!(has_colour(broken().with_env("CLICOLOR_FORCE", "1"), args), "{args:?}");
+        let both = broken().with_env("CLICOLOR_FORCE", "1").with_env("NO_COLOR", "1");
+        assert!(!has_colour(both, args), "{args:?}");
+    }
+}
+
+/// U69, U70: warnings follow the answer, the first few of many; `-v` shows all, `-q` none.
+#[test]
+fn warnings_follow_the_answer_folded() {
+    let entries: Vec<_> = (0..9).map(|n| format!("  - {{content: A, unknown{n}: x}}")).collect();
+    let entries = entries.join("\n");
+    let project = project().with_file("AGENTS.yaml", format!("context:\n{entries}\n"));
+    let usual = project.run(&["context", "a"]);
+    assert_eq!(usual.stderr.matches("warning[").count(), 5, "{usual}");
+    assert!(usual.stderr.ends_with("and 4 more like these; -v shows all\n"), "{usual}");
+    let all = project.run(&["context", "a", "-v"]);
+    assert_eq!((all.stderr.matches("warning[").count(), &all.stdout), (9, &usual.stdout), "{all}");
+    let none = project.run(&["-q", "context", "a"]);
+    assert_eq!((none.stderr.as_str(), &none.stdout), ("", &usual.stdout), "{none}");
+    assert_eq!(project.run(&["-q", "-v", "context", "a"]).code, Some(2));
+    // An error is told in any case.
+    let refused = project.run(&["-q", "lint", "nope"]);
+    assert_eq!(refused.stderr, "error: `nope` does not exist\n");
+}
+
+/// U69: at a terminal a long answer goes to the user's pager, a short one does not; elsewhere none does.
+#[cfg(unix)]
+#[test]
+fn a_long_answer_at_a_terminal_is_paged() {
+    let long = |content: &str| format!("context:\n  - content: {content}\n");
+    let text = format!("\"{}\"", "line\\n".repeat(200));
+    let paged = |text: &str| {
+        project().with_file("AGENTS.yaml", long(text)).with_env("BRIEF_PAGER", "sed s/line/LINE/")
+    };
+    let seen = paged(&text).run_on_screen(&["context", "a"]);
+    assert_eq!(seen.matches("LINE").count(), 200, "{seen}");
+    let seen = paged(&text).run_on_screen(&["context", "a", "--no-pager"]);
+    assert_eq!(seen.matches("line").count(), 200, "{seen}");
+    let seen = paged("line").run_on_screen(&["context", "a"]);
+    assert!(seen.contains("line") && !seen.contains("LINE"), "{seen}");
+    assert!(!paged(&text).run(&["context", "a"]).stdout.contains("LINE"));
+    let gone = project().with_file("AGENTS.yaml", long(&text)).with_env("BRIEF_PAGER", "/no/pager");
+    assert_eq!(gone.run_on_screen(&["context", "a"]).matches("line").count(), 200);
+}
+
+/// U69: a manual page for each command.
+#[test]
+fn manual_pages_are_written() {
+    let project = project();
+    let output = project.run(&["man", "pages"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let page = project.read("pages/brief-agent-show.1");
+    assert!(page.starts_with(".TH \"BRIEF-AGENT-SHOW\" 1 "), "{page}");
+    assert!(!page.lines().any(|line| line.starts_with('\'')), "{page}");
+    assert!(project.run(&["man"]).stdout.contains(".SH NAME\nbrief \\- Give a coding agent"));
 }
 
 /// Help is data and exit 0 for every command.
@@ -84,6 +174,8 @@ fn each_command_has_help() {
         &["doctor"],
         &["build"],
         &["schema"],
+        &["sees"],
+        &["man"],
         &["lint"],
         &["init"],
         &["fmt"],

@@ -405,6 +405,12 @@ pub trait System: Send + Sync {
         Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
     }
 
+    /// Starts a program of the user's own at the terminal that we are at, gives it a text, and waits for its
+    /// end: a pager.
+    fn show(&self, _command: &OsStr, _text: &[u8]) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "there is no terminal here"))
+    }
+
     /// Returns a path that starts this very program again.
     fn own_program(&self) -> io::Result<PathBuf> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "this program has no file here"))

@@ -104,6 +104,11 @@ impl System for OsSystem {
         super::os_companion::start(call)
     }
 
+    #[cfg(unix)]
+    fn show(&self, command: &OsStr, text: &[u8]) -> io::Result<()> {
+        super::os_process::show(command, text)
+    }
+
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
         fs::metadata(path)?.modified()
     }

@@ -8,6 +8,7 @@
     reason = "this is the seam that everything else goes through"
 )]
 
+use std::ffi::OsStr;
 use std::io::{self, PipeReader, Read, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -58,6 +59,27 @@ pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Res
         }
         None => running.wait(),
     }
+}
+
+/// Starts a program in the foreground, through the shell because users give it options, and writes a text
+/// to it. A program that ends before it has read all of it has shown enough.
+pub(super) fn show(command: &OsStr, text: &[u8]) -> io::Result<()> {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command).stdin(Stdio::piped());
+    // What `less` is told by git, too: end at once when all fits, keep colours, leave the screen as it is.
+    if std::env::var_os("LESS").is_none() {
+        shell.env("LESS", "FRX");
+    }
+    let mut child = shell.spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        let _ = input.write_all(text);
+    }
+    let status = child.wait()?;
+    // The shell's word for a program that is not there.
+    if status.code() == Some(127) {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the pager cannot be started"));
+    }
+    Ok(())
 }
 
 /// Sets what every program is started with. It leads a process group of its own.

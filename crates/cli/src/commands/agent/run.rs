@@ -81,6 +81,7 @@ pub(super) fn run(
     };
     let system = session.system();
     let ready = through_gates(session, agent, &input, &grant, &mut tools)?;
+    ui.tell_remarks()?;
     let model = choose_model(agent, args.model.as_deref()).ok_or_else(|| {
         CommandError::usage("no model is named")
             .with_hint("write `--model NAME`, or let the agent recommend one")

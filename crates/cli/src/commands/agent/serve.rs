@@ -51,6 +51,7 @@ pub(super) fn run(
         ui.status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
         ui.hint("`brief agent run FILE` is for people")?;
     }
+    ui.tell_remarks()?;
     let interruption = system.interruption().map_err(CommandError::from)?;
     // Standard output is the protocol's; when standard error is gone, nobody is told.
     let served = mcp::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));

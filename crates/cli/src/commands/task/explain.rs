@@ -11,7 +11,8 @@ use brief_syntax::text::visible_line;
 use crate::assembly::Assembled;
 use crate::commands::whole::counted;
 use crate::error::CommandError;
-use crate::ui::{Fate, Ui};
+use crate::fate::Fate;
+use crate::ui::Ui;
 
 /// Prints each part with its tokens and the reason why it is in or out.
 pub(super) fn print(

@@ -1,0 +1,99 @@
+//! `brief man`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_syntax::render::{Envelope, path_below};
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Print the manual page, or write one for each command
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The directory to write to, such as `~/.local/share/man/man1`; standard output without one
+    #[arg(value_name = "DIR")]
+    target: Option<PathBuf>,
+
+    /// Print JSON: the files that were written
+    #[arg(long, requires = "target")]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Written {
+    created: Vec<String>,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ManArgs,
+) -> Result<ExitCode, CommandError> {
+    let mut command = crate::command();
+    command.build();
+    let Some(directory) = &args.target else {
+        ui.print_raw(&page(&mut command, "brief"))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let (system, directory) = (session.system(), session.directory().join(directory));
+    let mut created = Vec::new();
+    let mut write = |name: &str, text: String| {
+        let path = directory.join(format!("{name}.1"));
+        let written = system
+            .create_dir(&directory)
+            .and_then(|()| system.replace_file(&path, text.as_bytes()));
+        written.map_err(|error| {
+            CommandError::refused(format!("`{}` cannot be written: {error}", path.display()))
+        })?;
+        created.push(path);
+        Ok::<(), CommandError>(())
+    };
+    let mut pending = vec![("brief".to_owned(), command)];
+    while let Some((name, mut command)) = pending.pop() {
+        write(&name, page(&mut command, &name))?;
+        let below = command.get_subcommands().filter(|below| below.get_name() != "help");
+        pending.extend(below.map(|below| (format!("{name}-{}", below.get_name()), below.clone())));
+    }
+    created.sort_unstable();
+    if args.json {
+        let root = session.root()?;
+        let created = created.iter().map(|path| path_below(root.path(), path).into_owned());
+        let body = Written { created: created.collect() };
+        ui.print_json(&Envelope { kind: "man", root: root.path(), diagnostics: &[], body })?;
+    } else {
+        ui.status(&format!("wrote {} pages to {}", created.len(), directory.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A manual page made of the help of a command.
+fn page(command: &mut clap::Command, name: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").trim();
+    let help = command.render_long_help().to_string();
+    let title = name.to_uppercase();
+    format!(
+        ".TH \"{title}\" 1 \"\" \"brief {version}\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n\
+         .SH DESCRIPTION\n.nf\n{}\n.fi\n",
+        escaped(name),
+        escaped(&about),
+        escaped(usage),
+        escaped(help.trim_end()),
+    )
+}
+
+/// Text that troff prints as it is: no line begins with a request, and no letter means another.
+fn escaped(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-");
+    let lines = text.lines().map(|line| match line.as_bytes().first() {
+        Some(b'.' | b'\'') => format!("\\&{line}"),
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

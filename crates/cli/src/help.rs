@@ -1,0 +1,151 @@
+//! The help of the program as a whole: commands in groups by what a person wants to do, and examples.
+//!
+//! clap lists commands one below the other; here they are put into its template. The texts of the
+//! commands stay where the commands are.
+
+use clap::Command;
+
+/// A group of commands, each with an example.
+pub(crate) struct Group {
+    title: &'static str,
+    about: &'static str,
+    commands: &'static [(&'static str, &'static str)],
+}
+
+/// All groups, in the order of the help.
+pub(crate) const GROUPS: &[Group] = &[
+    Group {
+        title: "See",
+        about: "what an agent is told, and why",
+        commands: &[
+            ("context", "brief context src/api/orders.py --on edit"),
+            ("why", "brief why src/api/orders.py --client claude"),
+            ("sees", "brief sees src/api/orders.py claude cursor"),
+            ("decisions", "brief decisions src/api/orders.py"),
+            ("tokens", "brief tokens --client claude"),
+            ("tree", "brief tree src --depth 2"),
+            ("coverage", "brief coverage --strict"),
+            ("diff", "brief diff main...HEAD --stat"),
+        ],
+    },
+    Group {
+        title: "Write",
+        about: "guidance, and check it",
+        commands: &[
+            ("init", "brief init"),
+            ("new", "brief new rule money"),
+            ("lint", "brief lint --fix"),
+            ("fmt", "brief fmt --check"),
+            ("schema", "brief schema agents-yaml"),
+        ],
+    },
+    Group {
+        title: "Share",
+        about: "items of registries",
+        commands: &[
+            ("add", "brief add acme/guidance@v1.2.0 platform-baseline"),
+            ("remove", "brief remove rule/money"),
+            ("update", "brief update --dry-run"),
+            ("outdated", "brief outdated"),
+            ("list", "brief list --tree"),
+            ("sync", "brief sync --frozen"),
+            ("build", "brief build --check"),
+            ("clean", "brief clean --dry-run"),
+        ],
+    },
+    Group {
+        title: "Deliver",
+        about: "it to clients",
+        commands: &[
+            ("hook", "brief hook install claude"),
+            ("mcp-servers", "brief mcp-servers --for cursor"),
+        ],
+    },
+    Group {
+        title: "Run",
+        about: "tasks and agents",
+        commands: &[
+            ("task", "brief task fix-bug -p issue=SHOP-12"),
+            ("agent", "brief agent run agents/dev_review.agent.md"),
+            ("trust", "brief trust .agents/rules/setup-bootstrap"),
+        ],
+    },
+    Group {
+        title: "Help",
+        about: "",
+        commands: &[
+            ("doctor", "brief doctor"),
+            ("completions", "brief completions bash"),
+            ("man", "brief man ~/.local/share/man/man1"),
+            ("help", "brief help context"),
+        ],
+    },
+];
+
+/// What the long help says besides.
+const MORE: &str = "\
+First steps:
+  brief init                        an AGENTS.yaml, from a template
+  brief why README.md               each entry, in or out, and the reason
+  brief lint                        mistakes, with their place and a way out
+  brief hook install claude         from now on, Claude Code is told by itself
+
+Answers go to standard output, everything else to standard error. Every command that prints data takes
+`--json`; the shapes are in docs/reference/json.md.
+
+Exit codes: 0 done; 1 findings, not found or refused; 2 wrong usage or configuration; 3 a defect of brief.
+
+Environment: NO_COLOR, CLICOLOR_FORCE (colours); BRIEF_PAGER, PAGER (the pager); docs/reference/environment.md has all.";
+
+/// Puts the groups and the examples into a definition of the command line.
+pub(crate) fn with_groups(mut command: Command) -> Command {
+    let width = GROUPS.iter().flat_map(|group| group.commands).map(|(name, _)| name.len()).max();
+    let width = width.unwrap_or_default();
+    let mut listed = String::new();
+    for Group { title, about, commands } in GROUPS {
+        let about = if about.is_empty() { String::new() } else { format!(" {about}") };
+        listed.push_str(&format!("{title}{about}:\n"));
+        for (name, _) in *commands {
+            let found = command.get_subcommands().find(|found| found.get_name() == *name);
+            let words = match found.and_then(Command::get_about) {
+                Some(words) => words.to_string(),
+                None => "Print this help, or that of a command".to_owned(),
+            };
+            listed.push_str(&format!("  {name:<width$}  {words}\n"));
+        }
+        let (_, example) = commands[0];
+        listed.push_str(&format!("  $ {example}\n\n"));
+    }
+    for (name, example) in GROUPS.iter().flat_map(|group| group.commands) {
+        if command.get_subcommands().any(|found| found.get_name() == *name) {
+            command = command
+                .mut_subcommand(name, |found| found.after_help(format!("Example:\n  $ {example}")));
+        }
+    }
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listed}Options:\n{{options}}{{after-help}}"
+    );
+    command.help_template(template).after_long_help(MORE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// U69: every command stands in one group, and every example is a call that the program takes.
+    #[test]
+    fn each_command_has_its_group_and_an_example() {
+        let definition = crate::command();
+        let mut names: Vec<&str> = definition.get_subcommands().map(Command::get_name).collect();
+        for (name, example) in GROUPS.iter().flat_map(|group| group.commands) {
+            if *name != "help" {
+                let place = names.iter().position(|known| known == name);
+                names.remove(place.unwrap_or_else(|| panic!("`{name}` is there twice or never")));
+                let words = example.split(' ');
+                let read = crate::command().try_get_matches_from(words);
+                assert!(read.is_ok(), "{example}: {}", read.unwrap_err());
+            }
+        }
+        assert!(names.is_empty(), "in no group: {names:?}");
+    }
+}

@@ -1,0 +1,61 @@
+//! Long answers at a terminal: held back until their length is known, then shown by the user's pager.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use brief_syntax::System;
+
+/// Lines of a terminal that does not say how many it has.
+const HEIGHT: usize = 24;
+
+/// An answer that is held back.
+pub(crate) struct Paged {
+    pager: OsString,
+    answer: Answer,
+    screen: Box<dyn Write>,
+    /// What is said to people meanwhile; it follows the answer.
+    pub(crate) words: Vec<u8>,
+}
+
+/// Where the answer is written to meanwhile.
+#[derive(Clone, Default)]
+pub(crate) struct Answer(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Answer {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(piece);
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Paged {
+    pub(crate) fn new(pager: OsString) -> (Paged, Answer) {
+        let answer = Answer::default();
+        let screen = Box::new(io::sink());
+        (Paged { pager, answer: answer.clone(), screen, words: Vec::new() }, answer)
+    }
+
+    /// Remembers where the answer goes in the end.
+    pub(crate) fn instead_of(self, screen: Box<dyn Write>) -> Paged {
+        Paged { screen, ..self }
+    }
+
+    /// Shows the answer, and returns the screen that it belongs on. A pager that cannot be started is no
+    /// reason to show nothing.
+    pub(crate) fn show(&mut self, system: &dyn System) -> io::Result<Box<dyn Write>> {
+        let answer = self.answer.0.take();
+        let height = terminal_size::terminal_size()
+            .map_or(HEIGHT, |(_, terminal_size::Height(height))| usize::from(height).max(2));
+        let lines = answer.split(|&byte| byte == b'\n').count();
+        if lines < height || system.show(&self.pager, &answer).is_err() {
+            self.screen.write_all(&answer)?;
+        }
+        Ok(std::mem::replace(&mut self.screen, Box::new(io::sink())))
+    }
+}

@@ -1,0 +1,85 @@
+//! How answers are shown: colours, how much is said, the pager. What every command takes.
+
+use std::ffi::{OsStr, OsString};
+
+use brief_syntax::System;
+use clap::{Args, ValueEnum};
+
+/// The flags that every command takes besides its own.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Showing {
+    /// When to use colours
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        global = true,
+        hide_short_help = true,
+        hide_possible_values = false
+    )]
+    pub(crate) color: ColourArg,
+
+    /// Print the answer and errors, nothing else
+    #[arg(short, long, global = true, conflicts_with = "verbose", hide_short_help = true)]
+    pub(crate) quiet: bool,
+
+    /// Print all warnings instead of the first few
+    #[arg(short, long, global = true, hide_short_help = true)]
+    pub(crate) verbose: bool,
+
+    /// Print long answers as they are, also at a terminal
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) no_pager: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColourArg {
+    /// At a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColourArg {
+    /// Finds the choice among words that could not be read as a whole: a wrong call is told in colours, too.
+    pub(crate) fn among(args: &[OsString]) -> ColourArg {
+        let mut args = args.iter().take_while(|arg| *arg != "--");
+        let mut found = ColourArg::Auto;
+        while let Some(arg) = args.next() {
+            let value = match arg.to_str().and_then(|arg| arg.strip_prefix("--color")) {
+                Some("") => args.next().and_then(|value| value.to_str()),
+                Some(value) => value.strip_prefix('='),
+                None => None,
+            };
+            if let Some(Ok(value)) = value.map(|value| ColourArg::from_str(value, false)) {
+                found = value;
+            }
+        }
+        found
+    }
+}
+
+/// Returns the user's pager: `BRIEF_PAGER`, then `PAGER`, then `less`. An empty one means none, and so does
+/// `cat`.
+pub(crate) fn pager(system: &dyn System) -> Option<OsString> {
+    let chosen = system.env("BRIEF_PAGER").or_else(|| system.env("PAGER"));
+    let pager = chosen.unwrap_or_else(|| OsStr::new("less").to_owned());
+    (!pager.is_empty() && pager != "cat").then_some(pager)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_colour_is_found_among_the_words() {
+        let among = |words: &[&str]| {
+            ColourArg::among(&words.iter().map(OsString::from).collect::<Vec<_>>())
+        };
+        assert_eq!(among(&["x", "--color", "never", "--bogus"]), ColourArg::Never);
+        assert_eq!(among(&["--color=always"]), ColourArg::Always);
+        assert_eq!(among(&["--color", "pink"]), ColourArg::Auto);
+        assert_eq!(among(&["--", "--color=always"]), ColourArg::Auto);
+    }
+}
