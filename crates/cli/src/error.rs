@@ -21,6 +21,8 @@ pub(crate) enum ErrorKind {
     Refused,
     /// The call or the configuration is wrong.
     Usage,
+    /// Another run was first, so that what was asked for has to be looked at again.
+    Outrun,
     /// The user stopped it, who knows that.
     Interrupted,
     /// The reader of our output went away.
@@ -33,7 +35,7 @@ impl ErrorKind {
     pub(crate) fn exit_code(self) -> ExitCode {
         ExitCode::from(match self {
             ErrorKind::BrokenPipe => 0,
-            ErrorKind::Refused => 1,
+            ErrorKind::Refused | ErrorKind::Outrun => 1,
             ErrorKind::Usage => 2,
             ErrorKind::Internal => 3,
             // What a shell says of a program that ^C has ended.
@@ -57,6 +59,14 @@ impl CommandError {
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         CommandError { kind: ErrorKind::Usage, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn outrun(message: impl Into<String>) -> Self {
+        CommandError { kind: ErrorKind::Outrun, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn is_outrun(&self) -> bool {
+        self.kind == ErrorKind::Outrun
     }
 
     pub(crate) fn interrupted() -> Self {

@@ -68,6 +68,14 @@ pub(crate) fn run(
     session: &Session,
     args: &AddArgs,
 ) -> Result<ExitCode, CommandError> {
+    match add(ui, session, args) {
+        // The files of another run that was first are no sign of a client. Now its manifest tells.
+        Err(error) if error.is_outrun() => add(ui, session, args),
+        outcome => outcome,
+    }
+}
+
+fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, CommandError> {
     let installation = match Installation::find(ui, session, &args.writing.place)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),

@@ -2,6 +2,7 @@
 
 use brief_registry::FetchError;
 use brief_registry::install::{InstallError, Unresolved};
+use brief_registry::manifest::EditError;
 
 use crate::error::CommandError;
 use crate::ui::Ui;
@@ -29,6 +30,7 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
         InstallError::Tampered { source_name, .. } => CommandError::refused(message).with_hint(
             format!("somebody has changed `brief.lock` or the cache; `brief update {source_name}` takes what is there now"),
         ),
+        InstallError::Edit { error: EditError::Outrun, .. } => CommandError::outrun(message),
         InstallError::Edit { .. } => CommandError::usage(message),
         InstallError::Source { .. } => {
             CommandError::usage(message).with_hint("correct `git` in `brief.toml`")

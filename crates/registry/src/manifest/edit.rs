@@ -68,6 +68,9 @@ pub enum EditError {
     /// Somebody has added another source of that name in the meantime.
     #[error("there is another source `{0}` by now; run it again")]
     Taken(String),
+    /// Another run has added the first source in the meantime, and what was found may be its work.
+    #[error("there are sources by now; run it again")]
+    Outrun,
 }
 
 impl Edit {
@@ -121,6 +124,9 @@ impl Edit {
                 drop_if_empty(document, source);
             }
             Edit::DropSource { source } => drop_source(document, source),
+            Edit::FoundClients { .. } if document.contains_key("sources") => {
+                return Err(EditError::Outrun);
+            }
             Edit::FoundClients { clients, signs } => found_clients(document, clients, signs)?,
         }
         Ok(())
