@@ -12,6 +12,8 @@ use brief_engine::structured::FILE_NAMES;
 use brief_engine::{
     Catalog, Dialects, Root, Scope, Target, TargetKind, agents, hosted, native, portable, tasks,
 };
+use brief_registry::install::{Inventory, Project};
+use brief_registry::lock::Lock;
 use brief_registry::manifest::Manifest;
 use brief_syntax::diagnostic::{Applicability, apply_safe_fixes};
 use brief_syntax::render::{Envelope, sarif};
@@ -204,6 +206,7 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
         diagnostics.extend(found);
         brief_syntax::diagnostic::sort(&mut diagnostics);
     }
+    leave_out_of_other_sources(session, root, &mut diagnostics);
     if !args.pedantic {
         diagnostics.retain(|diagnostic| !PEDANTIC.contains(&diagnostic.code));
     }
@@ -224,6 +227,48 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
         diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&directory));
     }
     Check { diagnostics, files }
+}
+
+/// Codes of names in a bundle that its own registry does not have.
+const OF_BUNDLES: [&str; 2] = ["portable/bundle-unresolved", "portable/bundle-requires"];
+
+/// Leaves out names in bundles that the other sources of `brief.toml` have, as an installation finds
+/// them. Sources are read at their locked commits, from disk; what was never fetched is said.
+fn leave_out_of_other_sources(session: &Session, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
+    if !diagnostics.iter().any(|found| OF_BUNDLES.contains(&found.code)) {
+        return;
+    }
+    let (system, project) = (session.system(), Project::at(root.path()));
+    let read = |path: PathBuf| system.read(&path, brief_syntax::limits::FILE_BYTES).ok();
+    let Some(manifest) = read(project.manifest()) else { return };
+    let configuration = Arc::new(Source::from_bytes(project.manifest(), manifest));
+    let Ok(manifest) = Manifest::read(&configuration) else { return };
+    let lock = read(project.lock()).and_then(|bytes| String::from_utf8(bytes).ok());
+    let lock = lock.and_then(|text| Lock::parse(&text).ok()).unwrap_or_default();
+    let inventory = Inventory::read(system, &project, &manifest, &lock, &[]);
+    let others: Vec<&portable::Registry> =
+        inventory.sources.values().filter_map(|source| source.as_ref().ok()).collect();
+    let own = portable::read(system, root, &[]);
+    let elsewhere = portable::bundle::found_elsewhere(&own, &others);
+    diagnostics.retain(|found| {
+        let is_there = |(source, span): &(Arc<Source>, Span)| {
+            source.path() == found.path() && *span == found.span
+        };
+        !(OF_BUNDLES.contains(&found.code) && elsewhere.iter().any(is_there))
+    });
+    let unread: Vec<&str> = inventory
+        .sources
+        .iter()
+        .filter_map(|(name, source)| source.is_err().then_some(name.as_str()))
+        .collect();
+    if !unread.is_empty() {
+        let help = format!(
+            "the source `{}` of brief.toml is not here; `brief sync` fetches it",
+            unread.join("`, `")
+        );
+        let of_bundles = diagnostics.iter_mut().filter(|found| OF_BUNDLES.contains(&found.code));
+        of_bundles.for_each(|found| found.help = Some(help.clone()));
+    }
 }
 
 /// Returns what is wrong with the project's `brief.toml`, if there is one.

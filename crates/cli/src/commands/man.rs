@@ -36,7 +36,7 @@ pub(crate) fn run(
     let mut command = crate::command();
     command.build();
     let Some(directory) = &args.target else {
-        ui.print_raw(&page(&mut command, "brief"))?;
+        ui.print_raw(&page(command, "brief"))?;
         return Ok(ExitCode::SUCCESS);
     };
     let (system, directory) = (session.system(), session.directory().join(directory));
@@ -53,8 +53,8 @@ pub(crate) fn run(
         Ok::<(), CommandError>(())
     };
     let mut pending = vec![("brief".to_owned(), command)];
-    while let Some((name, mut command)) = pending.pop() {
-        write(&name, page(&mut command, &name))?;
+    while let Some((name, command)) = pending.pop() {
+        write(&name, page(command.clone(), &name))?;
         let below = command.get_subcommands().filter(|below| below.get_name() != "help");
         pending.extend(below.map(|below| (format!("{name}-{}", below.get_name()), below.clone())));
     }
@@ -70,30 +70,10 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A manual page made of the help of a command.
-fn page(command: &mut clap::Command, name: &str) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let usage = command.render_usage().to_string();
-    let usage = usage.trim_start_matches("Usage:").trim();
-    let help = command.render_long_help().to_string();
-    let title = name.to_uppercase();
-    format!(
-        ".TH \"{title}\" 1 \"\" \"brief {version}\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n\
-         .SH DESCRIPTION\n.nf\n{}\n.fi\n",
-        escaped(name),
-        escaped(&about),
-        escaped(usage),
-        escaped(help.trim_end()),
-    )
-}
-
-/// Text that troff prints as it is: no line begins with a request, and no letter means another.
-fn escaped(text: &str) -> String {
-    let text = text.replace('\\', "\\e").replace('-', "\\-");
-    let lines = text.lines().map(|line| match line.as_bytes().first() {
-        Some(b'.' | b'\'') => format!("\\&{line}"),
-        _ => line.to_owned(),
-    });
-    lines.collect::<Vec<_>>().join("\n")
+/// Returns the manual page of a command.
+fn page(command: clap::Command, name: &str) -> String {
+    let mut page = Vec::new();
+    let man = clap_mangen::Man::new(command.disable_help_subcommand(true));
+    man.title(name.to_uppercase()).render(&mut page).expect("memory takes whatever is written");
+    String::from_utf8_lossy(&page).into_owned()
 }

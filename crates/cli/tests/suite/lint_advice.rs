@@ -50,6 +50,35 @@ fn a_broken_configuration_is_found() {
     }
 }
 
+/// U43: "a bundle over two registries installs but can never lint clean". Names that a source of
+/// `brief.toml` has are fine; others are not, and a source that is not here is named.
+#[test]
+fn a_bundle_may_name_what_another_source_has() {
+    let rule = |name: &str| {
+        format!(
+            "---\nschema: 1\nname: {name}\ndescription: About {name}.\nmetadata:\n  version: \"1.0.0\"\n  license: MIT\n---\n\nText.\n"
+        )
+    };
+    let bundle = "---\nschema: 1\nname: all\ndescription: Everything.\nitems:\n  rules:\n    - near\n    - far\nmetadata:\n  version: \"1.0.0\"\n---\n\nAll rules.\n";
+    let project =
+        project().with_file("rules/near/RULE.md", rule("near")).with_file("all.bundle.md", bundle);
+    let other = project.outside().join("other/rules/far");
+    std::fs::create_dir_all(&other).unwrap();
+    std::fs::write(other.join("RULE.md"), rule("far")).unwrap();
+
+    let alone = project.run(&["lint"]);
+    assert!(alone.stdout.contains("portable/bundle-unresolved"), "{alone}");
+    project.write("brief.toml", "[sources.other]\ndirectory = \"../outside/other\"\n");
+    let found = project.run(&["lint", "--strict"]);
+    assert!(!found.stdout.contains("portable/bundle-unresolved"), "{found}");
+    assert_eq!(found.code, Some(0), "{found}");
+
+    project.write("brief.toml", "[sources.gone]\ndirectory = \"../outside/gone\"\n");
+    let gone = project.run(&["lint"]);
+    assert!(gone.stdout.contains("portable/bundle-unresolved"), "{gone}");
+    assert!(gone.stdout.contains("the source `gone` of brief.toml is not here"), "{gone}");
+}
+
 /// U33: a rule of Cursor that is named by hand is checked, wherever it lies.
 #[test]
 fn a_client_file_elsewhere_can_be_named() {

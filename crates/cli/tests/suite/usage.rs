@@ -135,8 +135,8 @@ fn manual_pages_are_written() {
     let output = project.run(&["man", "pages"]);
     assert_eq!(output.code, Some(0), "{output}");
     let page = project.read("pages/brief-agent-show.1");
-    assert!(page.starts_with(".TH \"BRIEF-AGENT-SHOW\" 1 "), "{page}");
-    assert!(!page.lines().any(|line| line.starts_with('\'')), "{page}");
+    assert!(page.contains(".TH BRIEF-AGENT-SHOW 1 "), "{page}");
+    assert!(page.contains(".SH NAME\nbrief\\-agent\\-show \\- "), "{page}");
     assert!(project.run(&["man"]).stdout.contains(".SH NAME\nbrief \\- Give a coding agent"));
 }
 

@@ -1,8 +1,9 @@
 //! What a bundle comes to: its items and those of all bundles that it needs (§3.7 of the document).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use brief_syntax::Span;
+use brief_syntax::{Source, Span};
 
 use super::model::{Bundle, ItemId, Required};
 use super::registry::Registry;
@@ -146,6 +147,33 @@ pub fn resolve_among(
         }
     }
     if errors.is_empty() { Ok(closure) } else { Err(errors) }
+}
+
+/// Returns where bundles of `own` name an item or a bundle that is missing there and that exactly one
+/// of `others` has, in a version that will do. An installation finds it there ([`resolve_among`]).
+pub fn found_elsewhere(own: &Registry, others: &[&Registry]) -> Vec<(Arc<Source>, Span)> {
+    let mut found = Vec::new();
+    for bundle in &own.bundles {
+        let source = &bundle.document.source;
+        let mut settle = |span: Span| found.push((Arc::clone(source), span));
+        for (id, span) in &bundle.items {
+            let candidates = others.iter().filter(|registry| registry.item(id).is_some());
+            if own.item(id).is_none() && candidates.count() == 1 {
+                settle(*span);
+            }
+        }
+        for required in &bundle.requires {
+            let mut candidates =
+                others.iter().filter_map(|registry| registry.bundle(&required.name));
+            if own.bundle(&required.name).is_none()
+                && let (Some(only), None) = (candidates.next(), candidates.next())
+                && version_problem(bundle, required, only).is_none()
+            {
+                settle(required.span);
+            }
+        }
+    }
+    found
 }
 
 /// Finds something in the registry that it is named in, or in the only other one that has it. The error
