@@ -100,6 +100,18 @@ impl FileSet {
         self.words.iter().all(|&word| word == 0)
     }
 
+    /// Returns the first file.
+    pub fn first(&self) -> Option<usize> {
+        let (index, word) = self.words.iter().enumerate().find(|(_, word)| **word != 0)?;
+        Some(index * WORD + word.trailing_zeros() as usize)
+    }
+
+    /// Returns the last file.
+    pub fn last(&self) -> Option<usize> {
+        let (index, word) = self.words.iter().enumerate().rfind(|(_, word)| **word != 0)?;
+        Some(index * WORD + WORD - 1 - word.leading_zeros() as usize)
+    }
+
     /// Returns the files in order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.words.iter().enumerate().flat_map(|(index, &word)| {

@@ -151,7 +151,7 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
         Some(client) => vec![client],
         None => native::CLIENTS.to_vec(),
     };
-    let shares = Survey::shares(&whole.catalog, &moment, &clients, &count);
+    let shares = survey.shares(&whole.catalog, &moment, &clients, &count);
     let places = survey.places();
     let distinct = survey.items.iter().filter(|surveyed| !surveyed.is_repeated);
     let dialects = by_dialect(distinct.map(|of| (of.item.dialect, of.tokens)));

@@ -7,14 +7,15 @@ mod gaps;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
 use brief_dialects::{
-    Applied, Candidate, FileSet, Item, LeftOut, Level, Moment, Name, Owner, ProjectFiles, Reason,
-    State,
+    Answer, Applied, Candidate, FileSet, Item, LeftOut, Level, Moment, Name, Owner, ProjectFiles,
+    Reason, State, hosted, structured,
 };
+use brief_syntax::{Target, TargetKind};
 
 use crate::Catalog;
 use crate::budget::{Count, cost};
@@ -36,7 +37,12 @@ pub struct Survey<'c> {
     costs: Vec<usize>,
     /// The files that something is for.
     covered: FileSet,
+    /// For each item whose loading depends on the client, two of the files that it is for.
+    examples: BTreeSet<usize>,
 }
+
+/// The dialects whose items are for everybody, whatever a client loads by itself.
+const FOR_EVERYBODY: [&str; 2] = [hosted::NAME, structured::NAME];
 
 /// An item of a project.
 #[derive(Debug, Clone)]
@@ -141,6 +147,7 @@ impl<'c> Survey<'c> {
             files,
             costs: vec![0; files.files.len()],
             covered: FileSet::new(files.files.len()),
+            examples: BTreeSet::new(),
         };
         let mut known: HashMap<Key<'c>, usize> = HashMap::new();
         // What stands in one place only need not be held against anything.
@@ -157,28 +164,34 @@ impl<'c> Survey<'c> {
         }
         let mut shared = SharedTexts { places: HashMap::new(), texts: Vec::new() };
         let number = files.files.len();
-        catalog.reach(&moment, &mut |reached| match reached.candidate {
-            Candidate::Loaded(left_out) => {
-                survey.covered.add(&reached.files);
-                shared.get(Text::of(left_out.content), number).loaded.add(&reached.files);
+        catalog.reach(&moment, &mut |mut reached| {
+            if !FOR_EVERYBODY.contains(reached.candidate.called().0) {
+                survey.examples.extend(reached.files.first());
+                survey.examples.extend(reached.files.last());
             }
-            Candidate::Item(item) => {
-                let place = *known.entry(key(&item)).or_insert(survey.items.len());
-                if place == survey.items.len() {
-                    survey.push(root, item.clone(), count);
+            match reached.candidate {
+                Candidate::Loaded(left_out) => {
+                    survey.covered.add(&reached.files);
+                    shared.get(Text::of(left_out.content), number).loaded.add(&reached.files);
                 }
-                let text = Text::of(item.content);
-                let is_alone = places.get(&text) == Some(&1);
-                let (state, has_directory) = (item.state, reached.has_directory);
-                let tokens = survey.meet(place, &item, &reached.files, has_directory, count);
-                match state {
-                    State::Active if is_alone => survey.charge(&reached.files, tokens),
-                    State::Active => {
-                        let shared = shared.get(text, number);
-                        shared.tokens = shared.tokens.max(tokens);
-                        shared.delivered.add(&reached.files);
+                Candidate::Item(item) => {
+                    let place = *known.entry(key(&item)).or_insert(survey.items.len());
+                    if place == survey.items.len() {
+                        survey.push(root, item.clone(), count);
                     }
-                    State::Offered | State::Manual => survey.charge(&reached.files, tokens),
+                    let text = Text::of(item.content);
+                    let is_alone = places.get(&text) == Some(&1);
+                    let (state, has_directory) = (item.state, reached.has_directory);
+                    let tokens = survey.meet(place, &item, &reached.files, has_directory, count);
+                    match state {
+                        State::Active if is_alone => survey.charge(&reached.files, tokens),
+                        State::Active => {
+                            let shared = shared.get(text, number);
+                            shared.tokens = shared.tokens.max(tokens);
+                            shared.delivered.add(&reached.files);
+                        }
+                        State::Offered | State::Manual => survey.charge(&reached.files, tokens),
+                    }
                 }
             }
         });
@@ -281,7 +294,11 @@ impl<'c> Survey<'c> {
     }
 
     /// Returns what each of some clients loads by itself and what would be delivered to it.
+    ///
+    /// Only what a client may load is asked about again for each of them, by a few of the files that it
+    /// is for: asking about every file takes as long as the survey itself.
     pub fn shares<'n>(
+        &self,
         catalog: &Catalog,
         moment: &Moment,
         clients: &[&'n str],
@@ -291,17 +308,20 @@ impl<'c> Survey<'c> {
             let client_name = Some(client.to_owned());
             let moment = Moment { target: None, client: client_name, ..moment.clone() };
             let mut tally = Tally::default();
-            let listed = catalog.candidates(&moment);
-            listed.items.iter().for_each(|applied| tally.deliver(&applied.item, count));
-            let is_loaded =
-                |left_out: &&LeftOut<'_>| matches!(left_out.reason, Reason::LoadedByClient { .. });
-            listed.left_out.iter().filter(is_loaded).for_each(|own| tally.load(own, count));
-            // What is for some files only is told by those files.
-            catalog.reach(&moment, &mut |reached| match &reached.candidate {
-                _ if reached.files.is_empty() && !reached.has_directory => {}
-                Candidate::Loaded(left_out) => tally.load(left_out, count),
-                Candidate::Item(item) => tally.deliver(item, count),
-            });
+            tally.take(&catalog.candidates(&moment), count);
+            let example = |&file: &usize| Moment {
+                target: Some(Target::from_slashed(&self.files.files[file], TargetKind::File)),
+                ..moment.clone()
+            };
+            let moments: Vec<Moment> = self.examples.iter().map(example).collect();
+            for moment in &moments {
+                tally.take(&catalog.applicable(moment), count);
+            }
+            for Surveyed { item, files, has_directory, .. } in &self.items {
+                if FOR_EVERYBODY.contains(&item.dialect) && (*files > 0 || *has_directory) {
+                    tally.deliver(item, count);
+                }
+            }
             let Tally { loaded, loaded_texts, mut delivered, offered } = tally;
             delivered.retain(|text, _| !loaded_texts.contains(text));
             Share {
@@ -326,6 +346,14 @@ struct Tally<'c> {
 }
 
 impl<'c> Tally<'c> {
+    /// Adds what an answer delivers, and what the client loads by itself.
+    fn take(&mut self, answer: &Answer<'c>, count: Count<'_>) {
+        answer.items.iter().for_each(|applied| self.deliver(&applied.item, count));
+        let is_loaded =
+            |left_out: &&LeftOut<'_>| matches!(left_out.reason, Reason::LoadedByClient { .. });
+        answer.left_out.iter().filter(is_loaded).for_each(|own| self.load(own, count));
+    }
+
     fn deliver(&mut self, item: &Item<'c>, count: Count<'_>) {
         match item.state {
             State::Active => {

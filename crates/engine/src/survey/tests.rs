@@ -163,7 +163,7 @@ fn files_without_guidance_are_told_by_directory() {
 fn clients_share_what_there_is() {
     let catalog = whole(&system());
     let survey = survey(&catalog);
-    let shares = Survey::shares(&catalog, &Moment::default(), &["claude"], &estimate_tokens);
+    let shares = survey.shares(&catalog, &Moment::default(), &["claude"], &estimate_tokens);
     assert_eq!(shares, [Share { client: "claude", loaded: 0, delivered: survey.tokens }]);
 }
 
