@@ -1,4 +1,5 @@
-//! Asks the linker for compact relocations where the system that builds can start such a program.
+//! Asks the linker for compact relocations where the system that builds can start such a program, and for
+//! what a hook runs side by side (`hook.ld`).
 //!
 //! The loader reads and writes every relocation before the first line of ours runs. A hook is started
 //! for every tool call, and half a megabyte of them is a tenth of its memory. Programs for development go
@@ -15,12 +16,19 @@ const GLIBC: (u32, u32) = (2, 36);
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=hook.ld");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let is_native = env::var("HOST").ok() == env::var("TARGET").ok();
     let is_gnu = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
     let is_release = is("PROFILE", "release");
     if is_release && is_native && is_gnu && glibc().is_some_and(|version| version >= GLIBC) {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
+    // mold knows no linker scripts.
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    if is_release && is_gnu && !flags.contains("mold") {
+        let directory = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        println!("cargo::rustc-link-arg-bins=-Wl,-T,{directory}/hook.ld");
     }
 }
 
