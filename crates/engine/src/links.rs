@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
 
 use brief_dialects::{GuidanceText, ProjectFiles};
-use brief_syntax::markdown::links;
+use brief_syntax::markdown::{decoded_destination, links};
 use brief_syntax::{Diagnostic, Root, Span, System, walk};
 
 /// Broken links that are reported for one file; more are one mistake.
@@ -225,7 +225,7 @@ impl Wanted {
         if is_special {
             return None;
         }
-        let path = percent_decoded(path);
+        let path = decoded_destination(path);
         let names: Vec<&str> =
             path.split('/').filter(|name| !matches!(*name, "" | "." | "..")).collect();
         let last = names.last()?;
@@ -276,25 +276,6 @@ fn without_line(path: &str) -> &str {
         path = before;
     }
     path
-}
-
-fn percent_decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
-        match (byte, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.extend(u8::try_from(high * 16 + low));
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Joins a path to a directory by its text; `None` when it leaves `top`.

@@ -1,7 +1,7 @@
 //! Links from a body to files beside it (§5.4 of the document).
 
 use brief_syntax::Span;
-use brief_syntax::markdown::{Link, links};
+use brief_syntax::markdown::{Link, decoded_destination, links};
 
 use super::model::Item;
 
@@ -46,7 +46,7 @@ fn has_scheme(path: &str) -> bool {
 }
 
 fn target(path: &str) -> Target {
-    let path = percent_decoded(path);
+    let path = decoded_destination(path);
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
         match name {
@@ -60,25 +60,6 @@ fn target(path: &str) -> Target {
         }
     }
     Target::Inside(names.join("/"))
-}
-
-fn percent_decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
-        match (byte, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.extend(u8::try_from(high * 16 + low));
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Returns whether a path is a file of the item, or a directory of one.

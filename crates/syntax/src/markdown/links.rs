@@ -13,6 +13,26 @@ pub struct Link {
     pub span: Span,
 }
 
+/// Returns a destination with its percent-encoded characters decoded, as a path on disk has them.
+pub fn decoded_destination(destination: &str) -> String {
+    let mut bytes = Vec::with_capacity(destination.len());
+    let mut rest = destination.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
+        match (byte, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.extend(u8::try_from(high * 16 + low));
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Returns the links and images of a text and its link definitions, in order.
 pub fn links(text: &str) -> Vec<Link> {
     let mut found = Vec::new();

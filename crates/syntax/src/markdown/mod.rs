@@ -17,7 +17,7 @@ use crate::source::Span;
 
 pub use blocks::{Block, BlockKind, Image, blocks};
 pub use format::{Formatted, Refusal, format};
-pub use links::{Link, links};
+pub use links::{Link, decoded_destination, links};
 pub use plain::is_laid_out;
 
 /// How a text is read, everywhere here. The extensions that change how ordinary prose reads (wiki
