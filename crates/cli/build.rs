@@ -1,5 +1,5 @@
-//! Asks the linker for compact relocations where the system that builds can start such a program, and for
-//! what a hook runs side by side (`hook.ld`).
+//! Passes two options to the linker for release builds: compact relocations, where the building system can
+//! start such a program, and `hook.ld`, which places the functions that a hook runs next to each other.
 //!
 //! The loader reads and writes every relocation before the first line of ours runs. A hook is started
 //! for every tool call, and half a megabyte of them is a tenth of its memory. Programs for development go

@@ -16,8 +16,8 @@ use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Returns the installed files of all search roots. A root whose lock cannot be read is somebody else's as
-/// a whole.
+/// Returns the installed files of all search roots. A root whose lock cannot be read counts as remote from
+/// then on, so nothing in it executes.
 pub(super) fn files(
     ui: &mut Ui,
     session: &Session,

@@ -25,7 +25,7 @@ pub(crate) struct Directories {
     pub(crate) manifest: Option<OsString>,
     /// Whether nothing is fetched.
     pub(crate) offline: bool,
-    /// Whether what is no directory may be a short spelling of a repository.
+    /// How to read a root that is not a directory: `acme/guidance` can stand for a repository.
     pub(crate) spelling: Spelling,
 }
 

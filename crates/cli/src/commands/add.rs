@@ -59,7 +59,7 @@ pub(crate) struct AddArgs {
     writing: Writing,
 }
 
-/// What items look like, for a source that has none.
+/// The help for a source without items: the paths that items have.
 pub(super) const ITEMS: &str =
     "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`";
 

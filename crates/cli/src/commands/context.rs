@@ -83,7 +83,7 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is there when somebody asks for it, one line each.
+/// Prints items that an agent or a user can ask for by name, one line each.
 fn print_names(
     ui: &mut Ui,
     asked: &Asked,

@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// What was written to a stream.
+    /// A writer whose clones share one buffer, so that a test can read what was written.
     #[derive(Clone, Default)]
     struct Written(Arc<std::sync::Mutex<Vec<u8>>>);
 
