@@ -18,7 +18,7 @@ pub enum FetchError {
     Source(#[from] SourceError),
     /// There is no `git`.
     #[error(
-        "`git` was not found, which is needed for `{repository}`; install it, or clone it yourself and name the directory"
+        "`git` was not found in a directory of `PATH` outside the project, and is needed for `{repository}`; install it, or clone it yourself and name the directory"
     )]
     GitMissing {
         /// What was to be fetched.

@@ -27,7 +27,7 @@ pub use audit::Audit;
 pub use grants::{GrantError, Grants};
 pub use network::{NetworkPolicy, fetch_text};
 pub use programs::DEFAULT_PATH;
-pub use scope::runs_anything;
+pub use scope::{is_listed, runs_anything};
 
 /// The servers that `mcp` reaches: those that the operator configured.
 pub trait McpServers: Send {

@@ -76,6 +76,8 @@ mod new;
 mod pages;
 mod portable_corpus;
 mod portable_lint;
+#[cfg(unix)]
+mod programs;
 mod promises;
 mod schemas;
 mod sctx;

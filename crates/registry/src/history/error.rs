@@ -10,7 +10,9 @@ use brief_syntax::limits;
 #[non_exhaustive]
 pub enum HistoryError {
     /// There is no `git`.
-    #[error("`git` was not found, which reads the revisions; install it")]
+    #[error(
+        "`git` was not found in a directory of `PATH` outside the project, and reads the revisions; install it"
+    )]
     GitMissing,
     /// `git` could not be started.
     #[error("`git` could not be started: {0}")]

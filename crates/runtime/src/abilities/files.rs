@@ -227,6 +227,11 @@ fn file(path: &str) -> Result<Way<'_>, Refusal> {
     Ok(way)
 }
 
+/// Refuses a path that leaves the project or is not for tools.
+pub(super) fn check_path(path: &str) -> Result<(), Refusal> {
+    way(path).map(drop)
+}
+
 /// Takes a path apart, and refuses one that leaves the project or is not for tools.
 fn way(path: &str) -> Result<Way<'_>, Refusal> {
     let refused = |why: &str| Err(Refusal::Refused(format!("`{path}` {why}")));

@@ -7,11 +7,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use brief_syntax::system::{Call, Ending, Environment, OverLimit, Stream, words};
+use brief_syntax::system::{Call, Ending, Environment, OverLimit, Stream, words as words_of};
 use brief_syntax::{System, limits};
 use serde_json::{Value, json};
 
-use super::{Refusal, scope, text};
+use super::{Refusal, files, scope, text};
 
 /// Where programs are looked for, in this order.
 pub const DEFAULT_PATH: [&str; 5] =
@@ -48,24 +48,15 @@ pub(super) fn exec(
 ) -> Result<Value, Refusal> {
     let name = text(args, 0, "a program")?;
     let arguments = arguments(args.get(1))?;
-    if is_scoped && let Some(reason) = scope::objection(name, &arguments) {
-        return Err(Refusal::Refused(format!("`{name}`: {reason}")));
-    }
     let program = find(place, name)?;
+    let arguments = if is_scoped { covered(place, name, &arguments)? } else { arguments };
+    let is_scoped_git = is_scoped && scope::is_git(name);
+    if is_scoped_git {
+        refuse_settings(place, &program)?;
+    }
     let time = time_left.min(Duration::from_secs(limits::COMMAND_SECONDS));
-    let mut call = Call::new(program, place.root, time, limits::COMMAND_OUTPUT_BYTES);
+    let mut call = prepared(place, program, time, is_scoped_git);
     call.args.extend(arguments.iter().map(Into::into));
-    call.environment = Environment::Empty;
-    call.when_over_limit = OverLimit::EndIt;
-    for variable in KEPT {
-        if let Some(value) = place.system.env(variable) {
-            call = call.with_env(variable, value);
-        }
-    }
-    call = call.with_env("PATH", place.path.join(":")).with_env("TERM", "dumb");
-    for (variable, value) in scope::environment(name, is_scoped) {
-        call = call.with_env(*variable, *value);
-    }
     if let Some(input) = args.get(2).and_then(|options| options.get("input")) {
         let input = input
             .as_str()
@@ -79,7 +70,7 @@ pub(super) fn exec(
     });
     let failed = |message: String| Err(Refusal::Failed(format!("`{name}` {message}")));
     match ending {
-        Err(error) => failed(format!("could not be started: {}", words(&error))),
+        Err(error) => failed(format!("could not be started: {}", words_of(&error))),
         Ok(Ending::Exited(status)) => Ok(json!({
             "status": status,
             "stdout": String::from_utf8_lossy(&stdout),
@@ -93,6 +84,107 @@ pub(super) fn exec(
             failed(format!("wrote more than {} bytes and was ended", call.output_limit))
         }
         Ok(Ending::Interrupted) => failed("was interrupted".to_owned()),
+    }
+}
+
+/// Prepares a program in the project.
+fn prepared(place: &Place<'_>, program: PathBuf, time: Duration, is_scoped_git: bool) -> Call {
+    let mut call = Call::new(program, place.root, time, limits::COMMAND_OUTPUT_BYTES);
+    call.environment = Environment::Empty;
+    call.when_over_limit = OverLimit::EndIt;
+    for variable in KEPT {
+        if let Some(value) = place.system.env(variable) {
+            call = call.with_env(variable, value);
+        }
+    }
+    call = call.with_env("PATH", place.path.join(":")).with_env("TERM", "dumb");
+    if is_scoped_git {
+        for (variable, value) in scope::GIT_ENVIRONMENT {
+            call = call.with_env(variable, value);
+        }
+        // A repository around the project is not the project's.
+        if let Some(above) = place.root.parent() {
+            call = call.with_env("GIT_CEILING_DIRECTORIES", above);
+        }
+    }
+    call
+}
+
+/// Returns the words that a program is started with under a scope.
+fn covered(place: &Place<'_>, name: &str, arguments: &[String]) -> Result<Vec<String>, Refusal> {
+    let words = |refusal: Refusal| refusal.to_string();
+    let path = |path: &str| {
+        files::check_path(path).map_err(words)?;
+        stays_inside(place, path)
+    };
+    let revision = |word: &str| {
+        let is_step = |part: &str| part == "..";
+        if word.starts_with(['/', '\\']) || word.contains("::") {
+            return Err(format!("`{word}` is not relative to the project"));
+        }
+        if word.split(['/', '\\', ':', '(', ')', '!', '^', ',']).any(is_step) {
+            return Err(format!("`{word}` leaves the project"));
+        }
+        stays_inside(place, word)
+    };
+    scope::words(name, arguments, scope::Checks { path: &path, revision: &revision })
+        .map_err(|reason| Refusal::Refused(format!("`{name}`: {reason}")))
+}
+
+/// Refuses a path of the project that leads out of it through a link.
+fn stays_inside(place: &Place<'_>, path: &str) -> Result<(), String> {
+    let path = Path::new(path);
+    // What is not there yet leads where the nearest directory above it leads.
+    for ancestor in path.ancestors() {
+        match place.system.resolve(&place.root.join(ancestor)) {
+            Ok(resolved) if resolved.path.starts_with(place.root) => return Ok(()),
+            Ok(_) => return Err(format!("`{}` leads out of the project", path.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                // A link to what is not there yet would be written through.
+                let above = place.root.join(ancestor.parent().unwrap_or(Path::new("")));
+                let link = ancestor
+                    .file_name()
+                    .map(|name| place.system.open_dir(&above).and_then(|above| above.status(name)));
+                if link.is_some_and(|status| status.is_ok()) {
+                    return Err(format!("`{}` leads out of the project", path.display()));
+                }
+            }
+            Err(_) => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses git where the repository has settings of its own that may name a program or a directory: an
+/// archive that is unpacked brings them along.
+fn refuse_settings(place: &Place<'_>, git: &Path) -> Result<(), Refusal> {
+    let time = Duration::from_secs(limits::COMMAND_SECONDS);
+    let mut call = prepared(place, git.to_owned(), time, true);
+    let words = ["config", "--local", "--list", "--name-only", "--null", "--no-includes"];
+    call.args.extend(words.map(Into::into));
+    let mut listed = Vec::new();
+    let ending = place.system.run(&call, &mut |stream, piece| {
+        if stream == Stream::Stdout {
+            listed.extend_from_slice(piece);
+        }
+    });
+    // Without a repository there are no settings, and git says so with a status.
+    match ending {
+        Ok(Ending::Exited(_)) => {}
+        Ok(_) => return Err(Refusal::Failed("`git` did not list its settings".to_owned())),
+        Err(error) => {
+            let reason = words_of(&error);
+            return Err(Refusal::Failed(format!("`git` could not be started: {reason}")));
+        }
+    }
+    let listed = String::from_utf8_lossy(&listed);
+    let mut keys = listed.split('\0').filter(|key| !key.is_empty());
+    match keys.find(|key| !scope::is_harmless_setting(key)) {
+        None => Ok(()),
+        Some(key) => Err(Refusal::Refused(format!(
+            "`git`: the repository sets `{key}`, which may start a program or lead out of the project, and \
+             `sh:git` does not cover that"
+        ))),
     }
 }
 

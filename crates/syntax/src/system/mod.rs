@@ -16,6 +16,8 @@ mod os_companion;
 mod os_process;
 mod os_read;
 mod os_replace;
+#[cfg(unix)]
+mod os_search;
 mod os_self;
 mod os_tree;
 #[cfg(unix)]

@@ -10,7 +10,7 @@
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -23,8 +23,7 @@ use super::process::{Call, Companion, Ending};
 const TICK: Duration = Duration::from_millis(5);
 
 pub(super) fn start(call: &Call) -> io::Result<Box<dyn Companion>> {
-    let mut command = Command::new(&call.program);
-    prepare(&mut command, call);
+    let mut command = prepare(call)?;
     let (input, to_program) = io::pipe()?;
     let (from_program, output) = io::pipe()?;
     command.stdin(input).stdout(output).stderr(Stdio::null());

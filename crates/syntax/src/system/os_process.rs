@@ -11,6 +11,7 @@
 use std::ffi::OsStr;
 use std::io::{self, PipeReader, Read, Seek, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,6 +22,7 @@ use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::Interruption;
+use super::os_search::SearchPath;
 use super::process::{Call, Ending, Environment, OverLimit, Stream};
 
 /// How often we look whether the program has ended while nothing comes through its pipes.
@@ -31,8 +33,7 @@ const PIECE: usize = 64 * 1024;
 
 pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
     let interrupted = interruptions()?;
-    let mut command = Command::new(&call.program);
-    prepare(&mut command, call);
+    let mut command = prepare(call)?;
     command.stdin(input(&call.input)?);
     let mut pipes = Vec::with_capacity(2);
     let (reader, writer) = io::pipe()?;
@@ -64,8 +65,10 @@ pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Res
 /// Starts a program in the foreground, through the shell because users give it options, and writes a text
 /// to it. A program that ends before it has read all of it has shown enough.
 pub(super) fn show(command: &OsStr, text: &[u8]) -> io::Result<()> {
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).stdin(Stdio::piped());
+    // The shell looks for the pager by name, too.
+    let search = SearchPath::outside(None, Path::new("."));
+    let mut shell = Command::new(search.find(OsStr::new("sh"))?);
+    shell.arg("-c").arg(command).env("PATH", search.to_path()).stdin(Stdio::piped());
     // What `less` is told by git, too: end at once when all fits, keep colours, leave the screen as it is.
     if std::env::var_os("LESS").is_none() {
         shell.env("LESS", "FRX");
@@ -82,11 +85,25 @@ pub(super) fn show(command: &OsStr, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets what every program is started with. It leads a process group of its own.
-pub(super) fn prepare(command: &mut Command, call: &Call) {
+/// Prepares a program with all that every program is started with. It leads a process group of its own.
+///
+/// A bare name is looked up outside the project ([`SearchPath`]); what the program starts by name in its
+/// turn is, too, unless the call sets a `PATH` itself.
+pub(super) fn prepare(call: &Call) -> io::Result<Command> {
+    let path = call.env.iter().rev().find(|(name, _)| name == "PATH");
+    let search =
+        || SearchPath::outside(path.and_then(|(_, path)| path.as_deref()), &call.directory);
+    let is_bare = !call.program.as_encoded_bytes().contains(&b'/');
+    let mut command = if is_bare {
+        Command::new(search().find(&call.program)?)
+    } else {
+        Command::new(&call.program)
+    };
     command.args(&call.args).current_dir(&call.directory).process_group(0);
     if call.environment == Environment::Empty {
         command.env_clear();
+    } else if path.is_none() {
+        command.env("PATH", search().to_path());
     }
     for (name, value) in &call.env {
         match value {
@@ -94,6 +111,7 @@ pub(super) fn prepare(command: &mut Command, call: &Call) {
             None => command.env_remove(name),
         };
     }
+    Ok(command)
 }
 
 /// Ends a program and all that it started.
@@ -313,6 +331,24 @@ mod tests {
         let (ending, stdout, _) = collect(&sh("echo done; sleep 20 &"));
         assert_eq!((ending, stdout.as_str()), (Ending::Exited(0), "done\n"));
         assert!(started.elapsed() < Duration::from_secs(10));
+    }
+
+    /// X03: the directory that a program starts in brings no program, nor does it reach its children.
+    #[test]
+    fn x03_a_bare_name_is_looked_up_outside() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["sh", "cat"] {
+            let path = directory.path().join(name);
+            std::fs::write(&path, "#!/bin/sh\necho planted\n").unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        let here = directory.path().display().to_string();
+        for entry in [".", "", here.as_str()] {
+            let mut call = sh("echo real").with_env("PATH", format!("{entry}:/usr/bin:/bin"));
+            call.directory = directory.path().to_owned();
+            assert_eq!(collect(&call).1, "real\n", "{entry}");
+        }
     }
 
     #[test]

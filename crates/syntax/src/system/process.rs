@@ -8,7 +8,7 @@ use std::time::Duration;
 /// A program to start. Its standard input is [`Call::input`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// The program: a path, or a name to look up.
+    /// The program: a path, or a name to look up in the directories of `PATH` outside the project.
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,

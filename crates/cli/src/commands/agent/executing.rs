@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value, refusals};
 use brief_runtime::Execution;
-use brief_runtime::abilities::{Audit, Host, NetworkPolicy, runs_anything};
+use brief_runtime::abilities::{Audit, Host, NetworkPolicy, is_listed, runs_anything};
 use brief_runtime::agent::{AgentCode, AgentTools, grants};
 use brief_runtime::conversation::Ready;
 use brief_runtime::mcp_client::StdioServers;
@@ -53,10 +53,14 @@ impl Executing {
         let effective = Effective::new(grant, &agent.abilities);
         let grants =
             grants(&effective, agent).map_err(|error| CommandError::usage(error.to_string()))?;
-        for program in grants.programs().filter(|program| runs_anything(program)) {
-            ui.warning(&format!(
-                "`sh:{program}` can start any program: it is a convenience, not a wall"
-            ))?;
+        for program in grants.programs().filter(|program| !is_listed(program)) {
+            ui.warning(&if runs_anything(program) {
+                format!("`sh:{program}` can start any program: it is a convenience, not a wall")
+            } else {
+                format!(
+                    "`sh:{program}` covers all that `{program}` can do: its options are not checked"
+                )
+            })?;
         }
         let audit = match &self.audit {
             Some(path) => Audit::to_file(session.shared_system(), session.directory().join(path)),

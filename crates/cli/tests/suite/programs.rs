@@ -1,0 +1,114 @@
+//! The programs that we start: found outside the project, whatever is on `PATH`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use brief_testkit::Sandbox;
+
+use crate::install::{consumer, git, guidance};
+
+/// Programs that commands of ours start, or that those start in turn.
+const PROGRAMS: [&str; 6] = ["git", "sh", "cat", "sed", "ssh", "git-remote-https"];
+
+/// Plants programs in the project that leave a mark, in each place that is on somebody's `PATH`.
+fn plant(project: &Sandbox) {
+    let mark = project.outside().join("mark");
+    for place in ["", "bin", "node_modules/.bin"] {
+        for name in PROGRAMS {
+            let path = project.path().join(place).join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, format!("#!/bin/sh\necho {name} >> {}\n", mark.display())).unwrap();
+            fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+    }
+}
+
+/// The ways that a project gets onto `PATH`.
+fn paths(project: &Sandbox) -> Vec<String> {
+    let root = project.path();
+    let root = root.display();
+    let entries = [
+        ".".to_owned(),
+        String::new(),
+        "node_modules/.bin".to_owned(),
+        "./bin".to_owned(),
+        format!("{root}"),
+        format!("{root}/bin"),
+        format!("{root}/../project/bin"),
+    ];
+    entries.iter().map(|entry| format!("{entry}:/usr/bin:/bin")).collect()
+}
+
+/// X03: with the project on `PATH`, its own `git` is not run by any command.
+#[test]
+fn x03_the_projects_git_is_not_started() {
+    let project = consumer().with_file("AGENTS.yaml", "context:\n  - content: Text.\n");
+    guidance(&project);
+    git(&project.path(), &["add", "--all"]);
+    git(&project.path(), &["commit", "--quiet", "-m", "message"]);
+    plant(&project);
+    for path in paths(&project) {
+        for args in [
+            &["diff"][..],
+            &["diff", "HEAD"],
+            &["add", "acme/guidance", "money"],
+            &["list", "--available"],
+            &["outdated"],
+            &["update"],
+            &["remove", "money"],
+            &["context", "a.py"],
+            &["lint"],
+            &["doctor"],
+        ] {
+            let mut command = project.command("", args);
+            let output = command.env("PATH", &path).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!project.outside().join("mark").exists(), "{path} {args:?}: {said}");
+            assert!(!said.contains("not found in a directory"), "{path} {args:?}: {said}");
+        }
+    }
+}
+
+/// X03: when no `git` is left outside the project, the message says where one was looked for.
+#[test]
+fn x03_no_git_outside_the_project_is_said() {
+    let project = consumer();
+    plant(&project);
+    for path in [".", "", "node_modules/.bin", &project.path().display().to_string()] {
+        for (args, words) in [
+            (
+                &["diff"][..],
+                "`git` was not found in a directory of `PATH` outside the project, and reads the revisions",
+            ),
+            (
+                &["add", "acme/guidance"],
+                "`git` was not found in a directory of `PATH` outside the project, and is needed for",
+            ),
+        ] {
+            let output = project.command("", args).env("PATH", path).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(said.contains(words), "{path} {args:?}: {said}");
+            assert_eq!(output.status.code(), Some(1), "{path} {args:?}: {said}");
+        }
+    }
+    assert!(!project.outside().join("mark").exists());
+}
+
+/// X03: the pager, and the shell that starts it, are looked up outside the project, too.
+#[test]
+fn x03_the_pager_is_found_outside_the_project() {
+    let text = "line\n".repeat(200);
+    let content = format!("context:\n  - content: |\n{}", text.replace("line", "      line"));
+    for (pager, word) in [("cat", "line"), ("sed s/line/LINE/", "LINE")] {
+        for path in [".:/usr/bin:/bin", ":/usr/bin:/bin", "node_modules/.bin:/usr/bin:/bin"] {
+            let project = consumer()
+                .with_file("AGENTS.yaml", &content)
+                .with_env("BRIEF_PAGER", pager)
+                .with_env("PATH", path);
+            plant(&project);
+            let seen = project.run_on_screen(&["context", "a.py"]);
+            assert!(!project.outside().join("mark").exists(), "{path} {pager}");
+            assert!(seen.contains(word), "{path} {pager}: {seen}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The options of a program as a list, and words held against it.
+
+use super::Checks;
+
+/// The words that one program, or one command of a program, is started with.
+pub(super) struct Grammar {
+    /// The options, with a blank in between. `-a` stands alone, `-a=` has a value, which may be the next
+    /// word, `-a[]` may have one in the same word. `=@` is the path of a file, `=*` any text. `-#` is a
+    /// number. Long options are written alike.
+    pub(super) options: &'static [&'static str],
+    /// What is not an option.
+    pub(super) operands: Operands,
+    /// Options that are put before all others.
+    pub(super) added: &'static [&'static str],
+    /// The options of which at least one must be there, if any.
+    pub(super) one_of: &'static [&'static str],
+}
+
+/// What is not an option.
+#[derive(Clone, Copy)]
+pub(super) enum Operands {
+    /// There is none.
+    Nothing,
+    /// Paths in the project, at most so many.
+    Paths(usize),
+    /// A text, then paths; only paths when one of these options is there.
+    TextThenPaths(&'static [&'static str]),
+    /// A text, then revisions and paths; only those when one of these options is there.
+    TextThenRevisions(&'static [&'static str]),
+    /// Any texts.
+    Texts,
+    /// Revisions and paths.
+    Revisions,
+    /// One of these words, then revisions and paths; nothing at all is right, too.
+    Command(&'static [&'static str]),
+}
+
+/// The value of an option.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Value {
+    None,
+    /// In the same word or the next one.
+    Required(Content),
+    /// In the same word.
+    Optional,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// Anything; as a word of its own it is checked as an operand would be, because what one program takes
+    /// for a value is an operand for another.
+    Plain,
+    /// Anything at all.
+    Text,
+    Path,
+}
+
+impl Grammar {
+    pub(super) const fn new(options: &'static [&'static str], operands: Operands) -> Grammar {
+        Grammar { options, operands, added: &[], one_of: &[] }
+    }
+
+    pub(super) const fn adding(self, added: &'static [&'static str]) -> Grammar {
+        Grammar { added, ..self }
+    }
+
+    pub(super) const fn with_one_of(self, one_of: &'static [&'static str]) -> Grammar {
+        Grammar { one_of, ..self }
+    }
+
+    /// Returns the words to start the program with; the error is a reason.
+    pub(super) fn words(
+        &self,
+        program: &str,
+        args: &[String],
+        checks: Checks<'_>,
+    ) -> Result<Vec<String>, String> {
+        let mut reading =
+            Reading { grammar: self, program, checks, seen: Vec::new(), operands: Vec::new() };
+        let mut rest = args.iter();
+        while let Some(word) = rest.next() {
+            if word == "--" {
+                reading.operands.extend(rest.by_ref());
+            } else if let Some(long) = word.strip_prefix("--") {
+                reading.long(long, &mut rest)?;
+            } else if word.len() > 1 && word.starts_with('-') {
+                reading.short(word, &mut rest)?;
+            } else {
+                reading.operands.push(word);
+            }
+        }
+        reading.check_operands()?;
+        let has_one = |names: &[&str]| names.iter().any(|name| reading.seen.contains(name));
+        if !self.one_of.is_empty() && !has_one(self.one_of) {
+            let names = self.one_of.join("`, `");
+            return Err(format!(
+                "one of `{names}` must be there, as a word of its own or with `-`"
+            ));
+        }
+        let added = self.added.iter().map(|word| (*word).to_owned());
+        Ok(added.chain(args.iter().cloned()).collect())
+    }
+
+    /// Finds an option by its whole name.
+    fn find(&self, name: &str) -> Option<(&'static str, Value)> {
+        let mut all = self.options.iter().flat_map(|list| list.split_ascii_whitespace());
+        all.find_map(|entry| {
+            let end = entry.find(['=', '[']).unwrap_or(entry.len());
+            let (known, kind) = entry.split_at(end);
+            let value = match kind {
+                "" => Value::None,
+                "[]" => Value::Optional,
+                "=*" => Value::Required(Content::Text),
+                "=@" => Value::Required(Content::Path),
+                _ => Value::Required(Content::Plain),
+            };
+            (known == name).then_some((known, value))
+        })
+    }
+}
+
+/// Words that are held against a grammar.
+struct Reading<'r> {
+    grammar: &'r Grammar,
+    program: &'r str,
+    checks: Checks<'r>,
+    /// The options that were there.
+    seen: Vec<&'static str>,
+    operands: Vec<&'r String>,
+}
+
+impl<'r> Reading<'r> {
+    fn long(&mut self, word: &str, rest: &mut std::slice::Iter<'r, String>) -> Result<(), String> {
+        let (name, glued) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        let (known, value) = self.known(&format!("--{name}"))?;
+        self.seen.push(known);
+        match (value, glued) {
+            (Value::None, None) | (Value::Optional, _) => Ok(()),
+            (Value::None, Some(_)) => Err(format!("`{known}` has no value")),
+            (Value::Required(content), Some(value)) => self.glued(known, content, value),
+            (Value::Required(content), None) => self.next(known, content, rest),
+        }
+    }
+
+    /// Reads short options in one word.
+    fn short(&mut self, word: &str, rest: &mut std::slice::Iter<'r, String>) -> Result<(), String> {
+        let letters = word.get(1..).unwrap_or_default();
+        if letters.bytes().all(|letter| letter.is_ascii_digit()) {
+            return self.known("-#").map(|(known, _)| self.seen.push(known)).map_err(|_| {
+                format!("`{word}` is not among the options that `sh:{}` covers", self.program)
+            });
+        }
+        // Some programs have options of several letters behind one `-`.
+        for (at, letter) in letters.char_indices() {
+            let (known, value) = self.known(&format!("-{letter}"))?;
+            self.seen.push(known);
+            let glued = letters.get(at + letter.len_utf8()..).unwrap_or_default();
+            match value {
+                Value::None => {}
+                Value::Optional => return Ok(()),
+                Value::Required(content) if glued.is_empty() => {
+                    return self.next(known, content, rest);
+                }
+                Value::Required(content) => return self.glued(known, content, glued),
+            }
+        }
+        Ok(())
+    }
+
+    fn known(&self, name: &str) -> Result<(&'static str, Value), String> {
+        self.grammar.find(name).ok_or_else(|| {
+            let program = self.program;
+            format!("`{name}` is not among the options that `sh:{program}` covers, in full length")
+        })
+    }
+
+    fn glued(&self, known: &str, content: Content, value: &str) -> Result<(), String> {
+        match content {
+            Content::Path => {
+                (self.checks.path)(value).map_err(|reason| format!("`{known}`: {reason}"))
+            }
+            Content::Plain | Content::Text => Ok(()),
+        }
+    }
+
+    /// Takes the next word as a value.
+    fn next(
+        &self,
+        known: &str,
+        content: Content,
+        rest: &mut std::slice::Iter<'r, String>,
+    ) -> Result<(), String> {
+        let value = rest.next().ok_or_else(|| format!("`{known}` has no value"))?;
+        // Should the program take it for an option after all, it would be one that was not checked.
+        if value.len() > 1 && value.starts_with('-') {
+            return Err(format!("the value `{value}` of `{known}` looks like an option"));
+        }
+        match content {
+            Content::Text => Ok(()),
+            Content::Path => self.glued(known, content, value),
+            Content::Plain => {
+                (self.checks.revision)(value).map_err(|reason| format!("`{known}`: {reason}"))
+            }
+        }
+    }
+
+    fn check_operands(&self) -> Result<(), String> {
+        let Checks { path, revision } = self.checks;
+        let text_first = |options: &[&str]| !options.iter().any(|name| self.seen.contains(name));
+        let all = |words: &[&String], check: super::CheckPath<'_>| {
+            words.iter().try_for_each(|word| check(word))
+        };
+        match self.grammar.operands {
+            Operands::Texts => Ok(()),
+            Operands::Nothing => match self.operands.first() {
+                Some(word) => Err(format!("`{word}` is not covered by `sh:{}`", self.program)),
+                None => Ok(()),
+            },
+            Operands::Paths(most) if self.operands.len() > most => {
+                Err(format!("more than {most} paths are not covered by `sh:{}`", self.program))
+            }
+            Operands::Paths(_) => all(&self.operands, path),
+            Operands::TextThenPaths(options) => {
+                all(&self.operands[self.operands.len().min(text_first(options).into())..], path)
+            }
+            Operands::TextThenRevisions(options) => {
+                all(&self.operands[self.operands.len().min(text_first(options).into())..], revision)
+            }
+            Operands::Revisions => all(&self.operands, revision),
+            Operands::Command(commands) => match self.operands.split_first() {
+                None => Ok(()),
+                Some((command, rest)) if commands.contains(&command.as_str()) => {
+                    all(rest, revision)
+                }
+                Some((command, _)) => Err(format!(
+                    "`{command}` is not among the commands that `sh:{}` covers",
+                    self.program
+                )),
+            },
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The words that `sh:<command>` covers.
+//!
+//! Many programs start others, read any file or write any file when an option tells them to. So a program
+//! that is known here is started with words from a list only: its commands, its options as they are
+//! written out, and paths in the project. Everything else is refused. A beginning of a long option
+//! (`--up` for `--upload-pack`) is on no list, because programs differ in what they take it for.
+//!
+//! A program that is not known here gets the words as they are: whoever grants `sh:deploy` grants all
+//! that `deploy` does. [`runs_anything`] tells the ones that are as good as a shell.
+
+mod git;
+mod grammar;
+mod programs;
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+
+pub(super) use git::{ENVIRONMENT as GIT_ENVIRONMENT, is_harmless_setting};
+
+/// Programs that run whatever they are given: granting one is granting `sh`.
+const WIDE: [&str; 72] = [
+    "ash", "awk", "bash", "bun", "bundle", "busybox", "cargo", "cmake", "composer", "csh", "curl",
+    "dash", "dd", "deno", "docker", "ed", "emacs", "env", "ex", "expect", "fish", "gawk", "gdb",
+    "gem", "gh", "go", "gradle", "java", "just", "ksh", "kubectl", "less", "lua", "make", "man",
+    "mawk", "more", "mvn", "nano", "nice", "node", "nohup", "npm", "npx", "parallel", "perl",
+    "php", "pip", "pipx", "pnpm", "podman", "python", "rsync", "ruby", "scp", "setsid", "sh",
+    "ssh", "stdbuf", "strace", "su", "sudo", "tcsh", "time", "timeout", "uv", "vi", "vim", "watch",
+    "wget", "xargs", "yarn",
+];
+
+/// Other names of programs that are known here.
+const ALIASES: [(&str, &str); 9] = [
+    ("bsdtar", "tar"),
+    ("egrep", "grep"),
+    ("fdfind", "fd"),
+    ("fgrep", "grep"),
+    ("gfind", "find"),
+    ("ggrep", "grep"),
+    ("gsed", "sed"),
+    ("gsort", "sort"),
+    ("gtar", "tar"),
+];
+
+/// Returns whether a program runs whatever it is given, so that `sh:<it>` grants as much as `sh`.
+pub fn runs_anything(program: &str) -> bool {
+    let program = program.to_ascii_lowercase();
+    let name = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    WIDE.iter().any(|wide| *wide == program || *wide == name)
+}
+
+/// Returns whether the words for a program are checked against a list.
+pub fn is_listed(program: &str) -> bool {
+    let program = known_name(program);
+    ["find", "git"].contains(&program.as_str()) || programs::grammar(&program).is_some()
+}
+
+/// Checks a path that stands among the words; the error says why it is refused.
+pub(super) type CheckPath<'c> = &'c dyn Fn(&str) -> Result<(), String>;
+
+/// The checks for what is not an option.
+#[derive(Clone, Copy)]
+pub(super) struct Checks<'c> {
+    /// For a path of the project.
+    pub(super) path: CheckPath<'c>,
+    /// For a word that may be a path, a revision, or both with a `:` in between.
+    pub(super) revision: CheckPath<'c>,
+}
+
+/// Returns the words to start a program with under a scope, or the reason why it is not started.
+pub(super) fn words(
+    program: &str,
+    args: &[String],
+    checks: Checks<'_>,
+) -> Result<Vec<String>, String> {
+    let name = known_name(program);
+    match (name.as_str(), programs::grammar(&name)) {
+        ("git", _) => git::words(args, checks),
+        ("find", _) => programs::find_words(args, checks),
+        (_, Some(grammar)) => grammar.words(program, args, checks),
+        (_, None) => Ok(args.to_vec()),
+    }
+}
+
+/// Returns whether a program is `git`, however its name is written.
+pub(super) fn is_git(program: &str) -> bool {
+    known_name(program) == "git"
+}
+
+/// Some file systems take `Git` for `git`.
+fn known_name(program: &str) -> String {
+    let program = program.to_ascii_lowercase();
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == program);
+    alias.map_or(program.clone(), |(_, name)| (*name).to_owned())
+}

@@ -1,0 +1,210 @@
+//! Where programs are found: in the directories of `PATH` that no project can fill.
+//!
+//! A program that is named without a directory is looked up here, and never by the system: `.`, an empty
+//! entry, `node_modules/.bin` or the project itself on `PATH` would let a cloned project replace `git`.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the seam that everything else goes through"
+)]
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::os_self::is_executable;
+
+/// The `PATH` of a process that has none, as `execvp` has it.
+const WITHOUT_PATH: &str = "/usr/bin:/bin";
+
+/// Directories of the system. They count as outside wherever the user works: in a container that is
+/// often `/`, which has a repository in it at times.
+const OF_THE_SYSTEM: [&str; 9] = [
+    "/bin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/opt/homebrew/bin",
+    "/opt/local/bin",
+    "/run/current-system/sw/bin",
+];
+
+/// The directories of `PATH` that lie outside a project.
+#[derive(Debug)]
+pub(super) struct SearchPath {
+    directories: Vec<PathBuf>,
+    /// Directories whose programs are not started, links followed.
+    avoided: Vec<PathBuf>,
+}
+
+impl SearchPath {
+    /// Reads `path`, our own `PATH` without one. Left out are relative and empty entries, and those that
+    /// lie in the current directory, in `directory`, or in the repository around one of them.
+    pub(super) fn outside(path: Option<&OsStr>, directory: &Path) -> SearchPath {
+        let current = std::env::current_dir().ok();
+        let mut avoided = Vec::new();
+        for start in current.as_deref().into_iter().chain([directory]) {
+            let Ok(start) = std::fs::canonicalize(start) else { continue };
+            avoided.extend(repository(&start));
+            avoided.push(start);
+        }
+        // A process that is started in the root of everything is in no project.
+        avoided.retain(|directory| directory.parent().is_some());
+        let own = std::env::var_os("PATH");
+        let path = path.or(own.as_deref()).unwrap_or(OsStr::new(WITHOUT_PATH));
+        let mut search = SearchPath { directories: Vec::new(), avoided };
+        let kept = std::env::split_paths(path).filter(|entry| search.is_outside(entry)).collect();
+        search.directories = kept;
+        search
+    }
+
+    /// Returns the path of the program `name`.
+    pub(super) fn find(&self, name: &OsStr) -> io::Result<PathBuf> {
+        for directory in &self.directories {
+            let path = directory.join(name);
+            let is_program = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file())
+                && is_executable(&path).unwrap_or(false);
+            // A link in a directory of the user's may lead back into the project.
+            if is_program && self.leads_outside(&path) {
+                return Ok(path);
+            }
+        }
+        let name = name.display();
+        let message = format!(
+            "there is no `{name}` in a directory of `PATH` that is absolute and outside the project"
+        );
+        Err(io::Error::new(io::ErrorKind::NotFound, message))
+    }
+
+    /// Returns it as a `PATH`, for a program that starts others by name.
+    pub(super) fn to_path(&self) -> OsString {
+        // No entry of a `PATH` has the letter in it that parts them.
+        std::env::join_paths(&self.directories).unwrap_or_default()
+    }
+
+    fn is_outside(&self, entry: &Path) -> bool {
+        if OF_THE_SYSTEM.iter().any(|directory| entry == Path::new(directory)) {
+            return true;
+        }
+        entry.is_absolute() && !self.is_avoided(entry) && self.leads_outside(entry)
+    }
+
+    fn leads_outside(&self, path: &Path) -> bool {
+        let Ok(real) = std::fs::canonicalize(path) else { return false };
+        let is_of_system = real
+            .parent()
+            .is_some_and(|parent| OF_THE_SYSTEM.iter().any(|known| parent == Path::new(known)));
+        is_of_system || !self.is_avoided(&real)
+    }
+
+    fn is_avoided(&self, path: &Path) -> bool {
+        self.avoided.iter().any(|directory| path.starts_with(directory))
+    }
+}
+
+/// Returns the nearest directory around `start` that has a `.git`.
+fn repository(start: &Path) -> Option<PathBuf> {
+    let has_git = |directory: &&Path| std::fs::symlink_metadata(directory.join(".git")).is_ok();
+    start.ancestors().find(has_git).map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    /// A project with a program `tool` in several places, and a directory beside it with another one.
+    struct Scene {
+        directory: tempfile::TempDir,
+    }
+
+    impl Scene {
+        fn new() -> Scene {
+            let scene = Scene { directory: tempfile::tempdir().unwrap() };
+            for place in ["project", "project/node_modules/.bin", "project/src", "beside"] {
+                std::fs::create_dir_all(scene.at(place)).unwrap();
+                let tool = scene.at(place).join("tool");
+                std::fs::write(&tool, "#!/bin/sh\n").unwrap();
+                std::fs::set_permissions(&tool, PermissionsExt::from_mode(0o755)).unwrap();
+            }
+            std::fs::create_dir(scene.at("project/.git")).unwrap();
+            scene
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.directory.path().canonicalize().unwrap().join(path)
+        }
+
+        fn find(&self, from: &str, entries: &[PathBuf]) -> io::Result<PathBuf> {
+            let path = std::env::join_paths(entries).unwrap();
+            SearchPath::outside(Some(&path), &self.at(from)).find(OsStr::new("tool"))
+        }
+    }
+
+    /// X03: no entry that a project can fill has a program for us, whatever its spelling.
+    #[test]
+    fn x03_a_project_replaces_no_program() {
+        let scene = Scene::new();
+        symlink(scene.at("project"), scene.at("link")).unwrap();
+        std::fs::create_dir(scene.at("linked")).unwrap();
+        symlink(scene.at("project/tool"), scene.at("linked/tool")).unwrap();
+        let inside = [
+            PathBuf::from("."),
+            PathBuf::from(""),
+            PathBuf::from("node_modules/.bin"),
+            PathBuf::from("../project"),
+            scene.at("project"),
+            scene.at("project/"),
+            scene.at("project/node_modules/.bin"),
+            scene.at("beside/../project"),
+            scene.at("link"),
+            scene.at("link/src"),
+            scene.at("linked"),
+        ];
+        for from in ["project", "project/src"] {
+            for entry in &inside {
+                let error = scene.find(from, std::slice::from_ref(entry)).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::NotFound, "{}", entry.display());
+                assert_eq!(
+                    error.to_string(),
+                    "there is no `tool` in a directory of `PATH` that is absolute and outside the project"
+                );
+                let found = scene.find(from, &[entry.clone(), scene.at("beside")]).unwrap();
+                assert_eq!(found, scene.at("beside/tool"), "{}", entry.display());
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_executed_is_passed_over() {
+        let scene = Scene::new();
+        std::fs::create_dir_all(scene.at("first/tool")).unwrap();
+        std::fs::create_dir_all(scene.at("second")).unwrap();
+        std::fs::write(scene.at("second/tool"), "text").unwrap();
+        let entries = [scene.at("first"), scene.at("second"), scene.at("beside")];
+        assert_eq!(scene.find("project", &entries).unwrap(), scene.at("beside/tool"));
+    }
+
+    #[test]
+    fn programs_of_the_system_are_found_from_everywhere() {
+        for directory in ["/", "/usr", "/usr/bin", "/bin"] {
+            let search = SearchPath::outside(Some(OsStr::new("/usr/bin:/bin")), directory.as_ref());
+            assert!(search.find(OsStr::new("sh")).is_ok(), "{directory}");
+        }
+    }
+
+    #[test]
+    fn what_a_program_gets_as_path_has_the_same_entries() {
+        let scene = Scene::new();
+        let path = std::env::join_paths([
+            PathBuf::new(),
+            scene.at("project"),
+            scene.at("beside"),
+            PathBuf::from("."),
+        ]);
+        let search = SearchPath::outside(Some(&path.unwrap()), &scene.at("project"));
+        assert_eq!(search.to_path(), scene.at("beside"));
+    }
+}
