@@ -73,6 +73,18 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
 const LIMITS: &[(&str, u64, &str, &str)] = &[
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (
+        "bytes of the front matter of one file",
+        limits::FRONT_MATTER_BYTES as u64,
+        "no field of it is read; the text is",
+        "`frontmatter-invalid`",
+    ),
+    (
+        "problems of one front matter, or of one YAML file, that are listed",
+        limits::PROBLEMS_PER_FILE as u64,
+        "the rest is counted",
+        "—",
+    ),
+    (
         "entries of one list in a file",
         limits::ENTRIES_PER_FILE as u64,
         "the rest is left out",

@@ -7,13 +7,17 @@
 //! reported with the edit that would make the file valid. A block that cannot be repaired is
 //! reported and skipped, and the others stand.
 
+mod repair;
 mod strict;
 
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::limits::{FRONT_MATTER_BYTES, PROBLEMS_PER_FILE};
 use crate::source::{Encoding, Source, Span};
 use crate::yaml::{Node, ProblemKind, Value, Yaml};
+
+use repair::{Repair, field_of};
 
 /// A file taken apart.
 #[derive(Debug)]
@@ -73,7 +77,11 @@ impl FrontMatter {
                 FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
             }
             Opening::Header(parts) => {
-                let yaml = parse(source, parts.header, &mut diagnostics);
+                let yaml = if is_too_long(source, parts.header, &mut diagnostics) {
+                    Yaml::parse("")
+                } else {
+                    parse(source, parts.header, &mut diagnostics)
+                };
                 report_yaml_problems(source, &yaml, &mut diagnostics);
                 let Parts { header, body_start, leading_blank } = parts;
                 let header = Header { yaml, span: header, leading_blank };
@@ -106,6 +114,46 @@ fn encoding_problem(source: &Arc<Source>) -> Vec<Diagnostic> {
     let message = "the file is not UTF-8 from here on";
     let diagnostic = Diagnostic::warning("text/not-utf8", source, Span::at(offset), message);
     vec![diagnostic.with_help("save the file as UTF-8")]
+}
+
+/// Reports a header that is too long to be one. Its fields are not read; the text below it is. A file full of
+/// fields would cost many times its size otherwise.
+fn is_too_long(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) -> bool {
+    let bytes = header.end - header.start;
+    if bytes <= FRONT_MATTER_BYTES {
+        return false;
+    }
+    let message = format!(
+        "the front matter has {bytes} bytes, more than {FRONT_MATTER_BYTES}, so no field of it is read"
+    );
+    let help = "keep the fields short, and move text below the closing `---`";
+    let place = Span::at(header.start);
+    diagnostics
+        .push(Diagnostic::error("frontmatter-invalid", source, place, message).with_help(help));
+    true
+}
+
+/// Leaves the first problems of a file, and one that counts the rest. It carries the gravest code of those that
+/// it stands for, because readers decide by codes if a header can be relied on.
+fn keep_a_few(diagnostics: &mut Vec<Diagnostic>) {
+    if diagnostics.len() <= PROBLEMS_PER_FILE {
+        return;
+    }
+    let rest = diagnostics.split_off(PROBLEMS_PER_FILE);
+    let count = rest.len();
+    let mut rest = rest.into_iter();
+    let Some(first) = rest.next() else { return };
+    let gravest = rest.fold(first, |gravest, next| {
+        let is_graver = next.severity < gravest.severity
+            || (next.code == "frontmatter-invalid" && gravest.code != "frontmatter-invalid");
+        if is_graver { next } else { gravest }
+    });
+    diagnostics.push(Diagnostic {
+        message: format!("and {count} more in this front matter"),
+        help: Some("solve the ones above first".to_owned()),
+        fix: None,
+        ..gravest
+    });
 }
 
 fn bom(text: &str) -> usize {
@@ -191,6 +239,7 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
                 .with_help("quote the value, or write it as a block with `|`"),
             );
         }
+        keep_a_few(diagnostics);
         let mut yaml = Yaml::parse(&repair.text);
         yaml.map_spans(|offset| repair.original(offset));
         yaml
@@ -232,187 +281,6 @@ fn report_yaml_problems(source: &Arc<Source>, yaml: &Yaml, diagnostics: &mut Vec
             ProblemKind::ExtraDocument => "yaml/extra-document",
         };
         diagnostics.push(Diagnostic::error(code, source, problem.span, problem.message.clone()));
-    }
-}
-
-/// A header made valid.
-struct Repair {
-    text: String,
-    /// The edits that were made, in terms of the original text.
-    edits: Vec<Edit>,
-    /// Blocks that could not be repaired, blanked out in `text`.
-    skipped: Vec<(Span, String)>,
-    /// For each edit, where its replacement ends in `text` and in the original.
-    ends: Vec<(usize, usize)>,
-}
-
-impl Repair {
-    fn of(original: &str) -> Repair {
-        let mut repair = Repair {
-            text: String::new(),
-            edits: Vec::new(),
-            skipped: Vec::new(),
-            ends: Vec::new(),
-        };
-        for block in blocks(original) {
-            let text = &original[block.range()];
-            if needs_no_repair(&Yaml::parse(text)) {
-                repair.text.push_str(text);
-                continue;
-            }
-            let edits = repaired_lines(text);
-            let fixed = with_edits(text, &edits);
-            let yaml = Yaml::parse(&fixed);
-            if needs_no_repair(&yaml) {
-                repair.adopt(original, block, edits);
-            } else {
-                let problem = yaml.problems().first().map_or("not a field", |p| &p.message);
-                repair.skipped.push((
-                    Span::new(block.start, block.start + text.trim_end().len()),
-                    problem.to_owned(),
-                ));
-                // Blanks of the same length, so that the places after it stay true.
-                repair.text.extend(text.chars().flat_map(|character| {
-                    let blank = if character == '\n' { '\n' } else { ' ' };
-                    std::iter::repeat_n(blank, if blank == '\n' { 1 } else { character.len_utf8() })
-                }));
-            }
-        }
-        repair
-    }
-
-    fn adopt(&mut self, original: &str, block: Span, edits: Vec<Edit>) {
-        let mut copied = block.start;
-        for edit in edits {
-            let span = Span::new(block.start + edit.span.start, block.start + edit.span.end);
-            self.text.push_str(&original[copied..span.start]);
-            self.text.push_str(&edit.replacement);
-            copied = span.end;
-            self.ends.push((self.text.len(), span.end));
-            self.edits.push(Edit::replace(span, edit.replacement));
-        }
-        self.text.push_str(&original[copied..block.end]);
-    }
-
-    /// Translates an offset in the repaired text to one in the original.
-    fn original(&self, offset: usize) -> usize {
-        let before = self.ends.partition_point(|&(repaired, _)| repaired <= offset);
-        let base = match before.checked_sub(1) {
-            Some(index) => {
-                let (repaired, original) = self.ends[index];
-                original + (offset - repaired)
-            }
-            None => offset,
-        };
-        // Inside a replacement, nothing past its end in the original is meant.
-        match self.edits.get(before) {
-            Some(next) => base.min(next.span.end),
-            None => base,
-        }
-    }
-}
-
-/// Splits a header into top-level blocks: a line at the left margin and what is indented below it.
-/// List items and closing brackets at the margin belong to the field above them.
-fn blocks(text: &str) -> Vec<Span> {
-    let mut blocks: Vec<Span> = Vec::new();
-    for (span, line) in lines_from(text, 0) {
-        let continues = line.is_empty()
-            || line.starts_with([' ', '\t', ']', '}', '#'])
-            || line.starts_with("- ")
-            || line == "-";
-        match blocks.last_mut() {
-            Some(block) if continues => block.end = span.end,
-            _ => blocks.push(span),
-        }
-    }
-    blocks
-}
-
-fn with_edits(text: &str, edits: &[Edit]) -> String {
-    let mut fixed = String::with_capacity(text.len() + 16);
-    let mut copied = 0;
-    for edit in edits {
-        fixed.push_str(&text[copied..edit.span.start]);
-        fixed.push_str(&edit.replacement);
-        copied = edit.span.end;
-    }
-    fixed.push_str(&text[copied..]);
-    fixed
-}
-
-/// Returns the edits that quote each offending value of a block.
-fn repaired_lines(block: &str) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    for (span, line) in lines_from(block, 0) {
-        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
-        if line[..indent].contains('\t') {
-            let spaces = "  ".repeat(line[..indent].chars().count());
-            edits.push(Edit::replace(Span::new(span.start, span.start + indent), spaces));
-        }
-        let item = line[indent..].strip_prefix("- ").map_or(indent, |rest| line.len() - rest.len());
-        let value_at = match field_of(&line[item..]) {
-            Some(offset) => item + offset,
-            None if item > indent => item,
-            None => {
-                edits.extend(missing_space(&line[item..], span.start + item));
-                continue;
-            }
-        };
-        let value = line[value_at..].trim();
-        let start =
-            span.start + value_at + (line[value_at..].len() - line[value_at..].trim_start().len());
-        if !value.is_empty() && !stands_alone(value) {
-            edits.push(Edit::replace(Span::new(start, start + value.len()), quoted(value)));
-        }
-    }
-    edits
-}
-
-/// Returns where the value begins in a line `key: value`.
-fn field_of(line: &str) -> Option<usize> {
-    let colon = line.find(':')?;
-    let key = &line[..colon];
-    let word = |character: char| character.is_alphanumeric() || "_-. $\"'".contains(character);
-    let is_key = !key.is_empty() && key.chars().all(word);
-    let after = &line[colon + 1..];
-    (is_key && (after.is_empty() || after.starts_with([' ', '\t']))).then_some(colon + 1)
-}
-
-/// `description:text` is a field whose author forgot the space, unless it is a URL or a time.
-fn missing_space(line: &str, start: usize) -> Option<Edit> {
-    let colon = line.find(':')?;
-    let (key, after) = (&line[..colon], &line[colon + 1..]);
-    let is_name = key.starts_with(|first: char| first.is_ascii_alphabetic())
-        && key
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || "_-".contains(character));
-    let is_value = !after.is_empty() && !after.starts_with(['/', ':', '\\']);
-    let rest = after.trim_end();
-    (is_name && is_value).then(|| {
-        let value = if stands_alone(rest) { rest.to_owned() } else { quoted(rest) };
-        Edit::replace(
-            Span::new(start + colon + 1, start + colon + 1 + rest.len()),
-            format!(" {value}"),
-        )
-    })
-}
-
-/// Returns whether a value is valid where it stands, or begins something that goes on below.
-fn stands_alone(value: &str) -> bool {
-    if value.starts_with(['|', '>']) || matches!(value, "[" | "{") {
-        return true;
-    }
-    let yaml = Yaml::parse(&format!("value: {value}\n"));
-    needs_no_repair(&yaml)
-}
-
-fn quoted(value: &str) -> String {
-    if value.contains('\'') || crate::text::first_hidden(value).is_some() {
-        let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
-        format!("\"{escaped}\"")
-    } else {
-        format!("'{value}'")
     }
 }
 
@@ -525,6 +393,45 @@ mod tests {
         assert_eq!(field(&front, "last"), Some("1"));
         assert_eq!(codes(&front), ["frontmatter-invalid"]);
         assert_eq!(front.diagnostics[0].position().line, 3);
+    }
+
+    /// X05: a header of any size costs what a short one costs, and the body is read.
+    #[test]
+    fn a_header_that_is_too_long_is_reported_and_not_parsed() {
+        let long = "a: b\n".repeat(FRONT_MATTER_BYTES / 5 + 1);
+        for strictly in [false, true] {
+            let text = format!("---\n{long}---\nbody\n");
+            let source = Arc::new(Source::new("f.md", text));
+            let front = if strictly {
+                FrontMatter::read_strictly(&source, &[])
+            } else {
+                FrontMatter::read(&source)
+            };
+            assert_eq!(codes(&front), ["frontmatter-invalid"]);
+            let found = &front.diagnostics[0];
+            assert_eq!(found.position().line, 2);
+            assert!(found.message.contains("65540 bytes, more than 65536"), "{}", found.message);
+            assert!(found.help.is_some());
+            assert!(front.get("a").is_none());
+            assert_eq!(&source.text()[front.body_start..], "body\n");
+        }
+    }
+
+    /// X05: one file cannot fill memory and screen with what is wrong with it.
+    #[test]
+    fn problems_are_listed_up_to_a_limit_and_counted_past_it() {
+        for line in ["a: b\n", "a: *b\n", "a: [b\n"] {
+            let text = format!("---\nname: n\n{}---\nbody\n", line.repeat(1_000));
+            let front = read(&text);
+            // Repairs and what the YAML itself has are counted apart.
+            assert!(front.diagnostics.len() <= 2 * (PROBLEMS_PER_FILE + 1), "{line}");
+            let messages = front.diagnostics.iter().map(|found| found.message.as_str());
+            let counted: Vec<&str> = messages.filter(|text| text.starts_with("and ")).collect();
+            assert!(matches!(counted.len(), 1 | 2), "{line}: {counted:?}");
+        }
+        // The code that says "do not rely on this header" is not lost behind others.
+        let text = format!("---\n{}bad: [a,\n  {{b\n---\n", "x: **y\n".repeat(500));
+        assert!(codes(&read(&text)).contains(&"frontmatter-invalid"));
     }
 
     #[test]

@@ -6,6 +6,14 @@
 /// Bytes read from one text file; a larger file is reported and not read.
 pub const FILE_BYTES: u64 = 1024 * 1024;
 
+/// Bytes of the front matter of one file; a longer one is reported and not parsed, and the text below it is
+/// read all the same.
+pub const FRONT_MATTER_BYTES: usize = 64 * 1024;
+
+/// Problems of one kind of text (front matter, YAML) that are reported one by one for one file; the rest is
+/// counted.
+pub const PROBLEMS_PER_FILE: usize = 100;
+
 /// Entries taken from one file; the rest is reported and left out.
 pub const ENTRIES_PER_FILE: usize = 10_000;
 

@@ -198,6 +198,39 @@ fn a_text_of_another_kind_is_reported() {
     assert_survives(&project, "bad/AGENTS.yaml:", "structured/invalid-yaml");
 }
 
+/// X05: front matter past its limit is not parsed, and a file's problems are counted past theirs. Forty files of
+/// a megabyte took gigabytes.
+#[test]
+fn front_matter_and_its_problems_are_bounded() {
+    let header = "a: b\n".repeat(200_000);
+    let mut project = project();
+    for index in 0..8 {
+        let text = format!("---\n{header}---\nBODY-{index}\n");
+        project = project.with_file(&format!(".context/f{index}.md"), text);
+    }
+    // Below the limit for bytes, the one for problems holds: 10,000 fields are 9,999 repetitions.
+    let many = format!("---\ntrigger: always\n{}---\nBODY-9\n", "a: b\n".repeat(10_000));
+    project = project.with_file(".context/g.md", many);
+    let output = project.run(&["context", "src/x.py", "--json"]);
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    let answer = output.json();
+    let problems = answer["diagnostics"].as_array().unwrap();
+    let of = |name: &str| problems.iter().filter(|found| found["path"] == name).count();
+    for index in 0..8 {
+        assert_eq!(of(&format!(".context/f{index}.md")), 1);
+    }
+    assert_eq!(of(".context/g.md"), 101);
+    let lint = project.run(&["lint"]);
+    assert!(lint.stdout.contains(".context/f0.md:2:1"), "{lint}");
+    assert!(lint.stdout.contains("more than 65536, so no field of it is read"), "{lint}");
+    assert!(lint.stdout.contains("and 9899 more like this one"), "{lint}");
+    // A whole file of YAML has the same limit for its problems.
+    let project = good().with_file("bad/AGENTS.yaml", "a: b\n".repeat(200_000));
+    let lint = project.run(&["lint"]);
+    assert!(lint.stdout.lines().count() < 1_000, "{}", lint.stdout.lines().count());
+    assert!(lint.stdout.contains("more like this one"), "{lint}");
+}
+
 /// A text that is not UTF-8 is read as far as it makes sense.
 #[test]
 fn a_file_that_is_not_utf8_is_read_with_a_warning() {

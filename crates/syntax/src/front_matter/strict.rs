@@ -7,10 +7,12 @@
 use std::sync::Arc;
 
 use super::{
-    Edit, FrontMatter, Header, Opening, Parts, Repair, bom, encoding_problem, field_of, find,
-    has_swallowed_value, lines_from, quoted, report_yaml_problems, stands_alone,
+    FrontMatter, Header, Opening, Parts, bom, encoding_problem, find, has_swallowed_value,
+    is_too_long, keep_a_few, lines_from,
+    repair::{Repair, field_of, quoted, stands_alone},
+    report_yaml_problems,
 };
-use crate::diagnostic::{Diagnostic, Fix};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::source::{Source, Span};
 use crate::yaml::Yaml;
 
@@ -26,7 +28,11 @@ impl FrontMatter {
         let mut diagnostics = encoding_problem(source);
         match find(text) {
             Opening::Header(Parts { header: span, body_start, leading_blank }) => {
-                let yaml = parse(source, span, quotable, &mut diagnostics);
+                let yaml = if is_too_long(source, span, &mut diagnostics) {
+                    Yaml::parse("")
+                } else {
+                    parse(source, span, quotable, &mut diagnostics)
+                };
                 let header = Header { yaml, span, leading_blank };
                 FrontMatter { header: Some(header), body_start, diagnostics }
             }
@@ -68,6 +74,7 @@ fn parse(
                         .with_fix(Fix::safe("quote the value", vec![fix])),
                 );
             }
+            keep_a_few(diagnostics);
             yaml = repaired;
             yaml.map_spans(|offset| repair.original(offset));
         }

@@ -30,6 +30,15 @@ pub(super) struct Builder {
     shift: usize,
     /// Weight of the whole document so far.
     total: usize,
+    /// Problems past [`limits::PROBLEMS_PER_FILE`].
+    more: Option<More>,
+}
+
+/// Problems that are counted instead of listed.
+struct More {
+    kind: ProblemKind,
+    span: Span,
+    count: usize,
 }
 
 impl Builder {
@@ -48,6 +57,7 @@ impl Builder {
             anchors: Vec::new(),
             shift,
             total: 0,
+            more: None,
         }
     }
 
@@ -116,7 +126,11 @@ impl Builder {
     }
 
     /// Returns the tree.
-    pub(super) fn finish(self) -> Yaml {
+    pub(super) fn finish(mut self) -> Yaml {
+        if let Some(More { kind, span, count }) = self.more {
+            let message = format!("and {count} more like this one");
+            self.yaml.problems.push(Problem { kind, span, message });
+        }
         self.yaml
     }
 
@@ -135,8 +149,15 @@ impl Builder {
         Span::new(span.start, span.start + text.trim_end().len())
     }
 
+    /// Reports a problem. What can stand in every line is listed up to a limit and counted past it; what
+    /// ends the document or stands in it once is always listed.
     fn problem(&mut self, kind: ProblemKind, span: Span, message: String) {
-        self.yaml.problems.push(Problem { kind, span, message });
+        let repeats = matches!(kind, ProblemKind::UnknownAlias | ProblemKind::DuplicateKey);
+        if repeats && self.yaml.problems.len() >= limits::PROBLEMS_PER_FILE {
+            self.more.get_or_insert(More { kind, span, count: 0 }).count += 1;
+        } else {
+            self.yaml.problems.push(Problem { kind, span, message });
+        }
     }
 
     /// Adds a scalar that stands in the input as it is, without anchor or tag.
@@ -268,18 +289,23 @@ impl Builder {
                 }
             }
         }
-        let mut duplicates = Vec::new();
+        let mut duplicates: Vec<(String, Span)> = Vec::new();
+        // Past the limit only the number counts, and no name is copied.
+        let mut report = |name: &str, span| {
+            let is_listed = duplicates.len() < limits::PROBLEMS_PER_FILE;
+            duplicates.push((if is_listed { name.to_owned() } else { String::new() }, span));
+        };
         if names.len() <= 16 {
             for (index, &(name, span)) in names.iter().enumerate() {
                 if names[..index].iter().any(|&(earlier, _)| earlier == name) {
-                    duplicates.push((name.to_owned(), span));
+                    report(name, span);
                 }
             }
         } else {
             names.sort_unstable();
             for pair in names.windows(2) {
                 if pair[0].0 == pair[1].0 {
-                    duplicates.push((pair[1].0.to_owned(), pair[1].1));
+                    report(pair[1].0, pair[1].1);
                 }
             }
         }

@@ -1,0 +1,188 @@
+//! A header that is not valid YAML, made valid: values that cannot stand as they are written are quoted, and
+//! blocks that cannot be repaired are blanked out.
+
+use super::{lines_from, needs_no_repair};
+use crate::diagnostic::Edit;
+use crate::source::Span;
+use crate::yaml::Yaml;
+
+/// A header made valid.
+pub(super) struct Repair {
+    pub(super) text: String,
+    /// The edits that were made, in terms of the original text.
+    pub(super) edits: Vec<Edit>,
+    /// Blocks that could not be repaired, blanked out in `text`.
+    pub(super) skipped: Vec<(Span, String)>,
+    /// For each edit, where its replacement ends in `text` and in the original.
+    pub(super) ends: Vec<(usize, usize)>,
+}
+
+impl Repair {
+    pub(super) fn of(original: &str) -> Repair {
+        let mut repair = Repair {
+            text: String::new(),
+            edits: Vec::new(),
+            skipped: Vec::new(),
+            ends: Vec::new(),
+        };
+        for block in blocks(original) {
+            let text = &original[block.range()];
+            if needs_no_repair(&Yaml::parse(text)) {
+                repair.text.push_str(text);
+                continue;
+            }
+            let edits = repaired_lines(text);
+            let fixed = with_edits(text, &edits);
+            let yaml = Yaml::parse(&fixed);
+            if needs_no_repair(&yaml) {
+                repair.adopt(original, block, edits);
+            } else {
+                let problem = yaml.problems().first().map_or("not a field", |p| &p.message);
+                repair.skipped.push((
+                    Span::new(block.start, block.start + text.trim_end().len()),
+                    problem.to_owned(),
+                ));
+                // Blanks of the same length, so that the places after it stay true.
+                repair.text.extend(text.chars().flat_map(|character| {
+                    let blank = if character == '\n' { '\n' } else { ' ' };
+                    std::iter::repeat_n(blank, if blank == '\n' { 1 } else { character.len_utf8() })
+                }));
+            }
+        }
+        repair
+    }
+
+    pub(super) fn adopt(&mut self, original: &str, block: Span, edits: Vec<Edit>) {
+        let mut copied = block.start;
+        for edit in edits {
+            let span = Span::new(block.start + edit.span.start, block.start + edit.span.end);
+            self.text.push_str(&original[copied..span.start]);
+            self.text.push_str(&edit.replacement);
+            copied = span.end;
+            self.ends.push((self.text.len(), span.end));
+            self.edits.push(Edit::replace(span, edit.replacement));
+        }
+        self.text.push_str(&original[copied..block.end]);
+    }
+
+    /// Translates an offset in the repaired text to one in the original.
+    pub(super) fn original(&self, offset: usize) -> usize {
+        let before = self.ends.partition_point(|&(repaired, _)| repaired <= offset);
+        let base = match before.checked_sub(1) {
+            Some(index) => {
+                let (repaired, original) = self.ends[index];
+                original + (offset - repaired)
+            }
+            None => offset,
+        };
+        // Inside a replacement, nothing past its end in the original is meant.
+        match self.edits.get(before) {
+            Some(next) => base.min(next.span.end),
+            None => base,
+        }
+    }
+}
+
+/// Splits a header into top-level blocks: a line at the left margin and what is indented below it.
+/// List items and closing brackets at the margin belong to the field above them.
+fn blocks(text: &str) -> Vec<Span> {
+    let mut blocks: Vec<Span> = Vec::new();
+    for (span, line) in lines_from(text, 0) {
+        let continues = line.is_empty()
+            || line.starts_with([' ', '\t', ']', '}', '#'])
+            || line.starts_with("- ")
+            || line == "-";
+        match blocks.last_mut() {
+            Some(block) if continues => block.end = span.end,
+            _ => blocks.push(span),
+        }
+    }
+    blocks
+}
+
+fn with_edits(text: &str, edits: &[Edit]) -> String {
+    let mut fixed = String::with_capacity(text.len() + 16);
+    let mut copied = 0;
+    for edit in edits {
+        fixed.push_str(&text[copied..edit.span.start]);
+        fixed.push_str(&edit.replacement);
+        copied = edit.span.end;
+    }
+    fixed.push_str(&text[copied..]);
+    fixed
+}
+
+/// Returns the edits that quote each offending value of a block.
+fn repaired_lines(block: &str) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (span, line) in lines_from(block, 0) {
+        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+        if line[..indent].contains('\t') {
+            let spaces = "  ".repeat(line[..indent].chars().count());
+            edits.push(Edit::replace(Span::new(span.start, span.start + indent), spaces));
+        }
+        let item = line[indent..].strip_prefix("- ").map_or(indent, |rest| line.len() - rest.len());
+        let value_at = match field_of(&line[item..]) {
+            Some(offset) => item + offset,
+            None if item > indent => item,
+            None => {
+                edits.extend(missing_space(&line[item..], span.start + item));
+                continue;
+            }
+        };
+        let value = line[value_at..].trim();
+        let start =
+            span.start + value_at + (line[value_at..].len() - line[value_at..].trim_start().len());
+        if !value.is_empty() && !stands_alone(value) {
+            edits.push(Edit::replace(Span::new(start, start + value.len()), quoted(value)));
+        }
+    }
+    edits
+}
+
+/// Returns where the value begins in a line `key: value`.
+pub(super) fn field_of(line: &str) -> Option<usize> {
+    let colon = line.find(':')?;
+    let key = &line[..colon];
+    let word = |character: char| character.is_alphanumeric() || "_-. $\"'".contains(character);
+    let is_key = !key.is_empty() && key.chars().all(word);
+    let after = &line[colon + 1..];
+    (is_key && (after.is_empty() || after.starts_with([' ', '\t']))).then_some(colon + 1)
+}
+
+/// `description:text` is a field whose author forgot the space, unless it is a URL or a time.
+fn missing_space(line: &str, start: usize) -> Option<Edit> {
+    let colon = line.find(':')?;
+    let (key, after) = (&line[..colon], &line[colon + 1..]);
+    let is_name = key.starts_with(|first: char| first.is_ascii_alphabetic())
+        && key
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || "_-".contains(character));
+    let is_value = !after.is_empty() && !after.starts_with(['/', ':', '\\']);
+    let rest = after.trim_end();
+    (is_name && is_value).then(|| {
+        let value = if stands_alone(rest) { rest.to_owned() } else { quoted(rest) };
+        Edit::replace(
+            Span::new(start + colon + 1, start + colon + 1 + rest.len()),
+            format!(" {value}"),
+        )
+    })
+}
+
+/// Returns whether a value is valid where it stands, or begins something that goes on below.
+pub(super) fn stands_alone(value: &str) -> bool {
+    if value.starts_with(['|', '>']) || matches!(value, "[" | "{") {
+        return true;
+    }
+    let yaml = Yaml::parse(&format!("value: {value}\n"));
+    needs_no_repair(&yaml)
+}
+
+pub(super) fn quoted(value: &str) -> String {
+    if value.contains('\'') || crate::text::first_hidden(value).is_some() {
+        let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("\"{escaped}\"")
+    } else {
+        format!("'{value}'")
+    }
+}
