@@ -1,4 +1,4 @@
-//! Work on the project itself: `cargo xtask test`, `cargo xtask generate`, `cargo xtask bench`.
+//! Work on the project itself: `cargo xtask test`, `cargo xtask generate`, `cargo xtask bench`, `cargo xtask fuzz`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
@@ -33,6 +33,17 @@ enum Task {
         #[arg(long, default_value_t = 20)]
         runs: usize,
     },
+    /// Feed changed conformance cases to every parser; what fails is saved below `target/fuzzing`
+    Fuzz {
+        /// Which targets (`fuzz/src/targets.rs`); all without any
+        targets: Vec<String>,
+        /// Minutes for each target
+        #[arg(long, default_value = "1")]
+        minutes: String,
+        /// Stop a target at this many executions, those of earlier runs included
+        #[arg(long)]
+        executions: Option<u64>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -40,6 +51,7 @@ fn main() -> ExitCode {
         Task::Test => test(),
         Task::Generate { check } => generate::run(check),
         Task::Bench { runs } => bench::run_all(runs),
+        Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -59,6 +71,16 @@ fn test() -> Result<(), String> {
     run(Command::new(env!("CARGO"))
         .args(["test", "--workspace"])
         .env(markdownlint::VARIABLE, linter))
+}
+
+fn fuzz(targets: &[String], minutes: &str, executions: Option<u64>) -> Result<(), String> {
+    let executions = executions.map(|most| format!("--executions={most}"));
+    let minutes = format!("--minutes={minutes}");
+    let mut args = vec!["run", "--quiet", "--profile=fuzz", "--package=brief-fuzz", "--", "run"];
+    args.push(&minutes);
+    args.extend(executions.as_deref());
+    args.extend(targets.iter().map(String::as_str));
+    cargo(&args)
 }
 
 fn cargo(args: &[&str]) -> Result<(), String> {

@@ -7,6 +7,8 @@
 
 pub mod agents;
 pub mod answer;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod hosted;
 pub mod mcp;
 pub mod moment;

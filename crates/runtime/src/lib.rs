@@ -8,6 +8,8 @@
 pub mod abilities;
 pub mod agent;
 pub mod conversation;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod gates;
 pub mod mcp_client;
 pub mod policy;

@@ -10,6 +10,7 @@
 mod ability;
 mod check;
 mod commands;
+pub(crate) mod fuzzing;
 mod header;
 mod invoke;
 mod load;

@@ -7,6 +7,7 @@
 mod assemble;
 mod check;
 mod expand;
+pub(crate) mod fuzzing;
 mod known;
 mod library;
 mod live;

@@ -18,6 +18,7 @@ mod engine;
 #[cfg(unix)]
 mod failure;
 mod frame;
+pub(crate) mod fuzzing;
 #[cfg(unix)]
 mod worker;
 

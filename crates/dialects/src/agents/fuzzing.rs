@@ -1,0 +1,11 @@
+//! Templates, for [`crate::fuzzing`].
+
+use super::template::Template;
+use super::value::Value;
+
+/// Reads a template and renders it.
+pub(crate) fn template(text: &str, input: &Value) {
+    if let Ok(template) = Template::parse(text) {
+        let _ = template.render(input);
+    }
+}

@@ -1,0 +1,24 @@
+//! Private parsers, open to the targets in `fuzz/` and to nothing else.
+
+use brief_syntax::yaml::Yaml;
+
+use crate::agents::{Value, fuzzing as agents};
+use crate::tasks::fuzzing as tasks;
+
+/// Takes a text of a task apart: each part with its offset.
+pub fn expansions(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    tasks::expansions(text)
+}
+
+/// Reads the calls of commands in a text.
+pub fn slash_calls(text: &[u8]) {
+    tasks::slash_calls(text);
+}
+
+/// Reads a template and renders it with an input that has values of all kinds.
+pub fn template(text: &str) {
+    let yaml =
+        Yaml::parse("a: {b: x, c: [1, 2]}\nl: [x, {y: z}, [1]]\ns: text\nn: 0\nf: false\nz: ~\n");
+    let input = yaml.root().map_or(Value::Null, Value::of);
+    agents::template(text, &input);
+}

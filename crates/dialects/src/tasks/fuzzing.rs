@@ -1,0 +1,19 @@
+//! The expander and the reader of slash commands, for [`crate::fuzzing`].
+
+use super::expand::{Part, parts, readings};
+use super::slash::pieces;
+
+/// Takes a text apart, and each path in it.
+pub(crate) fn expansions(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    parts(text).map(|placed| {
+        if let Part::Path { path } = placed.part {
+            readings(path).for_each(drop);
+        }
+        (placed.offset, placed.whole)
+    })
+}
+
+/// Cuts a text at its slash commands.
+pub(crate) fn slash_calls(text: &[u8]) {
+    drop(pieces(text));
+}

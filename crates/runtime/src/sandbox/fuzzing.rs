@@ -1,0 +1,14 @@
+//! Messages between parent and worker, for [`crate::fuzzing`].
+
+use super::frame::{self, Order, Word};
+
+/// Reads bytes as each side reads a message of the other.
+pub(crate) fn frames(bytes: &[u8]) {
+    if let Some(header) = bytes.first_chunk::<{ frame::HEADER }>() {
+        let _ = frame::length(*header);
+    }
+    for message in [bytes, bytes.get(frame::HEADER..).unwrap_or_default()] {
+        let _ = serde_json::from_slice::<Order<'_>>(message);
+        let _ = serde_json::from_slice::<Word<'_>>(message);
+    }
+}

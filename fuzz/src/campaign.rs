@@ -1,0 +1,172 @@
+//! The mutation fuzzer: a worker process that makes and runs inputs, and a parent that survives it.
+//!
+//! The worker ends by itself when an input computes for too long, and the system ends it when an input takes
+//! too much memory or stack. Which input it was is known by running the batch once more with a note of each.
+
+use std::fs;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::mutate;
+use crate::seeds::{self, Seed};
+use crate::targets::Target;
+use crate::{UNIT_BYTES, UNIT_SECONDS, directory};
+
+/// The exit code of a worker whose input computed for too long.
+const TOO_SLOW: u8 = 77;
+
+/// Inputs that one worker runs.
+const BATCH: u64 = 250_000;
+
+/// Bytes that the program itself takes up, the code of all parsers included.
+const PROGRAM_BYTES: u64 = 192 * 1024 * 1024;
+
+/// What a campaign may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// It ends after this long.
+    pub time: Duration,
+    /// It ends after this many inputs.
+    pub executions: u64,
+}
+
+/// How a campaign ended.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Inputs that were run.
+    pub executions: u64,
+    /// Inputs that failed, where they were saved.
+    pub findings: Vec<PathBuf>,
+}
+
+/// Returns the seeds of a target, with the inputs that were found for it.
+pub fn seeds_of(target: &Target, all: &[Seed]) -> Vec<Vec<u8>> {
+    let chosen = all.iter().filter(|seed| (target.seed)(&seed.path));
+    let mut list: Vec<Vec<u8>> = chosen.map(|seed| seed.content.clone()).collect();
+    list.extend(target.own_seeds.iter().map(|seed| seed.as_bytes().to_vec()));
+    list.extend(seeds::found(target.name).into_iter().map(|(_, content)| content));
+    list
+}
+
+/// Runs a target from input number `first` on, in workers of the program at `program`.
+pub fn run(
+    program: &Path,
+    target: &Target,
+    first: u64,
+    budget: Budget,
+    findings: &Path,
+) -> io::Result<Outcome> {
+    let started = Instant::now();
+    let mut outcome = Outcome::default();
+    let mut next = first;
+    let last = first.saturating_add(budget.executions);
+    // A target that fails at every other input is known by now.
+    while next < last && started.elapsed() < budget.time && outcome.findings.len() < 20 {
+        let end = last.min(next + BATCH);
+        let worker = worker_of(program, target, next, end, findings);
+        if { worker }.status()?.success() {
+            outcome.executions += end - next;
+            next = end;
+            continue;
+        }
+        let note = findings.join("current");
+        let traced = worker_of(program, target, next, end, findings).arg(&note).status()?;
+        let index = fs::read_to_string(&note).ok().and_then(|text| text.parse::<u64>().ok());
+        let index = index.unwrap_or(next);
+        if !traced.success() {
+            let mut buffer = Vec::new();
+            let seeds = seeds_of(target, &seeds::all());
+            mutate::input(&seeds, target.dictionary, index, target.longest, &mut buffer);
+            outcome.findings.push(save(findings, &buffer)?);
+        }
+        outcome.executions += index + 1 - next;
+        next = index + 1;
+    }
+    for entry in fs::read_dir(findings)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "panic") {
+            outcome.findings.push(path);
+        }
+    }
+    Ok(outcome)
+}
+
+fn worker_of(program: &Path, target: &Target, from: u64, to: u64, findings: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.arg("worker").arg(target.name).arg(from.to_string()).arg(to.to_string()).arg(findings);
+    command
+}
+
+/// Runs the inputs `from..to` in this process, within the limits of one input. Panics are saved and passed
+/// by; everything else ends the process.
+pub fn work(target: &Target, from: u64, to: u64, findings: &Path, note: Option<&Path>) {
+    let seeds = seeds_of(target, &seeds::all());
+    let room = Some(UNIT_BYTES + PROGRAM_BYTES);
+    // Where the system has no such limit, the one for time holds.
+    let _ = rustix::process::setrlimit(Resource::As, Rlimit { current: room, maximum: room });
+    panic::set_hook(Box::new(|_| {}));
+    let current = Arc::new(AtomicU64::new(from));
+    watch(Arc::clone(&current));
+    let mut buffer = Vec::with_capacity(target.longest * 2);
+    for index in from..to {
+        current.store(index, Ordering::Relaxed);
+        if let Some(note) = note {
+            let _ = fs::write(note, index.to_string());
+        }
+        mutate::input(&seeds, target.dictionary, index, target.longest, &mut buffer);
+        let run = AssertUnwindSafe(|| (target.run)(&buffer));
+        if panic::catch_unwind(run).is_err()
+            && let Ok(path) = save(findings, &buffer)
+        {
+            let _ = fs::rename(&path, path.with_extension("panic"));
+        }
+    }
+}
+
+/// Ends the process when one input computes for more than a second. Time that the machine gives to others
+/// does not count.
+fn watch(current: Arc<AtomicU64>) {
+    std::thread::spawn(move || {
+        let (mut index, mut since) = (u64::MAX, Duration::ZERO);
+        loop {
+            std::thread::sleep(Duration::from_millis(50));
+            let (now, computed) = (current.load(Ordering::Relaxed), computed());
+            if now != index {
+                (index, since) = (now, computed);
+            } else if computed.saturating_sub(since) > Duration::from_secs(UNIT_SECONDS) {
+                #[expect(
+                    clippy::exit,
+                    reason = "the thread that computes cannot be stopped otherwise"
+                )]
+                std::process::exit(i32::from(TOO_SLOW));
+            }
+        }
+    });
+}
+
+/// Returns the time that this process has computed.
+fn computed() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or_default();
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or_default(), nanoseconds)
+}
+
+/// Saves an input under a name made of its bytes.
+fn save(findings: &Path, input: &[u8]) -> io::Result<PathBuf> {
+    let path = findings.join(&brief_syntax::hash::sha256(input)[..16]);
+    fs::write(&path, input)?;
+    Ok(path)
+}
+
+/// Returns where the findings of a run go: outside of the source tree, until a person has looked at them.
+pub fn findings_of(target: &Target) -> PathBuf {
+    directory().with_file_name("target").join("fuzzing").join(target.name)
+}

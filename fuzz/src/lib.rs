@@ -1,0 +1,23 @@
+//! Hostile input for every parser and protocol of the program.
+//!
+//! One list of [targets](targets::TARGETS) serves three drivers: the mutation fuzzer of this crate
+//! (`cargo xtask fuzz`), which needs nothing but a compiler; libFuzzer with coverage feedback (`fuzz/coverage`,
+//! for a nightly toolchain with cargo-fuzz); and a test that replays every seed and every input that was found.
+//! A target fails by a panic, by computing for more than a second, or by taking more than 256 MB.
+#![expect(clippy::disallowed_methods, reason = "this tool reads seeds and writes findings")]
+
+pub mod campaign;
+pub mod mutate;
+pub mod seeds;
+pub mod targets;
+
+/// Seconds that one input may compute.
+pub const UNIT_SECONDS: u64 = 1;
+
+/// Bytes of memory that one input may take.
+pub const UNIT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Returns the directory of this crate.
+pub fn directory() -> &'static std::path::Path {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+}

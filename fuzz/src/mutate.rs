@@ -1,0 +1,91 @@
+//! Small changes to an input, several at once, as blind fuzzers make them.
+//!
+//! The same number gives the same input: a finding is named by its number and made again.
+
+use fastrand::Rng;
+
+/// Numbers that sit at the edges of types.
+const EDGES: [u8; 8] = [0, 1, 0x7f, 0x80, 0xff, b'\n', b' ', b'"'];
+
+/// Makes input number `index` from `seeds`, at most `longest` bytes of it.
+pub fn input(
+    seeds: &[Vec<u8>],
+    dictionary: &[&str],
+    index: u64,
+    longest: usize,
+    buffer: &mut Vec<u8>,
+) {
+    let mut random = Rng::with_seed(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index);
+    buffer.clear();
+    if let Some(seed) = random.choice(seeds) {
+        buffer.extend_from_slice(&seed[..seed.len().min(longest)]);
+    }
+    let changes = 1 << random.u32(0..5);
+    for _ in 0..changes {
+        change(buffer, seeds, dictionary, &mut random);
+    }
+    buffer.truncate(longest);
+}
+
+/// Makes one change.
+fn change(buffer: &mut Vec<u8>, seeds: &[Vec<u8>], dictionary: &[&str], random: &mut Rng) {
+    let at = random.usize(0..=buffer.len());
+    match random.u8(0..12) {
+        0 => {
+            if let Some(byte) = buffer.get_mut(at) {
+                *byte ^= 1 << random.u8(0..8);
+            }
+        }
+        1 => {
+            if let Some(byte) = buffer.get_mut(at) {
+                *byte = random.u8(..);
+            }
+        }
+        2 => {
+            if let Some(byte) = buffer.get_mut(at) {
+                *byte = *random.choice(&EDGES).unwrap_or(&0);
+            }
+        }
+        3 => {
+            let end = (at + random.usize(1..=16)).min(buffer.len());
+            buffer.drain(at..end);
+        }
+        4 => {
+            let end = (at + random.usize(1..=64)).min(buffer.len());
+            let piece = buffer[at..end].to_vec();
+            insert(buffer, random.usize(0..=buffer.len()), &piece);
+        }
+        // A piece many times: what is linear shows here, and what is not.
+        5 if random.u8(0..8) == 0 => {
+            let end = (at + random.usize(1..=8)).min(buffer.len());
+            let piece = buffer[at..end].repeat(random.usize(1..=256));
+            insert(buffer, at, &piece);
+        }
+        6 => {
+            let byte = random.u8(..);
+            insert(buffer, at, &[byte]);
+        }
+        7 => {
+            if let Some(other) = random.choice(seeds) {
+                let from = random.usize(0..=other.len());
+                let to = (from + random.usize(0..=256)).min(other.len());
+                insert(buffer, at, &other[from..to]);
+            }
+        }
+        8 => buffer.truncate(at),
+        _ => {
+            if let Some(word) = random.choice(dictionary) {
+                if random.bool() {
+                    insert(buffer, at, word.as_bytes());
+                } else {
+                    let end = (at + word.len()).min(buffer.len());
+                    buffer.splice(at..end, word.bytes());
+                }
+            }
+        }
+    }
+}
+
+fn insert(buffer: &mut Vec<u8>, at: usize, piece: &[u8]) {
+    buffer.splice(at..at, piece.iter().copied());
+}

@@ -1,0 +1,102 @@
+//! Seeds: the texts of `conformance/`, by the path that they stand at in their case.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::directory;
+
+/// A text of a conformance case.
+#[derive(Debug)]
+pub struct Seed {
+    /// Its path in the case; empty for a text without one.
+    pub path: String,
+    /// What it says.
+    pub content: Vec<u8>,
+}
+
+/// Reads every text of `conformance/`: files as they are, and files inside of cases.
+pub fn all() -> Vec<Seed> {
+    let mut seeds = Vec::new();
+    for path in files_below(&directory().with_file_name("conformance")) {
+        let Ok(content) = fs::read(&path) else { continue };
+        if path.file_name().is_some_and(|name| name == "cases.json")
+            && let Ok(cases) = serde_json::from_slice::<Value>(&content)
+        {
+            collect(&cases, &mut seeds);
+        } else {
+            seeds.push(Seed { path: path.to_string_lossy().into_owned(), content });
+        }
+    }
+    // Order and number must not depend on the file system.
+    seeds.sort_by(|left, right| (&left.path, &left.content).cmp(&(&right.path, &right.content)));
+    seeds.dedup_by(|left, right| left.content == right.content);
+    seeds
+}
+
+/// Reads the inputs that were found for a target.
+pub fn found(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut inputs: Vec<(PathBuf, Vec<u8>)> = files_below(&directory().join("found").join(target))
+        .into_iter()
+        .filter_map(|path| fs::read(&path).ok().map(|content| (path, content)))
+        .collect();
+    inputs.sort();
+    inputs
+}
+
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files
+}
+
+/// Takes the files of cases, their standard input, their arguments and their texts.
+fn collect(value: &Value, seeds: &mut Vec<Seed>) {
+    match value {
+        Value::Array(list) => list.iter().for_each(|item| collect(item, seeds)),
+        Value::Object(fields) => {
+            if let (Some(path), Some(content)) = (text(value, "path"), text(value, "content")) {
+                seeds.push(seed(path, content));
+            }
+            for (name, field) in fields {
+                match (name.as_str(), field) {
+                    ("files", Value::Object(files)) => {
+                        for (path, content) in files {
+                            if let Some(content) = content.as_str().or(text(content, "content")) {
+                                seeds.push(seed(path, content));
+                            }
+                        }
+                    }
+                    ("header", Value::String(header)) => {
+                        seeds.push(seed("header.md", &format!("---\n{header}\n---\nbody\n")));
+                    }
+                    ("stdin", Value::String(content)) => seeds.push(seed("stdin.json", content)),
+                    ("args", Value::Array(args)) => {
+                        let args = args.iter().filter_map(Value::as_str);
+                        seeds.extend(args.map(|argument| seed("args", argument)));
+                    }
+                    (_, other) => collect(other, seeds),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+fn seed(path: &str, content: &str) -> Seed {
+    Seed { path: path.to_owned(), content: content.as_bytes().to_vec() }
+}

@@ -1,0 +1,60 @@
+//! Goal R1 in small: every seed and every input that was ever found, and a short run of each target.
+
+use std::time::{Duration, Instant};
+
+use brief_fuzz::targets::{TARGETS, Target};
+use brief_fuzz::{campaign, mutate, seeds};
+
+/// Seconds for which each target is fuzzed here; `cargo xtask fuzz` goes on.
+const SECONDS: u64 = 1;
+
+/// Gives inputs to a target; a panic names the target by the test's output.
+fn feed<'i>(target: &Target, inputs: impl Iterator<Item = &'i [u8]>) {
+    for input in inputs {
+        let started = Instant::now();
+        (target.run)(input);
+        // A hang is what this is about: builds for tests are slow, and machines are busy.
+        assert!(started.elapsed() < Duration::from_secs(20), "{}: {input:?}", target.name);
+    }
+}
+
+#[test]
+fn seeds_and_found_inputs_are_survived() {
+    let all = seeds::all();
+    assert!(all.len() > 300, "the seeds of `conformance/` are there: {}", all.len());
+    for target in TARGETS {
+        let seeds = campaign::seeds_of(target, &all);
+        assert!(!seeds.is_empty(), "{} has seeds", target.name);
+        feed(target, seeds.iter().map(Vec::as_slice));
+    }
+}
+
+#[test]
+fn a_short_run_of_each_target_finds_nothing() {
+    let all = seeds::all();
+    for target in TARGETS {
+        let seeds = campaign::seeds_of(target, &all);
+        let (started, mut index, mut buffer) = (Instant::now(), 0, Vec::new());
+        while started.elapsed() < Duration::from_secs(SECONDS) {
+            mutate::input(&seeds, target.dictionary, index, target.longest, &mut buffer);
+            feed(target, std::iter::once(buffer.as_slice()));
+            index += 1;
+        }
+    }
+}
+
+/// The same number is the same input, so that a finding can be made again.
+#[test]
+fn inputs_are_known_by_their_number() {
+    let seeds = vec![b"one: two\n".to_vec(), b"three".to_vec()];
+    let make = |index| {
+        let mut buffer = Vec::new();
+        mutate::input(&seeds, &["word"], index, 64, &mut buffer);
+        buffer
+    };
+    let inputs: Vec<Vec<u8>> = (0..1_000).map(make).collect();
+    assert!(inputs.iter().all(|input| input.len() <= 64));
+    assert_eq!(inputs, (0..1_000).map(make).collect::<Vec<_>>());
+    let distinct: std::collections::BTreeSet<&Vec<u8>> = inputs.iter().collect();
+    assert!(distinct.len() > 700, "{}", distinct.len());
+}
