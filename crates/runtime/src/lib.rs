@@ -7,12 +7,14 @@
 
 pub mod abilities;
 pub mod agent;
+pub mod consent;
 pub mod conversation;
+pub mod environment;
+pub mod execution;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gates;
 pub mod mcp_client;
-pub mod policy;
 pub mod prompt;
 pub mod remote_commands;
 pub mod review;
@@ -22,11 +24,15 @@ pub mod tools;
 pub mod trust;
 
 pub use abilities::{Audit, Grants, Host, McpServers, NetworkPolicy};
+pub use consent::{Consent, ProjectRefusal};
+pub use environment::Passed;
+pub use execution::{Execution, Off, Wish};
 pub use gates::GateError;
-pub use policy::{Execution, Off};
 pub use prompt::{Asked, AskedKind, Outcome, PromptRunner};
 pub use review::Review;
 pub use sandbox::{Limits, WorkerProgram};
 pub use shell::{RunFailure, Shell, ShellLimits};
 pub use tools::{CallError, Evaluation, Tool, ToolBox, ToolsError};
-pub use trust::{ContentHash, Trust, TrustError, TrustStore};
+pub use trust::{
+    ContentHash, Project, Standing, Trust, TrustError, TrustStore, project_of, project_root,
+};

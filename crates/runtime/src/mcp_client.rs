@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::abilities::McpServers;
+use crate::environment::Passed;
 
 /// The revision that we ask for; a server answers with its own.
 const REVISION: &str = "2025-06-18";
@@ -85,7 +86,7 @@ impl StdioServers {
             program: command.into(),
             args: server.args.iter().map(Into::into).collect(),
             directory: self.directory.clone(),
-            environment: Environment::Inherited,
+            environment: Environment::Empty,
             env: env.collect(),
             input: Vec::new(),
             merge_streams: false,
@@ -93,6 +94,8 @@ impl StdioServers {
             output_limit: limits::TOOL_MESSAGE_BYTES,
             when_over_limit: OverLimit::EndIt,
         };
+        // Tokens for a server stand in its `env`.
+        let call = Passed::default().apply(self.system.as_ref(), call);
         let program = self
             .system
             .start(&call)

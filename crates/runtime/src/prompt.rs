@@ -1,7 +1,11 @@
 //! Running what the texts of a prompt ask for.
 //!
-//! What the user wrote, or has in the project that the user works in, runs because the user asked
-//! for the prompt. What came from somewhere else runs only when exactly its content is trusted.
+//! What the user wrote runs because the user asked for the prompt. What the project says runs when the
+//! user trusts the project, or says so for this run. What came from somewhere else runs only when
+//! exactly its content is trusted. Content that the user has denied never runs.
+//!
+//! A prompt of a project that is not trusted is refused as a whole, before anything has run: so from
+//! the first wish to run something on, such a prompt is rehearsed only.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,19 +16,32 @@ use brief_dialects::tasks::{
 };
 use brief_syntax::{System, limits};
 
-use crate::policy::Execution;
+use crate::consent::{Consent, Content, Objection, ProjectRefusal};
+use crate::environment::Passed;
+use crate::execution::Execution;
 use crate::shell::{RunFailure, Shell, ShellLimits};
-use crate::trust::{Trust, TrustStore};
 
 /// Runs the commands and scripts of one prompt, and keeps a record of them.
 pub struct PromptRunner<'r> {
     system: &'r dyn System,
-    directory: PathBuf,
-    execution: Execution,
+    consent: Consent<'r>,
+    projects: Vec<PathBuf>,
+    performance: Performance,
     shell: Shell<'r>,
-    trust: Option<TrustStore<'r>>,
     output: &'r mut dyn FnMut(&[u8]),
     record: Vec<Asked>,
+    refusal: Option<ProjectRefusal>,
+}
+
+/// Whether what may run does run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Performance {
+    /// It depends on the projects, which nothing has asked about yet.
+    Undecided,
+    /// It runs.
+    Live,
+    /// It does not: some project is not trusted, and may ask for something later.
+    Rehearsal,
 }
 
 /// Something that a prompt asked to be run.
@@ -47,8 +64,10 @@ pub struct Asked {
 pub enum AskedKind {
     /// A shell command in a text.
     Command,
-    /// The script of a rule.
+    /// The script in a rule's front matter.
     Bootstrap,
+    /// The script beside a rule: its text is the path.
+    ScriptFile,
 }
 
 impl AskedKind {
@@ -56,7 +75,7 @@ impl AskedKind {
     pub fn as_str(self) -> &'static str {
         match self {
             AskedKind::Command => "command",
-            AskedKind::Bootstrap => "bootstrap",
+            AskedKind::Bootstrap | AskedKind::ScriptFile => "bootstrap",
         }
     }
 }
@@ -68,6 +87,12 @@ pub enum Outcome {
     Ran,
     /// It would have run.
     NotAllowed,
+    /// It will run when no project objects.
+    Rehearsed,
+    /// It is of a project that is not trusted.
+    ProjectNotTrusted,
+    /// The user has denied its content.
+    Denied,
     /// It is somebody else's, and not trusted.
     Untrusted,
     /// It failed, in these words.
@@ -78,7 +103,9 @@ impl fmt::Display for Outcome {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Outcome::Ran => "ran",
-            Outcome::NotAllowed => "not run",
+            Outcome::NotAllowed | Outcome::Rehearsed => "not run",
+            Outcome::ProjectNotTrusted => "the project is not trusted",
+            Outcome::Denied => "denied",
             Outcome::Untrusted => "not trusted",
             Outcome::Failed(problem) => problem,
         })
@@ -95,17 +122,51 @@ impl<'r> PromptRunner<'r> {
         limits: ShellLimits,
         output: &'r mut dyn FnMut(&[u8]),
     ) -> Self {
-        let shell = Shell::new(system, directory, limits);
-        let directory = directory.to_owned();
         PromptRunner {
             system,
-            directory,
-            execution,
-            shell,
-            trust: None,
+            consent: Consent::new(system, directory, execution),
+            projects: Vec::new(),
+            performance: Performance::Undecided,
+            shell: Shell::new(system, directory, limits),
             output,
             record: Vec::new(),
+            refusal: None,
         }
+    }
+
+    /// Names the search roots whose texts are a project's. While one of them is not trusted, nothing
+    /// runs: see [`PromptRunner::is_rehearsal`].
+    #[must_use]
+    pub fn with_projects(mut self, roots: Vec<PathBuf>) -> Self {
+        self.projects = roots;
+        self
+    }
+
+    /// Says which variables of our environment everything gets, instead of the usual ones.
+    #[must_use]
+    pub fn with_environment(mut self, passed: Passed) -> Self {
+        self.shell = self.shell.with_environment(passed);
+        self
+    }
+
+    /// Runs what may run although a project is not trusted: a rehearsal has shown that it asks for
+    /// nothing.
+    #[must_use]
+    pub fn after_rehearsal(mut self) -> Self {
+        self.performance = Performance::Live;
+        self
+    }
+
+    /// Returns whether something would have run, did not because a project is not trusted, and can run
+    /// because the project asks for nothing.
+    pub fn is_rehearsal(&self) -> bool {
+        self.refusal.is_none()
+            && self.record.iter().any(|asked| asked.outcome == Outcome::Rehearsed)
+    }
+
+    /// Returns the project that asked for something and is not trusted. The prompt is to be refused.
+    pub fn refusal(&self) -> Option<&ProjectRefusal> {
+        self.refusal.as_ref()
     }
 
     /// Returns what was asked for, in order.
@@ -113,112 +174,128 @@ impl<'r> PromptRunner<'r> {
         self.record
     }
 
-    /// Returns whether content of somebody else is trusted. A record of trust that cannot be used
-    /// trusts nothing.
-    fn is_trusted(&mut self, content: &[u8]) -> bool {
-        if self.trust.is_none() {
-            self.trust = TrustStore::open(self.system, &self.directory).ok();
+    /// Lets content of a document run, or says why it does not.
+    fn allow(&mut self, document: &Document, content: Content<'_>) -> Result<(), Refused> {
+        let root = document.root();
+        let judged = self.consent.judge(document.author(), root, content);
+        judged.map_err(|objection| match objection {
+            Objection::Off => Refused { outcome: Outcome::NotAllowed, reason: NotRun::Off },
+            Objection::Content => {
+                Refused { outcome: Outcome::Untrusted, reason: NotRun::Untrusted }
+            }
+            Objection::Denied => Refused { outcome: Outcome::Denied, reason: NotRun::Denied },
+            Objection::Project(refusal) => {
+                self.refusal.get_or_insert(refusal);
+                Refused { outcome: Outcome::ProjectNotTrusted, reason: NotRun::Off }
+            }
+        })?;
+        if self.performance == Performance::Undecided {
+            let mut projects = self.projects.iter();
+            let trusted = projects.all(|root| self.consent.project(root).is_ok());
+            self.performance = if trusted { Performance::Live } else { Performance::Rehearsal };
         }
-        self.trust.as_ref().is_some_and(|trust| trust.is_trusted(content) == Trust::Trusted)
+        match self.performance {
+            Performance::Rehearsal => {
+                Err(Refused { outcome: Outcome::Rehearsed, reason: NotRun::Off })
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// Returns why a document's own content must not run.
-    fn refusal(&mut self, document: &Document) -> Option<NotRun> {
-        let content = document.source().bytes_from_line(0);
-        let is_trusted = document.author() == Author::User || self.is_trusted(content);
-        (!is_trusted).then_some(NotRun::Untrusted)
-    }
-
-    fn run_command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, NotRun> {
-        if let Some(refusal) = self.refusal(command.document) {
-            return Err(refusal);
-        }
-        if !self.execution.is_allowed() {
-            return Err(NotRun::Off);
-        }
+    fn run_command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, Refused> {
+        let document = command.document;
+        self.allow(document, Content::Document(document.source()))?;
         let text = native(command.text);
         let env = variables(command.parameters);
-        self.shell.command(&text, &env, self.output).map_err(not_run)
+        self.shell.command(&text, &env, self.output).map_err(Refused::by)
     }
 
-    fn run_bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun> {
+    fn run_bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), Refused> {
         let env = variables(bootstrap.parameters);
+        let document = bootstrap.document;
         match bootstrap.script {
             Script::Inline(text) => {
-                if let Some(refusal) = self.refusal(bootstrap.document) {
-                    return Err(refusal);
-                }
-                if !self.execution.is_allowed() {
-                    return Err(NotRun::Off);
-                }
-                self.shell.inline_script(text, &env, self.output).map_err(not_run)
-            }
-            Script::File(path) if bootstrap.document.author() == Author::User => {
-                if !self.execution.is_allowed() {
-                    return Err(NotRun::Off);
-                }
-                self.shell.script(path, &env, self.output).map_err(not_run)
+                self.allow(document, Content::Document(document.source()))?;
+                self.shell.inline_script(text, &env, self.output).map_err(Refused::by)
             }
             Script::File(path) => {
                 let content = self.system.read(path, limits::FILE_BYTES);
-                let content = content.map_err(|error| NotRun::Failed(error.to_string()))?;
-                if !self.is_trusted(&content) {
-                    return Err(NotRun::Untrusted);
+                if document.author() == Author::Remote {
+                    let content = content.map_err(|error| Refused::failed(error.to_string()))?;
+                    self.allow(document, Content::Script(&content))?;
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    let ended = self.shell.script_bytes(&content, &name, &env, self.output);
+                    return ended.map_err(Refused::by);
                 }
-                if !self.execution.is_allowed() {
-                    return Err(NotRun::Off);
-                }
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                self.shell.script_bytes(&content, &name, &env, self.output).map_err(not_run)
+                // What is too large to be read was never denied either.
+                self.allow(document, Content::Script(&content.unwrap_or_default()))?;
+                self.shell.script(path, &env, self.output).map_err(Refused::by)
             }
         }
     }
 
+    /// Keeps what became of a wish.
     fn remember<T>(
         &mut self,
         (kind, path, line, text): (AskedKind, &Path, usize, String),
-        outcome: &Result<T, NotRun>,
-    ) {
-        let outcome = match outcome {
-            Ok(_) => Outcome::Ran,
-            Err(NotRun::Off) => Outcome::NotAllowed,
-            Err(NotRun::Untrusted) => Outcome::Untrusted,
-            Err(NotRun::Failed(problem)) => Outcome::Failed(problem.clone()),
-            Err(NotRun::Interrupted) => Outcome::Failed("interrupted".to_owned()),
+        ended: Result<T, Refused>,
+    ) -> Result<T, NotRun> {
+        let (outcome, result) = match ended {
+            Ok(value) => (Outcome::Ran, Ok(value)),
+            Err(Refused { outcome, reason }) => (outcome, Err(reason)),
         };
         self.record.push(Asked { kind, path: path.to_owned(), line, text, outcome });
+        result
     }
 }
 
 impl Live for PromptRunner<'_> {
     fn command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, NotRun> {
-        let outcome = self.run_command(command);
+        let ended = self.run_command(command);
         let text = String::from_utf8_lossy(command.text).into_owned();
         let asked = (AskedKind::Command, command.document.path(), command.line, text);
-        self.remember(asked, &outcome);
-        outcome
+        self.remember(asked, ended)
     }
 
     fn bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun> {
-        let outcome = self.run_bootstrap(bootstrap);
+        let ended = self.run_bootstrap(bootstrap);
         let document = bootstrap.document;
-        let (line, text) = match bootstrap.script {
-            Script::File(path) => (1, path.display().to_string()),
+        let (kind, line, text) = match bootstrap.script {
+            Script::File(path) => (AskedKind::ScriptFile, 1, path.display().to_string()),
             Script::Inline(text) => {
                 let place = document.field("bootstrap").map(|node| node.span().start);
-                (document.source().line(place.unwrap_or_default()), text.to_owned())
+                let line = document.source().line(place.unwrap_or_default());
+                (AskedKind::Bootstrap, line, text.to_owned())
             }
         };
-        let asked = (AskedKind::Bootstrap, document.path(), line, text);
-        self.remember(asked, &outcome);
-        outcome
+        let asked = (kind, document.path(), line, text);
+        self.remember(asked, ended)
+    }
+
+    fn passes_variable(&self, name: &str) -> bool {
+        self.shell.passed().contains(name)
     }
 }
 
-fn not_run(failure: RunFailure) -> NotRun {
-    match failure {
-        RunFailure::Interrupted => NotRun::Interrupted,
-        failure => NotRun::Failed(failure.to_string()),
+/// Something that did not run, or not to its end: for the record, and for the prompt.
+struct Refused {
+    outcome: Outcome,
+    reason: NotRun,
+}
+
+impl Refused {
+    fn failed(problem: String) -> Refused {
+        Refused { outcome: Outcome::Failed(problem.clone()), reason: NotRun::Failed(problem) }
+    }
+
+    fn by(failure: RunFailure) -> Refused {
+        match failure {
+            RunFailure::Interrupted => Refused {
+                outcome: Outcome::Failed("interrupted".to_owned()),
+                reason: NotRun::Interrupted,
+            },
+            failure => Refused::failed(failure.to_string()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Running the commands and scripts of one prompt.
 //!
-//! Everything starts in one directory, inherits the environment, reads nothing, and is ended with
-//! all that it started when it takes too long. A failure is a value with words for a warning: a
+//! Everything starts in one directory with a few variables of our environment, reads nothing, and is
+//! ended with all that it started when it takes too long. A failure is a value with words for a warning: a
 //! prompt is still worth having without the output of one command.
 
 use std::ffi::{OsStr, OsString};
@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use brief_syntax::limits;
 use brief_syntax::system::{Call, Ending, OverLimit, Owner, Stream, System};
+
+use crate::environment::Passed;
 
 /// How often a script is tried again that somebody still holds open for writing: another thread
 /// that starts a program at the same moment does, for as long as that takes.
@@ -75,6 +77,7 @@ pub struct Shell<'s> {
     system: &'s dyn System,
     directory: PathBuf,
     limits: ShellLimits,
+    passed: Passed,
     commands: usize,
     interrupted: bool,
 }
@@ -87,7 +90,20 @@ impl<'s> Shell<'s> {
             Ok(current) => current.join(directory),
             Err(_) => directory.to_owned(),
         };
-        Shell { system, directory, limits, commands: 0, interrupted: false }
+        let passed = Passed::default();
+        Shell { system, directory, limits, passed, commands: 0, interrupted: false }
+    }
+
+    /// Says which variables of our environment everything gets, instead of the usual ones.
+    #[must_use]
+    pub fn with_environment(mut self, passed: Passed) -> Self {
+        self.passed = passed;
+        self
+    }
+
+    /// Returns which variables of our environment everything gets.
+    pub fn passed(&self) -> &Passed {
+        &self.passed
     }
 
     /// Runs `sh -c TEXT` and returns what it writes to standard output, exactly. What it writes to
@@ -182,7 +198,8 @@ impl<'s> Shell<'s> {
     }
 
     fn call(&self, program: impl Into<OsString>, time: Duration) -> Call {
-        Call::new(program, &self.directory, time, self.limits.output)
+        let call = Call::new(program, &self.directory, time, self.limits.output);
+        self.passed.apply(self.system, call)
     }
 
     fn run_script(

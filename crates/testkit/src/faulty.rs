@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use brief_syntax::System;
 use brief_syntax::system::{
-    Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Ownership, Permission, Place,
-    ReadError, Resolved, STAGED, Stream, TemporaryDir,
+    Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Identity, Ownership, Permission,
+    Place, ReadError, Resolved, STAGED, Stream, TemporaryDir,
 };
 
 use crate::RealSystem;
@@ -387,6 +387,10 @@ impl System for Faulty {
 
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
         self.real.ownership(path)
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<Identity> {
+        self.real.identity(path)
     }
 
     fn lock(&self, path: &Path) -> io::Result<FileLock> {

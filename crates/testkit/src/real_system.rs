@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use brief_syntax::System;
 use brief_syntax::system::{
-    Call, Companion, Dir, Ending, FileLock, OsSystem, Owner, Ownership, ReadError, Resolved,
-    Stream, TemporaryDir,
+    Call, Companion, Dir, Ending, Environment, FileLock, Identity, OsSystem, Owner, Ownership,
+    ReadError, Resolved, Stream, TemporaryDir,
 };
 
 /// Real files, with an environment and a current directory of the test's own. Programs get that
@@ -66,10 +66,12 @@ impl System for RealSystem {
         if self.has_no_programs {
             return Err(io::ErrorKind::NotFound.into());
         }
-        // The test's environment first, so that the call can take away from it.
         let mut call = call.clone();
-        let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
-        call.env = env.chain(call.env).collect();
+        if call.environment == Environment::Inherited {
+            // The test's environment first, so that the call can take away from it.
+            let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
+            call.env = env.chain(call.env).collect();
+        }
         OsSystem.run(&call, output)
     }
 
@@ -114,6 +116,10 @@ impl System for RealSystem {
 
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
         OsSystem.is_executable(path)
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<Identity> {
+        OsSystem.identity(path)
     }
 
     fn lock(&self, path: &Path) -> io::Result<FileLock> {

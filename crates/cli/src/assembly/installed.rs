@@ -25,7 +25,7 @@ pub(super) fn files(
 ) -> Result<FromElsewhere, CommandError> {
     let mut installed = FromElsewhere::default();
     let project = installation::project_root(session)?;
-    for root in roots.iter_mut().filter(|root| root.author == Author::User) {
+    for root in roots.iter_mut().filter(|root| root.author != Author::Remote) {
         let (outputs, lock) = match root.origin {
             Origin::Project => (project.clone(), project.join(FILE_NAME)),
             Origin::Home => match installation::user_project(session.system()) {

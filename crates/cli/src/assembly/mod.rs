@@ -5,20 +5,24 @@ mod roots;
 mod rules_file;
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brief_engine::tasks::{
-    Agent, Amount, Library, Parameters, Prompt, Request, SearchRoot, Selectors, TaskError, TaskName,
+    Agent, Amount, Author, Library, Parameters, Prompt, Request, SearchRoot, Selectors, TaskError,
+    TaskName,
 };
-use brief_runtime::{Asked, Execution, Off, PromptRunner, ShellLimits};
+use brief_runtime::{
+    Asked, AskedKind, Execution, Outcome, Passed, ProjectRefusal, PromptRunner, ShellLimits, Wish,
+    project_root,
+};
 use brief_syntax::Diagnostic;
 
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(crate) use roots::{Directories, Spelling, search_roots};
+pub(crate) use roots::{Directories, Tool, search_roots};
 pub(crate) use rules_file::{RulesFile, write_rules};
 
 /// Diagnostics of one code that are told one by one; who wants all of them runs `brief lint`.
@@ -35,8 +39,10 @@ pub(crate) struct Call {
     /// Whether the agent has rules and skills already.
     pub(crate) task_alone: bool,
     pub(crate) directories: Directories,
-    /// What turns execution off.
-    pub(crate) off: Option<Off>,
+    /// What the command line says about execution.
+    pub(crate) wish: Option<Wish>,
+    /// Variables that commands get besides the usual ones.
+    pub(crate) variables: Vec<String>,
     /// How long each command and script may take.
     pub(crate) time_limit: Option<Duration>,
 }
@@ -45,6 +51,7 @@ pub(crate) struct Call {
 pub(crate) struct Assembled {
     pub(crate) prompt: Prompt,
     pub(crate) ran: Vec<Asked>,
+    pub(crate) execution: Execution,
     /// The project, for paths that people read.
     pub(crate) root: PathBuf,
 }
@@ -62,13 +69,14 @@ pub(crate) fn assemble(
     let mut roots = search_roots(ui, session, &call.directories)?;
     let installed = installed::files(ui, session, &mut roots)?;
     let library = Library::open(system, &roots).with_installed(installed);
-    let execution = Execution::decide(system, call.off);
+    let execution = Execution::decide(system, call.wish.as_ref());
     let mut limits = ShellLimits::default();
     if let Some(limit) = call.time_limit {
         (limits.command, limits.bootstrap) = (limit, limit);
     }
     let prompt = call.prompt.as_deref().map(OsStr::as_encoded_bytes);
     let prompt = prompt.filter(|prompt| !prompt.is_empty());
+    let project = project_root(system, &root).unwrap_or_else(|_| root.clone());
     let request = Request {
         name: &name,
         prompt,
@@ -77,14 +85,36 @@ pub(crate) fn assemble(
         agent: call.agent,
         amount: if call.task_alone { Amount::TaskAlone } else { Amount::Everything },
         directory: &root,
+        project: &project,
     };
-    // When even standard error is gone, what commands say to people is lost, and nothing else.
-    let mut output = |piece: &[u8]| drop(ui.pass_on(piece));
-    let mut runner = PromptRunner::new(system, &root, execution, limits, &mut output);
-    let prompt = brief_engine::tasks::assemble(&library, &request, &mut runner);
-    let ran = runner.into_record();
+    let passed = match call.directories.tool {
+        Tool::CodingContext => Passed::All,
+        Tool::Brief => Passed::Usual(call.variables.clone()),
+    };
+    let projects = roots.iter().filter(|root| root.author == Author::Project);
+    let projects: Vec<PathBuf> = projects.map(|root| root.path.clone()).collect();
+    let mut perform = |is_rehearsed: bool| {
+        // When even standard error is gone, what commands say to people is lost, and nothing else.
+        let mut output = |piece: &[u8]| drop(ui.pass_on(piece));
+        let mut runner = PromptRunner::new(system, &root, execution.clone(), limits, &mut output)
+            .with_environment(passed.clone())
+            .with_projects(projects.clone());
+        if is_rehearsed {
+            runner = runner.after_rehearsal();
+        }
+        let prompt = brief_engine::tasks::assemble(&library, &request, &mut runner);
+        (prompt, runner.is_rehearsal(), runner.refusal().cloned(), runner.into_record())
+    };
+    let (mut prompt, is_rehearsal, mut refused, mut ran) = perform(false);
+    if is_rehearsal {
+        library.take_diagnostics();
+        (prompt, _, refused, ran) = perform(true);
+    }
+    if let Some(refused) = refused {
+        return Err(refuse_project(ui, &refused, &ran, &root)?);
+    }
     match prompt {
-        Ok(prompt) => Ok(Assembled { prompt, ran, root }),
+        Ok(prompt) => Ok(Assembled { prompt, ran, execution, root }),
         Err(error) => {
             let mut diagnostics = library.take_diagnostics();
             // What the error itself says is not said twice.
@@ -101,7 +131,7 @@ pub(crate) fn assemble(
 pub(crate) fn mention(
     ui: &mut Ui,
     diagnostics: &[Diagnostic],
-    root: &std::path::Path,
+    root: &Path,
 ) -> Result<(), CommandError> {
     let mut told: Vec<(&str, usize)> = Vec::new();
     for diagnostic in diagnostics {
@@ -127,15 +157,62 @@ pub(crate) fn mention(
     Ok(())
 }
 
+/// Wishes of a project that is not trusted that are named one by one.
+const NAMED: usize = 20;
+
+/// Names what a project that is not trusted would have run, and the ways to allow it.
+fn refuse_project(
+    ui: &mut Ui,
+    refused: &ProjectRefusal,
+    ran: &[Asked],
+    root: &Path,
+) -> Result<CommandError, CommandError> {
+    let asked = ran.iter().filter(|asked| asked.outcome == Outcome::ProjectNotTrusted);
+    let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
+    let mut wishes: Vec<String> = asked
+        .map(|Asked { kind, path, line, text, .. }| match kind {
+            AskedKind::ScriptFile => {
+                format!("{}:1: the whole script", shown(Path::new(text)))
+            }
+            _ => format!("{}:{line}: {}", shown(path), text.trim_end()),
+        })
+        .collect();
+    if wishes.len() > NAMED {
+        let more = wishes.len() - NAMED;
+        wishes.truncate(NAMED);
+        wishes.push(format!("and {more} more"));
+    }
+    let mut message = format!("{refused}; nothing was run");
+    if ui.has_promised_json() {
+        message.push_str(&format!("; it would have run {}", wishes.join("; ")));
+    } else {
+        for wish in &wishes {
+            ui.warning(&format!("not run: {wish}"))?;
+        }
+    }
+    let trust = trust_command(root, &refused.root);
+    let ways = "`--exec` runs them this time, `--no-exec` leaves them out";
+    Ok(CommandError::refused(message)
+        .with_hint(format!("read them first; `{trust}` trusts the project, {ways}")))
+}
+
+/// Returns what a user types in `directory` to trust a project.
+pub(crate) fn trust_command(directory: &Path, project: &Path) -> String {
+    if directory.starts_with(project) {
+        "brief trust .".to_owned()
+    } else {
+        format!("brief trust {}", project.display())
+    }
+}
+
 /// Rules are written for somebody.
 pub(crate) fn no_agent_to_write_for() -> CommandError {
     let problem = "-w flag requires an agent to be specified (via task 'agent' field or -a flag)";
     CommandError::refused(problem).with_hint(format!("agents are {}", Agent::names()))
 }
 
-fn refusal(error: &TaskError, root: &std::path::Path, roots: &[SearchRoot]) -> CommandError {
-    let shown =
-        |path: &std::path::Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
+fn refusal(error: &TaskError, root: &Path, roots: &[SearchRoot]) -> CommandError {
+    let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     match error {
         TaskError::NotFound { nearest, excluded, .. } => {
             let mut message = error.to_string();

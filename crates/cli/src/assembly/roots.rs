@@ -25,18 +25,30 @@ pub(crate) struct Directories {
     pub(crate) manifest: Option<OsString>,
     /// Whether nothing is fetched.
     pub(crate) offline: bool,
-    /// How to read a root that is not a directory: `acme/guidance` can stand for a repository.
-    pub(crate) spelling: Spelling,
+    /// The command line that asks.
+    pub(crate) tool: Tool,
 }
 
-/// The spellings of a repository that are taken.
+/// The command line that asks for a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Spelling {
-    /// Addresses.
+pub(crate) enum Tool {
+    /// `coding-context`: as its document says. Every directory of this machine counts as the user's
+    /// own, commands inherit the environment, and a repository is named by its address.
+    CodingContext,
+    /// `brief`: only what lies at home counts as the user's own, commands get a few variables, and
+    /// `owner/repo` names a repository, too.
     #[default]
-    Address,
-    /// `owner/repo`, too, and all else that `brief add` takes.
-    Short,
+    Brief,
+}
+
+impl Tool {
+    /// Returns whose text lies in a directory of this machine.
+    fn author(self, origin: Origin) -> Author {
+        match self {
+            Tool::CodingContext => Author::User,
+            Tool::Brief => Author::of(origin),
+        }
+    }
 }
 
 /// Returns where to search, in order. Remote directories are fetched, or taken from the cache.
@@ -46,18 +58,26 @@ pub(crate) fn search_roots(
     directories: &Directories,
 ) -> Result<Vec<SearchRoot>, CommandError> {
     let mut roots = Vec::new();
-    let project = session.directory();
+    let (project, tool) = (session.directory(), directories.tool);
     for text in &directories.given {
-        let found = Wanted { text, base: project, origin: Origin::Given, author: Author::User }
+        let (origin, author) = (Origin::Given, tool.author(Origin::Given));
+        let found = Wanted { text, base: project, origin, author }
             .find(ui, session, directories)
             .map_err(NotFound::refuse)?;
         roots.push(found);
     }
-    let own = |path: PathBuf, origin| SearchRoot { path, origin, author: Author::User };
+    let home = home(session);
+    let own = |path: PathBuf, origin| {
+        // A project that is the home directory holds what is the user's own.
+        let is_home = home.as_ref() == Some(&path);
+        let author = if is_home { Author::User } else { tool.author(origin) };
+        SearchRoot { path, origin, author }
+    };
     roots.push(own(session.root()?.path().to_owned(), Origin::Project));
-    roots.extend(home(session).map(|home| own(home, Origin::Home)));
+    roots.extend(home.clone().map(|home| own(home, Origin::Home)));
     for text in &directories.fallback {
-        let wanted = Wanted { text, base: project, origin: Origin::Fallback, author: Author::User };
+        let (origin, author) = (Origin::Fallback, tool.author(Origin::Fallback));
+        let wanted = Wanted { text, base: project, origin, author };
         match wanted.find(ui, session, directories) {
             Ok(found) => roots.push(found),
             Err(problem) => problem.warn(ui)?,
@@ -136,7 +156,7 @@ impl Wanted<'_> {
         let system = session.system();
         // A path that is no text can only be a directory.
         let source = match text.to_str() {
-            Some(text) => self.source(text, session, directories.spelling)?,
+            Some(text) => self.source(text, session, directories.tool)?,
             None => Source::Directory(PathBuf::from(text)),
         };
         match source {
@@ -184,18 +204,11 @@ impl Wanted<'_> {
 
 impl Wanted<'_> {
     /// Reads what was typed. A directory that is there is meant, whatever else it could be.
-    fn source(
-        &self,
-        text: &str,
-        session: &Session,
-        spelling: Spelling,
-    ) -> Result<Source, NotFound> {
+    fn source(&self, text: &str, session: &Session, tool: Tool) -> Result<Source, NotFound> {
         let (base, system) = (self.base, session.system());
         let source = Source::parse(text, base, system).map_err(NotFound::because)?;
-        match (&source, spelling) {
-            (Source::Directory(path), Spelling::Short)
-                if system.resolve(&base.join(path)).is_err() =>
-            {
+        match (&source, tool) {
+            (Source::Directory(path), Tool::Brief) if system.resolve(&base.join(path)).is_err() => {
                 let short = Source::parse_added(text, base, system).ok();
                 Ok(short.filter(|short| matches!(short, Source::Git(_))).unwrap_or(source))
             }
@@ -225,12 +238,13 @@ fn read_manifest(
     let (directory, name) = split_manifest(&text);
     let (path, author) = if directory.contains("::") || directory.contains("://") {
         let text = OsString::from(directory);
-        let (base, origin, author) = (session.directory(), Origin::Manifest, Author::User);
+        let (base, origin) = (session.directory(), Origin::Manifest);
+        let author = directories.tool.author(origin);
         let found = Wanted { text: &text, base, origin, author }.find(ui, session, directories);
         let found = found.map_err(NotFound::refuse)?;
         (found.path.join(name), found.author)
     } else {
-        (session.directory().join(manifest), Author::User)
+        (session.directory().join(manifest), directories.tool.author(Origin::Manifest))
     };
     let refused = |problem: &str| {
         let shown = path.display();

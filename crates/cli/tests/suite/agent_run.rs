@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use brief_testkit::Sandbox;
 use serde_json::{Value, json};
 
-use crate::project;
+use crate::{project, trusted_project};
 
 const FILE: &str = "agents/dev_adder.agent.md";
 
@@ -177,7 +177,8 @@ fn a_served_agent_has_tools_prompts_and_instructions() {
 #[test]
 fn a_tool_asks_a_configured_server() {
     let asking = "---\nabilities:\n  allow: [mcp, tool]\n---\n# Asker\nAsks.\n\n## Tools\n\n```js\nreturn { ask: { fn: async (args, ctx, host) => host.mcp.call(args.server, \"add\", { a: 2, b: 3 }), scheme: { name: \"ask\", description: \"Asks\", parameters: { type: \"object\" } } } };\n```\n";
-    let project = project().with_file(FILE, AGENT).with_file("agents/dev_asker.agent.md", asking);
+    let project =
+        trusted_project().with_file(FILE, AGENT).with_file("agents/dev_asker.agent.md", asking);
     let serve = project.command("", &["agent", "serve", FILE]);
     let program = serve.get_program().to_str().unwrap();
     let server = json!({"command": program, "args": ["agent", "serve", FILE]});

@@ -5,14 +5,14 @@ use std::os::unix::fs::PermissionsExt;
 
 use brief_testkit::Sandbox;
 
-use crate::project;
+use crate::trusted_project;
 
 const RULE: &str =
     "---\nschema: 1\nname: style\ndescription: Use when writing\n---\n\n## Style\n\nBe brief.\n";
 
-/// A project with a rule from a registry that brings a script of the name that tasks look for.
+/// A trusted project with a rule from a registry that brings a script of the name that tasks look for.
 fn installed() -> Sandbox {
-    let project = project();
+    let project = trusted_project();
     let registry = project.outside().join("registry/rules/style");
     fs::create_dir_all(&registry).unwrap();
     fs::write(registry.join("RULE.md"), RULE).unwrap();

@@ -99,6 +99,8 @@ mod task_remote;
 mod task_rules_file;
 mod task_search;
 mod task_strict;
+#[cfg(unix)]
+mod task_trust;
 mod trust;
 mod usage;
 mod why;
@@ -111,6 +113,19 @@ use brief_testkit::Sandbox;
 /// An empty project.
 fn project() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_brief"))
+}
+
+/// An empty project that its user trusts, so that what its texts ask for runs.
+fn trusted_project() -> Sandbox {
+    let project = project();
+    #[cfg(not(unix))]
+    return project.with_env("BRIEF_EXEC", "always");
+    #[cfg(unix)]
+    {
+        let answer = project.run_at_terminal(&["trust", "."], "y\n");
+        assert_eq!(answer.code, Some(0), "{answer}");
+        project
+    }
 }
 
 /// A small project with something of everything: five entries and two decisions in two files.

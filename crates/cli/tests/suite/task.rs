@@ -255,6 +255,7 @@ fn flags_may_stand_anywhere() {
 #[test]
 fn another_directory_is_as_if_started_there() {
     let project = project()
+        .with_dir(".git")
         .with_file("app/.agents/tasks/t.md", "@f.txt @../g.txt\n")
         .with_file("app/f.txt", "inner")
         .with_file("app/extra/.agents/rules/r.md", "R\n")

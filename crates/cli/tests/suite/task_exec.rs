@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use brief_testkit::{Output, Sandbox, make_fifo};
 
-use crate::project;
+use crate::trusted_project;
 
 /// How long to wait for something that should have happened already.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn with_task(text: &str) -> Sandbox {
-    project().with_file(".agents/tasks/t.md", text)
+    trusted_project().with_file(".agents/tasks/t.md", text)
 }
 
 /// Writes a program of the project.
@@ -50,9 +50,9 @@ fn a_command_stands_for_its_output() {
     )
     .with_env("HELLO", "hello there");
     let expected = "Here: $PROJECT\n. There: hello there!\na\n\n\n\n";
-    assert_prints(&project.run(&["task", "t"]), expected);
+    assert_prints(&project.run(&["task", "t", "--env", "HELLO"]), expected);
     let nested = project.with_file("app/.agents/tasks/t.md", "!`pwd`");
-    assert_prints(&nested.run(&["task", "t", "-C", "app"]), "$PROJECT/app\n\n");
+    assert_prints(&nested.run(&["task", "t", "-C", "app", "--exec"]), "$PROJECT/app\n\n");
 }
 
 /// What a command says to people is for people.
@@ -179,7 +179,7 @@ fn a_prompt_runs_64_commands() {
 }
 
 /// Document, "Bootstrap Scripts": they "run before their associated rule file is processed", and
-/// "can access all environment variables"; ruling T9: "After a script, its rule is read anew".
+/// "can access all environment variables", which under the name `brief` are named; ruling T9: "After a script, its rule is read anew".
 #[test]
 fn a_script_prepares_its_rule() {
     let project = with_task("Task: @data.txt\n")
@@ -191,7 +191,7 @@ fn a_script_prepares_its_rule() {
         ".agents/rules/b-bootstrap",
         "#!/bin/sh\nprintf \"$TOKEN $BRIEF_PARAM_p\" > data.txt\necho '# more' >> .agents/rules/b.md\n",
     );
-    let output = project.run(&["task", "t", "-p", "p=1"]);
+    let output = project.run(&["task", "t", "-p", "p=1", "--env", "TOKEN"]);
     assert_eq!(output.stdout, "A: @data.txt\n\nB: t0 1\n# more\n\nTask: t0 1\n\n", "{output}");
     assert_eq!(
         output.stderr,
@@ -311,7 +311,8 @@ fn the_field_runs_instead_of_the_file() {
     let rule = "---\nbootstrap: |\n  printf field > data.txt\n  echo \"$0\" >&2\n---\n@data.txt\n";
     let project = with_bootstrap(rule, "#!/bin/sh\nprintf file > data.txt\n");
     let output = project.run(&["task", "t"]);
-    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("field\n\nTask.\n\n", "sh\n"));
+    assert_eq!(output.stdout, "field\n\nTask.\n\n", "{output}");
+    assert!(output.stderr.ends_with("/sh\n"), "{output}");
     let project = with_bootstrap("---\nbootstrap: exit 4\n---\nRule.\n", "");
     let output = project.run(&["task", "t"]);
     assert_eq!(output.stdout, "Rule.\n\nTask.\n\n");
@@ -365,7 +366,7 @@ fn execution_can_be_turned_off() {
     assert!(output.stdout.ends_with(task), "{output}");
     let warning = "warning: 5 commands and scripts were not run, because of";
     assert_eq!(output.stderr, format!("{warning} `--no-exec`\n"));
-    for value in ["never", "nevr", "always"] {
+    for value in ["never", "nevr", "ALWAYS"] {
         let project = marking().with_env("BRIEF_EXEC", value);
         let off = project.run(&["task", "t", "-p", "p=1"]);
         assert_eq!(off.stdout, output.stdout);

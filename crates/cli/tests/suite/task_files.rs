@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use brief_testkit::Sandbox;
 
-use crate::project;
+use crate::{project, trusted_project};
 
 fn with_task(text: &str) -> Sandbox {
-    project().with_file(".agents/tasks/t.md", text)
+    trusted_project().with_file(".agents/tasks/t.md", text)
 }
 
 /// Standard output of a run that succeeds without a word besides.
@@ -28,7 +28,7 @@ fn script(project: &Sandbox, path: &str, text: &str) {
 fn commands_are_executed_with_a_shell() {
     let text = "!`printf '%s-%s' \"$GREETING\" $((1 + 2)) | tr a-z A-Z; exit 0`\n";
     let project = with_task(text).with_env("GREETING", "hello");
-    assert_eq!(printed(&project, &["task", "t"]), "HELLO-3\n\n");
+    assert_eq!(printed(&project, &["task", "t", "--env", "GREETING"]), "HELLO-3\n\n");
 }
 
 /// "Command Expansion": each example of the document, run for real.
@@ -54,7 +54,7 @@ fn scripts_write_to_standard_error() {
         "#!/bin/sh\necho \"to stdout $JIRA_ISSUE_KEY\"\necho to stderr >&2\nprintf MADE > made.txt\nexit 3\n",
     );
     let project = project.with_env("JIRA_ISSUE_KEY", "BUG-7");
-    let output = project.run(&["task", "t"]);
+    let output = project.run(&["task", "t", "--env", "JIRA_ISSUE_KEY"]);
     assert_eq!((output.stdout.as_str(), output.code), ("R MADE\n\nT\n\n", Some(0)));
     assert!(output.stderr.contains("to stdout BUG-7") && output.stderr.contains("to stderr"));
 }
@@ -85,7 +85,7 @@ fn commands_and_scripts_run_in_that_directory_too() {
         .with_file("sub/.agents/rules/r.md", "@made.txt\n")
         .with_file("sub/f.txt", "FILE");
     script(&project, "sub/.agents/rules/r-bootstrap", "#!/bin/sh\nprintf MADE > made.txt\n");
-    assert_eq!(printed(&project, &["-C", "sub", "task", "t"]), "MADE\n\nsub\n FILE\n\n");
+    assert_eq!(printed(&project, &["-C", "sub", "task", "t", "--exec"]), "MADE\n\nsub\n FILE\n\n");
 }
 
 /// Ruling T11 with T10: flags may stand after the task's name through the link too.

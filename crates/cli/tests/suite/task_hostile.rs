@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use brief_testkit::{Output, Sandbox};
 
-use crate::project;
+use crate::{project, trusted_project};
 
 /// More than any of these runs takes on a slow machine, and less than a hang.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -69,7 +69,8 @@ fn a_fifo_is_not_waited_for() {
         fifo("pipe").with_file(".agents/tasks/u.md", "@pipe and @/dev/zero and @.agents\n");
     let output = project.run(&["task", "u", "-r"]);
     assert_eq!(output.stdout, "@pipe and @/dev/zero and @.agents\n\n", "{output}");
-    assert_eq!(output.stderr.matches("warning[tasks/unreadable-file]").count(), 3, "{output}");
+    assert_eq!(output.stderr.matches("warning[tasks/unreadable-file]").count(), 2, "{output}");
+    assert_eq!(output.stderr.matches("warning[tasks/system-file]").count(), 1, "{output}");
     let output = project.run(&["task", "t", "-m", "pipe"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
 }
@@ -164,7 +165,7 @@ fn a_directory_without_permission_is_reported() {
 #[test]
 fn a_text_of_beginnings_is_told_in_a_few_lines() {
     let body = "!` @a ".repeat(80_000);
-    let project = project().with_file(".agents/tasks/t.md", &body);
+    let project = trusted_project().with_file(".agents/tasks/t.md", &body);
     let started = Instant::now();
     let off = project.run(&["task", "t", "--no-exec"]);
     assert_eq!((off.stdout.len(), off.code), (body.len() + 1, Some(0)));
@@ -204,7 +205,7 @@ fn a_prompt_that_would_be_too_large_is_none() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_prompt_that_would_be_too_large_takes_little_memory() {
-    let project = project()
+    let project = trusted_project()
         .with_file("big.txt", "x".repeat(900_000))
         .with_file(".agents/commands/c.md", "x".repeat(900_000))
         .with_file(".agents/tasks/files.md", "@big.txt ".repeat(10_000))

@@ -5,11 +5,11 @@ use std::fs;
 use brief_testkit::Sandbox;
 use serde_json::json;
 
-use crate::project;
+use crate::{project, trusted_project};
 
 /// A project with one of everything that a prompt can have in it or leave out.
 fn shop() -> Sandbox {
-    project()
+    trusted_project()
         .with_file(
             ".agents/tasks/fix-bug.md",
             "---\ndescription: Fix one bug\nselectors:\n  languages: go\n---\n# Fix ${issue}\n\n/steps cart\n",
@@ -199,7 +199,7 @@ fn json_holds_the_prompt_that_would_be_printed() {
 /// "`ran[].outcome`: `ran`, `not run`, `not trusted`, or what went wrong".
 #[test]
 fn json_says_what_became_of_each_command() {
-    let project = project().with_file(".agents/tasks/t.md", "!`true`\n!`exit 3`\n");
+    let project = trusted_project().with_file(".agents/tasks/t.md", "!`true`\n!`exit 3`\n");
     let outcomes = |flags: &[&str]| {
         let json = project.run(&[&["task", "t", "--json"], flags].concat()).json();
         json["ran"].as_array().unwrap().iter().map(|ran| ran["outcome"].clone()).collect::<Vec<_>>()

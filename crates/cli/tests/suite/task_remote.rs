@@ -187,10 +187,11 @@ fn what_comes_from_elsewhere_does_not_run() {
     }
     let dry = project.run(&["task", "t", "-d", &url, "--dry-run"]);
     assert_eq!(dry.stdout.matches(", not trusted\n").count(), 4, "{dry}");
-    // A command of the user's own runs beside them.
+    // A command of the user's own runs beside them, and one of the project when the user says so: that
+    // word is not for what comes from elsewhere.
     project.write(".agents/tasks/own.md", "!`echo mine`");
-    let own = project.run(&["task", "own", "-d", &url, "-r"]);
-    assert_eq!(own.stdout, "mine\n\n", "{own}");
+    let own = project.run(&["task", "own", "-d", &url, "--exec"]);
+    assert!(own.stdout.ends_with("mine\n\n"), "{own}");
     assert!(!ran(&project));
 }
 
@@ -343,9 +344,9 @@ fn a_manifest_from_elsewhere_names_what_is_from_elsewhere() {
         assert_eq!(output.stderr.matches("warning[tasks/untrusted]").count(), 2, "{output}");
     }
     assert!(!ran(&project));
-    // The same directory in the user's own manifest is the user's.
+    // The same directory in the user's own manifest is a project, which the user can allow.
     project.write("list", format!("{}\n", local.display()));
-    let output = project.run(&["task", "t", "-m", "list"]);
+    let output = project.run(&["task", "t", "-m", "list", "--exec"]);
     assert!(output.stdout.starts_with("L \n"), "{output}");
     assert!(ran(&project));
 }

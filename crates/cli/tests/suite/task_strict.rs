@@ -2,12 +2,12 @@
 
 use brief_testkit::Sandbox;
 
-use crate::project;
+use crate::trusted_project;
 
 const TASK: &str = ".agents/tasks/t.md";
 
 fn task(text: &str) -> Sandbox {
-    project().with_file(TASK, text)
+    trusted_project().with_file(TASK, text)
 }
 
 /// U45, T12. "YAML frontmatter is well-formed (if present)": a task that was asked for and whose header is

@@ -80,6 +80,7 @@ fn a_denial_can_be_recorded_and_forgotten() {
       "root": "$PROJECT",
       "entries": [
         {
+          "subject": "content",
           "verdict": "denied",
           "sha256": "94a83987b97fa33c056218858223a232c8818c167e11888294b698a963b14e38",
           "path": "$PROJECT/setup.sh"

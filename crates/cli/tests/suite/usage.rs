@@ -48,7 +48,7 @@ fn help_lists_the_commands() {
     Run tasks and agents:
       task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
       agent        Check, run and serve agent files
-      trust        Let files from elsewhere execute, by their exact content
+      trust        Let a project, or files from elsewhere, execute
       $ brief task fix-bug -p issue=SHOP-12
 
     Help:

@@ -21,7 +21,7 @@ use super::script::{self, Obstacle};
 use super::selectors::{Running, Selectors, Verdict, judge};
 use super::skill::{self, Skill};
 use super::slash::{self, Arguments, Piece};
-use super::text::{Expander, trust_help};
+use super::text::{Expander, not_allowed};
 
 /// Assembles a prompt.
 pub fn assemble(
@@ -35,6 +35,7 @@ pub fn assemble(
     let expander = Expander {
         system: library.system(),
         directory: request.directory,
+        project: request.project,
         parameters: request.parameters,
         live,
         room: limits::PROMPT_BYTES,
@@ -371,18 +372,16 @@ impl Assembler<'_, '_> {
             Ok(()) => Ok(Ran::Yes),
             Err(NotRun::Off) => Ok(Ran::No),
             Err(NotRun::Interrupted) => Err(TaskError::Interrupted),
-            Err(NotRun::Untrusted) => {
-                let message = || {
-                    let from = "it comes from a remote directory and is not trusted";
-                    format!("the script {shown} was not run: {from}")
+            Err(reason @ (NotRun::Untrusted | NotRun::Denied)) => {
+                let path = match script {
+                    Script::File(path) => path,
+                    Script::Inline(_) => rule.path(),
                 };
+                let (problem, help) = not_allowed(&reason, path);
+                let message = || format!("the script {shown} was not run: {problem}");
                 let note = self.notes.warn(rule, span, "tasks/untrusted", b"bootstrap", message);
                 if let Some(note) = note {
-                    let path = match script {
-                        Script::File(path) => path,
-                        Script::Inline(_) => rule.path(),
-                    };
-                    note.help = Some(trust_help(path));
+                    note.help = Some(help);
                 }
                 Ok(Ran::No)
             }

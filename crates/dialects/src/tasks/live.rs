@@ -12,6 +12,11 @@ pub trait Live {
 
     /// Runs the script that belongs to a rule.
     fn bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun>;
+
+    /// Returns whether commands get this variable of our environment, if we have it.
+    fn passes_variable(&self, _name: &str) -> bool {
+        true
+    }
 }
 
 /// A shell command in a text.
@@ -54,6 +59,8 @@ pub enum NotRun {
     Off,
     /// It comes from somebody else, and its content is not trusted.
     Untrusted,
+    /// The user has denied its content.
+    Denied,
     /// It failed, in these words.
     Failed(String),
     /// The user wants to stop.

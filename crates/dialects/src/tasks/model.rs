@@ -217,11 +217,27 @@ impl Origin {
 /// Whose text it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// The user's, or the project's that the user works in.
+    /// The user's own: typed, or in the home directory. Its commands run, and it reads files anywhere.
     User,
-    /// Somebody else's: it came over a network. Its commands run only when their exact content is
-    /// trusted, and it reads files of the project only.
+    /// The project's. Its commands run when the user trusts the project, and it reads files of the
+    /// project only.
+    Project,
+    /// Another author's: it came over a network, or was installed. Its commands run only when their
+    /// exact content is trusted, and it reads files of the project only.
     Remote,
+}
+
+impl Author {
+    /// Returns whose text lies in a directory of this machine: the user's own at home, a project's
+    /// everywhere else.
+    pub fn of(origin: Origin) -> Author {
+        match origin {
+            Origin::Home => Author::User,
+            Origin::Given | Origin::Project | Origin::Fallback | Origin::Manifest => {
+                Author::Project
+            }
+        }
+    }
 }
 
 /// A directory that is searched.
@@ -296,6 +312,16 @@ impl Document {
     /// Returns whose text it is.
     pub fn author(&self) -> Author {
         self.author
+    }
+
+    /// Returns the search root that it lies in, all links followed.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the script beside a rule, whatever it is.
+    pub fn script(&self) -> Option<&Path> {
+        self.script.as_deref()
     }
 
     /// Returns the fields of the front matter.

@@ -50,7 +50,7 @@ impl Own {
 
     fn read(&mut self, system: &dyn System, path: &Path, directory: Option<&str>) {
         let origin = if directory.is_some() { Origin::Project } else { Origin::Home };
-        let root = SearchRoot { path: path.to_owned(), origin, author: Author::User };
+        let root = SearchRoot { path: path.to_owned(), origin, author: Author::of(origin) };
         let library = Library::open(system, &[root]);
         for kind in KINDS {
             for document in library.own_documents(kind) {

@@ -31,6 +31,8 @@ pub struct Request<'r> {
     pub amount: Amount,
     /// Where relative paths start, all links followed.
     pub directory: &'r Path,
+    /// The project that the directory belongs to, all links followed. Its texts read nothing outside.
+    pub project: &'r Path,
 }
 
 /// How much is assembled.

@@ -77,7 +77,7 @@ impl AtHome {
     fn read(system: &dyn System) -> AtHome {
         let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
         let Some(home) = home else { return AtHome::default() };
-        let documents = everything(&open(system, &home, Origin::Home));
+        let documents = open(system, &home, Origin::Home).everything();
         AtHome { directory: Some(home), documents }
     }
 }
@@ -137,7 +137,7 @@ fn checked(
     home: &AtHome,
 ) -> (Vec<Document>, Vec<Diagnostic>) {
     let library = open(system, directory, Origin::Project);
-    let documents = everything(&library);
+    let documents = library.everything();
     let mut diagnostics = library.take_diagnostics();
     diagnostics.retain(|found| {
         let path = found.path();
@@ -164,21 +164,24 @@ fn checked(
 }
 
 fn open<'s>(system: &'s dyn System, directory: &Path, origin: Origin) -> Library<'s> {
-    let root = SearchRoot { path: directory.to_owned(), origin, author: Author::User };
+    let author = Author::of(origin);
+    let root = SearchRoot { path: directory.to_owned(), origin, author };
     Library::open(system, &[root])
 }
 
-/// The files of every kind and namespace, each once.
-fn everything(library: &Library<'_>) -> Vec<Document> {
-    let mut namespaces: Vec<Option<String>> = vec![None];
-    namespaces.extend(library.namespaces().into_iter().map(Some));
-    let mut documents: Vec<Document> = Vec::new();
-    for kind in Kind::ALL {
-        for namespace in &namespaces {
-            let found = library.documents(kind, namespace.as_deref(), &|_| true);
-            // What lies in no namespace is found with each of them.
-            documents.extend(found.into_iter().filter(|document| document.namespace == *namespace));
+impl Library<'_> {
+    /// Returns the files of every kind and namespace, each once.
+    pub fn everything(&self) -> Vec<Document> {
+        let mut namespaces: Vec<Option<String>> = vec![None];
+        namespaces.extend(self.namespaces().into_iter().map(Some));
+        let mut documents: Vec<Document> = Vec::new();
+        for kind in Kind::ALL {
+            for namespace in &namespaces {
+                let found = self.documents(kind, namespace.as_deref(), &|_| true).into_iter();
+                // What lies in no namespace is found with each of them.
+                documents.extend(found.filter(|document| document.namespace == *namespace));
+            }
         }
+        documents
     }
-    documents
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 #[cfg(unix)]
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::{Span, limits};
@@ -23,6 +23,8 @@ pub(super) struct Expander<'e> {
     pub(super) system: &'e dyn System,
     /// Where relative paths start.
     pub(super) directory: &'e Path,
+    /// The project's root: texts of the project read nothing outside.
+    pub(super) project: &'e Path,
     pub(super) parameters: &'e Parameters,
     pub(super) live: &'e mut dyn Live,
     /// Bytes that the prompt may still grow.
@@ -38,6 +40,7 @@ enum NotRead {
     Missing,
     Sensitive(&'static str),
     Outside,
+    OfTheSystem(&'static str),
     Failed(String),
 }
 
@@ -126,14 +129,12 @@ impl Expander<'_> {
             Ok(written) => return Ok(Some(written)),
             Err(NotRun::Off) => return Ok(None),
             Err(NotRun::Interrupted) => return Err(TaskError::Interrupted),
-            Err(NotRun::Untrusted) => {
-                let message = || {
-                    let from = "it comes from a remote directory and is not trusted";
-                    format!("the command `{shown}` was not run: {from}")
-                };
+            Err(reason @ (NotRun::Untrusted | NotRun::Denied)) => {
+                let (problem, help) = not_allowed(&reason, document.path());
+                let message = || format!("the command `{shown}` was not run: {problem}");
                 if let Some(note) = notes.warn(document, span, "tasks/untrusted", command, message)
                 {
-                    note.help = Some(trust_help(document.path()));
+                    note.help = Some(help);
                 }
                 return Ok(None);
             }
@@ -162,7 +163,8 @@ impl Expander<'_> {
         for name in braced_names(&text) {
             let parameter = self.parameters.find(name).map(|(key, _)| key.to_owned());
             // What the command sets itself is its own affair.
-            let is_set = self.system.env(name).is_some() || is_set_in(&text, name);
+            let is_ours = self.system.env(name).is_some();
+            let is_set = is_ours && self.live.passes_variable(name) || is_set_in(&text, name);
             if parameter.is_none() && is_set {
                 continue;
             }
@@ -172,8 +174,12 @@ impl Expander<'_> {
             };
             let note = notes.warn(document, span, code, name.as_bytes(), message);
             if let Some(note) = note {
-                let variable = environment_name(parameter.as_deref().unwrap_or(name));
-                note.help = Some(format!("a parameter is there as `\"${variable}\"`"));
+                note.help = Some(if is_ours && parameter.is_none() {
+                    format!("`--env {name}` passes it to commands")
+                } else {
+                    let variable = environment_name(parameter.as_deref().unwrap_or(name));
+                    format!("a parameter is there as `\"${variable}\"`")
+                });
             }
             self.used.extend(parameter);
         }
@@ -213,8 +219,11 @@ impl Expander<'_> {
             ),
             NotRead::Outside => (
                 "tasks/outside-project",
-                "it comes from a remote directory, which reads files of the project only"
-                    .to_owned(),
+                "it lies outside the project, and only your own texts read such files".to_owned(),
+            ),
+            NotRead::OfTheSystem(directory) => (
+                "tasks/system-file",
+                format!("files in `{directory}` are the system's own and are never read"),
             ),
             NotRead::Failed(problem) => ("tasks/unreadable-file", problem),
         };
@@ -230,26 +239,86 @@ impl Expander<'_> {
         if self.missing.contains(&path) {
             return Err(NotRead::Missing);
         }
+        // By its text first: what a path of the system leads to is none of the reader's business.
+        if let Some(directory) = system_directory(&path, self.project) {
+            return Err(NotRead::OfTheSystem(directory));
+        }
         let Ok(resolved) = self.system.resolve(&path) else {
+            // Whether there is such a file outside is no secret that is told.
+            let boundary = self.boundary(author);
+            if boundary.is_some_and(|boundary| !plain(&path).starts_with(boundary)) {
+                return Err(NotRead::Outside);
+            }
             self.missing.insert(path);
             return Err(NotRead::Missing);
         };
+        if let Some(directory) = system_directory(&resolved.path, self.project) {
+            return Err(NotRead::OfTheSystem(directory));
+        }
         for path in [&path, &resolved.path] {
             if let Some(pattern) = sensitive_pattern(path, self.directory) {
                 return Err(NotRead::Sensitive(pattern));
             }
         }
-        if author == Author::Remote && !resolved.path.starts_with(self.directory) {
-            return Err(NotRead::Outside);
-        }
-        if resolved.kind == FileKind::Directory {
-            return Err(NotRead::Failed("it is a directory".to_owned()));
-        }
-        self.system.read(&resolved.path, limits::FILE_BYTES).map_err(|error| match error {
+        let read = match self.boundary(author) {
+            None => self.system.read(&resolved.path, limits::FILE_BYTES),
+            Some(boundary) => {
+                let Ok(inside) = resolved.path.strip_prefix(boundary) else {
+                    return Err(NotRead::Outside);
+                };
+                if resolved.kind == FileKind::Directory {
+                    return Err(NotRead::Failed("it is a directory".to_owned()));
+                }
+                // The path has no links left: one that is met now was put there since.
+                let top = self.system.open_dir(boundary).map_err(ReadError::from);
+                top.and_then(|top| top.read_below(inside, limits::FILE_BYTES))
+            }
+        };
+        read.map_err(|error| match error {
             ReadError::Missing => NotRead::Missing,
             other => NotRead::Failed(other.to_string()),
         })
     }
+
+    /// Returns the directory that texts of an author read nothing outside of.
+    fn boundary(&self, author: Author) -> Option<&Path> {
+        match author {
+            Author::User => None,
+            Author::Project => Some(self.project),
+            Author::Remote => Some(self.directory),
+        }
+    }
+}
+
+/// Directories whose files are made up by the system: they tell about processes, the environment
+/// included, and devices.
+const OF_THE_SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// The place for shared memory, where ordinary files lie, and maybe the project.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// Returns the directory of the system that a path names.
+fn system_directory(path: &Path, project: &Path) -> Option<&'static str> {
+    let path = plain(path);
+    if project.starts_with(SHARED_MEMORY) && path.starts_with(project) {
+        return None;
+    }
+    OF_THE_SYSTEM.into_iter().find(|directory| path.starts_with(directory))
+}
+
+/// Returns a path without `.` and `..`, by its text alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            component => plain.push(component),
+        }
+    }
+    plain
 }
 
 /// Returns the names in `${name}`, without what else the shell can do in braces.
@@ -278,13 +347,21 @@ fn missing_parameter(document: &Document, span: Span, name: &[u8], notes: &mut N
     notes.warn(document, span, "tasks/missing-parameter", name, message);
 }
 
-/// What to do about content that is not trusted.
-pub(super) fn trust_help(path: &Path) -> String {
+/// Returns why content does not run, and what to do about it.
+pub(super) fn not_allowed(reason: &NotRun, path: &Path) -> (&'static str, String) {
     let path = path.display().to_string();
     let is_plain =
         path.chars().all(|character| character.is_alphanumeric() || "/._-@:".contains(character));
     let quoted = if is_plain { path } else { format!("'{}'", path.replace('\'', "'\\''")) };
-    format!("read it, then run `brief trust {quoted}`")
+    match reason {
+        NotRun::Denied => {
+            ("you have denied its content", format!("`brief trust --remove {quoted}` forgets that"))
+        }
+        _ => (
+            "it comes from a remote directory and is not trusted",
+            format!("read it, then run `brief trust {quoted}`"),
+        ),
+    }
 }
 
 /// The directories above the project are the user's affair; those in it, and all of a path that

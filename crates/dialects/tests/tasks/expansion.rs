@@ -308,6 +308,45 @@ fn remote_text_reads_nothing_outside_the_project() {
     assert_eq!(task_text(&own), "PRIVATE PRIVATE PRIVATE INSIDE\n");
 }
 
+/// X02: a text of a project reads nothing outside the project, by whatever spelling or link, and does not
+/// learn what is there.
+#[test]
+fn a_projects_text_reads_nothing_outside_the_project() {
+    let text = "@/h/notes.txt @../h/notes.txt @link.txt @inside.txt @a/../../h/notes.txt @/h/none @/p/inside.txt\n";
+    let system = project()
+        .with_file("/r/.agents/tasks/t.md", text)
+        .with_file("/h/notes.txt", "PRIVATE")
+        .with_link("link.txt", "/h/notes.txt")
+        .with_file("a/b.txt", "")
+        .with_file("inside.txt", "INSIDE");
+    let prompt = run(&system, &["-d", "project:/r", "t"]);
+    let expected = text.replace("@inside.txt", "INSIDE").replace("@/p/inside.txt", "INSIDE");
+    assert_eq!(task_text(&prompt), expected);
+    assert_eq!(codes(&prompt), ["/r/.agents/tasks/t.md:1 tasks/outside-project"; 5]);
+}
+
+/// X02: what the system makes up (the environment of processes, devices) is never read, whosever text
+/// asks, also through links and `..`.
+#[test]
+fn files_of_the_system_are_never_read() {
+    let text = "@/proc/self/environ @//proc/1/environ @../proc/self/environ @link @a/link/self/environ \
+                @/sys/kernel/x @/dev/stdin @/./proc/self/environ @/h/../proc/self/environ\n";
+    let system = project()
+        .with_file("/r/.agents/tasks/t.md", text)
+        .with_file("/proc/self/environ", "PRIVATE")
+        .with_file("/proc/1/environ", "PRIVATE")
+        .with_file("/sys/kernel/x", "PRIVATE")
+        .with_file("/dev/stdin", "PRIVATE")
+        .with_file("/h/notes.txt", "")
+        .with_link("link", "/proc/self/environ")
+        .with_link("a/link", "/proc");
+    for author in ["/r", "project:/r", "remote:/r"] {
+        let prompt = run(&system, &["-d", author, "t"]);
+        assert_eq!(task_text(&prompt), text, "{author}");
+        assert_eq!(codes(&prompt), ["/r/.agents/tasks/t.md:1 tasks/system-file"; 9], "{author}");
+    }
+}
+
 /// G7: a command that is not trusted stays, and the way out is told.
 #[test]
 fn a_command_that_is_not_trusted_stays() {

@@ -132,15 +132,18 @@ pub(crate) fn try_live(
         agent,
         amount,
         directory: Path::new("/p"),
+        project: Path::new("/p"),
     };
     assemble(&library, &request, live)
 }
 
 fn root(path: &str, origin: Origin) -> SearchRoot {
-    match path.strip_prefix("remote:") {
-        Some(path) => SearchRoot { path: path.into(), origin, author: Author::Remote },
-        None => SearchRoot { path: path.into(), origin, author: Author::User },
-    }
+    let (path, author) = match path.split_once(':') {
+        Some(("remote", path)) => (path, Author::Remote),
+        Some(("project", path)) => (path, Author::Project),
+        _ => (path, Author::User),
+    };
+    SearchRoot { path: path.into(), origin, author }
 }
 
 /// Assembles with a script.

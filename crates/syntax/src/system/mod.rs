@@ -38,7 +38,7 @@ pub use listing::{Listed, ListedKind, Listing};
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use private::{
-    FileLock, Owner, Ownership, TemporaryDir, Writers, cache_directory, state_directory,
+    FileLock, Identity, Owner, Ownership, TemporaryDir, Writers, cache_directory, state_directory,
 };
 pub use process::{Call, Companion, Ending, Environment, OverLimit, Stream};
 pub use remembered::Remembered;
@@ -381,6 +381,12 @@ pub trait System: Send + Sync {
     /// Says whose a file or directory is and who may change it, links followed.
     fn ownership(&self, _path: &Path) -> io::Result<Ownership> {
         Ok(Ownership::PRIVATE)
+    }
+
+    /// Says which file or directory is at a path, links followed, so that another one in its place is told
+    /// from it. An error where the system cannot tell.
+    fn identity(&self, _path: &Path) -> io::Result<Identity> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "files have no identity here"))
     }
 
     /// Waits for a lock on the file at `path`, which is created for the user alone. It keeps other

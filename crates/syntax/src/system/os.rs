@@ -17,8 +17,8 @@ use super::os_read::{read_by_pieces, read_open};
 #[cfg(unix)]
 use super::{Call, Companion, Ending, Stream};
 use super::{
-    Dir, DirEntry, FileContent, FileKind, FileLock, Ownership, Permission, Place, ReadError,
-    Resolved, Status, System, TemporaryDir, os_replace, os_self, os_tree, private,
+    Dir, DirEntry, FileContent, FileKind, FileLock, Identity, Ownership, Permission, Place,
+    ReadError, Resolved, Status, System, TemporaryDir, os_replace, os_self, os_tree, private,
 };
 
 /// The operating system that the program runs on.
@@ -86,6 +86,10 @@ impl System for OsSystem {
         private::ownership(path)
     }
 
+    fn identity(&self, path: &Path) -> io::Result<Identity> {
+        private::identity(path)
+    }
+
     fn lock(&self, path: &Path) -> io::Result<FileLock> {
         private::lock(path)
     }
@@ -114,11 +118,7 @@ impl System for OsSystem {
     }
 
     fn create_private_dir(&self, path: &Path) -> io::Result<()> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(path)
+        private::create_dir(path)
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {

@@ -85,11 +85,16 @@ pub(super) fn show(command: &OsStr, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Prepares a program with all that every program is started with. It leads a process group of its own.
+/// Descriptors from here on are no standard streams.
+const FIRST_OTHER: i32 = 3;
+
+/// Prepares a program with all that every program is started with. It leads a process group of its own, and
+/// has no descriptor besides its streams: what our own starter left open may be a socket or a secret.
 ///
 /// A bare name is looked up outside the project ([`SearchPath`]); what the program starts by name in its
 /// turn is, too, unless the call sets a `PATH` itself.
 pub(super) fn prepare(call: &Call) -> io::Result<Command> {
+    close_fds::set_fds_cloexec_threadsafe(FIRST_OTHER, &[]);
     let path = call.env.iter().rev().find(|(name, _)| name == "PATH");
     let search =
         || SearchPath::outside(path.and_then(|(_, path)| path.as_deref()), &call.directory);
@@ -100,9 +105,10 @@ pub(super) fn prepare(call: &Call) -> io::Result<Command> {
         Command::new(&call.program)
     };
     command.args(&call.args).current_dir(&call.directory).process_group(0);
-    if call.environment == Environment::Empty {
+    if call.environment != Environment::Inherited {
         command.env_clear();
-    } else if path.is_none() {
+    }
+    if call.environment != Environment::Empty && path.is_none() {
         command.env("PATH", search().to_path());
     }
     for (name, value) in &call.env {
@@ -349,6 +355,17 @@ mod tests {
             call.directory = directory.path().to_owned();
             assert_eq!(collect(&call).1, "real\n", "{entry}");
         }
+    }
+
+    /// X13: a descriptor that is open and would be inherited is closed in the program.
+    #[test]
+    fn open_descriptors_are_not_inherited() {
+        let file = tempfile::tempfile().unwrap();
+        rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&file);
+        let call =
+            sh(&format!("if (true <&{number}) 2>/dev/null; then echo open; else echo closed; fi"));
+        assert_eq!(collect(&call).1, "closed\n");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use super::System;
 
@@ -50,6 +51,16 @@ pub enum Writers {
     Group,
     /// Everybody.
     Everybody,
+}
+
+/// Which file or directory it is. A file that is removed and made again is another one, although a file
+/// system may give it the same number: it has another time of birth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The number that its file system knows it by; 0 where files have none.
+    pub number: u64,
+    /// The time of its creation, since 1970.
+    pub born: Duration,
 }
 
 /// A lock on a file, until it is dropped.
@@ -124,6 +135,21 @@ pub(super) fn ownership(path: &Path) -> io::Result<Ownership> {
     fs::metadata(path).map(|_| Ownership::PRIVATE)
 }
 
+pub(super) fn identity(path: &Path) -> io::Result<Identity> {
+    let metadata = fs::metadata(path)?;
+    let born = metadata.created()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    if born.is_zero() {
+        // Some file systems know the field and leave it empty.
+        let problem = "its file system does not say when it was created";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
+    }
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&metadata);
+    #[cfg(not(unix))]
+    let number = 0;
+    Ok(Identity { number, born })
+}
+
 pub(super) fn lock(path: &Path) -> io::Result<FileLock> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);
@@ -136,6 +162,14 @@ pub(super) fn lock(path: &Path) -> io::Result<FileLock> {
     let file = options.open(path)?;
     file.lock()?;
     Ok(FileLock { _file: Some(file) })
+}
+
+pub(super) fn create_dir(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 pub(super) fn temporary_dir() -> io::Result<TemporaryDir> {
@@ -187,6 +221,23 @@ mod tests {
         fs::write(path.join("file"), "").unwrap();
         drop(directory);
         assert!(!path.exists());
+    }
+
+    /// ext4 gives the number of a removed directory to the next one that is made.
+    #[test]
+    fn what_is_made_again_is_something_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("project");
+        fs::create_dir(&path).unwrap();
+        let first = identity(&path).unwrap();
+        fs::write(path.join("file"), "").unwrap();
+        assert_eq!(identity(&path).unwrap(), first);
+        let moved = directory.path().join("moved");
+        fs::rename(&path, &moved).unwrap();
+        assert_eq!(identity(&moved).unwrap(), first);
+        fs::remove_dir_all(&moved).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_ne!(identity(&path).unwrap(), first);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct Call {
 pub enum Environment {
     /// Ours.
     Inherited,
+    /// Our `PATH`, as far as it leads outside the project, and nothing else.
+    Path,
     /// Nothing.
     Empty,
 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::{
-    Below, Call, Companion, Dir, Ending, FileKind, FileLock, Interruption, Ownership, ReadError,
-    Resolved, Stream, System, TemporaryDir,
+    Below, Call, Companion, Dir, Ending, FileKind, FileLock, Identity, Interruption, Ownership,
+    ReadError, Resolved, Stream, System, TemporaryDir,
 };
 
 /// Remembers what paths resolve to, for the length of one question: several dialects ask about the
@@ -100,6 +100,10 @@ impl System for Remembered {
 
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
         self.system.ownership(path)
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<Identity> {
+        self.system.identity(path)
     }
 
     fn lock(&self, path: &Path) -> io::Result<FileLock> {

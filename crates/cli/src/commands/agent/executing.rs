@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value, refusals};
-use brief_runtime::Execution;
 use brief_runtime::abilities::{Audit, Host, NetworkPolicy, is_listed, runs_anything};
 use brief_runtime::agent::{AgentCode, AgentTools, grants};
 use brief_runtime::conversation::Ready;
 use brief_runtime::mcp_client::StdioServers;
+use brief_runtime::{Consent, Execution, Wish, project_of};
 use brief_syntax::limits;
 use clap::Args;
 
 use super::{Granting, refuse};
+use crate::assembly::trust_command;
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -30,6 +31,10 @@ pub(super) struct Executing {
     /// Let the mcp ability reach the servers in this file, in the shape of .mcp.json; they are started when asked
     #[arg(long, value_name = "FILE")]
     mcp_config: Option<PathBuf>,
+
+    /// Start servers of --mcp-config this time, although the file is of a project that is not trusted
+    #[arg(long, requires = "mcp_config")]
+    exec: bool,
 
     /// Write what the tools ask for to this file, one line of JSON each
     #[arg(long, value_name = "FILE")]
@@ -73,7 +78,7 @@ impl Executing {
             .with_network(NetworkPolicy { private_hosts, ..NetworkPolicy::default() })
             .with_audit(audit);
         if let Some(path) = &self.mcp_config {
-            host = host.with_mcp(Box::new(servers(session, path)?));
+            host = host.with_mcp(Box::new(self.servers(session, path)?));
         }
         let host = host.with_root(root.path());
         host.map_err(|error| {
@@ -103,19 +108,36 @@ impl Executing {
         let tools = code.into_tools(host, input);
         tools.map(Ok).map_err(|error| CommandError::refused(error.to_string()))
     }
-}
 
-/// Reads the servers that the operator has configured.
-fn servers(session: &Session, path: &Path) -> Result<StdioServers, CommandError> {
-    let refused = |problem: String| {
-        let message = format!("`{}` cannot be used: {problem}", path.display());
-        CommandError::usage(message)
-            .with_hint("write `{\"mcpServers\": {\"name\": {\"command\": \"…\", \"args\": []}}}`")
-    };
-    let bytes = session.system().read(&session.directory().join(path), limits::FILE_BYTES);
-    let bytes = bytes.map_err(|error| refused(error.to_string()))?;
-    let root = session.root()?;
-    StdioServers::read(session.shared_system(), root.path(), &bytes).map_err(refused)
+    /// Reads the servers that the operator has configured. A file of a project names programs of the
+    /// project, which start only with trust in it.
+    fn servers(&self, session: &Session, path: &Path) -> Result<StdioServers, CommandError> {
+        let refused = |problem: String| {
+            let message = format!("`{}` cannot be used: {problem}", path.display());
+            CommandError::usage(message).with_hint(
+                "write `{\"mcpServers\": {\"name\": {\"command\": \"…\", \"args\": []}}}`",
+            )
+        };
+        let system = session.system();
+        let file = session.directory().join(path);
+        let bytes = system.read(&file, limits::FILE_BYTES);
+        let bytes = bytes.map_err(|error| refused(error.to_string()))?;
+        let project = project_of(system, session.directory(), &file);
+        if let Some(project) = project.map_err(|error| refused(error.to_string()))? {
+            let wish = self.exec.then_some(Wish::Execute);
+            let execution = Execution::decide(system, wish.as_ref());
+            let mut consent = Consent::new(system, session.directory(), execution);
+            consent.project(&project).map_err(|refusal| {
+                let message = format!("the servers in `{}` do not start: {refusal}", path.display());
+                let trust = trust_command(session.directory(), &refusal.root);
+                CommandError::refused(message).with_hint(format!(
+                    "read the file first; `{trust}` trusts the project, `--exec` starts them this time"
+                ))
+            })?;
+        }
+        let root = session.root()?;
+        StdioServers::read(session.shared_system(), root.path(), &bytes).map_err(refused)
+    }
 }
 
 /// Refuses an agent that is switched off or lacks something, before anything of it runs.

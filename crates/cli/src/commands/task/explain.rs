@@ -20,7 +20,7 @@ pub(super) fn print(
     assembled: &Assembled,
     layout: Layout,
 ) -> Result<(), CommandError> {
-    let Assembled { prompt, ran, root } = assembled;
+    let Assembled { prompt, ran, root, .. } = assembled;
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
     let task = &prompt.task;
     let mut page = Page { ui, root };

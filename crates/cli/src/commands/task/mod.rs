@@ -13,7 +13,7 @@ use std::time::Duration;
 use brief_clients::mcp;
 use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part, Prompt};
 use brief_engine::{PromptReport, RunReport};
-use brief_runtime::{Asked, Off, Outcome};
+use brief_runtime::{Asked, Execution, Off, Outcome, Wish};
 use brief_syntax::render::{Envelope, path_below};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
@@ -22,7 +22,7 @@ use super::mcp_servers::{self, servers_for};
 use super::question::read_selectors;
 use super::whole::counted;
 use crate::assembly::{
-    self, Assembled, Call, Directories, RulesFile, Spelling, assemble, mention, write_rules,
+    self, Assembled, Call, Directories, RulesFile, Tool, assemble, mention, write_rules,
 };
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -31,8 +31,8 @@ use crate::ui::Ui;
 /// Assemble a prompt: a task, the rules chosen for it, its commands and skills
 ///
 /// Prints the prompt and nothing else, ready to be piped to an agent. Commands in the texts
-/// (!`command`) and bootstrap scripts of rules are run; --dry-run shows which, --no-exec leaves them
-/// out.
+/// (!`command`) and bootstrap scripts of rules are run when you trust the project (see brief trust);
+/// --exec runs them this time, --dry-run shows which, --no-exec leaves them out.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
@@ -93,6 +93,14 @@ pub(crate) struct TaskArgs {
     #[arg(long)]
     no_exec: bool,
 
+    /// Run the project's commands and scripts this time, although the project is not trusted
+    #[arg(long, conflicts_with_all = ["no_exec", "dry_run", "explain", "mcp_config"])]
+    exec: bool,
+
+    /// Pass this variable of your environment to commands and scripts, besides PATH, HOME and the like
+    #[arg(long = "env", value_name = "NAME", value_parser = variable)]
+    variables: Vec<String>,
+
     /// Show what would be run, and run nothing
     #[arg(long, conflicts_with_all = ["explain", "mcp_config", "write_rules"])]
     dry_run: bool,
@@ -146,6 +154,14 @@ enum Action {
     List(list::ListArgs),
 }
 
+/// Reads the name of an environment variable.
+fn variable(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains(['=', '\0']) {
+        return Err("a variable is named without a value".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 fn agents() -> PossibleValuesParser {
     PossibleValuesParser::new(Agent::ALL.map(Agent::as_str))
 }
@@ -157,7 +173,7 @@ impl Search {
             fallback: self.fallback.clone(),
             manifest: self.manifest.clone(),
             offline: self.offline,
-            spelling: Spelling::Short,
+            tool: Tool::Brief,
         }
     }
 }
@@ -173,10 +189,12 @@ impl TaskArgs {
         if self.resume {
             selectors.add("resume", "true");
         }
-        let off = if self.dry_run || self.explain || self.mcp_config.is_some() {
-            Some(Off::DryRun)
+        let wish = if self.dry_run || self.explain || self.mcp_config.is_some() {
+            Some(Wish::Off(Off::DryRun))
+        } else if self.no_exec {
+            Some(Wish::Off(Off::Flag))
         } else {
-            self.no_exec.then_some(Off::Flag)
+            self.exec.then_some(Wish::Execute)
         };
         Ok(Call {
             name: self.name.clone().unwrap_or_default(),
@@ -186,7 +204,8 @@ impl TaskArgs {
             agent: self.agent.as_deref().and_then(Agent::from_name),
             task_alone: self.resume || self.skip_bootstrap,
             directories: self.search.directories(),
-            off,
+            wish,
+            variables: self.variables.clone(),
             time_limit: self.time_limit.map(Duration::from_secs),
         })
     }
@@ -208,12 +227,12 @@ pub(crate) fn run(
     }
     let call = args.call()?;
     let assembled = assemble(ui, session, &call)?;
-    let Assembled { prompt, ran, root } = &assembled;
+    let Assembled { prompt, ran, execution, root } = &assembled;
     if !args.json {
         mention(ui, &prompt.diagnostics, root)?;
     }
     if !args.json && !args.dry_run && !args.explain {
-        mention_not_run(ui, ran, call.off)?;
+        mention_not_run(ui, ran, execution)?;
     }
     let missing = if args.strict { missing_from(prompt) } else { 0 };
     if missing > 0 && !args.json {
@@ -251,13 +270,14 @@ pub(crate) fn run(
 
 /// Counts what stays as it is written because it is not there or did not work (ruling T13).
 fn missing_from(prompt: &Prompt) -> usize {
-    const CODES: [&str; 9] = [
+    const CODES: [&str; 10] = [
         "tasks/bootstrap-failed",
         "tasks/command-failed",
         "tasks/missing-file",
         "tasks/missing-parameter",
         "tasks/outside-project",
         "tasks/sensitive-file",
+        "tasks/system-file",
         "tasks/unknown-command",
         "tasks/unreadable-file",
         "tasks/untrusted",
@@ -266,9 +286,9 @@ fn missing_from(prompt: &Prompt) -> usize {
 }
 
 /// What the user turned off leaves its trace in the prompt, so it is said.
-fn mention_not_run(ui: &mut Ui, ran: &[Asked], off: Option<Off>) -> Result<(), CommandError> {
+fn mention_not_run(ui: &mut Ui, ran: &[Asked], execution: &Execution) -> Result<(), CommandError> {
     let count = ran.iter().filter(|asked| asked.outcome == Outcome::NotAllowed).count();
-    let cause = off.unwrap_or(Off::Environment);
+    let Some(cause) = execution.off() else { return Ok(()) };
     match (count, cause) {
         (0, _) | (_, Off::DryRun) => {}
         (1, _) => ui.warning(&format!("1 command or script was not run, because of {cause}"))?,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use brief_engine::tasks::Agent;
 
-use crate::assembly::Call;
+use crate::assembly::{Call, Tool};
 
 /// What was asked for.
 #[derive(Debug, Default)]
@@ -49,6 +49,7 @@ fn flag(problem: impl Into<String>) -> Misuse {
 impl Arguments {
     pub(super) fn parse(args: &[OsString]) -> Result<Arguments, Misuse> {
         let mut arguments = Arguments::default();
+        arguments.call.directories.tool = Tool::CodingContext;
         let mut words: Vec<&OsStr> = Vec::new();
         let mut agents: [Option<Agent>; 2] = [None, None];
         let mut rest = args.iter().map(OsString::as_os_str);

@@ -1,10 +1,13 @@
 //! `brief trust`
 
+mod project;
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_runtime::review::{Part, Review};
+use brief_runtime::trust::Verdict;
 use brief_runtime::{ContentHash, Trust, TrustError, TrustStore};
 use brief_syntax::limits;
 use brief_syntax::render::Envelope;
@@ -16,15 +19,17 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Let files from elsewhere execute, by their exact content
+/// Let a project, or files from elsewhere, execute
 ///
-/// Shows what would execute, asks, and records the SHA-256 of each file. It asks only on a terminal:
-/// no flag and no variable says yes for you. A file that changes is no longer trusted.
+/// Shows what would execute, asks, and records the answer: a project (brief trust .) by its place and the
+/// identity of its directory and repository, a file by the SHA-256 of its content. It asks only on a
+/// terminal: no flag and no variable says yes for you. A project that is moved or cloned anew, and a file
+/// that changes, are no longer trusted.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag, and clap keeps them apart")]
 pub(crate) struct TrustArgs {
-    /// The files; with --remove also hashes, as --list shows them
-    #[arg(value_name = "FILE", required_unless_present = "list")]
+    /// Directories of projects, or files; with --remove also hashes, as --list shows them
+    #[arg(value_name = "PATH", required_unless_present = "list")]
     files: Vec<PathBuf>,
 
     /// Record that this content must never execute, even if it is trusted later
@@ -57,11 +62,26 @@ pub(crate) fn run(
     } else if args.deny {
         deny(ui, session, store()?, &args.files)
     } else if ui.can_ask() {
-        trust(ui, session, store()?, &args.files)
+        let is_directory = |path: &&PathBuf| is_directory(session, path);
+        let (projects, files): (Vec<_>, Vec<_>) =
+            args.files.iter().partition(|path| is_directory(path));
+        let mut code = ExitCode::SUCCESS;
+        for project in projects {
+            code = project::trust(ui, session, store()?, project)?;
+            if code != ExitCode::SUCCESS {
+                return Ok(code);
+            }
+        }
+        let files: Vec<PathBuf> = files.into_iter().cloned().collect();
+        if files.is_empty() { Ok(code) } else { trust(ui, session, store()?, &files) }
     } else {
         Err(CommandError::refused("trust is recorded only at a terminal")
             .with_hint("do it yourself, at one; nothing else can say yes for you"))
     }
+}
+
+fn is_directory(session: &Session, path: &Path) -> bool {
+    session.system().resolve_dir(&session.directory().join(path)).is_ok()
 }
 
 /// A file as it was read: what is shown is what is hashed.
@@ -169,13 +189,20 @@ fn remove(
     for file in files {
         let shown = file.display();
         let removed = match file.to_str().and_then(ContentHash::parse) {
-            Some(hash) => store.remove(|entry| entry.hash == hash),
+            Some(hash) => {
+                let projects = store.remove_projects(|entry| entry.identity == hash)?;
+                store.remove(|entry| entry.hash == hash).map(|files| files + projects)
+            }
+            None if is_directory(session, file) => project::remove(session, &mut store, file),
             None => {
                 let hash = Candidate::read(session, file)
                     .ok()
                     .map(|candidate| ContentHash::of(&candidate.content));
                 let place = place(session, file);
-                store.remove(|entry| hash.as_ref() == Some(&entry.hash) || entry.was_at(&place))
+                let projects = store.remove_projects(|entry| entry.was_at(&place))?;
+                let files = store
+                    .remove(|entry| hash.as_ref() == Some(&entry.hash) || entry.was_at(&place));
+                files.map(|files| files + projects)
             }
         };
         if removed? == 0 {
@@ -205,6 +232,7 @@ struct Listing {
 
 #[derive(Serialize)]
 struct ListedEntry {
+    subject: &'static str,
     verdict: String,
     sha256: String,
     path: String,
@@ -217,12 +245,19 @@ fn list(
     json: bool,
 ) -> Result<ExitCode, CommandError> {
     if json {
+        let projects = store.projects().map(|entry| ListedEntry {
+            subject: "project",
+            verdict: Verdict::Trusted.to_string(),
+            sha256: entry.identity.to_string(),
+            path: entry.path.clone(),
+        });
         let entries = store.entries().map(|entry| ListedEntry {
+            subject: "content",
             verdict: entry.verdict.to_string(),
             sha256: entry.hash.to_string(),
             path: entry.path.clone(),
         });
-        let body = Listing { entries: entries.collect() };
+        let body = Listing { entries: entries.chain(projects).collect() };
         let root = session.root()?;
         let root = root.path();
         ui.print_json(&Envelope { kind: "trust", root, diagnostics: &[], body })?;
@@ -231,7 +266,10 @@ fn list(
     for entry in store.entries() {
         ui.print_line(format!("{:<7} {} {}", entry.verdict, entry.hash, entry.path))?;
     }
-    if store.entries().len() == 0 {
+    for entry in store.projects() {
+        ui.print_line(format!("project {} {}", entry.identity, entry.path))?;
+    }
+    if store.entries().len() + store.projects().len() == 0 {
         ui.status("nothing is recorded")?;
     }
     Ok(ExitCode::SUCCESS)
@@ -245,6 +283,9 @@ impl From<TrustError> for CommandError {
                 .with_hint(format!("see what is in it, then run: chmod go-w {}", path.display())),
             TrustError::InProject(_) => {
                 refused.with_hint("set `XDG_STATE_HOME` to a place of your own")
+            }
+            TrustError::NoIdentity { .. } | TrustError::Home(_) => {
+                refused.with_hint("`--exec` runs its commands one time")
             }
             TrustError::Damaged { .. } => refused.with_hint("correct that line, or remove it"),
             _ => refused,

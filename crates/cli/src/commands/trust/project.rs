@@ -1,0 +1,100 @@
+//! Trust in a whole project.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brief_engine::tasks::{Author, Library, Origin, SearchRoot};
+use brief_runtime::review::{Part, Review};
+use brief_runtime::{Project, Standing, TrustError, TrustStore, project_root};
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Commands and scripts that are shown one by one.
+const SHOWN: usize = 40;
+
+/// Shows what a project would execute, asks, and records the answer.
+pub(super) fn trust(
+    ui: &mut Ui,
+    session: &Session,
+    mut store: TrustStore<'_>,
+    directory: &Path,
+) -> Result<ExitCode, CommandError> {
+    let system = session.system();
+    let root = find(session, directory)?;
+    let project = Project::identify(system, &root)?;
+    let path = root.display();
+    if store.standing(&project) == Standing::Trusted {
+        ui.status(&format!("{path} is trusted already"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    ui.status(&format!("the project {path}"))?;
+    show(ui, session, &root)?;
+    ui.status(
+        "trust covers its own commands and scripts from now on, also those that change or are added; \
+         not what was installed from elsewhere, and not a copy at another place",
+    )?;
+    if !ui.confirm("Trust this project?")? {
+        ui.status("nothing is recorded")?;
+        return Ok(ErrorKind::Refused.exit_code());
+    }
+    store.record_project(&project)?;
+    ui.status(&format!("trusted {path}"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Forgets a project, whatever is at its place now.
+pub(super) fn remove(
+    session: &Session,
+    store: &mut TrustStore<'_>,
+    directory: &Path,
+) -> Result<usize, TrustError> {
+    let system = session.system();
+    let directory = session.directory().join(directory);
+    let place = system.resolve_dir(&directory).unwrap_or_else(|_| directory.clone());
+    let root = project_root(system, &directory).unwrap_or_else(|_| directory.clone());
+    store.remove_projects(|entry| entry.was_at(&root) || entry.was_at(&place))
+}
+
+fn find(session: &Session, directory: &Path) -> Result<PathBuf, CommandError> {
+    project_root(session.system(), &session.directory().join(directory)).map_err(|error| {
+        CommandError::refused(format!("`{}` cannot be opened: {error}", directory.display()))
+    })
+}
+
+/// Shows what the texts at the root of the project would execute now.
+fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result<(), CommandError> {
+    let search =
+        SearchRoot { path: root.to_owned(), origin: Origin::Project, author: Author::Project };
+    let library = Library::open(session.system(), &[search]);
+    let mut left = SHOWN;
+    let mut more = 0_usize;
+    for document in library.everything() {
+        let path = document.path().strip_prefix(root).unwrap_or(document.path()).display();
+        let parts = match Review::of(document.path(), document.source().bytes_from_line(0)) {
+            Review::Parts(parts) => parts,
+            Review::Whole(_) | Review::Binary { .. } => Vec::new(),
+        };
+        for Part { line, text } in parts {
+            if left == 0 {
+                more += 1;
+                continue;
+            }
+            left -= 1;
+            ui.status(&format!("  {path}:{line} would execute:"))?;
+            ui.quote(&text)?;
+        }
+        if let Some(script) = document.script() {
+            let script = script.strip_prefix(root).unwrap_or(script).display();
+            ui.status(&format!("  {script} would execute as a whole"))?;
+            left = left.saturating_sub(1);
+        }
+    }
+    if left == SHOWN && more == 0 {
+        ui.status("  nothing in it would execute now")?;
+    } else if more > 0 {
+        ui.status(&format!("  and {more} more"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! Decides for each text whether the user has agreed that it executes.
+//!
+//! The user's own texts need no word. A project's need trust in the project, or a word for this run;
+//! texts from elsewhere need trust in exactly their content. A denial wins over all of these.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_dialects::tasks::Author;
+use brief_syntax::Source;
+use brief_syntax::system::{Owner, System};
+
+use crate::execution::Execution;
+use crate::trust::{Project, Standing, Trust, TrustError, TrustStore, project_root};
+
+/// A project whose texts do not execute, and the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectRefusal {
+    /// The project's directory.
+    pub root: PathBuf,
+    /// The reason, in words that go on after "it is not trusted:", where there is more to say than
+    /// that.
+    pub reason: Option<String>,
+}
+
+impl fmt::Display for ProjectRefusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the project `{}` is not trusted", self.root.display())?;
+        self.reason.iter().try_for_each(|reason| write!(formatter, ": {reason}"))
+    }
+}
+
+/// Content that asks to be executed.
+#[derive(Debug, Clone, Copy)]
+pub enum Content<'c> {
+    /// A document, which may ask many times.
+    Document(&'c Arc<Source>),
+    /// A script.
+    Script(&'c [u8]),
+}
+
+/// Why a text does not execute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Objection {
+    /// Nothing is to be executed.
+    Off,
+    /// Its content is not trusted.
+    Content,
+    /// Its content is denied.
+    Denied,
+    /// Its project is not trusted.
+    Project(ProjectRefusal),
+}
+
+/// The user's agreement, as far as it was asked for.
+pub struct Consent<'c> {
+    system: &'c dyn System,
+    directory: PathBuf,
+    execution: Execution,
+    /// The record of trust, once it was needed.
+    record: Option<Result<TrustStore<'c>, TrustError>>,
+    /// The document that was asked about last: a text of ten thousand commands is hashed once.
+    document: Option<(Arc<Source>, Trust)>,
+    /// What was found out about the projects of directories.
+    projects: BTreeMap<PathBuf, Result<(), ProjectRefusal>>,
+}
+
+impl<'c> Consent<'c> {
+    /// Asks on behalf of a run in `directory`.
+    pub fn new(system: &'c dyn System, directory: &Path, execution: Execution) -> Consent<'c> {
+        let directory = directory.to_owned();
+        let projects = BTreeMap::new();
+        Consent { system, directory, execution, record: None, document: None, projects }
+    }
+
+    /// Decides about content of an author in a search root.
+    pub fn judge(
+        &mut self,
+        author: Author,
+        root: &Path,
+        content: Content<'_>,
+    ) -> Result<(), Objection> {
+        let is_off = self.execution.off().is_some();
+        if is_off && author != Author::Remote {
+            return Err(Objection::Off);
+        }
+        match (self.trust(content), author) {
+            (Trust::Denied, _) => Err(Objection::Denied),
+            (Trust::Unknown, Author::Remote) => Err(Objection::Content),
+            _ if is_off => Err(Objection::Off),
+            (_, Author::Project) => self.project(root).map_err(Objection::Project),
+            (_, Author::User | Author::Remote) => Ok(()),
+        }
+    }
+
+    /// Returns what the record says about content. One that cannot be used trusts nothing.
+    fn trust(&mut self, content: Content<'_>) -> Trust {
+        let source = match content {
+            Content::Script(bytes) => {
+                return self.record().map_or(Trust::Unknown, |record| record.is_trusted(bytes));
+            }
+            Content::Document(source) => source,
+        };
+        match &self.document {
+            Some((known, trust)) if Arc::ptr_eq(known, source) => *trust,
+            _ => {
+                let trust = self.trust(Content::Script(source.bytes_from_line(0)));
+                self.document = Some((Arc::clone(source), trust));
+                trust
+            }
+        }
+    }
+
+    /// Decides about the texts of the project that holds `directory`.
+    pub fn project(&mut self, directory: &Path) -> Result<(), ProjectRefusal> {
+        if let Some(known) = self.projects.get(directory) {
+            return known.clone();
+        }
+        let root = project_root(self.system, directory).unwrap_or_else(|_| directory.to_owned());
+        let decision = self.decide(&root).map_err(|reason| ProjectRefusal { root, reason });
+        self.projects.insert(directory.to_owned(), decision.clone());
+        decision
+    }
+
+    fn decide(&mut self, root: &Path) -> Result<(), Option<String>> {
+        let is_asked = self.execution == Execution::ProjectToo;
+        let system = self.system;
+        let standing = match self.record() {
+            Ok(record) => Project::identify(system, root).map(|project| record.standing(&project)),
+            // Where there is no place for a record, there is no denial in it.
+            Err(TrustError::NoPlace) if is_asked => Ok(Standing::Unknown),
+            Err(error) => return Err(Some(error.to_string())),
+        };
+        let reason = match standing {
+            Ok(Standing::Trusted) => return Ok(()),
+            _ if is_asked => return self.refuse_foreign(root).map_err(Some),
+            Ok(Standing::Unknown) => return Err(None),
+            Ok(Standing::Replaced) => {
+                "another directory or repository was trusted at this place".to_owned()
+            }
+            Ok(Standing::Moved(from)) => {
+                format!("it was trusted at `{from}`, and trust does not move with it")
+            }
+            Err(error) => error.to_string(),
+        };
+        Err(Some(reason))
+    }
+
+    /// A word for one run is not enough for the files of another user, who can change them meanwhile.
+    fn refuse_foreign(&self, root: &Path) -> Result<(), String> {
+        match self.system.ownership(root) {
+            Ok(ownership) if ownership.owner != Owner::Other => Ok(()),
+            Ok(_) => Err("it belongs to another user".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn record(&mut self) -> Result<&TrustStore<'c>, &TrustError> {
+        let (system, directory) = (self.system, &self.directory);
+        self.record.get_or_insert_with(|| TrustStore::open(system, directory)).as_ref()
+    }
+}

@@ -1,0 +1,120 @@
+//! Decides whether the commands and scripts of texts execute.
+//!
+//! The answer comes from the command line, the environment, and policies of the user and the machine,
+//! never from a file of the project: a project cannot raise its own trust.
+
+use std::fmt;
+
+use brief_syntax::System;
+
+/// The variable that turns execution off, or on for the project's own texts.
+const VARIABLE: &str = "BRIEF_EXEC";
+
+/// The value that lets the project's own texts execute.
+const ALWAYS: &str = "always";
+
+/// Which commands and scripts of a prompt run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Execution {
+    /// The user's own, and those that the user has trusted.
+    Trusted,
+    /// Also those of the project: the user says so for this run.
+    ProjectToo,
+    /// None; commands stay as written.
+    Off(Off),
+}
+
+/// A wish of the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    /// The flag `--exec`.
+    Execute,
+    /// Nothing is to run.
+    Off(Off),
+}
+
+impl Execution {
+    /// Decides by the command line and the environment.
+    ///
+    /// `BRIEF_EXEC=never` turns execution off, also against `--exec`: who sets it protects a whole
+    /// session. A value that is neither `never` nor `always` does the same, because a slip of the
+    /// keyboard must not execute. Absent or empty, the variable says nothing.
+    pub fn decide(system: &dyn System, wish: Option<&Wish>) -> Execution {
+        match (wish, system.env(VARIABLE)) {
+            (Some(Wish::Off(off)), _) => Execution::Off(off.clone()),
+            (_, Some(value)) if value == ALWAYS => Execution::ProjectToo,
+            (_, Some(_)) => Execution::Off(Off::Environment),
+            (Some(Wish::Execute), None) => Execution::ProjectToo,
+            (None, None) => Execution::Trusted,
+        }
+    }
+
+    /// Returns what turned execution off.
+    pub fn off(&self) -> Option<&Off> {
+        match self {
+            Execution::Off(off) => Some(off),
+            Execution::Trusted | Execution::ProjectToo => None,
+        }
+    }
+}
+
+/// What turned execution off. Its text form completes "nothing runs because of …".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Off {
+    /// The flag `--no-exec`.
+    Flag,
+    /// The environment variable `BRIEF_EXEC`.
+    Environment,
+    /// A run that only shows what would happen.
+    DryRun,
+    /// A policy of the user or the machine, at this place.
+    Policy(String),
+}
+
+impl fmt::Display for Off {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Off::Flag => "`--no-exec`",
+            Off::Environment => "`BRIEF_EXEC`",
+            Off::DryRun => "the dry run",
+            Off::Policy(place) => return write!(formatter, "the policy `{place}`"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brief_syntax::system::MemorySystem;
+
+    fn decide(value: Option<&str>, wish: Option<&Wish>) -> Execution {
+        let system = MemorySystem::new("/p");
+        let system = value.map_or(system.clone(), |value| system.with_env("BRIEF_EXEC", value));
+        Execution::decide(&system, wish)
+    }
+
+    /// Ruling G7: `--no-exec` and `BRIEF_EXEC=never` turn it off everywhere.
+    #[test]
+    fn the_flag_and_the_variable_turn_execution_off() {
+        let (flag, dry) = (Wish::Off(Off::Flag), Wish::Off(Off::DryRun));
+        assert_eq!(decide(None, None), Execution::Trusted);
+        assert_eq!(decide(Some("never"), None), Execution::Off(Off::Environment));
+        assert_eq!(decide(Some("always"), Some(&flag)), Execution::Off(Off::Flag));
+        assert_eq!(decide(Some("never"), Some(&dry)), Execution::Off(Off::DryRun));
+        assert_eq!(decide(Some("never"), Some(&Wish::Execute)), Execution::Off(Off::Environment));
+    }
+
+    /// Ruling G7 (X01): `--exec` and `BRIEF_EXEC=always` say yes for one run.
+    #[test]
+    fn the_flag_and_the_variable_let_the_project_execute() {
+        assert_eq!(decide(None, Some(&Wish::Execute)), Execution::ProjectToo);
+        assert_eq!(decide(Some("always"), None), Execution::ProjectToo);
+    }
+
+    #[test]
+    fn a_value_that_is_not_known_executes_nothing() {
+        for value in ["nevr", "NEVER", "0", "false", "1", "yes", "ALWAYS", "always "] {
+            assert_eq!(decide(Some(value), None), Execution::Off(Off::Environment), "{value}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A project as the record of trust knows it: by its place and by its identity.
+//!
+//! The identity is the number and the time of birth of the project's directory and of its `.git`. A
+//! repository that was deleted and cloned anew is another one, although it has the same path and
+//! mostly the same number: file systems give numbers away again, times of birth never. Neither a
+//! commit nor a setting of git is part of it, because the project's authors choose both. The number of
+//! the device is left out: it changes when a disk is mounted again.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::system::{System, words};
+
+use super::{ContentHash, TrustError};
+
+/// The directory or file that makes a directory a repository.
+const REPOSITORY: &str = ".git";
+
+/// A project that can be trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    root: PathBuf,
+    pub(super) identity: ContentHash,
+    pub(super) place: ContentHash,
+}
+
+impl Project {
+    /// Identifies the project whose root is `root`, as [`project_root`] returns it.
+    pub fn identify(system: &dyn System, root: &Path) -> Result<Project, TrustError> {
+        let unknown = |error: &io::Error| TrustError::NoIdentity {
+            path: root.to_owned(),
+            problem: words(error),
+        };
+        if home(system).is_some_and(|home| home.starts_with(root)) {
+            return Err(TrustError::Home(root.to_owned()));
+        }
+        let mut text = String::new();
+        for (name, path) in [("root", root.to_owned()), (REPOSITORY, root.join(REPOSITORY))] {
+            match system.identity(&path) {
+                Ok(found) => {
+                    text.push_str(&format!("{name} {} {}\n", found.number, found.born.as_nanos()));
+                }
+                Err(error) if name == REPOSITORY && error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(unknown(&error)),
+            }
+        }
+        Ok(Project {
+            root: root.to_owned(),
+            identity: ContentHash::of(text.as_bytes()),
+            place: place_of(root),
+        })
+    }
+
+    /// Returns the project's directory, all links followed.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+/// Returns the name of a place.
+pub(super) fn place_of(root: &Path) -> ContentHash {
+    ContentHash::of(root.as_os_str().as_encoded_bytes())
+}
+
+/// Returns the root of the project that a directory belongs to: the nearest repository, or else the
+/// directory itself. The user's home and what is above it are no project, also with a `.git`: all that
+/// lies at home would be one project.
+pub fn project_root(system: &dyn System, directory: &Path) -> io::Result<PathBuf> {
+    let directory = system.resolve_dir(directory)?;
+    let home = home(system);
+    let is_below_home = |place: &&Path| home.as_ref().is_none_or(|home| !home.starts_with(place));
+    let is_repository = |place: &&Path| system.resolve(&place.join(REPOSITORY)).is_ok();
+    let root = directory.ancestors().take_while(is_below_home).find(is_repository);
+    Ok(root.unwrap_or(&directory).to_owned())
+}
+
+/// Returns the root of the project that a file of a run in `directory` belongs to. `None` for a file that
+/// lies neither in that directory nor in a repository: it is the user's own.
+pub fn project_of(
+    system: &dyn System,
+    directory: &Path,
+    file: &Path,
+) -> io::Result<Option<PathBuf>> {
+    let file = system.resolve(file)?.path;
+    let root = project_root(system, file.parent().unwrap_or(&file))?;
+    let directory = system.resolve_dir(directory)?;
+    let is_home = home(system).as_ref() == Some(&directory);
+    let is_inside = file.starts_with(&directory) && !is_home;
+    let is_repository = system.resolve(&root.join(REPOSITORY)).is_ok();
+    Ok(match (is_repository, is_inside) {
+        (true, _) => Some(root),
+        (false, true) => Some(project_root(system, &directory)?),
+        (false, false) => None,
+    })
+}
+
+/// Returns the user's home directory, all links followed.
+fn home(system: &dyn System) -> Option<PathBuf> {
+    system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok())
+}
