@@ -32,3 +32,15 @@ pub(crate) fn run_all(runs: usize) -> Result<(), String> {
         .arg("--runs")
         .arg(runs.to_string()))
 }
+
+/// Traces a hook and writes the order of its functions for the linker.
+pub(crate) fn write_order() -> Result<(), String> {
+    let build = ["build", "--profile", "dist", "--package", "brief-cli"];
+    run(Command::new(env!("CARGO")).args(build).env("CARGO_PROFILE_DIST_STRIP", "none"))?;
+    run(Command::new("python3")
+        .arg(workspace().join("bench").join("order.py"))
+        .arg("--brief")
+        .arg(workspace().join("target").join("dist").join("brief"))
+        .arg("--out")
+        .arg(workspace().join("crates").join("cli").join("hook.ld")))
+}

@@ -1,4 +1,4 @@
-//! Work on the project itself: `cargo xtask test`, `cargo xtask generate`, `cargo xtask bench`, `cargo xtask fuzz`.
+//! Work on the project itself: `cargo xtask test`, `generate`, `bench`, `fuzz` and `order`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
@@ -44,6 +44,8 @@ enum Task {
         #[arg(long)]
         executions: Option<u64>,
     },
+    /// Trace a hook and write the order of its functions for the linker (needs valgrind)
+    Order,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Task::Generate { check } => generate::run(check),
         Task::Bench { runs } => bench::run_all(runs),
         Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
+        Task::Order => bench::write_order(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

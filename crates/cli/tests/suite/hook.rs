@@ -428,24 +428,43 @@ fn a_working_directory_that_is_gone_is_exit_1() {
     }
 }
 
-/// Ruling S7: "never more than the deadline".
+/// Ruling S7 and X19: a hook ends within its deadline, 250 ms unless the user says otherwise, and the
+/// client goes on without it.
 #[test]
 fn an_input_that_never_ends_is_given_up() {
     let project = entries();
     for start in ["", "{\"hook_event_name\": \"PreToolUse\", "] {
-        let mut child = project.command("", &["hook", "claude"]).spawn().unwrap();
+        let mut command = project.command("", &["hook", "claude"]);
+        let mut child = command.env_remove("BRIEF_HOOK_DEADLINE").spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(start.as_bytes()).unwrap();
         let started = Instant::now();
         let output = child.wait_with_output().unwrap();
-        // The deadline is one second; the rest is for a busy machine.
-        assert!(started.elapsed() < Duration::from_secs(10));
+        let elapsed = started.elapsed();
+        // Above the limit, the rest is for a busy machine.
+        assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
         drop(stdin);
-        // Context fails open: the client goes on without.
         assert_eq!(output.status.code(), Some(0));
         assert_eq!(String::from_utf8_lossy(&output.stdout), "");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "warning: no answer within 1000 ms\n");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     }
+}
+
+/// `BRIEF_HOOK_DEADLINE` gives a hook more time.
+#[test]
+fn the_deadline_of_a_hook_can_be_set() {
+    let project = entries();
+    let call =
+        payload(&project, "PreToolUse", "Read", &json!({"file_path": "src/a.py"}), &json!({}));
+    let mut child = project.command("", &["hook", "claude"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // Longer than the usual limit.
+    std::thread::sleep(Duration::from_millis(600));
+    stdin.write_all(call.as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!output.stdout.is_empty());
 }
 
 /// `Write` carries the whole file; a large one is no reason to say nothing.

@@ -408,7 +408,6 @@ fn hostile_payloads_end_well() {
     for input in [deep.as_str(), &long, &zero, &types.to_string(), "[]", "null", "\u{feff}{}"] {
         let output = project.run_with_input(&["hook", "claude"], input);
         assert!(matches!(output.code, Some(0 | 1)), "{output}");
-        assert!(!output.stderr.contains("no answer within"), "{output}");
         assert!(!output.stderr.contains("panicked"), "{output}");
     }
 }

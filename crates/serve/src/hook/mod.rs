@@ -8,7 +8,6 @@
 mod memory;
 mod message;
 mod notice;
-mod promise;
 mod question;
 #[cfg(test)]
 mod tests;
@@ -16,7 +15,6 @@ mod tests;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use brief_clients::hook::{self, HookEvent, ToolCall, Words};
@@ -26,10 +24,20 @@ use brief_syntax::{Diagnostic, limits};
 
 use memory::Memory;
 use message::Message;
-use promise::{NoAnswer, promise};
 
-/// How long a hook may take in all. A client waits for it before each tool call.
-pub const DEADLINE: Duration = Duration::from_secs(1);
+/// How long a hook may take in all, unless the user says otherwise. A client waits for it before each
+/// tool call.
+const DEADLINE: Duration = Duration::from_millis(250);
+
+/// The variable with another limit, in milliseconds.
+const DEADLINE_VARIABLE: &str = "BRIEF_HOOK_DEADLINE";
+
+/// Returns how long a hook may take in all.
+pub fn deadline(system: &dyn System) -> Duration {
+    let limit = system.env(DEADLINE_VARIABLE);
+    let limit = limit.and_then(|limit| limit.to_str()?.parse().ok());
+    limit.map_or(DEADLINE, Duration::from_millis)
+}
 
 /// How the hook was called.
 #[derive(Debug, Clone, Copy)]
@@ -96,36 +104,18 @@ pub enum HookError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// Time is up.
-    #[error("no answer within {} ms", .0.as_millis())]
-    TooSlow(Duration),
-    /// A defect of ours.
-    #[error("the hook ended without an answer")]
-    Died,
 }
 
-/// Answers one call of a hook, or gives up when `deadline` has passed.
-pub fn answer_within(
-    deadline: Duration,
+/// Reads one call of a hook and answers it.
+pub fn answer_input(
     system: Arc<dyn System>,
-    input: Box<dyn Read + Send>,
+    input: impl Read,
     options: HookOptions,
 ) -> Result<HookOutcome, HookError> {
-    let (promised, expected) = promise();
-    // The thread is left behind when it is late; it can only be waiting for the system, and ends
-    // with the process.
-    thread::spawn(move || {
-        let system = Remembered::new(system);
-        let outcome = read_all(input).and_then(|input| answer(&system, &input, options));
-        promised.keep(outcome);
-    });
-    expected.wait(deadline).unwrap_or_else(|why| match why {
-        NoAnswer::Late => Err(HookError::TooSlow(deadline)),
-        NoAnswer::Broken => Err(HookError::Died),
-    })
+    answer(&Remembered::new(system), &read_all(input)?, options)
 }
 
-fn read_all(input: Box<dyn Read + Send>) -> Result<Vec<u8>, HookError> {
+fn read_all(input: impl Read) -> Result<Vec<u8>, HookError> {
     let mut bytes = Vec::new();
     let limit = limits::HOOK_INPUT_BYTES;
     input.take(limit + 1).read_to_end(&mut bytes).map_err(HookError::Input)?;

@@ -6,6 +6,7 @@
 //! it, and a FIFO cannot make it wait.
 
 mod buffers;
+mod deadline;
 mod interruption;
 mod listing;
 mod memory;
@@ -33,6 +34,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use buffers::Buffers;
+pub use deadline::Deadline;
 pub use interruption::Interruption;
 pub use listing::{Listed, ListedKind, Listing};
 pub use memory::MemorySystem;

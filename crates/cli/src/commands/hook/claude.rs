@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use brief_serve::hook::{DEADLINE, Guidance, HookError, HookOptions, Repeat, answer_within};
+use brief_serve::hook::{Guidance, HookOptions, Repeat};
 use brief_syntax::limits;
 use clap::Args;
 
@@ -38,7 +38,7 @@ pub(crate) fn run(
     let repeat = if args.repeat { Repeat::Always } else { Repeat::Once };
     let options =
         HookOptions { program: "brief", repeat, guidance: Guidance::All, budget: args.budget };
-    match answer_within(DEADLINE, session.shared_system(), ui.take_stdin(), options) {
+    match super::answer(ui, session, options) {
         Ok(outcome) => {
             // Nobody reads this unless they look for it; the answer is what counts.
             ui.mention(&outcome.diagnostics, session.directory())?;
@@ -48,11 +48,6 @@ pub(crate) fn run(
             if let Some(answer) = outcome.answer {
                 ui.print_data(&answer)?;
             }
-            Ok(ExitCode::SUCCESS)
-        }
-        // Too late is no fault of the client's: it goes on without.
-        Err(error @ HookError::TooSlow(_)) => {
-            ui.warning(&error.to_string())?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {

@@ -8,7 +8,9 @@ mod uninstall;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input};
 use brief_syntax::limits;
+use brief_syntax::system::Deadline;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::error::CommandError;
@@ -79,6 +81,19 @@ pub(crate) fn run(
         HookCommand::Install(args) => install::run(ui, session, args),
         HookCommand::Uninstall(args) => uninstall::run(ui, session, args),
     }
+}
+
+/// Answers the call on standard input. Past the deadline the process ends with exit code 0 and says nothing:
+/// the client goes on without.
+pub(crate) fn answer(
+    ui: &mut Ui,
+    session: &Session,
+    options: HookOptions,
+) -> Result<HookOutcome, HookError> {
+    let deadline = Deadline::start(brief_serve::hook::deadline(session.system()));
+    let outcome = answer_input(session.shared_system(), ui.take_stdin(), options);
+    deadline.lift();
+    outcome
 }
 
 #[cfg(test)]

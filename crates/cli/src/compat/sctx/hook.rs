@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
-use brief_serve::hook::{DEADLINE, Guidance, HookOptions, Repeat, answer_within};
+use brief_serve::hook::{Guidance, HookOptions, Repeat};
 use brief_syntax::limits;
 
 use super::{Failure, Outcome, warn, warn_if_nothing_found};
+use crate::commands::hook;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -18,8 +19,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session) -> Outcome {
         guidance: Guidance::Structured,
         budget: limits::HOOK_TOKENS,
     };
-    let outcome = answer_within(DEADLINE, session.shared_system(), ui.take_stdin(), options)
-        .map_err(|error| Failure::new(error.to_string()))?;
+    let outcome =
+        hook::answer(ui, session, options).map_err(|error| Failure::new(error.to_string()))?;
     warn(ui, &outcome.diagnostics)?;
     warn_if_nothing_found(ui, outcome.found_nothing)?;
     if let Some(answer) = outcome.answer {
