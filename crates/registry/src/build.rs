@@ -17,7 +17,9 @@ use crate::outputs::disk::Disk;
 use crate::outputs::item::{self, Beside};
 use crate::outputs::plan::{self, Advice, Chosen, Plan, Policy, Wanted};
 use crate::outputs::record::{self, Record};
-use crate::outputs::stage::{self, At, CommitError, Disks, Mode as FileMode, Planned, Stage};
+use crate::outputs::stage::{
+    self, At, CommitError, Disks, Mode as FileMode, Planned, RecoverError, Stage,
+};
 use crate::outputs::{Change, ChangeKind};
 
 /// The record of what was built.
@@ -142,6 +144,12 @@ pub enum BuildError {
         /// What the system says.
         error: io::Error,
     },
+    /// The output directory came with a journal of a run.
+    #[error("`{}` was not written on this machine for this directory; nothing was carried out", path.display())]
+    ForeignJournal {
+        /// The journal.
+        path: PathBuf,
+    },
     /// The record cannot be understood.
     #[error("the record of the last build, `{}`, cannot be read: {problem}", path.display())]
     Record {
@@ -241,7 +249,10 @@ impl Work<'_> {
         let failed = |error| BuildError::Out { path: self.out.to_owned(), error };
         let is_write = self.request.mode == Mode::Write;
         if is_write {
-            stage::recover(self.system, disks).map_err(failed)?;
+            stage::recover(self.system, disks).map_err(|error| match error {
+                RecoverError::Foreign(path) => BuildError::ForeignJournal { path },
+                RecoverError::Io(error) => failed(error),
+            })?;
         }
         let before = self.record(disks)?;
         let stage = if is_write { Some(Stage::begin(&disks.own).map_err(failed)?) } else { None };

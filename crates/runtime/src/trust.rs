@@ -354,20 +354,18 @@ impl<'s> TrustStore<'s> {
         if text.len() as u64 > limits::TRUST_BYTES {
             return Err(TrustError::Full);
         }
-        self.system.replace_file(&fresh.path, text.as_bytes()).map_err(unwritable)?;
+        self.system.replace_private_file(&fresh.path, text.as_bytes()).map_err(unwritable)?;
         self.path = fresh.path;
         self.lines = fresh.lines;
         Ok(())
     }
 
-    /// Makes a private file to be replaced, which keeps its permissions, and locks it.
+    /// Keeps other writers out.
     fn prepare(&self) -> io::Result<FileLock> {
         if let Some(directory) = self.path.parent() {
             self.system.create_private_dir(directory)?;
         }
-        let lock = self.system.lock(&self.path.with_extension("lock"))?;
-        self.system.append(&self.path, b"")?;
-        Ok(lock)
+        self.system.lock(&self.path.with_extension("lock"))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use brief_syntax::System;
 use brief_syntax::system::{
-    Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Identity, Ownership, Permission,
-    Place, ReadError, Resolved, STAGED, Stream, TemporaryDir,
+    Access, Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Identity, Ownership,
+    Permission, Place, ReadError, Resolved, STAGED, StagedFile, Status, Stream, TemporaryDir,
 };
 
 use crate::RealSystem;
@@ -36,8 +36,37 @@ pub enum Fault {
         /// The step.
         at: usize,
         /// What it says.
-        kind: io::ErrorKind,
+        refusal: Refusal,
     },
+}
+
+/// What a system says that refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The disk is full.
+    Full,
+    /// The disk is broken.
+    Broken,
+    /// The file system is mounted for reading.
+    ReadOnly,
+    /// The user may not.
+    Forbidden,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Refusal; 4] =
+        [Refusal::Full, Refusal::Broken, Refusal::ReadOnly, Refusal::Forbidden];
+
+    /// Returns the error with the number that Unix systems agree on.
+    fn error(self) -> io::Error {
+        io::Error::from_raw_os_error(match self {
+            Refusal::Full => 28,
+            Refusal::Broken => 5,
+            Refusal::ReadOnly => 30,
+            Refusal::Forbidden => 13,
+        })
+    }
 }
 
 /// What a file system cannot do.
@@ -71,6 +100,8 @@ struct State {
     lack: Lack,
     /// The directories that are on the other file system.
     away: BTreeSet<u64>,
+    /// The order in which directories are listed; 0 is that of the system.
+    order: u64,
 }
 
 /// Whether a step happens.
@@ -94,7 +125,7 @@ impl Log {
         match state.fault {
             Fault::Dies { at } if number == at => Ok(Step::Half),
             Fault::Dies { at } if number > at => Err(gone()),
-            Fault::Refuses { at, kind } if number == at => Err(kind.into()),
+            Fault::Refuses { at, refusal } if number == at => Err(refusal.error()),
             _ => Ok(Step::Whole),
         }
     }
@@ -193,6 +224,13 @@ impl Faulty {
         self
     }
 
+    /// Lists directories in another order.
+    #[must_use]
+    pub fn in_order(self, order: u64) -> Faulty {
+        self.log.state().order = order;
+        self
+    }
+
     /// Returns the steps so far, each with the name that it was about.
     pub fn steps(&self) -> Vec<String> {
         self.log.state().steps.clone()
@@ -263,6 +301,35 @@ impl Write for FaultyFile {
     }
 }
 
+/// A file that is not in its place yet.
+struct FaultyStaged {
+    real: Box<dyn StagedFile>,
+    log: Log,
+}
+
+impl Write for FaultyStaged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let real = std::cell::RefCell::new(&mut self.real);
+        self.log.writing(
+            ("write", OsStr::new(STAGED)),
+            bytes,
+            || real.borrow_mut().write_all(bytes).map(|()| bytes.len()),
+            |part| real.borrow_mut().write_all(part),
+        )
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.real.flush()
+    }
+}
+
+impl StagedFile for FaultyStaged {
+    /// As for a directory.
+    fn settle(&mut self) -> io::Result<()> {
+        self.log.whole("settle", OsStr::new(STAGED), || Ok(()))
+    }
+}
+
 impl Dir for FaultyDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let opened = self.real.open_dir(name)?;
@@ -299,11 +366,18 @@ impl Dir for FaultyDir {
         Ok(self.log.hold(made, Some(self), Path::new(name)))
     }
 
-    fn put_file(&self, name: &OsStr, bytes: &[u8], permission: Permission) -> io::Result<()> {
-        let call = || self.real.put_file(name, bytes, permission);
-        self.log.writing(("put_file", name), bytes, call, |part| {
-            self.real.put_file(OsStr::new(STAGED), part, permission)
-        })
+    /// A process that ends there leaves an empty file.
+    fn stage_file(&self, access: Access) -> io::Result<Box<dyn StagedFile>> {
+        match self.log.step("stage_file", OsStr::new(STAGED))? {
+            Step::Whole => {
+                let real = self.real.stage_file(access)?;
+                Ok(Box::new(FaultyStaged { real, log: self.log.clone() }))
+            }
+            Step::Half => {
+                drop(self.real.stage_file(access)?);
+                Err(gone())
+            }
+        }
     }
 
     fn create_file(&self, name: &OsStr, permission: Permission) -> io::Result<Box<dyn Write>> {
@@ -319,6 +393,10 @@ impl Dir for FaultyDir {
         })
     }
 
+    fn take_new_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        self.log.whole("take_new_file", target, || self.real.take_new_file(from, name, target))
+    }
+
     fn exchange_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
         self.log.whole("exchange_file", target, || {
             self.log.check_lack(true, from, self)?;
@@ -332,6 +410,10 @@ impl Dir for FaultyDir {
 
     fn place(&self) -> Option<Place<'_>> {
         self.real.place()
+    }
+
+    fn status(&self, name: &OsStr) -> io::Result<Status> {
+        self.real.status(name)
     }
 
     /// Tests need no power cut: it is a step, and nothing is waited for.
@@ -352,7 +434,17 @@ impl Dir for FaultyDir {
     }
 
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
-        self.real.first_entries(limit)
+        let mut entries = self.real.first_entries(limit)?;
+        let order = self.log.state().order;
+        if order != 0 {
+            let place = |entry: &DirEntry| {
+                let mut hasher = DefaultHasher::new();
+                (order, &entry.name).hash(&mut hasher);
+                hasher.finish()
+            };
+            entries.sort_by_key(place);
+        }
+        Ok(entries)
     }
 }
 
@@ -363,6 +455,10 @@ impl System for Faulty {
 
     fn env(&self, name: &str) -> Option<OsString> {
         self.real.env(name)
+    }
+
+    fn random(&self) -> io::Result<[u8; 32]> {
+        self.real.random()
     }
 
     fn now(&self) -> SystemTime {
@@ -425,18 +521,6 @@ impl System for Faulty {
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let create = |bytes: &[u8]| self.real.create_program(path, bytes);
         self.writing("create_program", path, bytes, || create(bytes), create)
-    }
-
-    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let create = |bytes: &[u8]| self.real.create_file(path, bytes);
-        self.writing("create_file", path, bytes, || create(bytes), create)
-    }
-
-    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let call = || self.real.replace_file(path, bytes);
-        self.writing("replace_file", path, bytes, call, |part| {
-            fs::write(path.with_file_name(".brief-half"), part)
-        })
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {

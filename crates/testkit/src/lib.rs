@@ -22,7 +22,7 @@ use std::time::Duration;
 
 #[cfg(unix)]
 pub use chain::Chain;
-pub use faulty::{Fault, Faulty, Lack};
+pub use faulty::{Fault, Faulty, Lack, Refusal};
 pub use markdownlint::markdownlint;
 pub use real_system::RealSystem;
 

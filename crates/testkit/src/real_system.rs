@@ -98,6 +98,10 @@ impl System for RealSystem {
         Ok(self.current_dir.clone())
     }
 
+    fn random(&self) -> io::Result<[u8; 32]> {
+        OsSystem.random()
+    }
+
     fn now(&self) -> SystemTime {
         OsSystem.now()
     }
@@ -148,14 +152,6 @@ impl System for RealSystem {
 
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         OsSystem.create_program(path, bytes)
-    }
-
-    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.create_file(path, bytes)
-    }
-
-    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.replace_file(path, bytes)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {

@@ -76,7 +76,8 @@ pub(crate) fn run(
 }
 
 fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.writing.place)? {
+    let mode = installation::mode(args.dry_run, false);
+    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
@@ -151,7 +152,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
         edits: &edits,
         commits: commits.collect(),
         found: Some(&found),
-        mode: installation::mode(args.dry_run, false),
+        mode,
         network,
         ..installation.request(session, &args.writing, &clients)
     };

@@ -154,6 +154,9 @@ fn refusal(error: &BuildError) -> CommandError {
         BuildError::Record { .. } => CommandError::refused(message).with_hint(
             "restore it, or remove it: outputs that are as they should be are taken over",
         ),
+        BuildError::ForeignJournal { .. } => {
+            CommandError::refused(message).with_hint("remove it, then run `brief build`")
+        }
         _ => CommandError::refused(message),
     }
 }

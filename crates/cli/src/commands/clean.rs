@@ -29,12 +29,13 @@ pub(crate) fn run(
     session: &Session,
     args: &CleanArgs,
 ) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.writing.place)? {
+    let mode = installation::mode(args.dry_run, false);
+    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
     let request = Request {
-        mode: installation::mode(args.dry_run, false),
+        mode,
         network: installation::network(true),
         extent: Extent::Nothing,
         ..installation.request(session, &args.writing, &[])

@@ -45,20 +45,29 @@ pub(crate) fn run(
     session: &Session,
     args: &RemoveArgs,
 ) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.writing.place)? {
+    let mode = installation::mode(args.dry_run, false);
+    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
     let manifest = installation.manifest.clone().unwrap_or_default();
     let lock = installation.lock(session.system())?.unwrap_or_default();
     let mut edits = Vec::new();
+    let is_name = |full: &str, name: &str| {
+        full == name || full.split_once('/').is_some_and(|(_, own)| own == name)
+    };
     for name in &args.names {
-        edits.extend(removal(&manifest, &lock, name)?);
+        match removal(&manifest, &lock, name) {
+            Ok(found) => edits.extend(found),
+            // A killed run was asked for it, and that run is finished now.
+            Err(_) if installation.finished.removed.iter().any(|full| is_name(full, name)) => {}
+            Err(error) => return Err(error),
+        }
     }
     let clients = installation.wanted(&[])?;
     let request = Request {
         edits: &edits,
-        mode: installation::mode(args.dry_run, false),
+        mode,
         network: installation::network(args.offline),
         ..installation.request(session, &args.writing, &clients)
     };

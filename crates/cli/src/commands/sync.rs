@@ -47,12 +47,12 @@ pub(crate) fn run(
     session: &Session,
     args: &SyncArgs,
 ) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.writing.place)? {
+    let mode = installation::mode(args.check || args.dry_run, args.diff);
+    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
     let clients = installation.wanted(&[])?;
-    let mode = installation::mode(args.check || args.dry_run, args.diff);
     let request = Request {
         mode,
         locking: if args.frozen { Locking::Frozen } else { Locking::Follow },

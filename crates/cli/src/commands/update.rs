@@ -41,7 +41,8 @@ pub(crate) fn run(
     session: &Session,
     args: &UpdateArgs,
 ) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.writing.place)? {
+    let mode = installation::mode(args.dry_run, args.diff);
+    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
@@ -62,7 +63,7 @@ pub(crate) fn run(
     let request = Request {
         edits: &edits,
         refresh,
-        mode: installation::mode(args.dry_run, args.diff),
+        mode,
         ..installation.request(session, &args.writing, &clients)
     };
     let asked = Asked::ToWrite;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use brief_clients::compile::{Clients, UnknownClient};
 use brief_clients::profile::{Scope, Section};
-use brief_registry::install::{self, InstallError, Mode, Project, Report, Request};
+use brief_registry::install::{self, Finished, InstallError, Mode, Project, Report, Request};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::Manifest;
 use brief_registry::{Event, Network};
@@ -76,6 +76,8 @@ pub(crate) struct Installation {
     pub(crate) manifest: Option<Manifest>,
     /// Whether it is not the directory that the user is in, and has to be named.
     pub(crate) is_elsewhere: bool,
+    /// The work of a killed run that is finished now.
+    pub(crate) finished: Finished,
 }
 
 impl Installation {
@@ -85,18 +87,34 @@ impl Installation {
         session: &Session,
         place: &Where,
     ) -> Result<Result<Installation, ExitCode>, CommandError> {
+        Installation::find_for(ui, session, place, Mode::Check)
+    }
+
+    /// Finds the project for a command that may write: what a killed run has begun is finished first,
+    /// because all that is read could change with it.
+    pub(crate) fn find_for(
+        ui: &mut Ui,
+        session: &Session,
+        place: &Where,
+        mode: Mode,
+    ) -> Result<Result<Installation, ExitCode>, CommandError> {
         let (project, scope) = if place.global {
             (user_project(session.system())?, Scope::Home)
         } else {
             (Project::at(&project_root(session)?), Scope::Project)
         };
+        let finished = match mode {
+            Mode::Write => install::finish(session.system(), &project),
+            Mode::Check | Mode::Diff => Ok(Finished::default()),
+        };
+        let finished = finished.map_err(|error| refusal(&error))?;
         let is_elsewhere = session.root()?.path() != project.outputs;
         let source = read_manifest(session.system(), &project)?;
         let clients = Clients::read(source.as_ref(), Section::Install, scope);
         let manifest = source.as_ref().map(Manifest::read).transpose();
         match (clients, manifest) {
             (Ok(clients), Ok(manifest)) => {
-                let mut found = Installation { project, clients, manifest, is_elsewhere };
+                let mut found = Installation { project, clients, manifest, is_elsewhere, finished };
                 // A lock that cannot be read is told about where it is needed.
                 if let Ok(Some(lock)) = found.lock(session.system()) {
                     let layout = clients::layout_of(&found.clients, &lock);
@@ -171,6 +189,7 @@ impl Installation {
             Ok(report) => report,
             Err(code) => return Ok(Err(code)),
         };
+        report.notes.splice(0..0, self.finished.notes.iter().cloned());
         if asked == Asked::ToTakeAway {
             report.excuse();
         }

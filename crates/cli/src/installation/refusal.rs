@@ -44,6 +44,9 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
         }
         InstallError::Directory { .. } => CommandError::refused(message)
             .with_hint("correct `directory` in `brief.toml`, or `brief remove` the source"),
+        InstallError::ForeignJournal { .. } => {
+            CommandError::refused(message).with_hint("remove it, then run `brief sync`")
+        }
         _ => CommandError::refused(message),
     }
 }

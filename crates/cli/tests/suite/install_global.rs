@@ -37,6 +37,7 @@ fn items_of_a_user_are_below_the_home_directory() {
             ".local/state/brief/installed/.gitignore",
             ".local/state/brief/installed/installed.json",
             ".local/state/brief/installed/lock",
+            ".local/state/brief/journal.key",
         ]
     );
     assert_eq!(names(&project), [""; 0]);

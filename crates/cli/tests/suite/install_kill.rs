@@ -2,14 +2,13 @@
 //! the new one.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::portable::{ItemId, Kind};
 use brief_registry::manifest::Edit;
 use brief_syntax::system::STAGED;
-use brief_testkit::{Fault, Lack};
+use brief_testkit::{Fault, Lack, Refusal};
 
 use crate::install_scene::{
     Action, Ended, Scene, Tree, act, addition, change_source, differences, files, first, healthy,
@@ -64,7 +63,10 @@ fn kill_at_every_step(scene: &Scene) {
             assert!(found == old || found == new, "{why}: {:#?}", differences(&found, &old));
         }
         if let Some((after_old, after_new)) = &plain_ends {
-            let found = plain(&scene.copy_of(&base, "plain"));
+            // In the same place: a journal counts only there.
+            let killed = scene.copy_of(&base, "saved");
+            let found = plain(&base);
+            scene.copy_of(&killed, "killed");
             let is_old = !is_begun && found == *after_old;
             assert!(
                 is_old || found == *after_new,
@@ -91,9 +93,10 @@ fn kill_the_recovery(scene: &Scene) {
     let steps = system.steps();
     let announced = steps.iter().position(|step| step == "take_file journal.json").unwrap();
     let at = announced + (steps.len() - announced) / 3;
-    let dead = scene.copy("dead");
-    let _ = scene.act(&scene.faulty(&dead, Fault::Dies { at }), &dead);
-    assert!(journal(&dead));
+    let base = scene.copy("killed");
+    let _ = scene.act(&scene.faulty(&base, Fault::Dies { at }), &base);
+    assert!(journal(&base));
+    let dead = scene.copy_of(&base, "dead");
     for again in 0..MOST_STEPS {
         let base = scene.copy_of(&dead, "killed");
         let system = scene.faulty(&base, Fault::Dies { at: again });
@@ -150,16 +153,15 @@ fn assert_whole(found: &Tree, old: &Tree, new: &Tree, why: &str) {
 /// Refuses each step once, and looks at what the run says about it.
 fn refuse_every_step(scene: &Scene) {
     let (old, new) = (scene.old(), scene.new_tree());
-    let kinds = [ErrorKind::StorageFull, ErrorKind::PermissionDenied];
     for at in 0..MOST_STEPS {
-        let kind = kinds[at % kinds.len()];
+        let refusal = Refusal::ALL[at % Refusal::ALL.len()];
         let base = scene.copy("refused");
-        let system = scene.faulty(&base, Fault::Refuses { at, kind });
+        let system = scene.faulty(&base, Fault::Refuses { at, refusal });
         let outcome = scene.act(&system, &base);
         if !system.has_failed() {
             return;
         }
-        let why = format!("{kind:?} at step {at}, {}: {outcome:?}", system.steps()[at]);
+        let why = format!("{refusal:?} at step {at}, {}: {outcome:?}", system.steps()[at]);
         let found = tree(&base);
         match outcome {
             // A directory that cannot be removed is left, and nobody is hurt.

@@ -109,9 +109,11 @@ impl Scene {
     }
 }
 
-/// A system without a fault.
+/// A system without a fault. The user's home is shared: a journal counts where its key is.
 pub(crate) fn healthy(base: &Path) -> RealSystem {
-    RealSystem::new(base)
+    let home = base.with_file_name("home");
+    let env = [("HOME".to_owned(), home.to_string_lossy().into_owned())];
+    RealSystem::new(base).with_env(env.into())
 }
 
 /// Runs something in a project.
@@ -204,7 +206,8 @@ pub(crate) fn differences(left: &Tree, right: &Tree) -> Vec<String> {
     differing.map(|path| format!("{path}: {} / {}", word(left, path), word(right, path))).collect()
 }
 
-fn collect(directory: &Path, below: &str, found: &mut Tree) {
+/// Adds everything below a directory.
+pub(crate) fn collect(directory: &Path, below: &str, found: &mut Tree) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let name = format!("{below}{}", path.file_name().unwrap().to_str().unwrap());
@@ -219,8 +222,10 @@ fn collect(directory: &Path, below: &str, found: &mut Tree) {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies a directory with all in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());

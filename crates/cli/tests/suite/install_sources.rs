@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use brief_syntax::hash::sha256;
-use brief_testkit::{Output, Sandbox, make_fifo, make_link};
+use brief_testkit::{Fault, Output, Sandbox, make_fifo, make_link};
 
 use crate::build::tree;
 use crate::install_scene::item;
+use crate::kill_matrix::in_process;
 use crate::project;
 
 /// A repository beside the project, with the branch `main`.
@@ -316,31 +317,96 @@ fn our_own_directory_is_no_way_out() {
     }
 }
 
-/// A journal is carried out without asking, so it must not lead to where programs are started from.
+/// X17: a journal is carried out without asking, so one that came with a project is refused, whatever it
+/// says, with the way out.
 #[test]
-fn a_journal_that_came_with_a_project_plants_nothing() {
-    for path in
-        [".git/hooks/post-checkout", ".GIT/config", "../planted", "/planted", ".brief/x", ""]
-    {
+fn a_journal_that_came_with_a_project_is_refused() {
+    let paths = [
+        "AGENTS.md",
+        ".claude/rules/planted.md",
+        ".git/hooks/post-checkout",
+        ".GIT/config",
+        "../planted",
+        "/planted",
+        ".brief/x",
+        "",
+    ];
+    let marks = ["", "0000000000000000000000000000000000000000000000000000000000000000"];
+    for (number, path) in paths.into_iter().enumerate() {
         let journal = serde_json::json!({
-            "version": 1,
-            "removals": [],
+            "version": 1 + number % 2,
+            "mark": marks[number / 2 % 2],
+            "asked": [],
+            "removals": [{
+                "at": "outputs", "path": "mine.md", "sha256": sha256(b"mine\n"), "staged": 2,
+            }],
             "puts": [{
                 "at": "outputs", "path": path, "mode": "own", "staged": 1,
                 "sha256": sha256(b"planted\n"), "before": null,
             }],
         });
         let project = project()
+            .with_file("mine.md", "mine\n")
             .with_file(".git/HEAD", "ref: refs/heads/main\n")
             .with_file(".brief/staged/1", "planted\n")
             .with_file(".brief/journal.json", journal.to_string());
         directory(&project);
-        let output = add(&project, "../outside/source");
-        assert_eq!(output.code, Some(1), "{path}: {output}");
-        assert!(output.stderr.contains("no place for an output"), "{path}: {output}");
-        assert!(!project.path().join(path).is_file(), "{path}: {output}");
-        assert!(!project.path().join(".claude").exists(), "{path}: {output}");
+        for command in [&["add", "../outside/source"][..], &["sync"], &["remove", "x"], &["clean"]]
+        {
+            let output = project.run(command);
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(output, @"
+                ------- stderr -------
+                error: `$PROJECT/.brief/journal.json` was not written on this machine for this directory; nothing was carried out
+                hint: remove it, then run `brief sync`
+                [exit status: 1]
+                [EOF]
+                ");
+            }
+        }
+        assert_eq!(project.read("mine.md"), "mine\n", "{path}");
+        assert_eq!(project.read(".brief/staged/1"), "planted\n", "{path}");
+        assert!(!project.path().join(path).is_file(), "{path}");
+        assert!(!project.path().join(".claude").exists(), "{path}");
     }
+}
+
+/// X17: nor does a journal of this machine count that belongs to another project.
+#[test]
+fn a_journal_of_another_project_is_refused() {
+    let journal = |project: &Sandbox| {
+        directory(project);
+        let path = project.path().join(".brief/journal.json");
+        let args = ["add", "../outside/source", "--client", "claude"];
+        let mut at = 0;
+        while !path.exists() {
+            in_process(project, &args, Fault::Dies { at });
+            at += 1;
+        }
+        fs::read_to_string(project.path().join(".brief/journal.json")).unwrap()
+    };
+    let first = project();
+    let text = journal(&first);
+    let copy = first.outside().join("copy");
+    fs::create_dir_all(copy.join(".brief/staged")).unwrap();
+    fs::write(copy.join(".brief/journal.json"), &text).unwrap();
+    for staged in fs::read_dir(first.path().join(".brief/staged")).unwrap() {
+        let staged = staged.unwrap().path();
+        fs::copy(&staged, copy.join(".brief/staged").join(staged.file_name().unwrap())).unwrap();
+    }
+    let copied = first.run_in("../outside/copy", &["sync"], "");
+    assert_eq!(copied.code, Some(1), "{copied}");
+    assert!(copied.stderr.contains("was not written on this machine for this directory"));
+    assert!(!copy.join(".claude").exists());
+
+    let edited = text.replacen(".claude", ".clausa", 1);
+    assert_ne!(edited, text);
+    first.write(".brief/journal.json", &edited);
+    assert_eq!(first.run(&["sync"]).code, Some(1));
+    first.write(".brief/journal.json", &text);
+    let finished = first.run(&["sync"]);
+    assert_eq!(finished.code, Some(0), "{finished}");
+    assert!(finished.stderr.contains("ended in the middle is finished now"), "{finished}");
 }
 
 /// A project with the skill installed, and its lock.

@@ -66,6 +66,8 @@ mod install_sync;
 mod install_update;
 mod install_variants;
 mod json;
+#[cfg(unix)]
+mod kill_matrix;
 mod lint;
 mod lint_advice;
 mod mcp_servers;
@@ -104,6 +106,8 @@ mod task_trust;
 mod trust;
 mod usage;
 mod why;
+#[cfg(unix)]
+mod writes;
 
 use std::fs;
 use std::path::Path;

@@ -62,7 +62,7 @@ impl Scripted {
     fn make(&self, what: &str) {
         for (_, path, text) in self.made.iter().filter(|(made, _, _)| made == what) {
             let system = self.system.as_ref().unwrap();
-            system.replace_file(Path::new(path), text).unwrap();
+            (system as &dyn System).replace_file(Path::new(path), text).unwrap();
         }
     }
 }

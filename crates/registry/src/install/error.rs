@@ -109,6 +109,12 @@ pub enum InstallError {
         /// What the system says.
         error: io::Error,
     },
+    /// The project came with a journal of a run.
+    #[error("`{}` was not written on this machine for this directory; nothing was carried out", path.display())]
+    ForeignJournal {
+        /// The journal.
+        path: PathBuf,
+    },
     /// It could not be written; everything is as it was.
     #[error("{}; nothing was changed", words(.0))]
     NotWritten(io::Error),

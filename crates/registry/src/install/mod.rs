@@ -10,6 +10,7 @@
 //! file will hold and whose the file is that stands there now.
 
 mod error;
+mod finish;
 mod frozen;
 mod inventory;
 mod newest;
@@ -34,6 +35,7 @@ use crate::outputs::record;
 use crate::outputs::{Change, ChangeKind};
 
 pub use error::{InstallError, Unresolved};
+pub use finish::{Finished, finish};
 pub use inventory::Inventory;
 pub use newest::{Newest, newest};
 pub use open::{Elsewhere, Found, look_into, source_of};

@@ -13,6 +13,7 @@ use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
 
+use super::finish::{failed, finish_in, lock, open_disks, open_own};
 use super::open::{Opened, Opener, name_places};
 use super::select::{Selected, Selection, select};
 use super::state::{State, needs_manifest};
@@ -22,6 +23,7 @@ use super::{
 };
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
+use crate::manifest::Edit;
 use crate::outputs::ChangeKind;
 use crate::outputs::backup;
 use crate::outputs::disk::{Disk, Found};
@@ -32,9 +34,6 @@ use crate::outputs::stage::{self, At, CommitError, Disks, Mode as FileMode, Plan
 
 /// What this machine has written.
 pub(super) const RECORD: &str = "installed.json";
-
-/// The file that two runs at once are kept apart with.
-const LOCK: &str = "lock";
 
 /// The way out of a conflict.
 const ADVICE: Advice = Advice {
@@ -51,10 +50,6 @@ pub fn sync(
     request: &Request<'_>,
     observer: &dyn Fn(Event<'_>),
 ) -> Result<Report, InstallError> {
-    let io = |path: &Path| {
-        let path = path.to_owned();
-        move |error| InstallError::Io { path, error }
-    };
     brief_syntax::allocation::expect_reuse();
     let is_write = request.mode == Mode::Write;
     let has = |path: &Path| system.resolve(path).is_ok();
@@ -63,31 +58,22 @@ pub fn sync(
         return Err(InstallError::NoManifest { directory: project.config.clone() });
     }
     if is_write {
-        system.create_dir(&project.config).map_err(io(&project.config))?;
-        system.create_dir(&project.own).map_err(io(&project.own))?;
+        for directory in [&project.config, &project.own] {
+            system.create_dir(directory).map_err(failed(directory))?;
+        }
     }
-    let own = Disk::open_own(system, &project.own).map_err(io(&project.own))?;
+    let own = open_own(system, project)?;
     let _lock = if is_write {
-        let lock = system.lock(&project.own.join(LOCK)).map_err(io(&project.own))?;
-        ignore_own(&own).map_err(io(&project.own))?;
+        let lock = lock(system, project)?;
+        ignore_own(&own).map_err(failed(&project.own))?;
         Some(lock)
     } else {
         None
     };
-    let open = |path: &Path| Disk::open(system, path).map_err(io(path));
-    let mut disks = Disks { outputs: open(&project.outputs)?, config: open(&project.config)?, own };
+    let mut disks = open_disks(system, project, own)?;
     let mut report = Report::default();
     if is_write {
-        let recovered = stage::recover(system, &mut disks).map_err(io(&project.own))?;
-        if let Some(recovered) = recovered {
-            report.notes.push("a run that was ended in the middle is finished now".to_owned());
-            report.notes.extend(
-                recovered
-                    .kept
-                    .iter()
-                    .map(|path| format!("`{path}` was changed since that run, and stays as it is")),
-            );
-        }
+        report.notes = finish_in(system, project, &mut disks)?.notes;
     } else if stage::is_pending(&disks.own) {
         report.notes.push("a run was ended in the middle; `brief sync` finishes it".to_owned());
     }
@@ -167,6 +153,7 @@ impl Run<'_> {
         let stage = plan.stage.take();
         self.take_from(plan, &mut report);
         if let Some(mut stage) = stage {
+            stage.note_asked(request.edits.iter().filter_map(Edit::removed).collect());
             let outcome = stage_own(old, &lock_text, &report, &mut stage, disks);
             if let Err(error) = outcome {
                 let _ = stage.abandon(&disks.own);

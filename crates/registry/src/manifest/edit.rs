@@ -74,6 +74,18 @@ pub enum EditError {
 }
 
 impl Edit {
+    /// Returns the full name of what it removes: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
+    pub fn removed(&self) -> Option<String> {
+        match self {
+            Edit::Want { .. } | Edit::FoundClients { .. } => None,
+            Edit::DropItem { item, .. } | Edit::Exclude { item, .. } => {
+                Some(format!("{}/{}", item.kind, item.name))
+            }
+            Edit::DropBundle { bundle, .. } => Some(format!("bundle/{bundle}")),
+            Edit::DropSource { source } => Some(format!("source/{source}")),
+        }
+    }
+
     /// Applies changes to the text of a manifest, one after the other.
     pub fn apply(text: &str, edits: &[Edit]) -> Result<String, EditError> {
         let mut document: DocumentMut = text

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::hash::Hasher;
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, FileContent, Permission, ReadError, STAGED, System};
+use brief_syntax::system::{Access, Dir, FileContent, Over, Permission, ReadError, STAGED, System};
 
 use super::record::FileRecord;
 use super::split;
@@ -373,30 +373,10 @@ fn is_above(above: &str, directory: &str) -> bool {
 
 /// Puts a file of another file system in place, with its permissions.
 fn put_bytes((from, name): (&dyn Dir, &OsStr), (to, target): (&dyn Dir, &OsStr)) -> io::Result<()> {
-    let staged = OsStr::new(STAGED);
-    let remove = || match to.remove_file(staged) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    };
-    // What a run left behind that was ended in the middle.
-    remove()?;
-    let copied = copy_bytes((from, name), (to, staged));
-    if let Err(error) = copied.and_then(|()| to.take_file(to, staged, target)) {
-        // What went wrong is already known.
-        let _ = remove();
-        return Err(error);
-    }
-    Ok(())
-}
-
-fn copy_bytes(
-    (from, name): (&dyn Dir, &OsStr),
-    (to, target): (&dyn Dir, &OsStr),
-) -> io::Result<()> {
-    let mut file = to.create_file(target, Permission::Data)?;
-    let read =
-        from.read_pieces(name, limits::SUPPORT_FILE_BYTES, &mut |piece| file.write_all(piece));
-    read.map_err(io::Error::other)?;
-    file.flush()?;
-    from.share_permissions(to, target, name)
+    to.put_filled_file(target, Over::Anything, Access::Data, &mut |file| {
+        from.share_permissions(to, OsStr::new(STAGED), name)?;
+        from.read_pieces(name, limits::SUPPORT_FILE_BYTES, &mut |piece| file.write_all(piece))
+            .map_err(io::Error::other)?;
+        Ok(())
+    })
 }

@@ -13,12 +13,14 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, Permission, ReadError, System};
+use brief_syntax::system::{self, Dir, Permission, ReadError, System};
 use serde::{Deserialize, Serialize};
 
 use super::disk::{Disk, Found};
+use super::mark;
 use super::record::is_plain_path;
 use super::split;
 
@@ -32,7 +34,7 @@ const JOURNAL: &str = "journal.json";
 const STAGED_JOURNAL: &str = "journal";
 
 /// The shape of the journal.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The directories that a run writes to.
 pub(crate) struct Disks<'d> {
@@ -80,6 +82,11 @@ pub(crate) enum Mode {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Journal {
     version: u32,
+    /// Shows that this machine has written it, for this directory.
+    mark: String,
+    /// What the user has asked to remove, by full names.
+    #[serde(default)]
+    asked: Vec<String>,
     removals: Vec<Removal>,
     puts: Vec<Put>,
 }
@@ -106,25 +113,27 @@ struct Put {
 }
 
 impl Journal {
-    /// Refuses one that no run of ours has written: a project may come with one, and with staged files.
-    fn check(&self) -> io::Result<()> {
-        if self.version != VERSION {
-            let message =
-                format!("the journal has version {}, and only {VERSION} is known", self.version);
-            return Err(io::Error::other(message));
-        }
-        let puts = self.puts.iter().map(|put| (put.at, put.path.as_str()));
-        let removals = self.removals.iter().map(|removal| (removal.at, removal.path.as_str()));
-        let wrong = puts.chain(removals).find(|(at, path)| {
-            let is_name = *at == At::Outputs || !path.contains('/');
-            !is_name || !is_plain_path(path)
-        });
-        match wrong {
-            None => Ok(()),
-            Some((_, path)) => Err(io::Error::other(format!(
-                "`{JOURNAL}` names `{path}`, which is no place for an output; remove it"
-            ))),
-        }
+    /// Gives it the mark of this machine, if there can be one.
+    fn sign(&mut self, system: &dyn System, directory: &Path) -> io::Result<()> {
+        self.mark = mark::make(system, directory, &self.unmarked()?)?.unwrap_or_default();
+        Ok(())
+    }
+
+    /// Returns whether a run of this machine has written it, for this directory.
+    fn is_ours(&self, system: &dyn System, directory: &Path) -> bool {
+        let is_plain =
+            |at: At, path: &str| (at == At::Outputs || !path.contains('/')) && is_plain_path(path);
+        self.version == VERSION
+            && self
+                .unmarked()
+                .is_ok_and(|text| mark::is_valid(system, &self.mark, directory, &text))
+            && self.puts.iter().all(|put| is_plain(put.at, &put.path))
+            && self.removals.iter().all(|removal| is_plain(removal.at, &removal.path))
+    }
+
+    fn unmarked(&self) -> serde_json::Result<Vec<u8>> {
+        let Journal { version, asked, removals, puts, .. } = self;
+        serde_json::to_vec(&(version, asked, removals, puts))
     }
 }
 
@@ -150,6 +159,23 @@ pub(crate) struct Stage {
 pub(crate) struct Recovered {
     /// Files that somebody has changed in between; they stay.
     pub(crate) kept: Vec<String>,
+    /// What the user had asked to remove, by full names.
+    pub(crate) removed: Vec<String>,
+}
+
+/// Why the work of another run was not finished.
+#[derive(Debug)]
+pub(crate) enum RecoverError {
+    /// This machine has not written the journal, which is here.
+    Foreign(PathBuf),
+    /// The system refused.
+    Io(io::Error),
+}
+
+impl From<io::Error> for RecoverError {
+    fn from(error: io::Error) -> RecoverError {
+        RecoverError::Io(error)
+    }
 }
 
 impl Stage {
@@ -184,6 +210,11 @@ impl Stage {
         self.last += 1;
         let (path, sha256) = (path.to_owned(), sha256.to_owned());
         self.journal.removals.push(Removal { at, path, sha256, staged: self.last });
+    }
+
+    /// Takes note of what the user has asked to remove, by full names.
+    pub(crate) fn note_asked(&mut self, names: Vec<String>) {
+        self.journal.asked = names;
     }
 
     /// Returns where the last file was put.
@@ -223,7 +254,8 @@ impl Stage {
 
     /// Puts the journal in place. It is among the staged files first, where whatever is left of it is
     /// removed by the next run.
-    fn announce(&self, system: &dyn System, own: &Disk<'_>) -> io::Result<()> {
+    fn announce(&mut self, system: &dyn System, own: &Disk<'_>) -> io::Result<()> {
+        self.journal.sign(system, own.path())?;
         let top = own.top().ok_or(io::ErrorKind::NotFound)?;
         let staged = OsStr::new(STAGED_JOURNAL);
         let mut target = self.files.create_file(staged, Permission::Data)?;
@@ -257,22 +289,29 @@ pub(crate) enum CommitError {
     Half(io::Error),
 }
 
-/// Finishes what a run has begun that was ended in the middle.
-pub(crate) fn recover(system: &dyn System, disks: &mut Disks<'_>) -> io::Result<Option<Recovered>> {
+/// Finishes what a killed run has begun, and removes what it has staged.
+pub(crate) fn recover(
+    system: &dyn System,
+    disks: &mut Disks<'_>,
+) -> Result<Option<Recovered>, RecoverError> {
     let Some(own) = disks.own.top() else { return Ok(None) };
     let bytes = match own.read(OsStr::new(JOURNAL), limits::BUILD_RECORD_BYTES) {
         Ok(bytes) => bytes,
-        Err(ReadError::Missing) => return Ok(None),
-        Err(error) => return Err(io::Error::other(error)),
+        Err(ReadError::Missing) => {
+            if let Some(files) = disks.own.directory(STAGED)? {
+                finish(&disks.own, files.as_ref())?;
+            }
+            return Ok(None);
+        }
+        Err(error) => return Err(io::Error::other(error).into()),
     };
-    let journal: Journal = serde_json::from_slice(&bytes).map_err(|error| {
-        let path = disks.own.path().join(JOURNAL);
-        let advice = "it is written as a whole, so somebody else has changed it; remove it";
-        io::Error::other(format!("`{}` cannot be understood: {error}; {advice}", path.display()))
-    })?;
-    journal.check()?;
+    let journal = serde_json::from_slice(&bytes).ok();
+    let is_ours = |journal: &Journal| journal.is_ours(system, disks.own.path());
+    let Some(journal) = journal.filter(is_ours) else {
+        return Err(RecoverError::Foreign(disks.own.path().join(JOURNAL)));
+    };
     let files = disks.own.make_directory(STAGED)?;
-    let mut recovered = Recovered::default();
+    let mut recovered = Recovered { removed: journal.asked.clone(), ..Recovered::default() };
     for removal in &journal.removals {
         let disk = disks.at(removal.at);
         match disk.look(&removal.path) {
@@ -290,9 +329,15 @@ pub(crate) fn recover(system: &dyn System, disks: &mut Disks<'_>) -> io::Result<
         if !staged.contains(OsStr::new(&name(put.staged))) {
             continue;
         }
+        // It may have been changed since; the journal says what was staged.
+        let is_intact = matches!(
+            disks.own.look(&format!("{STAGED}/{}", name(put.staged))),
+            Found::File(found) if found.sha256 == put.sha256
+        );
         let disk = disks.at(put.at);
         match disk.look(&put.path) {
             Found::File(found) if found.sha256 == put.sha256 => {}
+            _ if !is_intact => recovered.kept.push(put.path.clone()),
             Found::File(found) if Some(&found.sha256) != put.before.as_ref() => {
                 recovered.kept.push(put.path.clone());
             }
@@ -305,6 +350,11 @@ pub(crate) fn recover(system: &dyn System, disks: &mut Disks<'_>) -> io::Result<
     system.settle(disks.outputs.path())?;
     finish(&disks.own, files.as_ref())?;
     Ok(Some(recovered))
+}
+
+/// Returns whether a run has left something behind, or is at work.
+pub(crate) fn is_left(own: &Disk<'_>) -> bool {
+    is_pending(own) || !matches!(own.directory(STAGED), Ok(None))
 }
 
 /// Returns whether a run was ended in the middle, so that the next one has to finish it.
@@ -409,7 +459,11 @@ fn clear(files: &dyn Dir) -> io::Result<()> {
     for entry in files.entries()? {
         files.remove_file(&entry.name)?;
     }
-    Ok(())
+    // What a run was copying from another file system is not listed.
+    match files.remove_file(OsStr::new(system::STAGED)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn name(staged: u32) -> String {

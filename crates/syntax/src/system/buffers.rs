@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn nothing_is_written_through_it() {
         let buffers = buffers();
-        assert!(buffers.create_file(Path::new("/p/x"), b"").is_err());
+        assert!(buffers.create_staged_file(Path::new("/p/x"), b"").is_err());
         assert!(buffers.remove_file(Path::new("/p/a/old")).is_err());
     }
 }

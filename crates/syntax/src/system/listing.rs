@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::STAGED;
+
 /// A file of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listed<'t> {
@@ -53,10 +55,13 @@ impl Listing {
     }
 
     /// Adds a file. What has no name that a file can have is passed by, and so is what stands beyond
-    /// the text or 4 GiB.
+    /// the text or 4 GiB, and what a killed writer has left.
     pub fn add(&mut self, path: Range<usize>, object: Range<usize>, kind: ListedKind) {
         let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b"..") && !name.contains(&0);
-        let is_path = |path: &[u8]| path.split(|&byte| byte == b'/').all(is_name);
+        let is_path = |path: &[u8]| {
+            path.split(|&byte| byte == b'/').all(is_name)
+                && path.rsplit(|&byte| byte == b'/').next() != Some(STAGED.as_bytes())
+        };
         if !self.text.get(path.clone()).is_some_and(is_path)
             || self.text.get(object.clone()).is_none()
         {

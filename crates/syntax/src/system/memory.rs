@@ -7,7 +7,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::{Dir, DirEntry, FileContent, FileKind, Permission, ReadError, Resolved, System};
+use super::{
+    Access, Dir, DirEntry, FileContent, FileKind, Permission, Place, ReadError, Resolved, STAGED,
+    StagedFile, System,
+};
 
 /// How many links one path may go through, as on Linux.
 const LINKS: usize = 40;
@@ -187,6 +190,28 @@ struct Handle {
     path: PathBuf,
 }
 
+/// A file that is not in its place yet.
+struct Staged {
+    system: MemorySystem,
+    path: PathBuf,
+}
+
+impl io::Write for Staged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.system.append(&self.path, bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl StagedFile for Staged {
+    fn settle(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Dir for Handle {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let path = self.path.join(name);
@@ -214,18 +239,45 @@ impl Dir for Handle {
         self.open_dir(name)
     }
 
-    fn put_file(&self, name: &OsStr, bytes: &[u8], permission: Permission) -> io::Result<()> {
-        let path = self.path.join(name);
+    fn stage_file(&self, access: Access) -> io::Result<Box<dyn StagedFile>> {
+        let (system, path) = (self.system.clone(), self.path.join(STAGED));
+        {
+            let mut state = system.state();
+            match access {
+                Access::Program => state.programs.insert(path.clone()),
+                Access::Data | Access::Private => state.programs.remove(&path),
+            };
+            state.nodes.insert(path.clone(), Node::File(Vec::new()));
+        }
+        Ok(Box::new(Staged { system, path }))
+    }
+
+    fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        let Some(Place::Path(from)) = from.place() else { return super::read_only() };
+        let (from, to) = (from.join(name), self.path.join(target));
         let mut state = self.system.state();
-        if matches!(state.nodes.get(&path), Some(Node::Directory)) {
+        if matches!(state.nodes.get(&to), Some(Node::Directory)) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        match permission {
-            Permission::Program => state.programs.insert(path.clone()),
-            Permission::Data => state.programs.remove(&path),
-        };
-        state.nodes.insert(path, Node::File(bytes.to_vec()));
+        let node = state.nodes.remove(&from).ok_or(io::ErrorKind::NotFound)?;
+        if state.programs.remove(&from) {
+            state.programs.insert(to.clone());
+        } else {
+            state.programs.remove(&to);
+        }
+        state.nodes.insert(to, node);
         Ok(())
+    }
+
+    fn take_new_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        if self.system.state().nodes.contains_key(&self.path.join(target)) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.take_file(from, name, target)
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        Some(Place::Path(&self.path))
     }
 
     fn remove_file(&self, name: &OsStr) -> io::Result<()> {
@@ -316,19 +368,12 @@ impl System for MemorySystem {
         }
     }
 
-    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.state();
         let path = state.current_dir.join(path);
         if state.nodes.contains_key(&path) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        state.nodes.insert(path, Node::File(bytes.to_vec()));
-        Ok(())
-    }
-
-    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut state = self.state();
-        let path = state.current_dir.join(path);
         state.nodes.insert(path, Node::File(bytes.to_vec()));
         Ok(())
     }

@@ -16,7 +16,6 @@ mod os_companion;
 #[cfg(unix)]
 mod os_process;
 mod os_read;
-mod os_replace;
 #[cfg(unix)]
 mod os_search;
 mod os_self;
@@ -27,6 +26,7 @@ mod private;
 mod process;
 mod remembered;
 mod tree;
+mod writing;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -45,6 +45,7 @@ pub use private::{
 pub use process::{Call, Companion, Ending, Environment, OverLimit, Stream};
 pub use remembered::Remembered;
 pub use tree::{Contents, Seen, TreeSystem};
+pub use writing::Over;
 
 /// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,6 +121,26 @@ pub struct Status {
     pub size: u64,
 }
 
+/// The rights that a new file starts with; the user's mask leaves some of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Data for everybody.
+    Data,
+    /// A program for everybody.
+    Program,
+    /// Data for the user alone.
+    Private,
+}
+
+impl From<Permission> for Access {
+    fn from(permission: Permission) -> Access {
+        match permission {
+            Permission::Data => Access::Data,
+            Permission::Program => Access::Program,
+        }
+    }
+}
+
 /// Whether a file may be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Permission {
@@ -141,8 +162,8 @@ pub enum Place<'p> {
     Path(&'p Path),
 }
 
-/// The name that a file has in its directory before it is whole. A run that was ended in the middle
-/// may leave it behind.
+/// The name that a file has in its directory before it is whole. A killed run may leave it behind: no
+/// listing shows it, and the next writer in that directory removes it.
 pub const STAGED: &str = ".brief-staged";
 
 /// Why a file could not be read.
@@ -185,7 +206,16 @@ pub fn words(error: &io::Error) -> String {
     }
 }
 
+/// A file under the name [`STAGED`]. While it is held, no other writer stages a file in that directory.
+pub trait StagedFile: Write {
+    /// Waits until the content is safe on disk.
+    fn settle(&mut self) -> io::Result<()>;
+}
+
 /// A directory held open.
+///
+/// A file gets its content through [`put_file`](trait.Dir.html#method.put_file) and its siblings; the
+/// methods here are the single steps that those take.
 pub trait Dir: Send {
     /// Opens a directory in this one. A link is an error, also one to a directory.
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>>;
@@ -225,16 +255,13 @@ pub trait Dir: Send {
 
     /// Opens a directory in this one as [`Dir::open_dir`] does, and creates it if nothing is there.
     fn make_dir(&self, _name: &OsStr) -> io::Result<Box<dyn Dir>> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be written here"))
+        read_only()
     }
 
-    /// Puts a file into this directory in one step: readers see what was there before, or all of
-    /// it. A link is replaced, not followed. It need not be safe on disk before
-    /// [`System::settle`].
-    ///
-    /// Only one writer at a time: it is put together under the name [`STAGED`].
-    fn put_file(&self, _name: &OsStr, _bytes: &[u8], _permission: Permission) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be written here"))
+    /// Creates a file under the name [`STAGED`]. Waits for a writer that is at work, and removes what a
+    /// killed one has left.
+    fn stage_file(&self, _access: Access) -> io::Result<Box<dyn StagedFile>> {
+        read_only()
     }
 
     /// Reads a regular file as [`Dir::read_file`] does, piece by piece: whatever its size, only a piece of
@@ -253,13 +280,19 @@ pub trait Dir: Send {
     /// Creates a file in this directory that must not exist yet, to be written by and by. It need not be
     /// safe on disk before [`System::settle`].
     fn create_file(&self, _name: &OsStr, _permission: Permission) -> io::Result<Box<dyn Write>> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be written here"))
+        read_only()
     }
 
     /// Moves a file of another directory of the same file system into this one in one step, in the place
     /// of a file that may be there. A link is replaced, not followed.
     fn take_file(&self, _from: &dyn Dir, _name: &OsStr, _target: &OsStr) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be moved here"))
+        read_only()
+    }
+
+    /// Moves a file as [`Dir::take_file`] does, but only where nothing is:
+    /// [`io::ErrorKind::AlreadyExists`].
+    fn take_new_file(&self, _from: &dyn Dir, _name: &OsStr, _target: &OsStr) -> io::Result<()> {
+        read_only()
     }
 
     /// Lets a file of another directory and one of this directory change places in one step. Not every
@@ -298,12 +331,12 @@ pub trait Dir: Send {
 
     /// Removes a file or a link from this directory.
     fn remove_file(&self, _name: &OsStr) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be removed here"))
+        read_only()
     }
 
     /// Removes an empty directory from this one.
     fn remove_empty_dir(&self, _name: &OsStr) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be removed here"))
+        read_only()
     }
 
     /// Says what is some levels below this directory, as far as one call can tell; `path` has names
@@ -331,6 +364,11 @@ pub trait System: Send + Sync {
 
     /// Returns the time.
     fn now(&self) -> SystemTime;
+
+    /// Returns bytes that cannot be guessed.
+    fn random(&self) -> io::Result<[u8; 32]> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "there is no chance here"))
+    }
 
     /// Returns the time since some moment that stays the same; it never goes back.
     fn elapsed(&self) -> Duration {
@@ -447,18 +485,7 @@ pub trait System: Send + Sync {
 
     /// Creates an executable file that must not exist yet, for the user alone.
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.create_file(path, bytes)
-    }
-
-    /// Creates a file that must not exist yet. A link in the way counts as existing.
-    fn create_file(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    /// Replaces the content of a file in one step: readers see the old bytes or the new ones. The
-    /// file's permissions stay; a link at `path` is replaced, not followed.
-    fn replace_file(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
-        read_only()
+        self.create_staged_file(path, bytes)
     }
 
     /// Removes a file.
@@ -479,8 +506,8 @@ pub trait System: Send + Sync {
 
     /// Creates a file that must not exist yet, below a staging directory. It need not be safe on
     /// disk before [`System::rename_dir`] returns.
-    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.create_file(path, bytes)
+    fn create_staged_file(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
+        read_only()
     }
 
     /// Creates a symbolic link at `path`, which must not exist yet.

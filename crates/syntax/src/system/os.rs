@@ -14,12 +14,12 @@ use std::time::{Duration, SystemTime};
 #[cfg(target_os = "linux")]
 use super::Below;
 use super::os_read::{read_by_pieces, read_open};
+use super::{
+    Access, Dir, DirEntry, FileContent, FileKind, FileLock, Identity, Ownership, Permission, Place,
+    ReadError, Resolved, StagedFile, Status, System, TemporaryDir, os_self, os_tree, private,
+};
 #[cfg(unix)]
 use super::{Call, Companion, Ending, Stream};
-use super::{
-    Dir, DirEntry, FileContent, FileKind, FileLock, Identity, Ownership, Permission, Place,
-    ReadError, Resolved, Status, System, TemporaryDir, os_replace, os_self, os_tree, private,
-};
 
 /// The operating system that the program runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,6 +36,10 @@ impl System for OsSystem {
 
     fn now(&self) -> SystemTime {
         SystemTime::now()
+    }
+
+    fn random(&self) -> io::Result<[u8; 32]> {
+        os_self::random()
     }
 
     fn elapsed(&self) -> Duration {
@@ -141,16 +145,6 @@ impl System for OsSystem {
         options.open(path)?.write_all(bytes)
     }
 
-    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    }
-
-    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        os_replace::replace_file(path, bytes)
-    }
-
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }
@@ -217,10 +211,11 @@ mod handles {
 
     #[cfg(target_os = "linux")]
     use super::super::Below;
-    use super::super::os_write;
+    use super::super::{STAGED, os_write};
     use super::{
-        Dir, DirEntry, File, FileContent, FileKind, OsStr, OsString, Path, PathBuf, Permission,
-        Place, ReadError, Resolved, Status, Write, fs, io, kind_of, read_by_pieces, read_open,
+        Access, Dir, DirEntry, File, FileContent, FileKind, OsStr, OsString, Path, PathBuf,
+        Permission, Place, ReadError, Resolved, StagedFile, Status, Write, fs, io, kind_of,
+        read_by_pieces, read_open,
     };
 
     struct Handle {
@@ -387,18 +382,22 @@ mod handles {
             self.open_dir(name)
         }
 
-        fn put_file(&self, name: &OsStr, bytes: &[u8], permission: Permission) -> io::Result<()> {
-            os_write::put_file(self.descriptor.as_fd(), name, bytes, permission)
+        fn stage_file(&self, access: Access) -> io::Result<Box<dyn StagedFile>> {
+            Ok(Box::new(os_write::stage(self.descriptor.as_fd(), access)?))
         }
 
         fn create_file(&self, name: &OsStr, permission: Permission) -> io::Result<Box<dyn Write>> {
-            let descriptor = os_write::create(self.descriptor.as_fd(), name, permission)?;
+            let descriptor = os_write::create(self.descriptor.as_fd(), name, permission.into())?;
             Ok(Box::new(File::from(descriptor)))
         }
 
         fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
             let from = descriptor_of(from)?;
             Ok(rustix::fs::renameat(from, name, &self.descriptor, target)?)
+        }
+
+        fn take_new_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
+            os_write::take_new((descriptor_of(from)?, name), (self.descriptor.as_fd(), target))
         }
 
         #[cfg(target_os = "linux")]
@@ -483,6 +482,10 @@ mod handles {
             }
             list(&self.descriptor, |name, file_type| {
                 if name == "." || name == ".." {
+                    return true;
+                }
+                // What is being written is nobody's to read, nor what is left of it.
+                if name == STAGED && file_type != FileType::Directory {
                     return true;
                 }
                 let kind = match file_type {

@@ -1,8 +1,9 @@
 //! Directory handles where the system has none: by path, checking for links first.
 
+use super::super::STAGED;
 use super::{
-    Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission, Place, ReadError,
-    Resolved, Status, fs, io, kind_of, read_open,
+    Access, Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission, Place,
+    ReadError, Resolved, StagedFile, Status, fs, io, kind_of, read_open,
 };
 
 struct Handle(PathBuf);
@@ -21,6 +22,12 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         return Err(ReadError::NotAFile(kind_of(metadata.file_type())));
     }
     read_open(&mut File::open(path)?, metadata.len(), limit)
+}
+
+impl StagedFile for File {
+    fn settle(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
 }
 
 impl Dir for Handle {
@@ -53,10 +60,21 @@ impl Dir for Handle {
         Ok(FileContent { bytes, permission: Permission::Data })
     }
 
-    fn put_file(&self, name: &OsStr, bytes: &[u8], _: Permission) -> io::Result<()> {
-        let mut staged = tempfile::Builder::new().prefix(".brief-").tempfile_in(&self.0)?;
-        io::Write::write_all(&mut staged, bytes)?;
-        staged.persist(self.0.join(name)).map_err(|error| error.error).map(drop)
+    fn stage_file(&self, _: Access) -> io::Result<Box<dyn StagedFile>> {
+        let path = self.0.join(STAGED);
+        loop {
+            match File::create_new(&path) {
+                Ok(staged) => {
+                    staged.lock()?;
+                    return Ok(Box::new(staged));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    File::open(&path)?.lock()?;
+                    fs::remove_file(&path)?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     fn create_file(&self, name: &OsStr, _: Permission) -> io::Result<Box<dyn io::Write>> {
@@ -68,6 +86,13 @@ impl Dir for Handle {
             return Err(io::ErrorKind::Unsupported.into());
         };
         fs::rename(from.join(name), self.0.join(target))
+    }
+
+    fn take_new_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        match fs::symlink_metadata(self.0.join(target)) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => self.take_file(from, name, target),
+        }
     }
 
     fn place(&self) -> Option<Place<'_>> {
@@ -89,6 +114,7 @@ impl Dir for Handle {
 
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
         fs::read_dir(&self.0)?
+            .filter(|entry| !entry.as_ref().is_ok_and(|entry| entry.file_name() == STAGED))
             .take(limit)
             .map(|entry| {
                 let entry = entry?;

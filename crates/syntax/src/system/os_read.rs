@@ -24,7 +24,7 @@ pub(super) fn read_open(file: &mut File, size: u64, limit: u64) -> Result<Vec<u8
     bytes.truncate(filled);
     // Files of `/proc` and the like have content but no size.
     if size == 0 {
-        file.take(limit + 1).read_to_end(&mut bytes)?;
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit {
             return Err(ReadError::TooLarge { limit });
         }

@@ -14,6 +14,12 @@ pub(super) fn elapsed() -> Duration {
     START.get_or_init(Instant::now).elapsed()
 }
 
+pub(super) fn random() -> io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}
+
 pub(super) fn own_program() -> io::Result<PathBuf> {
     // The kernel's own link leads to the program also after its file was replaced.
     #[cfg(target_os = "linux")]

@@ -70,6 +70,10 @@ impl System for Remembered {
         self.system.env(name)
     }
 
+    fn random(&self) -> io::Result<[u8; 32]> {
+        self.system.random()
+    }
+
     fn now(&self) -> SystemTime {
         self.system.now()
     }
@@ -144,14 +148,6 @@ impl System for Remembered {
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.system.append(path, bytes)
-    }
-
-    fn create_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.system.create_file(path, bytes)
-    }
-
-    fn replace_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.system.replace_file(path, bytes)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {

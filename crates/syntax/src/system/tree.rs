@@ -517,7 +517,7 @@ mod tests {
         assert_eq!(system.resolve(Path::new("/m")).unwrap().kind, FileKind::Directory);
         assert!(system.resolve(Path::new("/m/other")).is_err());
         assert!(system.open_dir(Path::new("/m")).is_err());
-        assert!(system.create_file(Path::new("g"), b"").is_err());
+        assert!(system.create_staged_file(Path::new("g"), b"").is_err());
     }
 
     #[test]

@@ -1,0 +1,208 @@
+//! What writing promises: a killed run is finished, nothing of it is left, and the same input comes to the
+//! same bytes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{Command, ExitCode, Stdio};
+
+use brief_syntax::system::STAGED;
+use brief_testkit::{Fault, Faulty, Sandbox};
+
+use crate::install_scene::{item, write};
+use crate::kill_matrix::{in_process, in_process_with};
+use crate::project;
+
+/// A source beside the project with some skills.
+fn with_skills(count: usize) -> Sandbox {
+    let project = project().with_file(".claude/settings.json", "{}\n");
+    for number in 0..count {
+        let name = format!("skill-{number}");
+        let below = format!("skills/{name}");
+        write(
+            &project.outside().join("source"),
+            &[
+                (&format!("{below}/SKILL.md"), &item(&name, "text")),
+                (&format!("{below}/notes.txt"), "notes\n"),
+            ],
+        );
+    }
+    project
+}
+
+fn run(project: &Sandbox, args: &[&str]) -> String {
+    let output = project.run(args);
+    assert_eq!(output.code, Some(0), "{output}");
+    output.stderr
+}
+
+/// X08: `remove` finishes a killed `remove`, whatever step it was killed at, and says so.
+#[test]
+fn a_killed_remove_is_finished_by_the_next_remove() {
+    let project = with_skills(2);
+    run(&project, &["add", "../outside/source"]);
+    let journal = project.path().join(".brief/journal.json");
+    let mut finished = 0;
+    for at in 0.. {
+        run(&project, &["sync"]);
+        let killed = in_process(&project, &["remove", "skill-1"], Fault::Dies { at });
+        if !killed.has_failed {
+            break;
+        }
+        if !journal.exists() {
+            continue;
+        }
+        finished += 1;
+        // It is called by its name or by its full name.
+        let name = if at % 2 == 0 { "skill-1" } else { "skill/skill-1" };
+        let said = run(&project, &["remove", name]);
+        let step = &killed.steps[at];
+        assert!(said.contains("ended in the middle is finished now"), "{at}, {step}: {said}");
+        assert!(!project.path().join(".claude/skills/skill-1").exists(), "{at}, {step}");
+        assert!(project.path().join(".claude/skills/skill-0").exists(), "{at}, {step}");
+        // A name that nothing had is still a mistake.
+        assert_eq!(project.run(&["remove", name]).code, Some(1));
+        fs::remove_file(project.path().join("brief.toml")).unwrap();
+        run(&project, &["add", "../outside/source"]);
+    }
+    assert!(finished > 5, "{finished}");
+}
+
+/// X08: what a command reads first is finished first.
+#[test]
+fn every_command_that_writes_finishes_a_killed_run_first() {
+    let commands: [&[&str]; 5] = [
+        &["add", "../outside/source", "skill-0"],
+        &["update", "source"],
+        &["sync"],
+        &["remove", "skill-0"],
+        &["clean"],
+    ];
+    for args in commands {
+        let project = with_skills(2);
+        run(&project, &["add", "../outside/source", "skill-1"]);
+        let journal = project.path().join(".brief/journal.json");
+        for at in 0.. {
+            in_process(&project, &["add", "../outside/source", "skill-0"], Fault::Dies { at });
+            if journal.exists() {
+                break;
+            }
+        }
+        // Whoever only asks is told, and leaves it.
+        let checked = project.run(&["sync", "--dry-run"]);
+        assert!(checked.stderr.contains("a run was ended in the middle"), "{checked}");
+        assert!(journal.exists());
+        let said = run(&project, args);
+        assert!(said.contains("ended in the middle is finished now"), "{args:?}: {said}");
+        assert!(!journal.exists() && !project.path().join(".brief/staged").exists(), "{args:?}");
+    }
+}
+
+/// X09: what a killed writer has left in a skill is for no client, and no command speaks of it.
+#[test]
+fn what_a_killed_writer_has_left_is_no_guidance() {
+    let project = with_skills(1);
+    let skill = project.outside().join("source/skills/skill-0");
+    fs::write(skill.join(STAGED), "half a fi").unwrap();
+    project.write(STAGED, "half a fi");
+    run(&project, &["add", "../outside/source"]);
+    run(&project, &["build", "../outside/source", "--out", "built"]);
+    for args in [&["lint"][..], &["tree"], &["coverage", "--json"], &["list"], &["doctor"]] {
+        let said = project.run(args);
+        assert!(!format!("{said}").contains(STAGED), "{args:?}: {said}");
+    }
+    let mut written = crate::build::tree(&project, "");
+    written.remove(STAGED);
+    assert!(written.keys().all(|path| !path.contains(STAGED)), "{:?}", written.keys());
+    assert!(written.contains_key(".claude/skills/skill-0/notes.txt"));
+    // The next writer in that directory removes it.
+    fs::write(skill.join("SKILL.md"), item("skill-0", "* not\n* laid out")).unwrap();
+    let formatted = project.run(&["-C", "../outside/source", "fmt"]);
+    assert_eq!(formatted.code, Some(0), "{formatted}");
+    assert!(!skill.join(STAGED).exists());
+}
+
+/// Everything outside the directory that is only for us.
+fn outputs(project: &Sandbox) -> BTreeMap<String, Vec<u8>> {
+    let mut tree = crate::build::tree(project, "");
+    tree.retain(|path, _| !path.starts_with(".brief/"));
+    tree
+}
+
+/// R3: additions, removals and updates at once end in a state that some order of them has.
+#[test]
+fn mixed_operations_at_once_end_as_some_order_of_them() {
+    let project = with_skills(6);
+    run(&project, &["add", "../outside/source", "skill-0", "skill-1", "skill-2"]);
+    let commands: [&[&str]; 5] = [
+        &["add", "../outside/source", "skill-4"],
+        &["remove", "skill-1"],
+        &["update"],
+        &["sync"],
+        &["add", "../outside/source", "skill-5"],
+    ];
+    let start = |number: usize| {
+        let mut command = project.command("", commands[number % commands.len()]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let runs: Vec<_> = (0..20).map(start).collect();
+    for (number, run) in runs.into_iter().enumerate() {
+        let output = run.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        // Of several that remove one item, the others find nothing.
+        let is_late = number % commands.len() == 1 && stderr.contains("is called `skill-1`");
+        assert!(output.status.success() || is_late, "{number}: {stderr}");
+    }
+    let has = |name: &str| project.path().join(format!(".claude/skills/{name}/SKILL.md")).exists();
+    let found: Vec<bool> = (0..6).map(|number| has(&format!("skill-{number}"))).collect();
+    assert_eq!(found, [true, false, true, false, true, true]);
+    run(&project, &["sync", "--check"]);
+}
+
+/// R7: another directory, another order of names, other words for the same language and another mask of
+/// permissions come to the same bytes.
+#[test]
+fn the_same_input_comes_to_the_same_bytes() {
+    let act = |change: &dyn Fn(&Sandbox, &[&str])| {
+        let project = with_skills(7);
+        write(
+            &project.outside().join("source"),
+            &[
+                ("rules/api/RULE.md", &item("api", "text")),
+                ("rules/zeta/RULE.md", &item("zeta", "t")),
+            ],
+        );
+        for args in [
+            &["add", "../outside/source", "skill-3", "skill-1", "--client", "claude"][..],
+            &["add", "../outside/source", "api", "zeta"],
+            &["build", "../outside/source", "--out", "built"],
+        ] {
+            change(&project, args);
+        }
+        outputs(&project)
+    };
+    let expected = act(&|project, args| drop(run(project, args)));
+    assert!(expected.contains_key("brief.lock") && expected.len() > 20, "{:?}", expected.keys());
+    for order in 1..20 {
+        let found = act(&|project, args| {
+            let ran = in_process_with(project, args, |real| {
+                Faulty::new(real, Fault::None).in_order(order)
+            });
+            assert_eq!(ran.code, ExitCode::SUCCESS, "{}", ran.stderr);
+        });
+        assert!(found == expected, "order {order}");
+    }
+    for (mask, locale) in [("000", "C"), ("077", "tr_TR.UTF-8"), ("022", "de_DE.ISO-8859-1")] {
+        let found = act(&|project, args| {
+            let program = project.command("", &[]);
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", &format!("umask {mask}; exec \"$0\" \"$@\"")]);
+            shell.arg(program.get_program()).args(args).current_dir(project.path());
+            shell.env_clear().env("HOME", project.home()).env("PATH", "/usr/bin:/bin");
+            shell.env("LC_ALL", locale).env("TZ", "Pacific/Apia");
+            let output = shell.stdin(Stdio::null()).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        });
+        assert!(found == expected, "umask {mask}, {locale}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Finishing what a killed run has begun.
+
+use std::path::Path;
+
+use brief_syntax::system::{FileLock, System};
+
+use super::{InstallError, Project};
+use crate::outputs::disk::Disk;
+use crate::outputs::stage::{self, Disks, RecoverError};
+
+/// The file that two runs at once are kept apart with.
+const LOCK: &str = "lock";
+
+/// The work of a killed run that is finished now.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// What that run was asked to remove: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
+    pub removed: Vec<String>,
+}
+
+/// Finishes what a killed run has begun. A command that will write calls it before it reads the manifest or
+/// the lock, which may be half of the old state and half of the new one.
+pub fn finish(system: &dyn System, project: &Project) -> Result<Finished, InstallError> {
+    let own = open_own(system, project)?;
+    if !stage::is_left(&own) {
+        return Ok(Finished::default());
+    }
+    let _lock = lock(system, project)?;
+    finish_in(system, project, &mut open_disks(system, project, own)?)
+}
+
+/// The same, for who holds the lock.
+pub(super) fn finish_in(
+    system: &dyn System,
+    project: &Project,
+    disks: &mut Disks<'_>,
+) -> Result<Finished, InstallError> {
+    let recovered = stage::recover(system, disks).map_err(|error| match error {
+        RecoverError::Foreign(path) => InstallError::ForeignJournal { path },
+        RecoverError::Io(error) => InstallError::Io { path: project.own.clone(), error },
+    })?;
+    let Some(recovered) = recovered else { return Ok(Finished::default()) };
+    let mut notes = vec!["a run that was ended in the middle is finished now".to_owned()];
+    let kept = recovered.kept.iter();
+    notes.extend(
+        kept.map(|path| format!("`{path}` was changed since that run, and stays as it is")),
+    );
+    Ok(Finished { notes, removed: recovered.removed })
+}
+
+/// Keeps other runs out.
+pub(super) fn lock(system: &dyn System, project: &Project) -> Result<FileLock, InstallError> {
+    system.lock(&project.own.join(LOCK)).map_err(failed(&project.own))
+}
+
+pub(super) fn open_own<'d>(
+    system: &'d dyn System,
+    project: &Project,
+) -> Result<Disk<'d>, InstallError> {
+    Disk::open_own(system, &project.own).map_err(failed(&project.own))
+}
+
+pub(super) fn open_disks<'d>(
+    system: &'d dyn System,
+    project: &Project,
+    own: Disk<'d>,
+) -> Result<Disks<'d>, InstallError> {
+    let open = |path: &Path| Disk::open(system, path).map_err(failed(path));
+    Ok(Disks { outputs: open(&project.outputs)?, config: open(&project.config)?, own })
+}
+
+pub(super) fn failed(path: &Path) -> impl Fn(std::io::Error) -> InstallError + use<> {
+    let path = path.to_owned();
+    move |error| InstallError::Io { path: path.clone(), error }
+}
