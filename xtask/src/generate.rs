@@ -467,7 +467,8 @@ fn limits_table() -> String {
     }
     page.push_str(
         "\nOnly regular files are read: a FIFO, a device or a socket with the name of a guidance \
-         file is\nreported and passed by. A hook ends within one second, whatever happens.\n",
+         file is\nreported and passed by. A hook ends within 250 ms, whatever happens; \
+         `BRIEF_HOOK_DEADLINE` sets another limit.\n",
     );
     page
 }

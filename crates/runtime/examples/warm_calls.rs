@@ -36,7 +36,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let program = match argument {
         Some(program) => {
             let program = system.resolve(program.as_ref())?.path;
-            WorkerProgram { program, args: vec![WORKER_ARGUMENT.into()] }
+            let args = vec![WORKER_ARGUMENT.into()];
+            WorkerProgram { program, args, missing_fence: sandbox::MissingFence::Refuse }
         }
         None => WorkerProgram::own(system.as_ref())?,
     };
@@ -75,7 +76,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     println!(
         "{}",
         json!({
-            "fence": format!("{:?}", tools.fence()),
+            "fences": format!("{:?}", tools.fences()),
             "ready_ms": summary(ready, 1_000.0),
             "warm_call_us": summary(warm, 1_000_000.0),
             "call_with_question_us": summary(asking, 1_000_000.0),

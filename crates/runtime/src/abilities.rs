@@ -15,9 +15,12 @@ mod scope;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use brief_syntax::System;
+use brief_syntax::system::Interruption;
 use serde_json::{Value, json};
 
 use files::Files;
@@ -28,6 +31,9 @@ pub use grants::{GrantError, Grants};
 pub use network::{NetworkPolicy, fetch_text};
 pub use programs::DEFAULT_PATH;
 pub use scope::{is_listed, runs_anything};
+
+/// How often we look whether an end is wanted.
+const TICK: Duration = Duration::from_millis(20);
 
 /// The servers that `mcp` reaches: those that the operator configured.
 pub trait McpServers: Send {
@@ -101,6 +107,7 @@ pub struct Host {
     path: Vec<String>,
     mcp: Option<Box<dyn McpServers>>,
     audit: Audit,
+    stop: Interruption,
 }
 
 impl std::fmt::Debug for Host {
@@ -121,6 +128,7 @@ impl Host {
             path: DEFAULT_PATH.map(str::to_owned).to_vec(),
             mcp: None,
             audit: Audit::none(),
+            stop: Interruption::default(),
         }
     }
 
@@ -163,6 +171,11 @@ impl Host {
     pub fn with_audit(mut self, audit: Audit) -> Host {
         self.audit = audit;
         self
+    }
+
+    /// Has `stop` end what is being done on behalf of a tool, from now on.
+    pub(crate) fn interrupt_by(&mut self, stop: &Interruption) {
+        self.stop = stop.or(&self.system.interruption().unwrap_or_default());
     }
 
     /// Returns what was granted.
@@ -232,13 +245,19 @@ impl Host {
             }
             ("network", "fetch") => {
                 let request = network::Request::read(&args)?;
-                network::fetch(self.system.as_ref(), &self.network, request, time_left)
+                let (system, policy) = (Arc::clone(&self.system), self.network.clone());
+                let fetch = move || network::fetch(system.as_ref(), &policy, request, time_left);
+                until_stopped(&self.stop, fetch)
             }
             ("sh", "exec") => {
                 let root = self.files.as_ref().ok_or_else(no_project)?.root();
                 let is_scoped = !self.grants.has("sh");
-                let place =
-                    programs::Place { system: self.system.as_ref(), root, path: &self.path };
+                let place = programs::Place {
+                    system: self.system.as_ref(),
+                    root,
+                    path: &self.path,
+                    stop: &self.stop,
+                };
                 programs::exec(&place, &args, is_scoped, time_left)
             }
             ("env", "get") => self.variable(&args),
@@ -278,6 +297,28 @@ impl Host {
         // From now on the tool can put it anywhere.
         self.audit.hide(&value);
         Ok(Value::String(value))
+    }
+}
+
+/// Does something on a thread of its own, and does not wait for its end when none is wanted any more.
+fn until_stopped(
+    stop: &Interruption,
+    work: impl FnOnce() -> Result<Value, Refusal> + Send + 'static,
+) -> Result<Value, Refusal> {
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::Builder::new().spawn(move || drop(sender.send(work())));
+    thread.map_err(|error| Refusal::Failed(format!("no thread can be started: {error}")))?;
+    loop {
+        match receiver.recv_timeout(TICK) {
+            Ok(outcome) => return outcome,
+            Err(RecvTimeoutError::Timeout) if !stop.is_raised() => {}
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(Refusal::Failed("it was interrupted".to_owned()));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Refusal::Failed("it ended without a result".to_owned()));
+            }
+        }
     }
 }
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use brief_dialects::agents::{Agent, Effective, Scheme, Value as AgentValue, check_tools};
+use brief_syntax::system::Interruption;
 use brief_syntax::{Diagnostic, Severity, Span, System};
 use serde_json::{Value, json};
 
 use crate::abilities::{GrantError, Grants, Host};
 use crate::conversation::Tools;
 use crate::gates;
-use crate::sandbox::{Limits, WorkerProgram};
+use crate::sandbox::{Fences, Limits, MissingFence, WorkerProgram};
 use crate::tools::{CallError, Evaluation, Schema, ToolBox, ToolsError, Unchecked};
 
 /// The tools of an agent as its code says, before any ability is there.
@@ -24,19 +25,24 @@ pub struct AgentCode {
 
 impl AgentCode {
     /// Runs the code of an agent in a worker, without any ability. An agent without tools starts none.
-    pub fn evaluate(system: Arc<dyn System>, agent: &Agent) -> AgentCode {
+    pub fn evaluate(
+        system: Arc<dyn System>,
+        agent: &Agent,
+        limits: Limits,
+        missing_fence: MissingFence,
+    ) -> AgentCode {
         let Some(tools) = &agent.tools else {
             let (schemes, diagnostics) = check_tools(agent, &[]);
             return AgentCode { schemes, diagnostics, evaluation: None };
         };
         let program = match WorkerProgram::own(system.as_ref()) {
-            Ok(program) => program,
+            Ok(program) => program.with_missing_fence(missing_fence),
             Err(error) => {
                 let problem = ToolsError::Worker(format!("the worker cannot be started: {error}"));
                 return AgentCode::failed(agent, &problem);
             }
         };
-        match Evaluation::run(system, &program, &tools.code, Limits::default()) {
+        match Evaluation::run(system, &program, &tools.code, limits) {
             Ok(evaluation) => {
                 let (schemes, mut diagnostics) = check_tools(agent, evaluation.returned());
                 diagnostics.extend(schemes.iter().flat_map(|scheme| judged(agent, scheme)));
@@ -69,6 +75,11 @@ impl AgentCode {
         self.diagnostics.iter().all(|found| found.severity != Severity::Error)
     }
 
+    /// Returns the fences of the kernel round the code; `None` when none was run.
+    pub fn fences(&self) -> Option<Fences> {
+        self.evaluation.as_ref().map(Evaluation::fences)
+    }
+
     /// Makes the tools callable; `host` is what they may ask for, `input` what `ctx.input` is.
     pub fn into_tools(self, host: Host, input: &AgentValue) -> Result<AgentTools, ToolsError> {
         let tool_box = match self.evaluation {
@@ -97,6 +108,15 @@ fn judged(agent: &Agent, scheme: &Scheme) -> Vec<Diagnostic> {
             .with_help(unchecked.help())
     };
     parameters.unchecked().iter().map(warning).collect()
+}
+
+/// Returns the fences of the kernel that a worker has on this system: starts one and asks it.
+pub fn fences_here(system: Arc<dyn System>) -> Result<Fences, ToolsError> {
+    let program = WorkerProgram::own(system.as_ref())
+        .map_err(|error| ToolsError::Worker(format!("the worker cannot be started: {error}")))?
+        .with_missing_fence(MissingFence::Accept);
+    let evaluation = Evaluation::run(system, &program, "return {};", Limits::default())?;
+    Ok(evaluation.fences())
 }
 
 /// Returns what an agent has in the end, as its host wants to know it.
@@ -137,6 +157,12 @@ impl Tools for AgentTools {
             Value::String(text) => text,
             other => other.to_string(),
         })
+    }
+
+    fn interrupt_by(&mut self, stop: &Interruption) {
+        if let Some(tool_box) = &mut self.tool_box {
+            tool_box.interrupt_by(stop);
+        }
     }
 
     fn start(&mut self, name: &str) -> Result<(), String> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Call, Companion, Environment, OverLimit, System};
+use brief_syntax::system::{Call, Companion, Environment, Interruption, OverLimit, System};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -93,6 +93,7 @@ impl StdioServers {
             time_limit: patience,
             output_limit: limits::TOOL_MESSAGE_BYTES,
             when_over_limit: OverLimit::EndIt,
+            interruption: Interruption::default(),
         };
         // Tokens for a server stand in its `env`.
         let call = Passed::default().apply(self.system.as_ref(), call);

@@ -9,12 +9,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use brief_dialects::agents::{Evaluated, Scheme, ToolProblem, check_returned};
+use brief_syntax::system::Interruption;
 use brief_syntax::{Severity, System, limits, near_miss};
 use serde_json::Value;
 
 use crate::abilities::{Asked, Host};
 use crate::sandbox::client::{self, Answers, LoadFailure, Question, Refused, Worker};
-use crate::sandbox::{Fence, Limits, LogLine, Returned, WorkerProgram};
+use crate::sandbox::{Fences, Limits, LogLine, Returned, WorkerProgram};
 
 pub use schema::{Schema, SchemaError, Unchecked};
 
@@ -55,6 +56,14 @@ pub enum ToolsError {
     /// The code returned more than [`limits::TOOLS`] tools.
     #[error("the code returns more than {most} tools", most = limits::TOOLS)]
     TooMany,
+    /// The system lacks a fence for the worker, and nobody has accepted that.
+    #[error(
+        "this system has no {missing}, which keeps the code of tools in, so the code was not run"
+    )]
+    MissingFence {
+        /// The fences, by their usual names.
+        missing: String,
+    },
     /// A tool is not `{ fn, scheme }`, its scheme is not what it must be, or two have one name.
     #[error("{problem}")]
     Shape {
@@ -88,6 +97,9 @@ impl ToolsError {
         match self {
             ToolsError::Syntax { help, .. } => *help,
             ToolsError::Shape { help, .. } => help.as_deref(),
+            ToolsError::MissingFence { .. } => Some(
+                "`--accept-missing-fence` runs it behind the fences that are there; do so for code that you trust",
+            ),
             ToolsError::NotAnObject { .. } => Some("end the code with `return { … };`"),
             _ => None,
         }
@@ -166,7 +178,7 @@ pub struct CallReport {
 pub struct Evaluation {
     worker: Worker,
     returned: Vec<Evaluated>,
-    fence: Fence,
+    fences: Fences,
 }
 
 impl Evaluation {
@@ -182,10 +194,11 @@ impl Evaluation {
             return Err(ToolsError::TooLarge(code.len()));
         }
         match Worker::start(system, program, code, limits) {
-            Ok((worker, returned, fence)) => {
+            Ok((worker, returned, fences)) => {
                 let returned = returned.into_iter().map(evaluated).collect();
-                Ok(Evaluation { worker, returned, fence })
+                Ok(Evaluation { worker, returned, fences })
             }
+            Err(LoadFailure::MissingFence { missing }) => Err(ToolsError::MissingFence { missing }),
             Err(LoadFailure::Worker(message)) => Err(ToolsError::Worker(message)),
             Err(LoadFailure::Syntax { message, place }) => {
                 let help = code.contains("export default").then_some(
@@ -206,6 +219,11 @@ impl Evaluation {
             }
             Err(LoadFailure::TooMany) => Err(ToolsError::TooMany),
         }
+    }
+
+    /// Returns the fences of the kernel round the worker.
+    pub fn fences(&self) -> Fences {
+        self.fences
     }
 
     /// Returns what the code returned, in the order of its keys.
@@ -230,7 +248,7 @@ impl Evaluation {
 
     /// Makes tools callable that somebody has checked: `schemes` is what was found without an error.
     pub(crate) fn into_judged(self, schemes: &[Scheme], host: Host) -> Result<ToolBox, ToolsError> {
-        let Evaluation { worker, returned, fence } = self;
+        let Evaluation { worker, returned, fences } = self;
         let mut warnings = Vec::new();
         let mut tools = Vec::with_capacity(schemes.len());
         for scheme in schemes {
@@ -245,7 +263,7 @@ impl Evaluation {
             warnings.extend(checker.unchecked().iter().map(|what| format!("tool `{key}`: {what}")));
             tools.push(Tool { scheme: scheme.clone(), checker, place });
         }
-        Ok(ToolBox { worker, tools, warnings, host, fence, report: CallReport::default() })
+        Ok(ToolBox { worker, tools, warnings, host, fences, report: CallReport::default() })
     }
 }
 
@@ -261,7 +279,7 @@ pub struct ToolBox {
     tools: Vec<Tool>,
     warnings: Vec<String>,
     host: Host,
-    fence: Fence,
+    fences: Fences,
     report: CallReport,
 }
 
@@ -297,14 +315,21 @@ impl ToolBox {
         &self.warnings
     }
 
-    /// Returns how well the system keeps the worker in.
-    pub fn fence(&self) -> Fence {
-        self.fence
+    /// Returns the fences of the kernel round the worker.
+    pub fn fences(&self) -> Fences {
+        self.fences
     }
 
     /// Returns the number that the system knows the worker by.
     pub fn worker_id(&self) -> u32 {
         self.worker.id()
+    }
+
+    /// Has `stop` end what a call does from now on, besides signals. The worker is ended with it, and started
+    /// again for the next call.
+    pub fn interrupt_by(&mut self, stop: &Interruption) {
+        self.worker.interrupt_by(stop);
+        self.host.interrupt_by(stop);
     }
 
     /// Calls a tool. `ctx` is its second argument; the abilities are its third.
@@ -317,6 +342,7 @@ impl ToolBox {
         if !problems.is_empty() {
             return Err(CallError::Arguments { tool: tool.scheme.name.clone(), problems });
         }
+        self.worker.renew().map_err(|message| CallError::Ended { message })?;
         let mut desk = Desk {
             tools: &self.tools,
             host: &mut self.host,

@@ -10,6 +10,7 @@ use brief_dialects::portable::output::{Compile, Foreign, Merge, SharedEntry};
 use brief_dialects::portable::{ItemId, Kind};
 use brief_registry::install::{self, Drift, Inventory};
 use brief_registry::lock::Lock;
+use brief_runtime::agent::fences_here;
 use brief_syntax::render::Envelope;
 use brief_syntax::system::{Dir, FileKind};
 use clap::Args;
@@ -140,7 +141,22 @@ fn examine(session: &Session, installation: &Installation) -> Result<Vec<Finding
     doubles(installation, &lock, &mut findings);
     unread(session, installation, &lock, &mut findings);
     servers(installation, &mut findings);
+    fences(session, &mut findings);
     Ok(findings)
+}
+
+/// Fences of the kernel that this system lacks: the tools of agents are not run without them.
+fn fences(session: &Session, findings: &mut Vec<Finding>) {
+    let missing = match fences_here(session.shared_system()) {
+        Ok(fences) => fences.missing(),
+        Err(_) => return,
+    };
+    if !missing.is_empty() {
+        let missing = missing.join(" and ");
+        let message = format!("this system has no {missing}: tools of agents are not run");
+        let help = "`brief agent … --accept-missing-fence` runs them all the same";
+        findings.push(Finding::note("fence", None, message, help));
+    }
 }
 
 /// Files of the user in which something of ours no longer stands: clients do not read the rest then.

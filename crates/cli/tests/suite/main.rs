@@ -7,6 +7,8 @@ mod agent;
 mod agent_gates;
 #[cfg(unix)]
 mod agent_run;
+#[cfg(target_os = "linux")]
+mod agent_stop;
 mod architecture;
 mod budget;
 mod build;

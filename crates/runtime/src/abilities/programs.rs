@@ -7,7 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use brief_syntax::system::{Call, Ending, Environment, OverLimit, Stream, words as words_of};
+use brief_syntax::system::{
+    Call, Ending, Environment, Interruption, OverLimit, Stream, words as words_of,
+};
 use brief_syntax::{System, limits};
 use serde_json::{Value, json};
 
@@ -31,6 +33,8 @@ pub(super) struct Place<'p> {
     pub(super) system: &'p dyn System,
     pub(super) root: &'p Path,
     pub(super) path: &'p [String],
+    /// Ends what is started when it is raised.
+    pub(super) stop: &'p Interruption,
 }
 
 /// Returns whether a name is one of a program alone (Y47).
@@ -92,6 +96,7 @@ fn prepared(place: &Place<'_>, program: PathBuf, time: Duration, is_scoped_git: 
     let mut call = Call::new(program, place.root, time, limits::COMMAND_OUTPUT_BYTES);
     call.environment = Environment::Empty;
     call.when_over_limit = OverLimit::EndIt;
+    call.interruption = place.stop.clone();
     for variable in KEPT {
         if let Some(value) = place.system.env(variable) {
             call = call.with_env(variable, value);

@@ -3,6 +3,7 @@
 use brief_dialects::agents::{
     Ability, Agent, Base, Effective, Refusal, Rendered, Scheme, Value, refusals,
 };
+use brief_syntax::system::Interruption;
 use brief_syntax::{Diagnostic, System};
 use serde_json::Value as Json;
 
@@ -17,6 +18,9 @@ pub trait Tools {
     /// Calls a tool, by its name in any case, with arguments as the model wrote them. They are checked
     /// against the scheme first. Both the result and the reason why there is none are for the model.
     fn call(&mut self, name: &str, arguments: &str) -> Result<String, String>;
+
+    /// Has `stop` end a call from now on; one that cannot be ended runs to its end.
+    fn interrupt_by(&mut self, _stop: &Interruption) {}
 
     /// Calls the startup tool. Anything but success keeps the agent from starting (Y32); the error says
     /// why.
@@ -136,6 +140,11 @@ impl<'r> Ready<'r> {
     /// Returns the tools that others may call.
     pub fn offered(&self) -> &[Scheme] {
         &self.offered
+    }
+
+    /// Has `stop` end a call from now on.
+    pub fn interrupt_by(&mut self, stop: &Interruption) {
+        self.tools.interrupt_by(stop);
     }
 
     /// Calls a tool that is offered, by its name in any case. `None` when there is none of that name.

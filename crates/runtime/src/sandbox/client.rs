@@ -10,18 +10,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_syntax::System;
-use brief_syntax::system::{Call, Companion, Ending, Environment, words};
+use brief_syntax::system::{Call, Companion, Ending, Environment, Interruption, words};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::frame::{self, Failure, FailureKind, Order, Unusable, UnusableKind, Word, WorkerLimits};
-use super::{Fence, Limits, LogLine, Returned, WorkerProgram};
+use super::{Fences, Limits, LogLine, Returned, WorkerProgram};
 
 /// Bytes that are read at once.
 const PIECE: usize = 16 * 1024;
 
 /// How long a worker may take to end by itself, once it has closed its pipe.
 const LAST_BREATH: Duration = Duration::from_secs(1);
+
+/// How much longer than its time on the processor a worker may say nothing.
+const SILENT_FACTOR: u32 = 2;
+
+/// And this much besides: what the system does not count in, such as starting the worker.
+const SILENT_EXTRA: Duration = Duration::from_secs(1);
+
+/// How often we look whether an end is wanted while a worker computes.
+const TICK: Duration = Duration::from_millis(20);
 
 /// Bytes of messages that a worker may send in one call besides what it asks for: its log, with what
 /// goes round each line.
@@ -67,6 +76,8 @@ pub(crate) enum LoadFailure {
     NotAnObject { what: String },
     /// It returned too many tools.
     TooMany,
+    /// The system lacks these fences.
+    MissingFence { missing: String },
 }
 
 /// What keeps a call from having a result.
@@ -90,6 +101,19 @@ pub(crate) struct Worker {
     log: Vec<LogLine>,
     /// Why it is gone.
     ended: Option<String>,
+    /// What it was started with.
+    start: Start,
+    /// Ends it when it is raised.
+    stop: Interruption,
+    /// Whether that is why it is gone.
+    was_stopped: bool,
+}
+
+/// What a worker is started with, and what its code returned.
+struct Start {
+    program: WorkerProgram,
+    code: String,
+    keys: Vec<String>,
 }
 
 impl fmt::Debug for Worker {
@@ -106,7 +130,7 @@ impl Worker {
         program: &WorkerProgram,
         code: &str,
         limits: Limits,
-    ) -> Result<(Worker, Vec<Returned>, Fence), LoadFailure> {
+    ) -> Result<(Worker, Vec<Returned>, Fences), LoadFailure> {
         let mut call = Call::new(&program.program, "/", Duration::ZERO, 0);
         call.args.clone_from(&program.args);
         call.environment = Environment::Empty;
@@ -115,7 +139,12 @@ impl Worker {
             LoadFailure::Worker(format!("the worker could not be started: {}", words(&error)))
         })?;
         let (input, log) = (Vec::with_capacity(PIECE), Vec::new());
-        let mut worker = Worker { companion, system, limits, input, log, ended: None };
+        // A signal must not leave the worker behind.
+        let stop = system.interruption().unwrap_or_default();
+        let start = Start { program: program.clone(), code: code.to_owned(), keys: Vec::new() };
+        let (ended, was_stopped) = (None, false);
+        let mut worker =
+            Worker { companion, system, limits, input, log, ended, start, stop, was_stopped };
         let order = Order::Load {
             code: Cow::Borrowed(code),
             limits: WorkerLimits {
@@ -125,12 +154,14 @@ impl Worker {
                 result: limits.result,
                 log: limits.log,
             },
+            missing_fence: program.missing_fence,
         };
-        let (returned, fence) = worker.load(&order)?;
-        Ok((worker, returned, fence))
+        let (returned, fences) = worker.load(&order)?;
+        worker.start.keys = returned.iter().map(|found| found.key.clone()).collect();
+        Ok((worker, returned, fences))
     }
 
-    fn load(&mut self, order: &Order<'_>) -> Result<(Vec<Returned>, Fence), LoadFailure> {
+    fn load(&mut self, order: &Order<'_>) -> Result<(Vec<Returned>, Fences), LoadFailure> {
         let gone =
             |worker: &mut Worker, message: String| LoadFailure::Worker(worker.give_up(message));
         let deadline = self.system.elapsed() + self.limits.wall;
@@ -139,7 +170,7 @@ impl Worker {
         loop {
             let message = self.receive(deadline).map_err(|message| gone(self, message))?;
             match parse(&message) {
-                Some(Word::Ready { returned, fence }) => return Ok((returned, fence)),
+                Some(Word::Ready { returned, fences }) => return Ok((returned, fences)),
                 Some(Word::Unusable(unusable)) => {
                     self.companion.end();
                     return Err(self.explain_unusable(unusable));
@@ -157,6 +188,30 @@ impl Worker {
                 }
                 _ => return Err(gone(self, nonsense())),
             }
+        }
+    }
+
+    /// Has `stop` end the worker from now on, besides signals.
+    pub(crate) fn interrupt_by(&mut self, stop: &Interruption) {
+        self.stop = stop.or(&self.system.interruption().unwrap_or_default());
+    }
+
+    /// Starts a worker in the place of one that was interrupted: the call was not wanted any more, which
+    /// says nothing about the next one. A worker that went over a limit stays ended.
+    pub(crate) fn renew(&mut self) -> Result<(), String> {
+        if !self.was_stopped {
+            return Ok(());
+        }
+        let Start { program, code, keys } = &self.start;
+        let again = Worker::start(Arc::clone(&self.system), program, code, self.limits);
+        match again {
+            Ok((worker, ..)) if worker.start.keys == *keys => {
+                let stop = self.stop.clone();
+                *self = Worker { stop, ..worker };
+                Ok(())
+            }
+            Ok(_) => Err("the code returns other tools than before".to_owned()),
+            Err(_) => Err("the tools could not be started again".to_owned()),
         }
     }
 
@@ -273,6 +328,8 @@ impl Worker {
     fn receive(&mut self, deadline: Duration) -> Result<Vec<u8>, String> {
         let mut wanted = frame::HEADER;
         let mut piece = [0; PIECE];
+        // The worker counts its time on the processor, which on a busy machine goes by slowly.
+        let silent_until = self.system.elapsed() + self.limits.cpu * SILENT_FACTOR + SILENT_EXTRA;
         loop {
             if let Some(header) = self.input.first_chunk::<{ frame::HEADER }>() {
                 let length = frame::length(*header);
@@ -287,10 +344,20 @@ impl Worker {
                 message.drain(..frame::HEADER);
                 return Ok(message);
             }
-            let patience = deadline.saturating_sub(self.system.elapsed());
-            match self.companion.receive(&mut piece, patience) {
+            if self.stop.is_raised() {
+                self.was_stopped = true;
+                return Err("it was interrupted".to_owned());
+            }
+            let now = self.system.elapsed();
+            let until = deadline.min(silent_until);
+            match self.companion.receive(&mut piece, TICK.min(until.saturating_sub(now))) {
                 Ok(0) => return Err(self.explain_end()),
                 Ok(count) => self.input.extend_from_slice(&piece[..count]),
+                Err(error) if error.kind() == io::ErrorKind::TimedOut && now < until => {}
+                Err(error) if error.kind() == io::ErrorKind::TimedOut && now < deadline => {
+                    let computed = seconds(self.limits.cpu);
+                    return Err(format!("it computed for longer than {computed} and was ended"));
+                }
                 Err(error) => return Err(self.explain_pipe(&error)),
             }
         }
@@ -368,6 +435,7 @@ impl Worker {
             }
             UnusableKind::NotAnObject => LoadFailure::NotAnObject { what: message },
             UnusableKind::TooMany => LoadFailure::TooMany,
+            UnusableKind::MissingFence => LoadFailure::MissingFence { missing: message },
             UnusableKind::Confinement => {
                 LoadFailure::Worker(format!("the worker could not be kept in: {message}"))
             }

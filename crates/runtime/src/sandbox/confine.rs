@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use brief_syntax::System;
 use brief_syntax::system::OsSystem;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Resource, Rlimit};
 use rustix::time::ClockId;
 
-use super::frame::Fence;
+use super::frame::{Fences, Landlock};
 
 /// Standard input, output and error.
 const KEPT: i32 = 3;
@@ -22,9 +23,9 @@ const KEPT: i32 = 3;
 const OWN_SPACE: u64 = 192 * 1024 * 1024;
 
 /// Gives up everything; `memory` is what the tools may use.
-pub(super) fn enter(memory: usize) -> io::Result<Fence> {
+pub(super) fn enter(memory: usize) -> io::Result<Fences> {
     close_inherited();
-    let fence = fence();
+    let landlock = refuse_files();
     let memory = u64::try_from(memory).unwrap_or(u64::MAX);
     for (resource, most) in [
         // Files and sockets alike: three are open, and there can be no fourth.
@@ -41,7 +42,34 @@ pub(super) fn enter(memory: usize) -> io::Result<Fence> {
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(fence)
+    // At last: what comes before needs more calls than are allowed then.
+    Ok(Fences { landlock, seccomp: restrict_calls() })
+}
+
+#[cfg(all(target_os = "linux", target_endian = "little"))]
+fn restrict_calls() -> bool {
+    super::calls::restrict().is_ok()
+}
+
+#[cfg(not(all(target_os = "linux", target_endian = "little")))]
+fn restrict_calls() -> bool {
+    false
+}
+
+/// Has the system end this process when its parent ends, also when that is killed.
+pub(super) fn end_with_parent() {
+    // Without it, the closed pipe is what ends us.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+}
+
+/// Returns whether nobody is at the other end of standard input any more.
+pub(super) fn has_lost_parent() -> bool {
+    let stdin = rustix::stdio::stdin();
+    let mut polled = [PollFd::new(&stdin, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let found = rustix::event::poll(&mut polled, Some(&at_once));
+    found.is_ok() && polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
 /// Closes what whoever started our parent left open. We have opened nothing of it, and nobody here
@@ -60,7 +88,7 @@ fn close_inherited() {
 
 /// Asks the kernel to refuse us all files, the network, and other processes.
 #[cfg(target_os = "linux")]
-fn fence() -> Fence {
+fn refuse_files() -> Landlock {
     use landlock::{
         ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
         RulesetStatus, Scope,
@@ -76,15 +104,15 @@ fn fence() -> Fence {
         // No rule allows anything.
         .and_then(landlock::RulesetCreated::restrict_self);
     match status.map(|status| status.ruleset) {
-        Ok(RulesetStatus::FullyEnforced) => Fence::Full,
-        Ok(RulesetStatus::PartiallyEnforced) => Fence::Partial,
-        Ok(RulesetStatus::NotEnforced) | Err(_) => Fence::None,
+        Ok(RulesetStatus::FullyEnforced) => Landlock::Full,
+        Ok(RulesetStatus::PartiallyEnforced) => Landlock::Partial,
+        Ok(RulesetStatus::NotEnforced) | Err(_) => Landlock::Missing,
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn fence() -> Fence {
-    Fence::None
+fn refuse_files() -> Landlock {
+    Landlock::Missing
 }
 
 /// Returns how long this process has computed.

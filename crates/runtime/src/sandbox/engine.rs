@@ -34,11 +34,22 @@ const COLLECT_AFTER: usize = 4 * 1024 * 1024;
 const LINE: usize = 32;
 
 pub(super) struct Engine {
-    tools: Rc<RefCell<Vec<Persistent<Function<'static>>>>>,
-    host: Option<Persistent<Function<'static>>>,
     shared: Rc<Shared>,
-    context: Context,
+    /// The code, which every realm runs.
+    code: String,
+    /// The keys of what it returned the first time.
+    keys: Vec<String>,
+    /// The realm of the next call, in which the code has run.
+    realm: Option<Realm>,
     runtime: Runtime,
+}
+
+/// Globals of their own for one call: nothing that a call does to them reaches the next one.
+struct Realm {
+    // Tools go before the context that they live in.
+    tools: Rc<Tools>,
+    host: Persistent<Function<'static>>,
+    context: Context,
 }
 
 /// What the functions that tools can call need.
@@ -52,6 +63,8 @@ struct Shared {
     is_over: Cell<bool>,
     has_lost_parent: Cell<bool>,
     logged: Cell<usize>,
+    /// Whether the parent listens to nothing: no call is under way.
+    is_quiet: Cell<bool>,
     ctx_json: RefCell<String>,
     rejected: RefCell<Vec<Rejection>>,
 }
@@ -81,6 +94,7 @@ impl Engine {
             is_over: Cell::new(false),
             has_lost_parent: Cell::new(false),
             logged: Cell::new(0),
+            is_quiet: Cell::new(false),
             ctx_json: RefCell::new("{}".to_owned()),
             rejected: RefCell::new(Vec::new()),
         });
@@ -92,18 +106,52 @@ impl Engine {
                 watch.note_rejection(&ctx, promise, reason, is_handled);
             },
         )));
-        let context = Context::full(&runtime)?;
-        let tools = Rc::new(RefCell::new(Vec::new()));
-        Ok(Engine { tools, host: None, shared, context, runtime })
+        Ok(Engine { shared, code: String::new(), keys: Vec::new(), realm: None, runtime })
     }
 
-    /// Runs the code once, and says what it returned.
+    /// Runs the code, and says what it returned.
     pub(super) fn load(&mut self, code: &str) -> Result<Vec<Returned>, Unusable> {
+        code.clone_into(&mut self.code);
+        let (realm, returned) = self.enter()?;
+        self.realm = Some(realm);
+        self.keys = returned.iter().map(|found| found.key.clone()).collect();
+        Ok(returned)
+    }
+
+    /// Makes the realm for the next call, so that no call waits for it.
+    pub(super) fn prepare(&mut self) {
+        self.realm = None;
+        self.shared.is_quiet.set(true);
+        // A code that fails now has its failure told to the call.
+        self.realm = self.enter().ok().and_then(|(realm, returned)| {
+            let keys = returned.iter().map(|found| &found.key);
+            keys.eq(&self.keys).then_some(realm)
+        });
+        self.shared.is_quiet.set(false);
+    }
+
+    /// Makes a realm and runs the code in it.
+    fn enter(&self) -> Result<(Realm, Vec<Returned>), Unusable> {
+        let broken = |error: rquickjs::Error| {
+            unusable(failure::failure(FailureKind::Memory, "", &error.to_string()))
+        };
+        let context = Context::full(&self.runtime).map_err(broken)?;
         self.shared.begin();
-        let context = self.context.clone();
+        let tools = Rc::new(RefCell::new(Vec::new()));
+        let (host, returned) = self.evaluate(&context, &tools)?;
+        Ok((Realm { tools, host, context }, returned))
+    }
+
+    fn evaluate(
+        &self,
+        context: &Context,
+        tools: &Rc<Tools>,
+    ) -> Result<(Persistent<Function<'static>>, Vec<Returned>), Unusable> {
+        let code = &self.code;
+        let slot = Rc::clone(tools);
         context.with(|ctx| {
-            let host = self.install(&ctx);
-            self.host = Some(host.map_err(|error| unusable(failure::caught(&ctx, &error)))?);
+            let host = self.install(&ctx, &slot);
+            let host = host.map_err(|error| unusable(failure::caught(&ctx, &error)))?;
             let function = compile(&ctx, code)?;
             let started: rquickjs::Result<Value<'_>> = function.call(());
             let value = match started {
@@ -119,7 +167,7 @@ impl Engine {
                     return Err(Unusable { kind, message, place: None });
                 }
             };
-            let returned = self.take_tools(&ctx, &tools);
+            let returned = self.take_tools(&ctx, &tools, &slot);
             let returned = returned.map_err(|error| {
                 let failure = failure::caught(&ctx, &error);
                 self.unusable(self.overrun().unwrap_or(failure))
@@ -128,7 +176,7 @@ impl Engine {
                 let message = returned.len().to_string();
                 return Err(Unusable { kind: UnusableKind::TooMany, message, place: None });
             }
-            Ok(returned)
+            Ok((host, returned))
         })
     }
 
@@ -139,11 +187,14 @@ impl Engine {
         args: &str,
         ctx_json: &str,
     ) -> Outcome<Box<RawValue>> {
+        let Some(realm) = self.realm.take() else {
+            let message = "the code failed when it was run again for this call";
+            return Err(failure::failure(FailureKind::Threw, "", message));
+        };
         self.shared.begin();
         ctx_json.clone_into(&mut self.shared.ctx_json.borrow_mut());
-        let context = self.context.clone();
-        let outcome = context.with(|ctx| {
-            let started = self.start(&ctx, tool, args);
+        let outcome = realm.context.with(|ctx| {
+            let started = self.start(&ctx, &realm, tool, args);
             let value = match started {
                 Ok(value) => self.settle(&ctx, value)?,
                 Err(error) => {
@@ -161,13 +212,23 @@ impl Engine {
         })
     }
 
-    fn start<'js>(&self, ctx: &Ctx<'js>, tool: usize, args: &str) -> rquickjs::Result<Value<'js>> {
-        let host = self.host.clone().ok_or(rquickjs::Error::Unknown)?.restore(ctx)?;
-        run_tool(ctx, &self.shared, &self.tools, &host, (tool, args, 0))
+    fn start<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        realm: &Realm,
+        tool: usize,
+        args: &str,
+    ) -> rquickjs::Result<Value<'js>> {
+        let host = realm.host.clone().restore(ctx)?;
+        run_tool(ctx, &self.shared, &realm.tools, &host, (tool, args, 0))
     }
 
     /// Makes what tools see of the outside, and returns the function that hands it out.
-    fn install<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Persistent<Function<'static>>> {
+    fn install<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        tools: &Rc<Tools>,
+    ) -> rquickjs::Result<Persistent<Function<'static>>> {
         let options = EvalOptions::default();
         let prelude: Function<'_> = ctx.eval_with_options(HOST, options)?;
         let shared = Rc::clone(&self.shared);
@@ -184,7 +245,7 @@ impl Engine {
                 shared.log(&ctx, level, &values);
             },
         )?;
-        let (shared, tools) = (Rc::clone(&self.shared), Rc::clone(&self.tools));
+        let (shared, tools) = (Rc::clone(&self.shared), Rc::clone(tools));
         let slot: Rc<RefCell<Option<Persistent<Function<'static>>>>> = Rc::default();
         let host = Rc::clone(&slot);
         let enter = Function::new(
@@ -261,6 +322,7 @@ impl Engine {
         &self,
         ctx: &Ctx<'js>,
         tools: &Object<'js>,
+        slot: &Tools,
     ) -> rquickjs::Result<Vec<Returned>> {
         let mut returned = Vec::new();
         let mut functions = Vec::new();
@@ -292,7 +354,7 @@ impl Engine {
             functions.push(Persistent::save(ctx, function));
             returned.push(found);
         }
-        *self.tools.borrow_mut() = functions;
+        *slot.borrow_mut() = functions;
         Ok(returned)
     }
 
@@ -338,6 +400,9 @@ impl Shared {
     }
 
     fn must_stop(&self) -> bool {
+        if confine::has_lost_parent() {
+            self.has_lost_parent.set(true);
+        }
         if self.has_lost_parent.get() || confine::computed() >= self.until.get() {
             self.is_over.set(true);
         }
@@ -365,7 +430,7 @@ impl Shared {
     /// Sends what a tool logs, as far as there is room.
     fn log<'js>(&self, ctx: &Ctx<'js>, level: String, values: &[Value<'js>]) {
         let left = self.limits.log.saturating_sub(self.logged.get());
-        if left == 0 {
+        if left == 0 || self.is_quiet.get() {
             return;
         }
         let words: Vec<String> = values.iter().map(|value| failure::shown(ctx, value)).collect();

@@ -23,6 +23,7 @@ pub(super) enum Order<'a> {
         #[serde(borrow)]
         code: Cow<'a, str>,
         limits: WorkerLimits,
+        missing_fence: MissingFence,
     },
     /// Call a tool, by its place in what was returned.
     Call {
@@ -51,7 +52,7 @@ pub(super) enum Order<'a> {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Word<'a> {
     /// The code has run.
-    Ready { returned: Vec<Returned>, fence: Fence },
+    Ready { returned: Vec<Returned>, fences: Fences },
     /// The code cannot be used.
     Unusable(Unusable),
     /// A tool asks for something. The parent answers.
@@ -97,17 +98,48 @@ pub struct Returned {
     pub fields: Vec<String>,
 }
 
-/// How well the system keeps the worker in, besides the limits.
+/// The fences of the kernel round a worker, besides the limits on what it may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fences {
+    /// Rules about files, network, signals.
+    pub landlock: Landlock,
+    /// Whether the list of system calls is in force.
+    pub seccomp: bool,
+}
+
+impl Fences {
+    /// No fence at all.
+    pub const NONE: Fences = Fences { landlock: Landlock::Missing, seccomp: false };
+
+    /// Returns the fences that are not there, by their usual names.
+    pub fn missing(self) -> Vec<&'static str> {
+        let landlock = (self.landlock == Landlock::Missing).then_some("Landlock");
+        let seccomp = (!self.seccomp).then_some("seccomp");
+        landlock.into_iter().chain(seccomp).collect()
+    }
+}
+
+/// How much of Landlock the kernel has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fence {
-    /// The kernel refuses it files and network altogether.
+pub enum Landlock {
+    /// It refuses files and network altogether.
     Full,
-    /// The kernel refuses it part of that: it is older than the rules.
+    /// It refuses files; it is older than the rules about the rest, which seccomp refuses, too.
     Partial,
-    /// The kernel has no such rules. The worker still has no way to ask for anything, and cannot open
-    /// another file or socket.
-    None,
+    /// It has none.
+    Missing,
+}
+
+/// What happens where a fence is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingFence {
+    /// The code does not run.
+    #[default]
+    Refuse,
+    /// The user has said that it runs all the same.
+    Accept,
 }
 
 /// Something that a tool has logged.
@@ -141,6 +173,8 @@ pub(super) enum UnusableKind {
     TooMany,
     /// The worker could not be kept in.
     Confinement,
+    /// The system lacks the fences that the message names.
+    MissingFence,
 }
 
 /// Why a call ended badly.

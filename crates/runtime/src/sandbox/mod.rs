@@ -8,6 +8,8 @@
 //!
 //! Nothing here decides what is granted: that is `crate::abilities`.
 
+#[cfg(all(target_os = "linux", target_endian = "little"))]
+mod calls;
 #[cfg(unix)]
 mod channel;
 pub(crate) mod client;
@@ -30,7 +32,7 @@ use std::time::Duration;
 
 use brief_syntax::{System, limits};
 
-pub use frame::{Fence, LogLine, Returned};
+pub use frame::{Fences, Landlock, LogLine, MissingFence, Returned};
 
 /// The argument that turns the program into a worker. It stands in no help: nobody types it.
 pub const WORKER_ARGUMENT: &str = "__js-worker";
@@ -75,14 +77,30 @@ pub struct WorkerProgram {
     pub program: PathBuf,
     /// What makes it a worker.
     pub args: Vec<OsString>,
+    /// What happens where the system lacks a fence.
+    pub missing_fence: MissingFence,
 }
 
 impl WorkerProgram {
     /// This very program, with [`WORKER_ARGUMENT`].
     pub fn own(system: &dyn System) -> io::Result<WorkerProgram> {
         let program = system.own_program()?;
-        Ok(WorkerProgram { program, args: vec![WORKER_ARGUMENT.into()] })
+        let args = vec![WORKER_ARGUMENT.into()];
+        Ok(WorkerProgram { program, args, missing_fence: MissingFence::Refuse })
     }
+
+    /// Says what happens where the system lacks a fence.
+    #[must_use]
+    pub fn with_missing_fence(self, missing_fence: MissingFence) -> WorkerProgram {
+        WorkerProgram { missing_fence, ..self }
+    }
+}
+
+/// Puts this process behind the fences of a worker, for good, and says which there are. `memory` is what it
+/// may use besides what the program itself takes.
+#[cfg(unix)]
+pub fn enter_fences(memory: usize) -> io::Result<Fences> {
+    confine::enter(memory)
 }
 
 /// Is the worker: serves its parent through standard input and output until that goes away.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::channel::Channel;
 use super::confine;
 use super::engine::Engine;
-use super::frame::{Order, Unusable, UnusableKind, Word};
+use super::frame::{MissingFence, Order, Unusable, UnusableKind, Word};
 
 pub(super) fn run() -> ExitCode {
     // There is nobody to tell: the parent sees the pipe close.
@@ -20,26 +20,30 @@ pub(super) fn run() -> ExitCode {
 }
 
 fn serve() -> io::Result<()> {
+    confine::end_with_parent();
     let mut channel = Channel::open();
-    let Some(Order::Load { code, limits }) = channel.receive()? else {
+    let Some(Order::Load { code, limits, missing_fence }) = channel.receive()? else {
         return Err(io::ErrorKind::InvalidData.into());
     };
     let code = code.into_owned();
-    let fence = match confine::enter(limits.memory) {
-        Ok(fence) => fence,
+    let unusable = |kind, message| Word::Unusable(Unusable { kind, message, place: None });
+    let fences = match confine::enter(limits.memory) {
+        Ok(fences) => fences,
         Err(error) => {
-            let message = error.to_string();
-            let kind = UnusableKind::Confinement;
-            return channel.send(&Word::Unusable(Unusable { kind, message, place: None }));
+            return channel.send(&unusable(UnusableKind::Confinement, error.to_string()));
         }
     };
+    let missing = fences.missing();
+    if missing_fence == MissingFence::Refuse && !missing.is_empty() {
+        return channel.send(&unusable(UnusableKind::MissingFence, missing.join(" and ")));
+    }
     let channel = Rc::new(RefCell::new(channel));
     // The process ends with it; taking the engine apart would only cost time.
     let engine = Engine::new(Rc::clone(&channel), limits).map_err(io::Error::other)?;
     let mut engine = ManuallyDrop::new(engine);
     let outcome = engine.load(&code);
     let word = match outcome {
-        Ok(returned) => Word::Ready { returned, fence },
+        Ok(returned) => Word::Ready { returned, fences },
         Err(unusable) => {
             return channel.borrow_mut().send(&Word::Unusable(unusable));
         }
@@ -55,13 +59,13 @@ fn serve() -> io::Result<()> {
         };
         let outcome = engine.call(tool, &args, &ctx);
         let is_last = outcome.as_ref().is_err_and(|failure| failure.is_last);
-        let mut channel = channel.borrow_mut();
         match outcome {
-            Ok(value) => channel.send(&Word::Done { value: &value })?,
-            Err(failure) => channel.send(&Word::Failed(failure))?,
+            Ok(value) => channel.borrow_mut().send(&Word::Done { value: &value })?,
+            Err(failure) => channel.borrow_mut().send(&Word::Failed(failure))?,
         }
         if is_last {
             return Ok(());
         }
+        engine.prepare();
     }
 }

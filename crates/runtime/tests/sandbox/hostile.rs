@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use brief_runtime::sandbox::{Fence, Limits};
+use brief_runtime::sandbox::{Landlock, Limits};
 use brief_runtime::{CallError, ToolsError};
 use serde_json::json;
 
@@ -255,7 +255,9 @@ fn the_worker_has_given_everything_up() {
     open.sort();
     assert_eq!(open, ["0", "1", "2"]);
     let status = read("status");
-    assert!(status.contains("NoNewPrivs:\t1") || tools.fence() == Fence::None, "{status}");
+    assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+    assert!(status.contains("Seccomp:\t2"), "{status}");
+    assert!(tools.fences().seccomp && tools.fences().landlock != Landlock::Missing);
     let limits = read("limits");
     assert!(limits.contains("Max open files            3                    3"), "{limits}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use brief_runtime::sandbox::{Limits, WorkerProgram};
+use brief_runtime::sandbox::{Limits, MissingFence, WorkerProgram};
 use brief_runtime::{CallError, ToolBox, ToolsError};
 use brief_syntax::system::{Call, Ending, Stream};
 use serde_json::{Value, json};
@@ -11,7 +11,11 @@ use crate::{nothing, short, system, worker};
 
 /// A shell that plays the worker.
 fn shell(script: &str) -> WorkerProgram {
-    WorkerProgram { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] }
+    WorkerProgram {
+        program: "/bin/sh".into(),
+        args: vec!["-c".into(), script.into()],
+        missing_fence: MissingFence::Refuse,
+    }
 }
 
 /// A message as `printf` writes it.
@@ -31,11 +35,13 @@ fn raw(text: &str) -> String {
 fn ready() -> String {
     let scheme = json!({"name": "t", "description": "d", "parameters": {}});
     let tool = json!({"key": "t", "has_function": true, "scheme": scheme, "fields": []});
-    message(&json!({"ready": {"returned": [tool], "fence": "none"}}))
+    message(
+        &json!({"ready": {"returned": [tool], "fences": {"landlock": "full", "seccomp": true}}}),
+    )
 }
 
 fn limits() -> Limits {
-    Limits { wall: Duration::from_secs(2), ..short() }
+    Limits { wall: Duration::from_secs(2), cpu: Duration::from_secs(2), ..short() }
 }
 
 fn load(script: &str) -> Result<ToolBox, ToolsError> {
@@ -62,7 +68,7 @@ fn what_does_not_become_ready() {
         let error = load(&script).unwrap_err().to_string();
         assert!(error.contains(words), "{script}: {error}");
     }
-    let nobody = WorkerProgram { program: "/no/such/program".into(), args: Vec::new() };
+    let nobody = WorkerProgram { program: "/no/such/program".into(), ..worker() };
     let error = ToolBox::load(system(), &nobody, "", limits(), nothing()).unwrap_err();
     assert!(error.to_string().contains("could not be started"), "{error}");
 }
@@ -107,7 +113,7 @@ fn arguments_that_nobody_reads_do_not_hold_us() {
 /// The worker goes when its parent does, and says nothing to one that is none.
 #[test]
 fn a_worker_ends_with_its_parent() {
-    let load = json!({"load": {"code": "return {};", "limits":
+    let load = json!({"load": {"code": "return {};", "missing_fence": "refuse", "limits":
         {"memory": 16 << 20, "stack": 1 << 20, "cpu_micros": 1_000_000, "result": 1000, "log": 1000}}})
     .to_string();
     let mut order = u32::try_from(load.len()).unwrap().to_be_bytes().to_vec();

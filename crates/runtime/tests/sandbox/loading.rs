@@ -182,14 +182,14 @@ fn code_sees_only_its_language() {
     );
 }
 
-/// What a tool keeps is there in the next call; what it was given is not.
+/// Neither what a tool keeps nor what it was given is there in the next call.
 #[test]
-fn calls_share_what_the_code_keeps() {
+fn calls_share_nothing() {
     let mut tools =
         load("let kept = 0; return { t: { fn: (args, ctx) => { ctx.n = 1; args.x = 1; return [++kept, ctx] }, \
               scheme: { name: 't', description: 'd', parameters: {} } } };")
         .unwrap();
     let ctx = json!({"input": 1});
     assert_eq!(tools.call("t", &json!({}), &ctx).unwrap(), json!([1, {"input": 1, "n": 1}]));
-    assert_eq!(tools.call("t", &json!({}), &ctx).unwrap(), json!([2, {"input": 1, "n": 1}]));
+    assert_eq!(tools.call("t", &json!({}), &ctx).unwrap(), json!([1, {"input": 1, "n": 1}]));
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at real files and clocks")]
 
 mod abilities;
+mod endings;
 mod gates;
 mod hostile;
 mod impostor;
@@ -14,7 +15,7 @@ mod values;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use brief_runtime::sandbox::{Limits, WorkerProgram};
+use brief_runtime::sandbox::{Limits, MissingFence, WorkerProgram};
 use brief_runtime::{CallError, Grants, Host, ToolBox, ToolsError};
 use brief_syntax::System;
 use brief_syntax::system::OsSystem;
@@ -22,7 +23,8 @@ use serde_json::{Value, json};
 
 /// The worker that stands beside the tests.
 fn worker() -> WorkerProgram {
-    WorkerProgram { program: env!("CARGO_BIN_EXE_test-js-worker").into(), args: Vec::new() }
+    let program = env!("CARGO_BIN_EXE_test-js-worker").into();
+    WorkerProgram { program, args: Vec::new(), missing_fence: MissingFence::Refuse }
 }
 
 fn system() -> Arc<dyn System> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use brief_runtime::conversation::Ready;
+use brief_syntax::system::Interruption;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
@@ -22,16 +23,33 @@ pub(super) struct Job {
     name: String,
     arguments: String,
     answer: oneshot::Sender<Option<Result<String, String>>>,
+    /// Raised when the client takes the call back or leaves.
+    stop: Interruption,
+}
+
+/// Raises a flag when the question that it stands for is answered, taken back, or forgotten.
+struct Stopping(Interruption);
+
+impl Drop for Stopping {
+    fn drop(&mut self) {
+        self.0.raise();
+    }
 }
 
 impl Job {
     /// Makes the call, unless its client does not want it any more.
-    pub(super) fn run(self, ready: &mut Ready<'_>, log: &mut dyn FnMut(&str)) {
-        let Job { name, arguments, answer } = self;
-        if answer.is_closed() {
+    pub(super) fn run(
+        self,
+        ready: &mut Ready<'_>,
+        interruption: &Interruption,
+        log: &mut dyn FnMut(&str),
+    ) {
+        let Job { name, arguments, answer, stop } = self;
+        if stop.is_raised() || answer.is_closed() {
             log(&format!("`{name}` was not called: the client does not want it any more"));
             return;
         }
+        ready.interrupt_by(&stop.or(interruption));
         let result = ready.call(&name, &arguments);
         log(&match &result {
             Some(Ok(_)) => format!("called `{name}`"),
@@ -49,10 +67,12 @@ pub(super) struct Handler {
     tools: Vec<Tool>,
     prompts: Prompts,
     jobs: Sender<Job>,
+    /// Raised when the client has left.
+    left: Interruption,
 }
 
 impl Handler {
-    pub(super) fn new(ready: &Ready<'_>, jobs: Sender<Job>) -> Handler {
+    pub(super) fn new(ready: &Ready<'_>, jobs: Sender<Job>, left: Interruption) -> Handler {
         let agent = ready.agent();
         let tool = |scheme: &brief_dialects::agents::Scheme| {
             let schema = match &scheme.parameters {
@@ -70,7 +90,7 @@ impl Handler {
             .with_server_info(implementation)
             .with_instructions(ready.system_message());
         let tools = ready.offered().iter().map(tool).collect();
-        Handler { config, tools, prompts: Prompts::new(&agent.commands), jobs }
+        Handler { config, tools, prompts: Prompts::new(&agent.commands), jobs, left }
     }
 }
 
@@ -98,11 +118,13 @@ impl ServerHandler for Handler {
         let arguments = Json::Object(request.arguments.unwrap_or_default()).to_string();
         let (answer, answered) = oneshot::channel();
         let over = || ErrorData::internal_error("the server is about to end", None);
-        let job = Job { name: name.clone(), arguments, answer };
+        let stopping = Stopping(Interruption::default());
+        let stop = stopping.0.or(&self.left);
+        let job = Job { name: name.clone(), arguments, answer, stop };
         self.jobs.send(job).map_err(|_| over())?;
         let result = tokio::select! {
             result = answered => result.map_err(|_| over())?,
-            // The job sees that nobody waits for it.
+            // The job sees that nobody waits for it, and the tool is ended.
             () = context.ct.cancelled() => return Err(over()),
         };
         let result = match result {

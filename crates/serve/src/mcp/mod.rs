@@ -7,6 +7,7 @@
 //! but no question about the agent. Standard output belongs to the protocol; what people should know goes to
 //! the caller.
 
+mod frames;
 mod handler;
 mod prompts;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
+use frames::Frames;
 use handler::{Handler, Job};
 
 /// How often we look whether the user wants an end.
@@ -76,15 +78,16 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let (jobs, waiting) = channel::<Job>();
-    let handler = Handler::new(ready, jobs);
+    let left = Interruption::default();
+    let handler = Handler::new(ready, jobs, left.clone());
     let (stop, stopped) = oneshot::channel();
     let protocol = thread::Builder::new()
         .name("mcp".to_owned())
-        .spawn(move || speak(handler, streams, stopped))
+        .spawn(move || speak(handler, streams, left, stopped))
         .map_err(ServeError::Start)?;
     loop {
         match waiting.recv_timeout(TICK) {
-            Ok(job) => job.run(ready, log),
+            Ok(job) => job.run(ready, interruption, log),
             Err(RecvTimeoutError::Timeout) => {}
             // The protocol has ended, and nobody can ask for anything any more.
             Err(RecvTimeoutError::Disconnected) => break,
@@ -102,6 +105,7 @@ where
 fn speak<R, W>(
     handler: Handler,
     streams: impl FnOnce() -> (R, W),
+    left: Interruption,
     stopped: oneshot::Receiver<()>,
 ) -> Result<Served, ServeError>
 where
@@ -114,7 +118,7 @@ where
         .map_err(ServeError::Start)?;
     let served = runtime.block_on(async {
         let session = async {
-            match handler.serve(streams()).await {
+            match handler.serve(Frames::new(streams(), left)).await {
                 Ok(service) => match service.waiting().await {
                     Ok(_) => Ok(Served::Closed),
                     Err(_) => Err(ServeError::Died),

@@ -329,9 +329,13 @@ fn a_client_that_leaves_ends_it() {
 }
 
 #[test]
-fn what_is_no_json_is_passed_by() {
+fn what_is_no_json_gets_an_error() {
     session(|client| {
         client.runtime.block_on(client.writer.write_all(b"hello?\n\n\xff\xfe{\n")).unwrap();
+        for _ in 0..2 {
+            let answer = client.receive();
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &Json::Null));
+        }
         client.initialize("2025-11-25");
         let answer = client.ask("resources/read", json!({"uri": "file:///etc/passwd"}));
         assert_eq!(answer["error"]["code"], -32601);

@@ -51,7 +51,8 @@ pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Res
     let child = command.spawn()?;
     // The writing ends live in `command`; a pipe ends when the last of them is closed.
     drop(command);
-    let mut running = Running { child, deadline, interrupted };
+    let stop = &call.interruption;
+    let mut running = Running { child, deadline, interrupted, stop };
     let early = running.read(&mut pipes, call, output)?;
     match early {
         Some(ending) => {
@@ -131,13 +132,14 @@ pub(super) fn end(child: &mut Child) {
 }
 
 /// A program that was started.
-struct Running {
+struct Running<'c> {
     child: Child,
     deadline: Instant,
     interrupted: &'static AtomicBool,
+    stop: &'c Interruption,
 }
 
-impl Running {
+impl Running<'_> {
     /// Hands on what the program writes until its pipes close, it has ended, or it must be ended.
     fn read(
         &mut self,
@@ -213,7 +215,7 @@ impl Running {
     }
 
     fn overrun(&self) -> Option<Ending> {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.interrupted.load(Ordering::Relaxed) || self.stop.is_raised() {
             Some(Ending::Interrupted)
         } else if Instant::now() >= self.deadline {
             Some(Ending::TimedOut)

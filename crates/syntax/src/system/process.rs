@@ -5,8 +5,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Interruption;
+
 /// A program to start. Its standard input is [`Call::input`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Call {
     /// The program: a path, or a name to look up in the directories of `PATH` outside the project.
     pub program: OsString,
@@ -29,6 +31,8 @@ pub struct Call {
     pub output_limit: usize,
     /// What happens when it writes more.
     pub when_over_limit: OverLimit,
+    /// Ends it and all that it started when it is raised, as ^C does.
+    pub interruption: Interruption,
 }
 
 /// The environment that a program starts from.
@@ -71,6 +75,7 @@ impl Call {
             time_limit,
             output_limit,
             when_over_limit: OverLimit::EndIt,
+            interruption: Interruption::default(),
         }
     }
 

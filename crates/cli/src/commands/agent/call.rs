@@ -103,6 +103,9 @@ pub(super) fn run(
             }
             Ok(ExitCode::SUCCESS)
         }
+        Err(_) if session.system().interruption().is_ok_and(|stop| stop.is_raised()) => {
+            Err(CommandError::interrupted())
+        }
         Err(error) => refused(ui, CommandError::refused(error.to_string())),
     }
 }

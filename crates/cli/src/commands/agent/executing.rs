@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value, refusals};
 use brief_runtime::abilities::{Audit, Host, NetworkPolicy, is_listed, runs_anything};
 use brief_runtime::agent::{AgentCode, AgentTools, grants};
 use brief_runtime::conversation::Ready;
 use brief_runtime::mcp_client::StdioServers;
+use brief_runtime::sandbox::{Limits, MissingFence};
 use brief_runtime::{Consent, Execution, Wish, project_of};
 use brief_syntax::limits;
 use clap::Args;
@@ -18,11 +20,32 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
+/// What keeps the code of an agent in.
+#[derive(Debug, Args)]
+pub(super) struct Fencing {
+    /// Run the tools although this system lacks Landlock or seccomp, which keep their code in
+    #[arg(long)]
+    accept_missing_fence: bool,
+}
+
+impl Fencing {
+    fn missing_fence(&self) -> MissingFence {
+        if self.accept_missing_fence { MissingFence::Accept } else { MissingFence::Refuse }
+    }
+}
+
 /// How the code of an agent is run.
 #[derive(Debug, Args)]
 pub(super) struct Executing {
     #[command(flatten)]
     granting: Granting,
+
+    #[command(flatten)]
+    fencing: Fencing,
+
+    /// End a call of a tool after so many seconds, such as 0.5 [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<f64>,
 
     /// Let the network ability reach this host, although it is not public: HOST or HOST:PORT
     #[arg(long = "allow-host", value_name = "HOST")]
@@ -45,6 +68,21 @@ impl Executing {
     /// Returns what the operator grants.
     pub(super) fn abilities(&self, ui: &mut Ui) -> Result<Vec<Ability>, CommandError> {
         self.granting.abilities(ui)
+    }
+
+    /// Returns how much the tools may take.
+    fn limits(&self) -> Result<Limits, CommandError> {
+        let limits = Limits::default();
+        let Some(seconds) = self.time_limit else { return Ok(limits) };
+        let wall = Duration::try_from_secs_f64(seconds).ok().filter(|wall| !wall.is_zero());
+        let wall = wall.filter(|wall| *wall <= limits.wall).ok_or_else(|| {
+            let most = limits.wall.as_secs();
+            CommandError::usage(format!(
+                "`--time-limit {seconds}` is no number between 0 and {most}"
+            ))
+            .with_hint("write a number of seconds, such as `--time-limit 2.5`")
+        })?;
+        Ok(Limits { wall, cpu: limits.cpu.min(wall), ..limits })
     }
 
     /// Returns what the tools of an agent may ask for.
@@ -99,7 +137,14 @@ impl Executing {
             let message = format!("the agent has tools, and nothing runs because of {off}");
             return Err(CommandError::refused(message));
         }
-        let code = AgentCode::evaluate(session.shared_system(), agent);
+        let (system, limits) = (session.shared_system(), self.limits()?);
+        let code = AgentCode::evaluate(system, agent, limits, self.fencing.missing_fence());
+        if let Some(fences) = code.fences().filter(|fences| !fences.missing().is_empty()) {
+            let missing = fences.missing().join(" and ");
+            ui.warning(&format!(
+                "the tools run without {missing}, as `--accept-missing-fence` says"
+            ))?;
+        }
         if !code.is_valid() {
             return refuse(ui, session, &code.diagnostics).map(Err);
         }
@@ -177,13 +222,15 @@ pub(super) fn examined(
     ui: &mut Ui,
     session: &Session,
     loaded: &Loaded,
+    fencing: &Fencing,
 ) -> Result<AgentCode, CommandError> {
     let Some(agent) = loaded.agent() else { return Ok(AgentCode::default()) };
     if let (Execution::Off(off), Some(_)) = (policy(session), &agent.tools) {
         ui.warning(&format!("the tools are not looked at: nothing runs because of {off}"))?;
         return Ok(AgentCode::default());
     }
-    Ok(AgentCode::evaluate(session.shared_system(), agent))
+    let missing_fence = fencing.missing_fence();
+    Ok(AgentCode::evaluate(session.shared_system(), agent, Limits::default(), missing_fence))
 }
 
 /// Whether code may run at all (ruling G7).

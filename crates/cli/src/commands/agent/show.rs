@@ -7,7 +7,7 @@ use brief_syntax::Diagnostic;
 use clap::Args;
 use serde::Serialize;
 
-use super::executing::{examined, input_of};
+use super::executing::{Fencing, examined, input_of};
 use super::{OneFile, print_json, read, refuse};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -28,6 +28,9 @@ pub(super) struct ShowArgs {
     /// What `ctx.input` is, instead of the agent's own
     #[arg(long, value_name = "TEXT", requires = "render")]
     input: Option<String>,
+
+    #[command(flatten)]
+    fencing: Fencing,
 
     /// Print JSON: the agent, and what is wrong
     #[arg(long)]
@@ -51,7 +54,7 @@ pub(super) fn run(
     args: &ShowArgs,
 ) -> Result<ExitCode, CommandError> {
     let loaded = read(ui, session, &args.file)?;
-    let code = examined(ui, session, &loaded)?;
+    let code = examined(ui, session, &loaded, &args.fencing)?;
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics().to_vec();
     diagnostics.extend(code.diagnostics.iter().cloned());
     let Some(agent) = loaded.agent().filter(|_| code.is_valid()) else {

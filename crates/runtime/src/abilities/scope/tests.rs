@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use arbtest::arbitrary::Unstructured;
-use brief_syntax::system::OsSystem;
+use brief_syntax::system::{Interruption, OsSystem};
 use serde_json::{Value, json};
 
 use super::{Checks, is_harmless_setting, is_listed, runs_anything, words};
@@ -80,7 +80,8 @@ impl Repository {
     fn exec(&self, line: &[String]) -> Result<Value, Refusal> {
         let path = DEFAULT_PATH.map(str::to_owned);
         let root = self.root();
-        let place = Place { system: &OsSystem, root: &root, path: &path };
+        let stop = Interruption::default();
+        let place = Place { system: &OsSystem, root: &root, path: &path, stop: &stop };
         let args = [json!(line[0]), json!(line[1..])];
         programs::exec(&place, &args, true, Duration::from_secs(20))
     }
@@ -545,7 +546,8 @@ fn x06_the_marker_would_be_seen() {
     let repository = Repository::new();
     let path = DEFAULT_PATH.map(str::to_owned);
     let root: &Path = &repository.root();
-    let place = Place { system: &OsSystem, root, path: &path };
+    let stop = Interruption::default();
+    let place = Place { system: &OsSystem, root, path: &path, stop: &stop };
     let command = format!("grep -q . ; touch {} ;", repository.marker().display());
     let args = [json!("git"), json!(["grep", format!("--op={command}"), "one"])];
     programs::exec(&place, &args, false, Duration::from_secs(20)).unwrap();

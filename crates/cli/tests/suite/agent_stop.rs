@@ -1,0 +1,325 @@
+//! Tools that do not end by themselves: signals, a client that leaves, and one that takes its call back.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use brief_testkit::Sandbox;
+use serde_json::{Value, json};
+
+use crate::project;
+
+const AGENT: &str = "# T\n\nd\n\n## Tools\n\n```js\nconst scheme = (name) => ({ name, description: 'd', \
+    parameters: { type: 'object' } });\nreturn {\n  loop: { fn() { for (;;) {} }, scheme: scheme('loop') },\n  \
+    native: { fn: () => 'a'.repeat(1 << 22).indexOf('a'.repeat(1 << 11) + 'b'), scheme: scheme('native') },\n  \
+    sleep: { fn: (a, c, host) => host.exec('sleep', ['20']), scheme: scheme('sleep') },\n  \
+    one: { fn: () => 1, scheme: scheme('one') },\n};\n```\n";
+
+/// Much less than the limits of a call, and enough for a busy machine.
+const AT_ONCE: Duration = Duration::from_secs(3);
+
+fn agent() -> Sandbox {
+    project().with_file("agents/dev_t.agent.md", AGENT)
+}
+
+/// A server that a client speaks to.
+struct Server {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+}
+
+impl Server {
+    fn start(project: &Sandbox, options: &[&str]) -> Server {
+        let mut args = vec!["agent", "serve", "agents/dev_t.agent.md"];
+        args.extend(options);
+        let mut child = project.command("", &args).stderr(Stdio::null()).spawn().unwrap();
+        let stdin = child.stdin.take();
+        let stdout: ChildStdout = child.stdout.take().unwrap();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                let message = serde_json::from_str(&line).unwrap_or(Value::String(line));
+                if sender.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut server = Server { child, stdin, lines };
+        let client = json!({"name": "test", "version": "1"});
+        let params =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+        server.ask(0, "initialize", &params);
+        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server
+    }
+
+    fn raw(&mut self, line: &[u8]) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(line).unwrap();
+        stdin.write_all(b"\n").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    fn send(&mut self, message: &Value) {
+        self.raw(message.to_string().as_bytes());
+    }
+
+    fn receive(&self) -> Value {
+        self.lines.recv_timeout(Duration::from_secs(20)).unwrap()
+    }
+
+    fn ask(&mut self, id: u64, method: &str, params: &Value) -> Value {
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let answer = self.receive();
+            if answer["id"] == id {
+                return answer;
+            }
+        }
+    }
+
+    fn call(&mut self, id: u64, tool: &str) {
+        let params = json!({"name": tool, "arguments": {}});
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+    }
+
+    /// Waits until the worker computes, and returns its number.
+    fn busy_worker(&self) -> u32 {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while Instant::now() < deadline {
+            let busy = children(self.child.id()).into_iter().find(|id| ticks(*id) > 10);
+            if let Some(id) = busy {
+                return id;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("no worker computes");
+    }
+
+    fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([name, &self.child.id().to_string()]).status();
+        assert!(status.unwrap().success());
+    }
+
+    /// Waits for the end of the server.
+    fn ends(&mut self) -> bool {
+        within(AT_ONCE, || self.child.try_wait().unwrap().is_some())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn within(patience: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + patience;
+    while Instant::now() < deadline {
+        if is_so() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+/// Fields of `/proc/ID/stat` behind the name of the program.
+fn stat(id: u32) -> Vec<String> {
+    let text = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let after = text.rsplit_once(')').map_or("", |(_, after)| after);
+    after.split_whitespace().map(str::to_owned).collect()
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let all = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    all.filter(|id| stat(*id).get(1) == Some(&parent.to_string())).collect()
+}
+
+/// Hundredths of a second that a process has computed.
+fn ticks(id: u32) -> u64 {
+    stat(id).get(11).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
+}
+
+fn is_gone(id: u32) -> bool {
+    let state = stat(id);
+    state.is_empty() || state[0] == "Z" || !Path::new(&format!("/proc/{id}")).exists()
+}
+
+/// X11: SIGTERM, SIGINT and the end of standard input end a looping tool, its worker and the server.
+#[test]
+fn x11_signals_and_eof_end_a_looping_tool() {
+    let project = agent();
+    for tool in ["loop", "native"] {
+        for end in ["-TERM", "-INT", "eof"] {
+            let mut server = Server::start(&project, &[]);
+            server.call(1, tool);
+            let worker = server.busy_worker();
+            match end {
+                "eof" => drop(server.stdin.take()),
+                signal => server.signal(signal),
+            }
+            assert!(server.ends(), "{tool} {end}: the server still runs");
+            assert!(within(AT_ONCE, || is_gone(worker)), "{tool} {end}: the worker still runs");
+        }
+    }
+}
+
+/// X11: a call that the client takes back ends, and the next one is answered.
+#[test]
+fn x11_a_cancelled_call_ends_and_the_next_works() {
+    let mut server = Server::start(&agent(), &[]);
+    for (id, tool) in [(10, "loop"), (20, "native")] {
+        server.call(id, tool);
+        let worker = server.busy_worker();
+        let params = json!({"requestId": id});
+        server.send(
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
+        );
+        assert!(within(AT_ONCE, || is_gone(worker)), "{tool}: the worker still runs");
+        let answer = server.ask(id + 1, "tools/call", &json!({"name": "one", "arguments": {}}));
+        assert_eq!(answer["result"]["content"][0]["text"], "1", "{answer}");
+    }
+}
+
+/// X11: a program that a tool has started ends with the call, too.
+#[test]
+fn x11_a_cancelled_call_ends_its_programs() {
+    let project = agent();
+    project.write("agents/dev_t.agent.md", format!("---\nallow: [tool, sh]\n---\n{AGENT}"));
+    let mut server = Server::start(&project, &["--grant", "sh"]);
+    server.call(5, "sleep");
+    let id = server.child.id();
+    let asleep = || {
+        let is_sleep = |id: &u32| {
+            std::fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|name| name == "sleep\n")
+        };
+        children(id).into_iter().find(is_sleep)
+    };
+    assert!(within(Duration::from_secs(20), || asleep().is_some()));
+    let program = asleep().unwrap();
+    let params = json!({"requestId": 5});
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    assert!(within(AT_ONCE, || is_gone(program)), "the program still runs");
+}
+
+/// X11: a worker whose server is killed ends by itself.
+#[test]
+fn x11_a_worker_ends_with_a_killed_server() {
+    for tool in ["loop", "native"] {
+        let mut server = Server::start(&agent(), &[]);
+        server.call(1, tool);
+        let worker = server.busy_worker();
+        server.child.kill().unwrap();
+        server.child.wait().unwrap();
+        assert!(within(AT_ONCE, || is_gone(worker)), "{tool}: the worker still runs");
+    }
+}
+
+/// X11: `agent call` is ended by signals, and says so.
+#[test]
+fn x11_agent_call_is_ended_by_signals() {
+    let project = agent();
+    for signal in ["-TERM", "-INT"] {
+        let args = ["agent", "call", "agents/dev_t.agent.md", "loop"];
+        let child = project.command("", &args).spawn().unwrap();
+        let (sender, lines) = channel();
+        drop(sender);
+        let mut server = Server { child, stdin: None, lines };
+        let worker = server.busy_worker();
+        server.signal(signal);
+        assert!(server.ends(), "{signal}");
+        assert!(within(AT_ONCE, || is_gone(worker)), "{signal}");
+        let status = server.child.wait().unwrap();
+        assert_eq!(status.code(), Some(130), "{signal}");
+    }
+}
+
+/// X11, MCP-001: what is no message gets an error of JSON-RPC, and the server goes on.
+#[test]
+fn x11_what_is_no_message_gets_an_error() {
+    let mut server = Server::start(&agent(), &[]);
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let deep_params = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"x\",\"params\":{}1{}}}",
+        "{\"a\":".repeat(5_000),
+        "}".repeat(5_000)
+    );
+    let large = format!("{{\"jsonrpc\":\"2.0\",\"id\":8,\"x\":\"{}\"}}", "x".repeat(17 << 20));
+    for (line, code) in [
+        (&b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{{{{"[..], -32700),
+        (b"hello", -32700),
+        (b"{\"jsonrpc\":\"2.0\"", -32700),
+        (b"\xff\xfe\x00", -32700),
+        (deep.as_bytes(), -32700),
+        (deep_params.as_bytes(), -32700),
+        (large.as_bytes(), -32600),
+        (b"[]", -32600),
+        (b"42", -32600),
+        (b"{}", -32600),
+        (b"{\"id\":3}", -32600),
+    ] {
+        server.raw(line);
+        let answer = server.receive();
+        let shown = String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned();
+        assert_eq!(answer["error"]["code"], code, "{shown}: {answer}");
+        assert_eq!(answer["jsonrpc"], "2.0", "{shown}: {answer}");
+    }
+    let unknown = server.ask(30, "resources/read", &json!({"uri": "file:///etc/passwd"}));
+    assert!(
+        unknown["error"]["code"].is_number() && !unknown.to_string().contains("root:"),
+        "{unknown}"
+    );
+    let answer = server.ask(31, "tools/call", &json!({"name": "one", "arguments": {}}));
+    assert_eq!(answer["result"]["content"][0]["text"], "1", "{answer}");
+}
+
+/// MCP-001, MCP-003: before a handshake, and without a line break at the end.
+#[test]
+fn x11_a_first_line_that_is_no_message_gets_an_error() {
+    let project = agent();
+    for input in [
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{{{{",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"file:///etc/passwd\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+    ] {
+        let output = project.run_with_input(&["agent", "serve", "agents/dev_t.agent.md"], input);
+        let answer: Value = serde_json::from_str(output.stdout.trim()).unwrap();
+        assert!(answer["error"]["code"].is_number(), "{input}: {output}");
+        assert!(!output.stdout.contains("root:"), "{output}");
+        assert_eq!(output.code, Some(0), "{output}");
+    }
+}
+
+/// A client that answers with nothing but nonsense is left in the end.
+#[test]
+fn x11_nonsense_without_end_is_left() {
+    let mut server = Server::start(&agent(), &[]);
+    for _ in 0..100 {
+        server.raw(b"nonsense");
+    }
+    assert!(server.ends());
+}
+
+/// JSS-001: an operator names the deadline of a call.
+#[test]
+fn a_time_limit_ends_a_call() {
+    let project = agent();
+    let args = ["agent", "call", "agents/dev_t.agent.md", "native", "--time-limit", "0.5"];
+    let start = Instant::now();
+    let output = project.run(&args);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(output.stderr.contains("it took longer than 0.5 s and was ended"), "{output}");
+    for wrong in ["0", "-1", "61", "nan"] {
+        let limit = format!("--time-limit={wrong}");
+        let output = project.run(&["agent", "call", "agents/dev_t.agent.md", "one", &limit]);
+        assert_eq!(output.code, Some(2), "{wrong}: {output}");
+    }
+}

@@ -1,0 +1,285 @@
+//! S9, X11: everything that a tool can do ends by its deadline, and at once when nobody wants it any more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use brief_runtime::sandbox::Limits;
+use brief_syntax::system::Interruption;
+use serde_json::json;
+
+use crate::{load_with, nothing, tool, tools};
+
+/// The deadline of each script.
+const DEADLINE: Duration = Duration::from_millis(500);
+
+/// How much later it may end.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// The memory that a worker may take in all, in KiB.
+const MOST_KIB: u64 = 160 * 1024;
+
+/// A busy machine wakes us late; a script that really outlives its deadline does so every time.
+const TRIES: usize = 5;
+
+/// Functions that mean harm, by class. Each may end in any way, in time.
+const SCRIPTS: [&str; 82] = [
+    // Loops.
+    "() => { while (true) {} }",
+    "() => { for (;;) {} }",
+    "() => { do {} while (1) }",
+    "() => { for (let i = 0; i > -1; i++) {} }",
+    "() => { l: for (;;) { continue l } }",
+    "() => { for (;;) { try { throw 1 } catch {} } }",
+    "() => { try { for (;;) {} } finally { for (;;) {} } }",
+    "() => { for (const x of { [Symbol.iterator]: () => ({ next: () => ({ done: false }) }) }) {} }",
+    "() => { const f = () => { for (;;) {} }; return [1].map(f) }",
+    "() => [3, 1, 2].sort(() => { for (;;) {} })",
+    // Regular expressions.
+    "() => /^(a+)+$/.test('a'.repeat(40) + '!')",
+    "() => /(a|a)*b/.test('a'.repeat(40))",
+    "() => /(.*)*x/.exec('y'.repeat(50))",
+    "() => 'a'.repeat(50000).replace(/(a*)*b/g, '')",
+    "() => /((a?){30})*b/.test('a'.repeat(60))",
+    "() => new RegExp('(' + 'a?'.repeat(30) + ')' + 'a'.repeat(30)).test('a'.repeat(30) + 'b')",
+    "() => 'x'.repeat(1e6).split(/(?:)/u).length",
+    "() => { for (;;) 'aaaa'.match(/a+?b|a*c/g) }",
+    // Memory.
+    "() => { const a = []; for (;;) a.push(new Array(1e6).fill(7)) }",
+    "() => { const a = []; for (;;) a.push({}) }",
+    "() => { const a = []; for (;;) a.push(new Uint8Array(1 << 20)) }",
+    "() => { const m = new Map(); for (let i = 0; ; i++) m.set(i, [i]) }",
+    "() => { const s = new Set(); for (let i = 0; ; i++) s.add({ i }) }",
+    "() => new ArrayBuffer(2 ** 40)",
+    "() => new ArrayBuffer(2 ** 31)",
+    "() => new Float64Array(2 ** 28)",
+    "() => Array.from({ length: 2 ** 32 - 1 })",
+    "() => new Array(2 ** 31).join('abcdefgh')",
+    "() => [].concat(...Array(1e5).fill(Array(1e4).fill(1)))",
+    "() => { const o = {}; for (let i = 0; ; i++) o['k' + i] = i }",
+    "() => { const w = []; for (;;) w.push(new WeakRef({})) }",
+    // Recursion.
+    "() => { const f = () => f(); return f() }",
+    "() => { const f = () => { try { f() } finally { f() } }; return f() }",
+    "() => { const f = (n) => [1].map(() => f(n + 1)); return f(0) }",
+    "() => { const a = []; a.toString = () => '' + a; return '' + a }",
+    "() => { class A { get x() { return this.x } } return new A().x }",
+    "() => { let f = () => 1; for (let i = 0; i < 1e6; i++) f = f.bind(null); return f() }",
+    "() => { const f = () => eval('f()'); return f() }",
+    "() => new Function('f', 'return f(f)')((f) => f(f))",
+    "() => { let a = []; for (let i = 0; i < 1e6; i++) a = [a]; return a }",
+    "() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a.flat(Infinity) }",
+    // Promises.
+    "async () => { await new Promise(() => {}) }",
+    "async () => { for (;;) await null }",
+    "() => { const f = () => Promise.resolve().then(f); return f() }",
+    "() => { const t = { then(r) { r(t) } }; return t }",
+    "async () => { const f = async () => { await Promise.all([f(), f()]) }; await f() }",
+    "() => Promise.all(Array.from({ length: 1e7 }, () => Promise.resolve()))",
+    "() => Promise.reject({ get message() { for (;;) {} } })",
+    "() => { Promise.prototype.then = () => { for (;;) {} }; return Promise.resolve(1) }",
+    // Proxies.
+    "() => { let p = {}; for (let i = 0; i < 1e5; i++) p = new Proxy(p, {}); return p.x }",
+    "() => new Proxy({}, { ownKeys() { for (;;) {} } })",
+    "() => new Proxy({}, { get() { for (;;) {} } })",
+    "() => new Proxy([], { get: (t, k) => k === 'length' ? 2 ** 53 - 1 : 1 })",
+    "() => { const p = new Proxy(function () {}, { apply: (t, s, a) => p(...a) }); return p() }",
+    "() => { const p = new Proxy({}, { getPrototypeOf: () => p }); return p instanceof Object }",
+    "() => Object.create(new Proxy({}, { has() { for (;;) {} } }), {}) in {}",
+    // Getters and conversions.
+    "() => ({ get a() { for (;;) {} } })",
+    "() => ({ toJSON() { for (;;) {} } })",
+    "() => ({ valueOf() { for (;;) {} } }) + 1",
+    "() => `${{ [Symbol.toPrimitive]() { for (;;) {} } }}`",
+    "() => { throw { get message() { for (;;) {} }, get name() { for (;;) {} } } }",
+    "() => { throw { toString() { for (;;) {} } } }",
+    "() => { const a = {}; a.a = a; return a }",
+    "() => ({ a: 10n })",
+    // Generators.
+    "() => { function* g() { for (;;) yield } for (const x of g()) {} }",
+    "() => { function* g() { yield* g() } for (const x of g()) {} }",
+    "() => [...(function* () { for (;;) yield 'x'.repeat(1e5) })()]",
+    "async () => { async function* g() { for (;;) yield } for await (const x of g()) {} }",
+    // Huge strings and arrays.
+    "() => 'x'.repeat(2 ** 30)",
+    "() => { let s = 'x'; for (;;) s += s }",
+    "() => 'x'.repeat(10 << 20)",
+    "() => { const s = new Array(1e6).fill('a').join(''); let c = 0; for (let i = 0; i < 1e5; i++) c += s.indexOf('b'); return c }",
+    "() => 'a'.repeat(1 << 22).indexOf('a'.repeat(1 << 11) + 'b')",
+    "() => 'a'.repeat(1e6).replaceAll('a', 'b'.repeat(1000))",
+    "() => new Array(1e7).fill(0).map(String).sort().reverse().join()",
+    "() => '\\u0130'.repeat(1e7).toLowerCase().normalize('NFKD')",
+    "() => 2n ** (2n ** 40n)",
+    "() => { let n = 3n; for (;;) n *= n }",
+    // JSON.
+    "() => JSON.parse('['.repeat(1e6))",
+    "() => JSON.stringify(Array(1e7).fill('x'))",
+    "() => JSON.parse('[' + '1,'.repeat(1e7) + '1]', () => { for (;;) {} })",
+    "() => { let o = {}; for (let i = 0; i < 1e5; i++) o = { o }; return o }",
+];
+
+/// S9: each class ends by the deadline and 250 ms, within 160 MB, and we live.
+#[test]
+fn s9_every_script_ends_by_its_deadline() {
+    for function in SCRIPTS {
+        let mut last = Duration::ZERO;
+        let is_in_time = (0..TRIES).any(|_| {
+            let (elapsed, most) = ended(function);
+            assert!(most <= MOST_KIB, "{function}: {most} KiB");
+            last = elapsed;
+            elapsed <= DEADLINE + GRACE
+        });
+        assert!(is_in_time, "{function}: {last:?}");
+    }
+}
+
+/// Calls a function; returns how long it took, and the most memory that the worker was seen with, in KiB.
+fn ended(function: &str) -> (Duration, u64) {
+    let limits = Limits { cpu: DEADLINE, wall: DEADLINE, ..Limits::default() };
+    let mut tools = load_patiently(&tool(function), limits);
+    let status = format!("/proc/{}/status", tools.worker_id());
+    let (is_over, most) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let (over, seen) = (Arc::clone(&is_over), Arc::clone(&most));
+    let sampler = std::thread::spawn(move || {
+        while !over.load(Ordering::Relaxed) {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let peak = peak.and_then(|line| line.trim().split(' ').next()?.parse().ok());
+            seen.fetch_max(peak.unwrap_or(0), Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let start = Instant::now();
+    let _ = tools.call("t", &json!({}), &json!({}));
+    let elapsed = start.elapsed();
+    is_over.store(true, Ordering::Relaxed);
+    sampler.join().unwrap();
+    (elapsed, most.load(Ordering::Relaxed))
+}
+
+/// Starting a worker takes long on a busy machine, and is not what is measured.
+fn load_patiently(code: &str, limits: Limits) -> brief_runtime::ToolBox {
+    for _ in 0..20 {
+        if let Ok(tools) = load_with(code, limits, nothing()) {
+            return tools;
+        }
+    }
+    panic!("the worker never becomes ready");
+}
+
+/// JSS-010: what a call does to the language, or keeps, is gone in the next one.
+#[test]
+fn jss_010_each_call_has_a_realm_of_its_own() {
+    let spoils = [
+        "Object.prototype.name = 'pwn'; Object.prototype.fn = () => 1",
+        "Object.defineProperty(Object.prototype, 'name', { value: 'pwn' })",
+        "Object.freeze(Object.prototype); Object.freeze(globalThis)",
+        "Array.prototype.map = JSON.stringify = Promise = undefined",
+        "globalThis.secret = 1; globalThis.console = null",
+        "kept.push(1)",
+        "Object.setPrototypeOf(Array.prototype, null)",
+        "throw new Error('x')",
+    ];
+    for spoil in spoils {
+        let look = "() => [({}).name ?? null, typeof ({}).fn, typeof [].map, typeof JSON.stringify, \
+                    typeof globalThis.secret, kept.length, typeof console, Object.isFrozen(Object.prototype), \
+                    Object.getPrototypeOf(Array.prototype) === Object.prototype]";
+        let code = format!(
+            "const kept = []; {}",
+            tools(&[("spoil", &format!("() => {{ {spoil} }}")), ("look", look)])
+        );
+        let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+        let mut tools = load_with(&code, limits, nothing()).unwrap();
+        for _ in 0..3 {
+            let _ = tools.call("spoil", &json!({}), &json!({}));
+            assert_eq!(
+                tools.call("look", &json!({}), &json!({})).unwrap(),
+                json!([
+                    null,
+                    "undefined",
+                    "function",
+                    "function",
+                    "undefined",
+                    0,
+                    "object",
+                    false,
+                    true
+                ]),
+                "{spoil}"
+            );
+        }
+    }
+}
+
+/// A realm takes its memory with it.
+#[test]
+fn many_calls_do_not_fill_the_memory() {
+    let code = tool(
+        "() => { const a = []; for (let i = 0; i < 1e4; i++) a.push({ a, i }); return a.length }",
+    );
+    let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+    let mut tools = load_with(&code, limits, nothing()).unwrap();
+    for _ in 0..100 {
+        assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(10_000));
+    }
+}
+
+/// What the code logs when it is run again is nobody's: it was told the first time.
+#[test]
+fn running_the_code_again_says_nothing() {
+    let code = format!("console.log('once'); {}", tool("() => { console.log('call'); return 1 }"));
+    let mut tools = load_with(&code, crate::short(), nothing()).unwrap();
+    tools.call("t", &json!({}), &json!({})).unwrap();
+    for _ in 0..2 {
+        tools.call("t", &json!({}), &json!({})).unwrap();
+        let log: Vec<&str> = tools.last_call().log.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(log, ["call"]);
+    }
+}
+
+/// X11: a call that nobody wants any more ends at once, and the next one works.
+#[test]
+fn x11_an_interrupted_call_ends_at_once() {
+    let minute = Duration::from_mins(1);
+    let limits = Limits { cpu: minute, wall: minute, ..Limits::default() };
+    let code = tools(&[
+        ("loop", "() => { for (;;) {} }"),
+        ("native", "() => 'a'.repeat(1 << 22).indexOf('a'.repeat(1 << 11) + 'b')"),
+        ("one", "() => 1"),
+    ]);
+    let mut tools = load_with(&code, limits, nothing()).unwrap();
+    for name in ["loop", "native", "loop"] {
+        let stop = Interruption::default();
+        tools.interrupt_by(&stop);
+        let raiser = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            stop.raise();
+        });
+        let before = tools.worker_id();
+        let start = Instant::now();
+        let error = tools.call(name, &json!({}), &json!({})).unwrap_err().to_string();
+        assert!(start.elapsed() < Duration::from_secs(10), "{name}: {:?}", start.elapsed());
+        assert_eq!(error, "the tools have ended: it was interrupted");
+        assert!(!std::path::Path::new(&format!("/proc/{before}")).exists(), "{name}");
+        raiser.join().unwrap();
+        tools.interrupt_by(&Interruption::default());
+        assert_eq!(tools.call("one", &json!({}), &json!({})).unwrap(), json!(1));
+        assert_ne!(tools.worker_id(), before);
+    }
+}
+
+/// X11: a worker that only computes is ended by the wall clock, too.
+#[test]
+fn x11_computing_has_a_limit_in_wall_time() {
+    let limits = Limits {
+        cpu: Duration::from_millis(300),
+        wall: Duration::from_mins(1),
+        ..Limits::default()
+    };
+    let code = tool("() => 'a'.repeat(1 << 22).indexOf('a'.repeat(1 << 11) + 'b')");
+    let mut tools = load_with(&code, limits, nothing()).unwrap();
+    let start = Instant::now();
+    let error = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();
+    assert_eq!(error, "the tools have ended: it computed for longer than 0.3 s and was ended");
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}

@@ -1,0 +1,165 @@
+//! The lines of the protocol: one JSON-RPC message each.
+//!
+//! A line that is no message gets an error as its answer: what is not JSON, what is nested too deeply, and
+//! what is too large, of which no more is kept than a message may have. A client that sends nothing else
+//! for long is left.
+
+use std::io;
+use std::sync::Arc;
+
+use brief_syntax::limits;
+use brief_syntax::system::Interruption;
+use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::{Value as Json, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+
+/// The largest message.
+const MOST_BYTES: usize = limits::TOOL_MESSAGE_BYTES;
+
+/// Lines in a row that may be no messages. One answer each to a client that sends our answers back would
+/// never end.
+const MOST_WRONG: usize = 100;
+
+/// Reads and writes messages.
+pub(super) struct Frames<R, W> {
+    reader: BufReader<R>,
+    writer: Arc<Mutex<W>>,
+    /// What was read of the current line.
+    line: Vec<u8>,
+    /// Whether the current line is too large, and the rest of it is thrown away.
+    is_discarding: bool,
+    wrong: usize,
+    /// Raised when the client has left.
+    left: Interruption,
+}
+
+/// What a line is.
+enum Line {
+    /// It is in [`Frames::line`].
+    Whole,
+    TooLarge,
+    End,
+}
+
+impl<R: AsyncRead + Unpin, W> Frames<R, W> {
+    pub(super) fn new((reader, writer): (R, W), left: Interruption) -> Frames<R, W> {
+        let (reader, writer) = (BufReader::new(reader), Arc::new(Mutex::new(writer)));
+        Frames { reader, writer, line: Vec::new(), is_discarding: false, wrong: 0, left }
+    }
+
+    /// Reads a line. It can be given up at any time and goes on where it was.
+    async fn read_line(&mut self) -> Line {
+        loop {
+            let Ok(piece) = self.reader.fill_buf().await else { return Line::End };
+            if piece.is_empty() {
+                // What stands before the end without a line break is a line, too.
+                return if self.line.is_empty() { Line::End } else { Line::Whole };
+            }
+            let end = piece.iter().position(|&byte| byte == b'\n');
+            let length = end.map_or(piece.len(), |end| end + 1);
+            if !self.is_discarding {
+                self.line.extend_from_slice(&piece[..length]);
+            }
+            self.reader.consume(length);
+            if self.line.len() > MOST_BYTES {
+                self.line = Vec::new();
+                self.is_discarding = true;
+            }
+            if end.is_some() {
+                let is_too_large = std::mem::take(&mut self.is_discarding);
+                return if is_too_large { Line::TooLarge } else { Line::Whole };
+            }
+        }
+    }
+}
+
+/// Returns the answer to a line that is no message.
+fn wrong(code: ErrorCode, message: String, id: &Json) -> Json {
+    json!({"jsonrpc": "2.0", "id": id, "error": ErrorData::new(code, message, None)})
+}
+
+/// Returns the message of a line, nothing for one that needs no answer, or the error to answer with.
+fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Json> {
+    if line.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    let value: Json = serde_json::from_slice(line).map_err(|error| {
+        wrong(ErrorCode::PARSE_ERROR, format!("the message is not JSON: {error}"), &Json::Null)
+    })?;
+    let id = match value.get("id") {
+        Some(id @ (Json::String(_) | Json::Number(_))) => id.clone(),
+        _ => Json::Null,
+    };
+    let method = value.get("method").and_then(Json::as_str);
+    let is_notification = method.is_some() && value.get("id").is_none();
+    match serde_json::from_value(value) {
+        Ok(message) => Ok(Some(message)),
+        // Nobody waits for an answer, and a client may be newer than we are.
+        Err(_) if is_notification => Ok(None),
+        Err(error) => {
+            let message = format!("the message is no request: {error}");
+            Err(wrong(ErrorCode::INVALID_REQUEST, message, &id))
+        }
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(writer: &Mutex<W>, message: &Json) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut writer = writer.lock().await;
+    writer.write_all(&line).await?;
+    writer.flush().await
+}
+
+impl<R, W> Transport<RoleServer> for Frames<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let writer = Arc::clone(&self.writer);
+        async move { write(&writer, &serde_json::to_value(message)?).await }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        while self.wrong < MOST_WRONG {
+            let answer = match self.read_line().await {
+                Line::End => break,
+                Line::TooLarge => {
+                    let message = format!("a message has at most {MOST_BYTES} bytes");
+                    wrong(ErrorCode::INVALID_REQUEST, message, &Json::Null)
+                }
+                Line::Whole => match parse(&std::mem::take(&mut self.line)) {
+                    Ok(None) => continue,
+                    Ok(Some(message)) => {
+                        self.wrong = 0;
+                        return Some(message);
+                    }
+                    Err(answer) => answer,
+                },
+            };
+            self.wrong += 1;
+            // This may be given up at any time, and half an answer must not stay behind.
+            let writer = Arc::clone(&self.writer);
+            let written = tokio::spawn(async move { write(&writer, &answer).await });
+            if !matches!(written.await, Ok(Ok(()))) {
+                break;
+            }
+        }
+        self.left.raise();
+        None
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.left.raise();
+        Ok(())
+    }
+}
