@@ -666,6 +666,6 @@ fn hidden_text(bytes: &[u8]) {
     let text = text(bytes);
     let shown = brief_syntax::text::visible_line(&text);
     assert_eq!(brief_syntax::text::visible_line(&shown), shown, "{text:?}");
-    let _ = brief_syntax::text::first_unseen(&text);
+    let _ = brief_syntax::hidden::HiddenText::find(&text);
     let _ = brief_syntax::text::fold(&shown, 40);
 }

@@ -11,6 +11,8 @@
 
 use std::borrow::Cow;
 
+use brief_syntax::hidden::is_hidden;
+
 /// The document's list.
 pub const PATTERNS: [&str; 30] = [
     ".env",
@@ -179,7 +181,7 @@ fn plain(name: &str) -> Cow<'_, str> {
     if name.bytes().all(|byte| usual(byte) || byte == b' ') && !name.ends_with(['.', ' ']) {
         return Cow::Borrowed(name);
     }
-    let visible = name.chars().filter(|&character| !is_ignorable(character));
+    let visible = name.chars().filter(|&character| !is_hidden(character));
     // Upper case first: `ſ` and `K` are letters of `s` and `k` to a file system without case.
     let folded: String =
         visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
@@ -189,11 +191,6 @@ fn plain(name: &str) -> Cow<'_, str> {
     };
     let trimmed = stem.trim_end_matches(['.', ' ']);
     Cow::Owned(if trimmed.is_empty() { folded } else { trimmed.to_owned() })
-}
-
-fn is_ignorable(character: char) -> bool {
-    matches!(character, '\u{200c}' | '\u{200d}' | '\u{fe0f}')
-        || brief_syntax::text::is_hidden(character)
 }
 
 /// The patterns that begin with a dot, by the word after it.

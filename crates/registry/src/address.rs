@@ -4,7 +4,7 @@
 //! in the arguments of a process, which every user of the machine can list. So git gets the address
 //! without it, and the credentials through the environment.
 
-use brief_syntax::text;
+use brief_syntax::{hidden, text};
 
 /// What stands for credentials wherever an address is shown.
 const HIDDEN: &str = "***";
@@ -33,7 +33,7 @@ impl Address {
         if text.starts_with('-') {
             return Err("an address does not start with `-`");
         }
-        if text.chars().any(|character| character.is_control() || text::is_hidden(character)) {
+        if text.chars().any(|character| character.is_control() || hidden::is_hidden(character)) {
             return Err("it has control characters or invisible ones");
         }
         let Some((scheme, rest)) = split_scheme(text) else { return Address::parse_remote(text) };

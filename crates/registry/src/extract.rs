@@ -9,8 +9,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use brief_syntax::hidden::is_hidden;
 use brief_syntax::limits;
-use brief_syntax::text::{grouped, is_hidden};
+use brief_syntax::text::grouped;
 
 use crate::address::one_line;
 use crate::error::FetchError;

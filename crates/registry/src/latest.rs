@@ -1,6 +1,6 @@
 //! What a server has by now: where a reference leads, and which tags are newer.
 
-use brief_syntax::text;
+use brief_syntax::hidden;
 use semver::Version;
 
 use crate::source::check_reference;
@@ -20,7 +20,7 @@ pub(crate) fn tags(answer: &str) -> Vec<String> {
         answer.lines().filter_map(|line| line.split_once('\t')?.1.strip_prefix("refs/tags/"));
     // What no reference can be, nobody could ask for; a hostile server may still say it.
     let mut tags: Vec<String> = names
-        .filter(|name| check_reference(name).is_ok() && !name.chars().any(text::is_hidden))
+        .filter(|name| check_reference(name).is_ok() && !name.chars().any(hidden::is_hidden))
         .map(str::to_owned)
         .collect();
     tags.sort();

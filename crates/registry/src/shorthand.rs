@@ -6,7 +6,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use brief_syntax::{System, text};
+use brief_syntax::{System, hidden};
 
 use crate::address::{Address, percent_decoded, split_scheme};
 use crate::source::{
@@ -40,7 +40,7 @@ impl Source {
         if text.starts_with('-') {
             return Err(typed.refused("it starts with `-`, as an option does; a directory of that name is written with `./` before it"));
         }
-        if text.chars().any(|character| character.is_control() || text::is_hidden(character)) {
+        if text.chars().any(|character| character.is_control() || hidden::is_hidden(character)) {
             return Err(typed.refused("it has control characters or invisible ones"));
         }
         typed.parse()

@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod front_matter;
 pub mod glob;
 pub mod hash;
+pub mod hidden;
 pub mod limits;
 pub mod markdown;
 pub mod near_miss;

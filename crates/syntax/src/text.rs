@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::hidden::characters;
+
 /// Writes a number with commas: 1,048,576.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -17,80 +19,6 @@ pub fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// Code points that show nothing by themselves: Unicode's `Default_Ignorable_Code_Point` and the
-/// other format controls, sorted. The joiners and the emoji presentation selector are left out,
-/// because ordinary text in many scripts needs them.
-const INVISIBLE: [(char, char); 26] = [
-    ('\u{ad}', '\u{ad}'),
-    ('\u{34f}', '\u{34f}'),
-    ('\u{600}', '\u{605}'),
-    ('\u{61c}', '\u{61c}'),
-    ('\u{6dd}', '\u{6dd}'),
-    ('\u{70f}', '\u{70f}'),
-    ('\u{890}', '\u{891}'),
-    ('\u{8e2}', '\u{8e2}'),
-    ('\u{115f}', '\u{1160}'),
-    ('\u{17b4}', '\u{17b5}'),
-    ('\u{180b}', '\u{180f}'),
-    ('\u{200b}', '\u{200b}'),
-    ('\u{200e}', '\u{200f}'),
-    ('\u{2028}', '\u{202e}'),
-    ('\u{2060}', '\u{206f}'),
-    ('\u{3164}', '\u{3164}'),
-    ('\u{fe00}', '\u{fe0e}'),
-    ('\u{feff}', '\u{feff}'),
-    ('\u{ffa0}', '\u{ffa0}'),
-    ('\u{fff0}', '\u{fffb}'),
-    ('\u{110bd}', '\u{110bd}'),
-    ('\u{110cd}', '\u{110cd}'),
-    ('\u{13430}', '\u{1343f}'),
-    ('\u{1bca0}', '\u{1bca3}'),
-    ('\u{1d173}', '\u{1d17a}'),
-    ('\u{e0000}', '\u{e0fff}'),
-];
-
-/// Returns whether a character would act on a terminal or show nothing.
-pub fn is_hidden(character: char) -> bool {
-    if character.is_ascii() {
-        return character.is_ascii_control() && !matches!(character, '\n' | '\t');
-    }
-    if character.is_control() {
-        return true;
-    }
-    INVISIBLE
-        .binary_search_by(|&(first, last)| {
-            if last < character {
-                std::cmp::Ordering::Less
-            } else if first > character {
-                std::cmp::Ordering::Greater
-            } else {
-                std::cmp::Ordering::Equal
-            }
-        })
-        .is_ok()
-}
-
-/// Returns the offset of the first hidden character, if there is one.
-pub fn first_hidden(text: &str) -> Option<(usize, char)> {
-    // Without an early exit, this runs many bytes at a time; nearly every text ends here.
-    let is_odd = |byte: u8| !matches!(byte, b' '..0x7f | b'\n' | b'\t');
-    if !text.bytes().fold(false, |odd, byte| odd | is_odd(byte)) {
-        return None;
-    }
-    text.char_indices().find(|&(_, character)| is_hidden(character))
-}
-
-/// Returns the first character of a whole file that a program reads and a person does not see, with
-/// its offset. A byte order mark at the start and the line breaks of other systems are none.
-pub fn first_unseen(text: &str) -> Option<(usize, char)> {
-    let mark = text.len() - text.trim_start_matches('\u{feff}').len();
-    // Nearly every text ends here.
-    let first = mark + first_hidden(&text[mark..])?.0;
-    let mut rest = text[first..].char_indices();
-    let found = rest.find(|&(_, character)| is_hidden(character) && character != '\r');
-    found.map(|(offset, character)| (first + offset, character))
 }
 
 /// Returns a text as one line of at most `width` characters: line breaks and repeated blanks are one
@@ -116,20 +44,21 @@ pub fn fold(text: &str, width: usize) -> String {
     cut
 }
 
-/// Returns `text` with every hidden character written as `\u{…}`. Line breaks and tabs stay.
+/// Returns `text` with every hidden character written as `\u{…}`. Line breaks and tabs stay, and so
+/// does what a script or an emoji needs ([`crate::hidden`]).
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let Some((first, _)) = first_hidden(text) else {
+    let mut hidden = characters(text).peekable();
+    if hidden.peek().is_none() {
         return Cow::Borrowed(text);
-    };
-    let mut shown = String::with_capacity(text.len() + 16);
-    shown.push_str(&text[..first]);
-    for character in text[first..].chars() {
-        if is_hidden(character) {
-            shown.extend(character.escape_unicode());
-        } else {
-            shown.push(character);
-        }
     }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut copied = 0;
+    for found in hidden {
+        shown.push_str(&text[copied..found.offset]);
+        shown.extend(found.character.escape_unicode());
+        copied = found.offset + found.character.len_utf8();
+    }
+    shown.push_str(&text[copied..]);
     Cow::Owned(shown)
 }
 
@@ -146,25 +75,19 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hidden::is_hidden;
 
-    #[test]
-    fn the_table_is_sorted_for_the_search() {
-        assert!(INVISIBLE.windows(2).all(|pair| pair[0].1 < pair[1].0));
-    }
-
-    /// Ruling G11: control, bidirectional and invisible characters never reach a terminal raw.
+    /// Ruling G11, goal S11: no character that shows nothing or acts on a terminal reaches it raw, in
+    /// any place of a line.
     #[test]
     fn no_code_point_that_acts_on_a_terminal_survives() {
         for character in (0..=0x0010_ffff).filter_map(char::from_u32) {
-            let text = character.to_string();
-            let shown = visible(&text);
-            if character.is_control() && !matches!(character, '\n' | '\t') {
-                assert!(shown.starts_with("\\u{"), "{character:?} is printed raw");
+            let is_shown = !is_hidden(character);
+            for text in [character.to_string(), format!("a{character}b")] {
+                let shown = visible(&text);
+                assert_eq!(shown == text, is_shown, "{character:?}");
+                assert_eq!(shown.contains("\\u{"), !is_shown, "{character:?}");
             }
-            assert!(!shown.chars().any(is_hidden));
-        }
-        for bidi in ['\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{200f}', '\u{61c}'] {
-            assert!(is_hidden(bidi), "{bidi:?}");
         }
     }
 
@@ -174,6 +97,12 @@ mod tests {
         {
             assert_eq!(visible(text), text);
         }
+    }
+
+    /// X15: joiners and the emoji selector are escaped where nothing needs them.
+    #[test]
+    fn joiners_without_a_reason_are_escaped() {
+        assert_eq!(visible("a\u{200c}b\u{200d}c\u{fe0f}"), "a\\u{200c}b\\u{200d}c\\u{fe0f}");
     }
 
     #[test]

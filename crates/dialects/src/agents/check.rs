@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use brief_syntax::text::first_unseen;
+use brief_syntax::hidden;
 use brief_syntax::{Span, limits};
 
 use super::ability::{Ability, Base};
@@ -29,11 +29,7 @@ pub(super) fn check(parsed: &Parsed, notes: &mut Notes<'_>) {
         let message = "no model is offered the tools of this file: `tool` is not allowed";
         notes.warn("agents/tools-not-allowed", parsed.abilities_span, message, "allow `tool`");
     }
-    if let Some((offset, character)) = first_unseen(agent.source.text()) {
-        let span = Span::new(offset, offset + character.len_utf8());
-        let message = format!("the file holds {}, which nobody sees", character.escape_unicode());
-        notes.warn("agents/hidden-character", span, message, "remove it");
-    }
+    notes.list.extend(hidden::check("agents/hidden-character", &agent.source));
     notes.list.extend(agent.template_problems());
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::glob::Glob;
-use brief_syntax::text::first_unseen;
+use brief_syntax::hidden;
 use brief_syntax::{Diagnostic, Source, Span};
 
 use crate::ProjectFiles;
@@ -89,16 +89,9 @@ fn unread(folder: &Folder) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Text that nobody sees in a review reaches every agent all the same.
+/// Warns of text that a review does not show and an agent reads.
 fn hidden_character(source: &Arc<Source>) -> Option<Diagnostic> {
-    let (offset, character) = first_unseen(source.text())?;
-    let span = Span::new(offset, offset + character.len_utf8());
-    let code = u32::from(character);
-    let message = format!("a character that shows nothing stands here: U+{code:04X}");
-    Some(
-        Diagnostic::warning("native/hidden-character", source, span, message)
-            .with_help("remove it; an agent reads what a person does not see"),
-    )
+    hidden::check("native/hidden-character", source)
 }
 
 /// Returns whether a file is about the others in its directory: `README.md`, `INDEX.md`, `_template.md`.

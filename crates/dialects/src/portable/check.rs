@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use brief_syntax::hidden;
 use brief_syntax::markdown::{Heading, HeadingStyle, Outline};
-use brief_syntax::text::first_unseen;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span};
 
@@ -160,7 +160,7 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
         }
         found.extend(headings(&own.source, start, &outline, &all(&outline)));
         found.extend(fences(&own.source, start, &outline));
-        found.extend(unseen(&own.source));
+        found.extend(hidden::check("portable/hidden-character", &own.source));
         found.extend(file_links(item, &own.source, start, text));
     }
     found
@@ -175,7 +175,7 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     let directives = directives::scan(text, clients);
     let mut found = directive_problems(item, &directives, clients);
     found.extend(fences(source, start, &outline));
-    found.extend(unseen(source));
+    found.extend(hidden::check("portable/hidden-character", source));
     // Who has a body of its own never sees this one.
     let readers: Vec<&str> = clients
         .iter()
@@ -402,18 +402,6 @@ fn shifted(start: usize, outline: &Outline) -> Option<Fix> {
 
 fn trimmed(source: &Source, span: Span) -> Span {
     Span::new(span.start, span.start + source.slice(span).trim_end().len())
-}
-
-/// Text that nobody sees in a review reaches every agent all the same.
-fn unseen(source: &Arc<Source>) -> Option<Diagnostic> {
-    let (offset, character) = first_unseen(source.text())?;
-    let span = Span::new(offset, offset + character.len_utf8());
-    let code = u32::from(character);
-    let message = format!("a character that shows nothing stands here: U+{code:04X}");
-    Some(
-        Diagnostic::warning("portable/hidden-character", source, span, message)
-            .with_help("remove it; an agent reads what a person does not see"),
-    )
 }
 
 /// §5.2: every fence says what is in it.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use brief_syntax::text::first_unseen;
+use brief_syntax::hidden::HiddenText;
 use brief_syntax::yaml::Value;
 use brief_syntax::{Diagnostic, Source, Span, limits, near_miss};
 
@@ -484,11 +484,8 @@ impl Assembler<'_, '_> {
 
     /// Text that nobody sees is looked for where it would arrive, whatever way it came in.
     fn note_hidden(&mut self, document: &Document, text: &[u8]) {
-        if let Some((_, character)) = first_unseen(&String::from_utf8_lossy(text)) {
-            let message = || {
-                let code = u32::from(character);
-                format!("its text holds a character that shows nothing: U+{code:04X}")
-            };
+        if let Some(found) = HiddenText::find(&String::from_utf8_lossy(text)) {
+            let message = || format!("in its text, {}", found.message());
             let code = "tasks/hidden-character";
             self.notes.warn(document, Span::default(), code, b"", message);
         }

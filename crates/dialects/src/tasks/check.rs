@@ -5,8 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use brief_syntax::hidden;
 use brief_syntax::markdown::Outline;
-use brief_syntax::text::first_unseen;
+use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Field, Node, Value};
 use brief_syntax::{Diagnostic, Span, near_miss};
 
@@ -95,7 +96,8 @@ impl Checked<'_> {
             if is_ours {
                 found.extend(field_names(document, &selected));
                 found.extend(field_types(document));
-                found.extend(hidden(document));
+                found.extend(hidden::check("tasks/hidden-character", document.source()));
+                found.extend(not_utf8(document));
             }
             if document.kind == Kind::Skill {
                 found.extend(skill_fields(document).into_iter().filter(|_| is_ours));
@@ -448,15 +450,14 @@ fn is_duration(text: &str) -> bool {
     !text.is_empty()
 }
 
-fn hidden(document: &Document) -> Option<Diagnostic> {
-    let (offset, character) = first_unseen(&String::from_utf8_lossy(document.body()))?;
-    let message =
-        format!("a character that shows nothing stands here: U+{:04X}", u32::from(character));
-    let span = document.place(offset, character.len_utf8());
-    let code = "tasks/hidden-character";
+/// Warns of bytes that are not UTF-8: they are handed on as they are, and a review does not show them.
+fn not_utf8(document: &Document) -> Option<Diagnostic> {
+    let Encoding::Invalid { offset } = document.source().encoding() else { return None };
+    let message = "the file is not UTF-8 from here on";
+    let code = "tasks/not-utf8";
     Some(
-        Diagnostic::warning(code, document.source(), span, message)
-            .with_help("remove it; an agent reads what a person does not see"),
+        Diagnostic::warning(code, document.source(), Span::at(offset), message)
+            .with_help("save it as UTF-8; its bytes reach the agent as they are"),
     )
 }
 

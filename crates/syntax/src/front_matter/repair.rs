@@ -179,7 +179,7 @@ pub(super) fn stands_alone(value: &str) -> bool {
 }
 
 pub(super) fn quoted(value: &str) -> String {
-    if value.contains('\'') || crate::text::first_hidden(value).is_some() {
+    if value.contains('\'') || crate::hidden::characters(value).next().is_some() {
         let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
         format!("\"{escaped}\"")
     } else {

@@ -5,8 +5,9 @@ use std::path::Path;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::hidden::characters;
 use crate::source::Span;
-use crate::text::{is_hidden, visible_line};
+use crate::text::visible_line;
 
 /// Whether to colour the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +86,7 @@ impl Excerpt {
         // Escapes make the line longer, so the caret moves along.
         let mut shown = String::with_capacity(text.len());
         let mut span = Span::new(0, 0);
+        let mut hidden = characters(text).peekable();
         for (offset, character) in text.char_indices() {
             if offset == start {
                 span.start = shown.len();
@@ -92,7 +94,7 @@ impl Excerpt {
             if offset == end {
                 span.end = shown.len();
             }
-            if is_hidden(character) {
+            if hidden.next_if(|found| found.offset == offset).is_some() {
                 shown.extend(character.escape_unicode());
             } else {
                 shown.push(character);

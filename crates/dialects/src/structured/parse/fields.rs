@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use brief_syntax::diagnostic::{Edit, Fix};
+use brief_syntax::hidden::{self, HiddenText};
 use brief_syntax::near_miss::nearest;
-use brief_syntax::text::first_hidden;
 use brief_syntax::yaml::{Node, ProblemKind, Value};
 use brief_syntax::{Diagnostic, Span, limits};
 
@@ -72,11 +72,9 @@ impl Reading<'_> {
         name: impl Display + Copy,
         field: &str,
     ) {
-        if let Some((_, character)) = first_hidden(text) {
-            let code = u32::from(character);
-            let problem = format!("{name}: {field} holds the invisible character U+{code:04X}");
-            let help = "an agent reads what a person does not see; remove it";
-            self.warn("structured/hidden-character", node.span(), problem, help);
+        if let Some(found) = HiddenText::find(text) {
+            let problem = format!("{name}: {field}: {}", found.message());
+            self.warn("structured/hidden-character", node.span(), problem, hidden::HELP);
         }
     }
 

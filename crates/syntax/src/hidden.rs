@@ -1,0 +1,254 @@
+//! Characters that text can hide in, and the places where ordinary text needs them.
+//!
+//! Lint, the terminal, the audit and the installation ask this module alone. [`class_of`] classifies
+//! a code point by itself; [`characters`] looks at the neighbours, too, and leaves out what a script
+//! or an emoji needs: the presentation selectors of a pictograph, joiners between letters of a script
+//! that joins them, the tags of the three subdivision flags. ASCII text costs one pass that reads
+//! many bytes at a time.
+
+mod payload;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+
+use table::{CLASSES, JOINING, PICTOGRAPHS};
+
+use crate::{Diagnostic, Source, Span};
+
+/// The way out of a finding.
+pub const HELP: &str = "remove it; an agent reads what a person does not see";
+
+/// The kind of a character that shows nothing or acts on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HiddenClass {
+    /// C0, DEL and C1, except tab and line feed.
+    Control,
+    /// Changes the reading direction.
+    Bidirectional,
+    /// A space or joiner without a width.
+    ZeroWidth,
+    /// Chooses the shape of the character before it.
+    Variation,
+    /// A copy of ASCII that is never shown.
+    Tag,
+    /// A letter without a shape.
+    Filler,
+    /// Another format control, or reserved for one.
+    Format,
+    /// A line or paragraph separator of Unicode.
+    Separator,
+}
+
+impl fmt::Display for HiddenClass {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            HiddenClass::Control => "control character",
+            HiddenClass::Bidirectional => "bidirectional control",
+            HiddenClass::ZeroWidth => "zero-width character",
+            HiddenClass::Variation => "variation selector",
+            HiddenClass::Tag => "tag character",
+            HiddenClass::Filler => "invisible letter",
+            HiddenClass::Format => "format control",
+            HiddenClass::Separator => "line separator",
+        })
+    }
+}
+
+/// Returns the class of a character that shows nothing or acts on a terminal, wherever it stands.
+pub fn class_of(character: char) -> Option<HiddenClass> {
+    if character.is_ascii() {
+        let is_control = character.is_ascii_control() && !matches!(character, '\n' | '\t');
+        return is_control.then_some(HiddenClass::Control);
+    }
+    if character.is_control() {
+        return Some(HiddenClass::Control);
+    }
+    let place = CLASSES.partition_point(|&(_, last, _)| last < character);
+    let &(first, _, class) = CLASSES.get(place)?;
+    (first <= character).then_some(class)
+}
+
+/// Returns whether a character shows nothing or acts on a terminal, wherever it stands.
+pub fn is_hidden(character: char) -> bool {
+    class_of(character).is_some()
+}
+
+/// A hidden character of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HiddenCharacter {
+    /// Its offset in bytes.
+    pub offset: usize,
+    /// The character.
+    pub character: char,
+    /// Its kind.
+    pub class: HiddenClass,
+}
+
+/// The hidden characters of a text, in order.
+#[derive(Debug, Clone)]
+pub struct HiddenCharacters<'t> {
+    text: &'t str,
+    next: usize,
+}
+
+/// Returns the hidden characters of a text that no script and no sequence needs where they stand.
+///
+/// A carriage return and a byte order mark count: a terminal acts on the first and drops the second.
+/// [`HiddenText::find`] leaves them out where files have them.
+pub fn characters(text: &str) -> HiddenCharacters<'_> {
+    // Without an early exit, this runs many bytes at a time; nearly every text ends here.
+    let is_plain = !text.bytes().fold(false, |odd, byte| odd | !is_plain(byte));
+    HiddenCharacters { text, next: if is_plain { text.len() } else { 0 } }
+}
+
+/// Returns whether a byte is a character that everybody sees, or a line feed or tab.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..0x7f | b'\n' | b'\t')
+}
+
+impl Iterator for HiddenCharacters<'_> {
+    type Item = HiddenCharacter;
+
+    fn next(&mut self) -> Option<HiddenCharacter> {
+        loop {
+            let rest = self.text.as_bytes().get(self.next..)?;
+            let offset = self.next + rest.iter().position(|&byte| !is_plain(byte))?;
+            let character = self.text[offset..].chars().next()?;
+            self.next = offset + character.len_utf8();
+            if let Some(class) = class_of(character)
+                && !is_needed(self.text, offset, character)
+            {
+                return Some(HiddenCharacter { offset, character, class });
+            }
+        }
+    }
+}
+
+/// The flags of England, Scotland and Wales: the only tag sequences that Unicode recommends.
+const FLAGS: [&str; 3] = [
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
+];
+
+/// Characters of the longest sequence that begins with a black flag.
+const FLAG_LENGTH: usize = 7;
+
+/// Returns whether the script or the sequence around a character needs it.
+fn is_needed(text: &str, offset: usize, character: char) -> bool {
+    let mut before = text[..offset].chars().rev();
+    let mut after = text[offset + character.len_utf8()..].chars();
+    match character {
+        // U+FFFD stands for a pictograph that an earlier program has lost.
+        '\u{fe0e}' | '\u{fe0f}' => before.next().is_some_and(|base| match base {
+            '0'..='9' | '#' | '*' => after.next() == Some('\u{20e3}'),
+            base => is_pictograph(base) || base == '\u{fffd}',
+        }),
+        '\u{200c}' | '\u{200d}' => {
+            let (previous, next) = (before.next(), after.next());
+            let ends_emoji = match previous {
+                Some('\u{fe0f}') => before.next().is_some_and(is_pictograph),
+                Some(previous) => is_pictograph(previous) || is_skin_tone(previous),
+                None => false,
+            };
+            let is_emoji = character == '\u{200d}' && ends_emoji && next.is_some_and(is_pictograph);
+            let ends_word = |next: char| !next.is_alphanumeric() && !is_hidden(next);
+            let is_script = previous.is_some_and(joins)
+                && next.is_none_or(|next| joins(next) || ends_word(next));
+            is_emoji || is_script
+        }
+        '\u{e0020}'..='\u{e007f}' => {
+            let start = text[..offset].char_indices().rev().take(FLAG_LENGTH);
+            let start = start.into_iter().find(|&(_, before)| before == '\u{1f3f4}');
+            start.is_some_and(|(start, _)| {
+                FLAGS
+                    .iter()
+                    .any(|flag| text[start..].starts_with(flag) && offset < start + flag.len())
+            })
+        }
+        _ => false,
+    }
+}
+
+fn is_pictograph(character: char) -> bool {
+    is_in(&PICTOGRAPHS, character)
+}
+
+fn is_skin_tone(character: char) -> bool {
+    matches!(character, '\u{1f3fb}'..='\u{1f3ff}')
+}
+
+/// Returns whether a character belongs to a script whose spelling needs joiners.
+fn joins(character: char) -> bool {
+    is_in(&JOINING, character) && !is_hidden(character)
+}
+
+fn is_in(ranges: &[(char, char)], character: char) -> bool {
+    let place = ranges.partition_point(|&(_, last)| last < character);
+    ranges.get(place).is_some_and(|&(first, _)| first <= character)
+}
+
+/// Everything that is hidden in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HiddenText {
+    /// The first hidden character.
+    pub first: HiddenCharacter,
+    /// The number of hidden characters.
+    pub count: usize,
+    /// The text that they spell, with its own hidden characters escaped; `None` when they spell
+    /// nothing known.
+    pub payload: Option<String>,
+}
+
+impl HiddenText {
+    /// Finds hidden characters in the text of a whole file. A byte order mark at the start and the line
+    /// breaks of other systems belong to the file.
+    pub fn find(text: &str) -> Option<HiddenText> {
+        HiddenText::find_of(text, |_| true)
+    }
+
+    /// Finds hidden characters of some classes, as [`HiddenText::find`] does.
+    pub fn find_of(text: &str, is_wanted: impl Fn(HiddenClass) -> bool) -> Option<HiddenText> {
+        let ordinary = |found: &HiddenCharacter| match found.character {
+            '\u{feff}' => found.offset == 0,
+            '\r' => text.as_bytes().get(found.offset + 1) == Some(&b'\n'),
+            _ => false,
+        };
+        let mut found = characters(text).filter(|found| is_wanted(found.class) && !ordinary(found));
+        let first = found.next()?;
+        let mut payload = payload::Decoder::default();
+        let mut count = 1;
+        payload.add(first);
+        for other in found {
+            count += 1;
+            payload.add(other);
+        }
+        Some(HiddenText { first, count, payload: payload.finish(text) })
+    }
+
+    /// Says what is there: the code point, its kind, how many there are and what they spell.
+    pub fn message(&self) -> String {
+        let HiddenCharacter { character, class, .. } = self.first;
+        let code = u32::from(character);
+        let mut message =
+            format!("a character that shows nothing stands here: U+{code:04X}, a {class}");
+        if self.count > 1 {
+            message.push_str(&format!(", the first of {}", self.count));
+        }
+        if let Some(payload) = &self.payload {
+            message.push_str(&format!("; hidden text: `{payload}`"));
+        }
+        message
+    }
+}
+
+/// Warns of hidden text in a file, once, at the first character.
+pub fn check(code: &'static str, source: &Arc<Source>) -> Option<Diagnostic> {
+    let found = HiddenText::find(source.text())?;
+    let HiddenCharacter { offset, character, .. } = found.first;
+    let span = Span::new(offset, offset + character.len_utf8());
+    Some(Diagnostic::warning(code, source, span, found.message()).with_help(HELP))
+}

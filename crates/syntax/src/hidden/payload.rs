@@ -1,0 +1,99 @@
+//! Reads back what hidden characters spell.
+
+use super::{HiddenCharacter, HiddenClass};
+use crate::text::{fold, visible_line};
+
+/// Hidden characters that are looked at; more of them say nothing new.
+const SYMBOLS: usize = 65_536;
+
+/// Characters of a payload that are shown.
+const SHOWN: usize = 160;
+
+/// Bits that are worth reading: four letters.
+const LEAST_BITS: usize = 28;
+
+/// Collects hidden characters by the way that they can carry text.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    /// Tag characters: each stands for an ASCII character.
+    tags: String,
+    /// Variation selectors: each stands for a byte.
+    bytes: Vec<u8>,
+    /// Everything else: two different ones are bits.
+    symbols: Vec<char>,
+    /// The offset of the first change of direction.
+    bidirectional: Option<usize>,
+}
+
+impl Decoder {
+    pub(super) fn add(&mut self, found: HiddenCharacter) {
+        let code = u32::from(found.character);
+        match (found.class, code) {
+            (HiddenClass::Tag, 0xe0020..=0xe007e) if self.tags.len() < SYMBOLS => {
+                self.tags.extend(char::from_u32(code - 0xe0000));
+            }
+            (HiddenClass::Tag, _) => {}
+            (HiddenClass::Variation, 0xfe00..=0xfe0f) if self.bytes.len() < SYMBOLS => {
+                self.bytes.extend(u8::try_from(code - 0xfe00));
+            }
+            (HiddenClass::Variation, 0xe0100..=0xe01ef) if self.bytes.len() < SYMBOLS => {
+                self.bytes.extend(u8::try_from(code - 0xe0100 + 16));
+            }
+            (class, _) => {
+                if class == HiddenClass::Bidirectional {
+                    self.bidirectional.get_or_insert(found.offset);
+                }
+                if self.symbols.len() < SYMBOLS {
+                    self.symbols.push(found.character);
+                }
+            }
+        }
+    }
+
+    /// Returns the text that was spelled, on one line and without anything hidden of its own.
+    pub(super) fn finish(self, text: &str) -> Option<String> {
+        let spelled = if self.tags.len() > 1 {
+            Some(self.tags)
+        } else if self.bytes.len() > 1 {
+            printable(&self.bytes).or_else(|| Some(hexadecimal(&self.bytes)))
+        } else {
+            bits(&self.symbols)
+        };
+        let turned = || {
+            let rest = text.get(self.bidirectional?..)?;
+            rest.lines().next().map(str::to_owned)
+        };
+        let spelled = spelled.or_else(turned)?;
+        Some(fold(&visible_line(&spelled), SHOWN))
+    }
+}
+
+/// Returns bytes as text if they are text.
+fn printable(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let is_shown = |character: char| !character.is_control() || character.is_whitespace();
+    text.chars().all(is_shown).then(|| text.to_owned())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads a series of two different characters as bits, eight or seven to a letter, either being one.
+fn bits(symbols: &[char]) -> Option<String> {
+    let first = *symbols.first()?;
+    let other = symbols.iter().copied().find(|&symbol| symbol != first)?;
+    let is_binary = symbols.iter().all(|&symbol| symbol == first || symbol == other);
+    if !is_binary || symbols.len() < LEAST_BITS {
+        return None;
+    }
+    [8, 7].into_iter().find_map(|width| {
+        [first, other].into_iter().find_map(|one| {
+            let byte = |bits: &[char]| {
+                bits.iter().fold(0_u8, |byte, &bit| byte << 1 | u8::from(bit == one))
+            };
+            let bytes: Vec<u8> = symbols.chunks_exact(width).map(byte).collect();
+            printable(&bytes)
+        })
+    })
+}
