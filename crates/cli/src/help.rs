@@ -50,6 +50,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("list", "brief list --tree"),
             ("sync", "brief sync --frozen"),
             ("build", "brief build --check"),
+            ("audit", "brief audit acme/guidance --deny hooks"),
             ("clean", "brief clean --dry-run"),
         ],
     },

@@ -7,6 +7,7 @@
 
 pub mod agents;
 pub mod answer;
+pub mod capability;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hosted;

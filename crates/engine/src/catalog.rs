@@ -407,7 +407,7 @@ fn home_gap(system: &dyn System) -> Option<Diagnostic> {
     Some(Diagnostic::warning("project/unreadable-home", &source, Span::at(0), message))
 }
 
-fn gap_diagnostic(gap: &Gap) -> Diagnostic {
+pub(crate) fn gap_diagnostic(gap: &Gap) -> Diagnostic {
     let source = Arc::new(Source::unread(&gap.path));
     let (code, message) = match &gap.reason {
         GapReason::Unreadable(error) => {

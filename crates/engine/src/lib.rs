@@ -47,6 +47,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+pub mod audit;
 pub mod budget;
 mod catalog;
 pub mod diff;

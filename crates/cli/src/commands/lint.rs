@@ -76,7 +76,7 @@ pub(crate) struct LintArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     Text,
     Json,
     Sarif,

@@ -2,6 +2,7 @@
 
 mod add;
 mod agent;
+mod audit;
 mod build;
 mod clean;
 pub(crate) mod completions;
@@ -64,6 +65,7 @@ pub(crate) enum Command {
     Sync(sync::SyncArgs),
     Clean(clean::CleanArgs),
     Build(build::BuildArgs),
+    Audit(audit::AuditArgs),
     Lint(lint::LintArgs),
     Fmt(fmt::FmtArgs),
     Init(init::InitArgs),
@@ -90,6 +92,7 @@ impl Command {
                 | Command::Coverage(_)
                 | Command::Diff(_)
                 | Command::List(_)
+                | Command::Audit(_)
                 | Command::Lint(_)
                 | Command::Doctor(_)
         )
@@ -121,6 +124,7 @@ pub(crate) fn run(
         Command::Sync(args) => sync::run(ui, session, args),
         Command::Clean(args) => clean::run(ui, session, args),
         Command::Build(args) => build::run(ui, session, args),
+        Command::Audit(args) => audit::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
         Command::Fmt(args) => fmt::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),

@@ -27,6 +27,7 @@ fn is_code(text: &str) -> bool {
             matches!(
                 area,
                 "agents"
+                    | "capability"
                     | "hosted"
                     | "native"
                     | "structured"

@@ -66,6 +66,8 @@ const RUNS: &[(&str, &str)] = &[
     ("agent abilities", "agent abilities agents/dev_helper.agent.md"),
     ("agent ready", "agent ready agents/dev_helper.agent.md"),
     ("lint", "lint"),
+    ("audit", "audit"),
+    ("audit", "audit ../outside/guidance"),
     ("trust", "trust --list"),
     ("add", "add ../outside/guidance"),
     ("list", "list"),

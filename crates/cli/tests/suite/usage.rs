@@ -37,6 +37,7 @@ fn help_lists_the_commands() {
       list         Show what is installed, and where it comes from
       sync         Make the project what brief.toml and brief.lock say
       build        Compile portable rules, skills and agents into each client's own files
+      audit        Show what guidance can do: commands, tools, hosts, hidden text
       clean        Remove what was installed, and nothing else
       $ brief add acme/guidance@v1.2.0 platform-baseline
 

@@ -4,7 +4,7 @@ use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Span, near_miss};
 
 use super::model::{
-    CAPABILITIES, Capability, Document, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, SCHEMA,
+    CAPABILITIES, Document, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, SCHEMA, ToolCapability,
 };
 use super::parse::is_null;
 
@@ -367,7 +367,7 @@ impl Fields<'_> {
 
     /// R35: a tool by the name that one client has for it reaches no other.
     fn tool(&mut self, tool: &str, node: Node<'_>) {
-        if Capability::from_name(tool).is_some() {
+        if ToolCapability::from_name(tool).is_some() {
             return;
         }
         let names = CAPABILITIES.map(|capability| capability.0);

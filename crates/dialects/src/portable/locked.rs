@@ -175,9 +175,9 @@ mod tests {
     use super::*;
 
     const LOCK: &str = "# A comment.\nversion = 1\n\n[[source]]\nname = \"acme\"\nbundles = [\n  \"base 1.0.0\",\n]\n\n\
-                        [[item]]\nkind = \"skill\"\nname = \"pdf\"\nsource = \"acme\"\nfiles = [\n  \
+                        [[item]]\nkind = \"skill\"\nname = \"pdf\"\nsource = \"acme\"\ncapabilities = [\n]\nfiles = [\n  \
                         \".claude/skills/pdf/SKILL.md 0a\",\n  \".claude/skills/pdf/run it.py 0b program\",\n]\n\n\
-                        [[item]]\nkind = \"rule\"\nname = \"go\"\nclients = [\n  \"claude\",\n  \"copilot\",\n]\nfiles = [\n  \".claude/rules/go.md 0c\",\n]\n\n\
+                        [[item]]\nkind = \"rule\"\nname = \"go\"\nclients = [\n  \"claude\",\n  \"copilot\",\n]\ncapabilities = [\n  \"commands git log --format='%h'\",\n  \"hosts api.example.com\",\n]\nfiles = [\n  \".claude/rules/go.md 0c\",\n]\n\n\
                         [[shared]]\npath = \"opencode.json\"\nentries = [\n  { list = \"instructions\", value = \"x\" },\n]\n";
 
     fn expected() -> Vec<LockedFiles> {

@@ -27,8 +27,8 @@ pub use fields::name_problem;
 pub use installed::{ClientCopy, Installed, InstalledItem, OUTPUTS, Piece, has_own_copy};
 pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, locked_files};
 pub use model::{
-    Bundle, CAPABILITIES, Capability, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH,
-    Override, Required, SCHEMA, SupportFile,
+    Bundle, CAPABILITIES, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, Override, Required,
+    SCHEMA, SupportFile, ToolCapability,
 };
 pub use registry::{Registry, is_file_name, read, read_except};
 pub use shelf::{Portable, SCOPE as REGISTRY_SCOPE};

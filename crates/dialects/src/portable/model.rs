@@ -102,23 +102,23 @@ impl fmt::Display for ItemId {
 
 /// A tool by what it can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Capability(pub &'static str);
+pub struct ToolCapability(pub &'static str);
 
 /// The capabilities of the document, in its order.
-pub const CAPABILITIES: [Capability; 8] = [
-    Capability("read"),
-    Capability("write"),
-    Capability("edit"),
-    Capability("bash"),
-    Capability("grep"),
-    Capability("glob"),
-    Capability("web-fetch"),
-    Capability("web-search"),
+pub const CAPABILITIES: [ToolCapability; 8] = [
+    ToolCapability("read"),
+    ToolCapability("write"),
+    ToolCapability("edit"),
+    ToolCapability("bash"),
+    ToolCapability("grep"),
+    ToolCapability("glob"),
+    ToolCapability("web-fetch"),
+    ToolCapability("web-search"),
 ];
 
-impl Capability {
+impl ToolCapability {
     /// Finds the capability of that name.
-    pub fn from_name(name: &str) -> Option<Capability> {
+    pub fn from_name(name: &str) -> Option<ToolCapability> {
         CAPABILITIES.into_iter().find(|capability| capability.0 == name)
     }
 }

@@ -77,6 +77,34 @@ pub fn look_into(
     network: Network,
     observer: &dyn Fn(Event<'_>),
 ) -> Result<Found, InstallError> {
+    let opened = open_source(system, source, commit, base, network, observer)?;
+    let SourceRoot { root, commit, notes } = opened;
+    let registry = Arc::new(portable::read(system, &root, clients));
+    let elsewhere = elsewhere(system, &root, &registry);
+    let clients = clients.iter().map(|&name| name.to_owned()).collect();
+    Ok(Found { registry, commit, notes, elsewhere, root, clients })
+}
+
+/// A source as a directory.
+#[derive(Debug)]
+pub struct SourceRoot {
+    /// The directory.
+    pub root: Root,
+    /// The commit, of a repository.
+    pub commit: Option<String>,
+    /// Remarks for the user.
+    pub notes: Vec<String>,
+}
+
+/// Opens the directory of a source: at a commit, or else where it is now. Nothing in it is read.
+pub fn open_source(
+    system: &dyn System,
+    source: &Source,
+    commit: Option<&str>,
+    base: &Path,
+    network: Network,
+    observer: &dyn Fn(Event<'_>),
+) -> Result<SourceRoot, InstallError> {
     let name = source.to_string();
     let (directory, commit, notes) = match source {
         Source::Directory(path) => (base.join(path), None, Vec::new()),
@@ -94,10 +122,7 @@ pub fn look_into(
         }
     };
     let root = root(system, &name, directory)?;
-    let registry = Arc::new(portable::read(system, &root, clients));
-    let elsewhere = elsewhere(system, &root, &registry);
-    let clients = clients.iter().map(|&name| name.to_owned()).collect();
-    Ok(Found { registry, commit, notes, elsewhere, root, clients })
+    Ok(SourceRoot { root, commit, notes })
 }
 
 /// The directories of skills in a client's own.

@@ -1,0 +1,249 @@
+//! `brief audit`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use brief_dialects::capability::{Capability, CapabilityFinding};
+use brief_engine::audit::{Audit, AuditedItem};
+use brief_engine::{Root, TargetKind};
+use brief_registry::Source;
+use brief_registry::install::open_source;
+use brief_syntax::render::{Envelope, path_below, sarif};
+use brief_syntax::walk::Ignored;
+use brief_syntax::{Diagnostic, Severity, Target};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use serde::Serialize;
+
+use crate::commands::lint::Format;
+use crate::commands::whole::counted;
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::{self, refusal_of_typed};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show what guidance can do: commands, tools, hosts, hidden text
+///
+/// Reads every file of every skill, rule, agent, command, task and settings file; runs nothing and
+/// installs nothing. Exits with 1 when there is hidden text, opaque content or an injection, or a
+/// capability that --deny names.
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    /// A directory, a file, or a source as `brief add` takes it
+    #[arg(value_name = "PATH|SOURCE", default_value = ".")]
+    place: String,
+
+    /// Exit with 1 when this capability is present; may be repeated
+    #[arg(long, value_name = "CAPABILITY", value_parser = names())]
+    deny: Vec<String>,
+
+    /// How to print the findings
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    /// Print JSON: each item with its capabilities; the same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
+    /// Look into directories that version control ignores, too
+    #[arg(long)]
+    no_ignore: bool,
+
+    /// Fetch nothing; use what was fetched before
+    #[arg(long)]
+    offline: bool,
+}
+
+fn names() -> PossibleValuesParser {
+    Capability::ALL.map(Capability::as_str).into()
+}
+
+#[derive(Debug, Serialize)]
+struct JsonAudit<'a> {
+    source: Option<&'a str>,
+    commit: Option<&'a str>,
+    files: usize,
+    items: Vec<JsonItem<'a>>,
+    denied: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonItem<'a> {
+    kind: &'static str,
+    name: &'a str,
+    path: &'a str,
+    capabilities: Vec<JsonCapability<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonCapability<'a> {
+    name: &'static str,
+    severity: String,
+    evidence: &'a str,
+    path: String,
+    line: usize,
+    column: usize,
+}
+
+/// The directory that is audited, and the part of it.
+struct Place {
+    root: Root,
+    directory: Target,
+    file: Option<String>,
+    /// The source as it was typed, and its commit.
+    source: Option<(String, Option<String>)>,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &AuditArgs,
+) -> Result<ExitCode, CommandError> {
+    let place = find(ui, session, args)?;
+    let ignored = if args.no_ignore { Ignored::Visit } else { Ignored::Skip };
+    let (root, file) = (&place.root, place.file.as_deref());
+    let audit = Audit::read(session.system(), root, &place.directory, file, ignored);
+    let deny: Vec<Capability> =
+        args.deny.iter().filter_map(|name| Capability::from_name(name)).collect();
+    let denied: Vec<Capability> =
+        deny.into_iter().filter(|&capability| audit.count_of(capability) > 0).collect();
+    match if args.json { Format::Json } else { args.format } {
+        Format::Text => print(ui, &place, &audit)?,
+        Format::Json => {
+            let grave = grave(&audit, &denied);
+            let body = json(&place, &audit, &denied);
+            let root = place.root.path();
+            ui.print_json(&Envelope { kind: "audit", root, diagnostics: &grave, body })?;
+        }
+        Format::Sarif => {
+            let (all, version) = (audit.all_diagnostics(), env!("CARGO_PKG_VERSION"));
+            ui.print_document(&sarif(&all, place.root.path(), version))?;
+        }
+    }
+    for capability in &denied {
+        ui.error(&format!(
+            "`{capability}` is denied, and {} {} it",
+            counted(audit.count_of(*capability), "item"),
+            if audit.count_of(*capability) == 1 { "has" } else { "have" }
+        ))?;
+    }
+    let failed = !grave(&audit, &denied).is_empty();
+    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+/// Finds a path, or fetches a source.
+fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<Place, CommandError> {
+    let system = session.system();
+    let typed = Path::new(&args.place);
+    let absolute = session.directory().join(typed);
+    if let Ok(resolved) = system.resolve(&absolute) {
+        let opened = Root::open(system, &resolved.path);
+        let Ok(own) = opened else {
+            let above = resolved.path.parent().unwrap_or(Path::new("/"));
+            let name = resolved.path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let (root, directory) = below(session, above)?;
+            return Ok(Place { root, directory, file: name, source: None });
+        };
+        let (root, directory) = below(session, own.path())?;
+        return Ok(Place { root, directory, file: None, source: None });
+    }
+    let source = Source::parse_added(&args.place, session.directory(), system)
+        .map_err(|error| CommandError::usage(error.to_string()))?;
+    let network = installation::network(args.offline);
+    let opened = installation::watched(ui, |observer| {
+        open_source(system, &source, None, session.directory(), network, observer)
+    })?;
+    let opened = opened.map_err(|error| refusal_of_typed(&error))?;
+    for note in &opened.notes {
+        ui.warning(note)?;
+    }
+    let source = Some((source.to_string(), opened.commit));
+    let directory = Target::from_slashed("", TargetKind::Directory);
+    Ok(Place { root: opened.root, directory, file: None, source })
+}
+
+/// Returns the repository around a directory and the directory in it, so that `.claude/skills` is known
+/// for what it is.
+fn below(session: &Session, directory: &Path) -> Result<(Root, Target), CommandError> {
+    let system = session.system();
+    let failed = |error: std::io::Error| {
+        let message = format!("the directory `{}` cannot be opened: {error}", directory.display());
+        CommandError::refused(message)
+    };
+    let own = Root::open(system, directory).map_err(failed)?;
+    let repository = own.clone().repository(system);
+    let is_alone = repository == own && own.path().starts_with(session.directory());
+    let root = if is_alone { session.root()? } else { repository };
+    match root.locate(system, root.path(), own.path()) {
+        Some(target) => Ok((root, target)),
+        None => Ok((own, Target::from_slashed("", TargetKind::Directory))),
+    }
+}
+
+/// Returns the findings that make the audit fail.
+fn grave(audit: &Audit, denied: &[Capability]) -> Vec<Diagnostic> {
+    let is_grave = |found: &&CapabilityFinding| {
+        found.capability.severity() == Severity::Error || denied.contains(&found.capability)
+    };
+    let findings = audit.findings().filter(is_grave).map(CapabilityFinding::diagnostic);
+    audit.diagnostics.iter().cloned().chain(findings).collect()
+}
+
+fn json<'a>(place: &'a Place, audit: &'a Audit, denied: &[Capability]) -> JsonAudit<'a> {
+    let capability = |found: &'a CapabilityFinding| {
+        let position = found.source.position(found.span.start);
+        JsonCapability {
+            name: found.capability.as_str(),
+            severity: found.capability.severity().to_string(),
+            evidence: &found.evidence,
+            path: path_below(place.root.path(), found.source.path()).into_owned(),
+            line: position.line,
+            column: position.column,
+        }
+    };
+    let item = |item: &'a AuditedItem| JsonItem {
+        kind: item.kind,
+        name: &item.name,
+        path: &item.path,
+        capabilities: item.findings.iter().map(capability).collect(),
+    };
+    JsonAudit {
+        source: place.source.as_ref().map(|(source, _)| source.as_str()),
+        commit: place.source.as_ref().and_then(|(_, commit)| commit.as_deref()),
+        files: audit.files,
+        items: audit.items.iter().map(item).collect(),
+        denied: denied.iter().map(|capability| capability.as_str()).collect(),
+    }
+}
+
+fn print(ui: &mut Ui, place: &Place, audit: &Audit) -> Result<(), CommandError> {
+    let root = place.root.path();
+    ui.print_diagnostics(&audit.diagnostics, root)?;
+    for item in audit.items.iter().filter(|item| !item.findings.is_empty()) {
+        ui.print_heading(&format!("{} {}", item.kind, item.path))?;
+        for found in &item.findings {
+            let mark = if found.capability.severity() == Severity::Error { '!' } else { ' ' };
+            let line = found.source.position(found.span.start).line;
+            let path = path_below(root, found.source.path());
+            let path = path.strip_prefix(item.path.as_str()).unwrap_or(&path);
+            let at = match path.trim_start_matches('/') {
+                "" => format!("{line}"),
+                path => format!("{path}:{line}"),
+            };
+            let name = found.capability.as_str();
+            ui.print_line(format!("{mark} {name:<13} {at}: {}", found.evidence))?;
+        }
+    }
+    let present = Capability::ALL.into_iter().filter_map(|capability| {
+        let count = audit.count_of(capability);
+        (count > 0).then(|| format!("{capability} {count}"))
+    });
+    let present: Vec<String> = present.collect();
+    let what = match present.as_slice() {
+        [] => "no capabilities".to_owned(),
+        present => present.join(", "),
+    };
+    let (items, files) = (counted(audit.items.len(), "item"), counted(audit.files, "file"));
+    ui.status(&format!("{items} in {files}: {what}"))?;
+    Ok(())
+}

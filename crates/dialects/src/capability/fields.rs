@@ -1,0 +1,439 @@
+//! Fields that grant, start or configure something: front matter, JSON, YAML and TOML.
+//!
+//! Clients spell the same field in many ways and nest it at will, so a field counts by its name
+//! wherever it stands, in letters of any case and with any separators. A text that its parser refuses
+//! is read by lines instead: another parser may be more tolerant.
+
+use brief_syntax::Span;
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::yaml::{Mapping, Node, Value};
+
+use super::{Capability, FileScan};
+
+/// Nodes that are looked at: aliases can make a small text endless.
+const NODES: usize = 400_000;
+
+/// Returns what a field of that name can do. `name` has letters of one case and no separators.
+fn meaning(name: &str) -> Option<Capability> {
+    let found = match name {
+        "allowedtools" | "tools" | "allowtools" | "coretools" | "autoallowedtools"
+        | "toolsallowed" | "addtools" => Capability::Tools,
+        "permissionmode"
+        | "permission"
+        | "permissions"
+        | "abilities"
+        | "approvalpolicy"
+        | "approvalmode"
+        | "defaultmode"
+        | "sandboxmode"
+        | "sandbox"
+        | "autoapprove"
+        | "autoaccept"
+        | "alwaysallow"
+        | "yolo"
+        | "trust"
+        | "trusted"
+        | "dangerouslyskippermissions"
+        | "bypasspermissions"
+        | "skipdangerousmodepermissionprompt"
+        | "enableallprojectmcpservers"
+        | "enabledmcpjsonservers"
+        | "additionaldirectories" => Capability::Permissions,
+        "hooks" | "hook" => Capability::Hooks,
+        "mcpservers" | "mcp" | "mcpserver" | "contextservers" | "mcpconfig" => {
+            Capability::McpServers
+        }
+        "bootstrap"
+        | "startup"
+        | "apikeyhelper"
+        | "statusline"
+        | "awsauthrefresh"
+        | "awscredentialexport"
+        | "otelheadershelper"
+        | "postinstall"
+        | "preinstall"
+        | "prepare"
+        | "postcreatecommand"
+        | "poststartcommand"
+        | "postattachcommand"
+        | "oncreatecommand"
+        | "updatecontentcommand"
+        | "initializecommand"
+        | "setupcommand"
+        | "worktreecreate"
+        | "runon"
+        | "onload"
+        | "onstart" => Capability::Commands,
+        "env"
+        | "environment"
+        | "environmentvariables"
+        | "requiredenv"
+        | "requiredenvironment"
+        | "envvars"
+        | "passenv" => Capability::Variables,
+        _ => return None,
+    };
+    Some(found)
+}
+
+/// Fields whose content takes something away.
+fn is_denial(name: &str) -> bool {
+    matches!(name, "deny" | "denied" | "disallowedtools" | "excludetools" | "toolsdenied" | "ask")
+}
+
+/// Values that grant nothing.
+fn is_refusal(value: &str) -> bool {
+    matches!(
+        value,
+        "deny"
+            | "ask"
+            | "false"
+            | "no"
+            | "off"
+            | "none"
+            | "never"
+            | "default"
+            | "plan"
+            | "prompt"
+            | "read-only"
+    )
+}
+
+/// Returns a name in small letters, without separators.
+fn plain(name: &str) -> String {
+    let kept = name.chars().filter(|letter| !matches!(letter, '-' | '_' | ' ' | '.'));
+    kept.flat_map(char::to_lowercase).collect()
+}
+
+/// Reports the fields of a file that has some.
+pub(super) fn scan(file: &mut FileScan) {
+    let ending = file.ending();
+    let source = std::sync::Arc::clone(&file.source);
+    match ending.as_str() {
+        "toml" | "ini" | "conf" | "jsonc" | "json5" => by_lines(file, source.text(), 0),
+        "json" | "yaml" | "yml" => by_tree(file, &FrontMatter::whole(&source)),
+        _ => {
+            let front = FrontMatter::read(&source);
+            let is_unclosed = front.header.is_none() && source.text().starts_with("---");
+            if is_unclosed && is_markdown(&ending) {
+                by_lines(file, source.text(), 0);
+            }
+            by_tree(file, &front);
+        }
+    }
+    if file.name() == ".gitmodules" {
+        submodules(file, source.text());
+    }
+}
+
+/// Returns whether an ending is one of Markdown's.
+pub(super) fn is_markdown(ending: &str) -> bool {
+    matches!(ending, "md" | "mdc" | "markdown" | "mdx" | "txt" | "" | "cursorrules")
+}
+
+fn by_tree(file: &mut FileScan, front: &FrontMatter) {
+    let Some(header) = &front.header else { return };
+    // Other readers repair a broken header in other ways.
+    if !front.diagnostics.is_empty() {
+        let source = std::sync::Arc::clone(&file.source);
+        by_lines(file, source.slice(header.span), header.span.start);
+    }
+    match header.yaml.root().map(Node::value) {
+        Some(Value::Mapping(mapping)) if header.yaml.syntax_error().is_none() => {
+            let mut walk = Walk { file, left: NODES };
+            walk.mapping(mapping);
+            if walk.left == 0 {
+                let evidence = "fields that are too many to be read";
+                walk.file.add(Capability::Opaque, header.span, evidence);
+            }
+        }
+        Some(Value::Sequence(list)) => {
+            let mut walk = Walk { file, left: NODES };
+            list.iter().for_each(|node| walk.below(node));
+        }
+        _ => {}
+    }
+}
+
+/// Reads fields line by line, for what is not a tree.
+fn by_lines(file: &mut FileScan, text: &str, start: usize) {
+    let mut offset = start;
+    for line in text.split_inclusive('\n') {
+        let span = Span::new(offset, offset + line.trim_end().len());
+        offset += line.len();
+        let trimmed = line.trim().trim_start_matches(['-', '[', '{', '"', '\'', ' ']);
+        let end = trimmed.find([':', '=', ']', '"', '\'']).unwrap_or(trimmed.len());
+        let name = trimmed[..end].trim();
+        // `[mcp_servers.files]` is a table in a table.
+        let names = name.split('.').take(4).map(plain);
+        let found = names.into_iter().find_map(|name| meaning(&name));
+        if let Some(capability) = found.filter(|_| !name.is_empty()) {
+            file.add(capability, span, line.trim());
+        }
+    }
+}
+
+/// A `.gitmodules` names repositories whose content a review of this one does not show.
+fn submodules(file: &mut FileScan, text: &str) {
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        if let Some(url) = line.trim().strip_prefix("url") {
+            let url = url.trim_start_matches([' ', '=', '\t']).trim();
+            let span = Span::new(offset, offset + line.trim_end().len());
+            file.add(Capability::Opaque, span, &format!("a Git submodule: {url}"));
+        }
+        offset += line.len();
+    }
+}
+
+struct Walk<'w> {
+    file: &'w mut FileScan,
+    left: usize,
+}
+
+impl Walk<'_> {
+    fn step(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left > 0
+    }
+
+    fn below(&mut self, node: Node<'_>) {
+        if !self.step() {
+            return;
+        }
+        match node.value() {
+            Value::Mapping(mapping) => self.mapping(mapping),
+            Value::Sequence(list) => list.iter().for_each(|node| self.below(node)),
+            _ => {}
+        }
+    }
+
+    fn mapping(&mut self, mapping: Mapping<'_>) {
+        for field in mapping.fields() {
+            if !self.step() {
+                return;
+            }
+            let name = plain(field.name());
+            if is_denial(&name) {
+                continue;
+            }
+            let is_servers = name == "servers" && self.file.name().contains("mcp");
+            let capability = if is_servers { Some(Capability::McpServers) } else { meaning(&name) };
+            match capability {
+                Some(Capability::Tools) => self.tools(field.value),
+                Some(Capability::Permissions) => self.permissions(field.name(), field.value),
+                Some(Capability::Hooks) => self.hooks(field.name(), field.value),
+                Some(Capability::McpServers) => self.servers(field.value),
+                Some(Capability::Variables) => self.variables(field.value),
+                Some(capability) => self.leaves(field.value, &mut |walk, node, text| {
+                    let evidence = format!("{}: {text}", field.name());
+                    walk.file.add(capability, node.span(), &evidence);
+                }),
+                None => self.below(field.value),
+            }
+        }
+    }
+
+    /// Calls `tell` with every text below a node.
+    fn leaves(&mut self, node: Node<'_>, tell: &mut dyn FnMut(&mut Self, Node<'_>, &str)) {
+        if !self.step() {
+            return;
+        }
+        match node.value() {
+            Value::Scalar(text) => tell(self, node, text),
+            Value::Sequence(list) => list.iter().for_each(|node| self.leaves(node, tell)),
+            Value::Mapping(mapping) => {
+                mapping.fields().for_each(|field| self.leaves(field.value, tell));
+            }
+            Value::Null | Value::Broken(_) => {}
+        }
+    }
+
+    /// `Bash(git:*), Read`, a list of them, or a mapping of names to `true`.
+    fn tools(&mut self, node: Node<'_>) {
+        match node.value() {
+            Value::Scalar(text) => {
+                for tool in split_tools(text) {
+                    self.tool(node.span(), tool);
+                }
+            }
+            Value::Sequence(list) => {
+                for node in list.iter() {
+                    match node.value() {
+                        Value::Scalar(text) => self.tool(node.span(), text),
+                        _ => self.below(node),
+                    }
+                }
+            }
+            Value::Mapping(mapping) => {
+                for field in mapping.fields() {
+                    match field.value.value() {
+                        Value::Scalar(value) if is_refusal(value) => {}
+                        Value::Scalar(_) | Value::Null => self.tool(field.key.span(), field.name()),
+                        _ => {
+                            self.tool(field.key.span(), field.name());
+                            self.below(field.value);
+                        }
+                    }
+                }
+            }
+            Value::Null | Value::Broken(_) => {}
+        }
+    }
+
+    fn tool(&mut self, span: Span, tool: &str) {
+        let tool = tool.trim();
+        self.file.add(Capability::Tools, span, tool);
+        if let Some(server) = tool.strip_prefix("mcp__").and_then(|rest| rest.split("__").next()) {
+            self.file.add(Capability::McpServers, span, server);
+        }
+    }
+
+    fn permissions(&mut self, name: &str, node: Node<'_>) {
+        if !self.step() {
+            return;
+        }
+        match node.value() {
+            Value::Scalar(text) if is_refusal(text) => {}
+            Value::Scalar(text) => {
+                self.file.add(Capability::Permissions, node.span(), &format!("{name}: {text}"));
+            }
+            Value::Sequence(list) => list.iter().for_each(|node| self.permissions(name, node)),
+            Value::Mapping(mapping) => {
+                for field in mapping.fields().filter(|field| !is_denial(&plain(field.name()))) {
+                    self.permissions(&format!("{name}.{}", field.name()), field.value);
+                }
+            }
+            Value::Null | Value::Broken(_) => {}
+        }
+    }
+
+    /// Whatever text a hook has is part of what it does.
+    fn hooks(&mut self, name: &str, node: Node<'_>) {
+        let Value::Mapping(mapping) = node.value() else {
+            return self.leaves(node, &mut |walk, node, text| {
+                walk.file.add(Capability::Hooks, node.span(), &format!("{name}: {text}"));
+            });
+        };
+        for field in mapping.fields() {
+            let event = field.name();
+            let mut has_command = false;
+            self.commands(field.value, &mut |walk, node, text| {
+                has_command = true;
+                walk.file.add(Capability::Hooks, node.span(), &format!("{event}: {text}"));
+            });
+            if !has_command {
+                self.file.add(Capability::Hooks, field.key.span(), event);
+            }
+        }
+    }
+
+    /// Calls `tell` with every text that a hook runs, asks or sends.
+    fn commands(&mut self, node: Node<'_>, tell: &mut dyn FnMut(&mut Self, Node<'_>, &str)) {
+        if !self.step() {
+            return;
+        }
+        match node.value() {
+            Value::Scalar(text) => tell(self, node, text),
+            Value::Sequence(list) => list.iter().for_each(|node| self.commands(node, tell)),
+            Value::Mapping(mapping) => {
+                for field in mapping.fields() {
+                    let name = plain(field.name());
+                    if !matches!(name.as_str(), "type" | "matcher" | "timeout" | "timeoutsec") {
+                        self.commands(field.value, tell);
+                    }
+                }
+            }
+            Value::Null | Value::Broken(_) => {}
+        }
+    }
+
+    fn servers(&mut self, node: Node<'_>) {
+        if !self.step() {
+            return;
+        }
+        match node.value() {
+            Value::Scalar(text) => self.file.add(Capability::McpServers, node.span(), text),
+            Value::Sequence(list) => list.iter().for_each(|node| self.servers(node)),
+            Value::Mapping(mapping) => {
+                // One server without a name, or several with theirs.
+                if mapping.get("command").is_some() || mapping.get("url").is_some() {
+                    return self.server("", node.span(), mapping);
+                }
+                for field in mapping.fields() {
+                    match field.value.value() {
+                        Value::Mapping(server) => {
+                            self.server(field.name(), field.key.span(), server);
+                        }
+                        _ => {
+                            self.file.add(Capability::McpServers, field.key.span(), field.name());
+                        }
+                    }
+                }
+            }
+            Value::Null | Value::Broken(_) => {}
+        }
+    }
+
+    fn server(&mut self, name: &str, span: Span, server: Mapping<'_>) {
+        let mut words = Vec::new();
+        for key in ["command", "args", "url", "serverUrl", "httpUrl"] {
+            if let Some(node) = server.get(key) {
+                self.leaves(node, &mut |_, _, text| words.push(text.to_owned()));
+            }
+        }
+        let separator = if name.is_empty() || words.is_empty() { "" } else { ": " };
+        let evidence = format!("{name}{separator}{}", words.join(" "));
+        self.file.add(Capability::McpServers, span, &evidence);
+        // What it gets from the environment, and what it may do unasked.
+        self.mapping(server);
+    }
+
+    /// A mapping of names to values, or a list of names.
+    fn variables(&mut self, node: Node<'_>) {
+        match node.value() {
+            Value::Mapping(mapping) => {
+                for field in mapping.fields() {
+                    self.file.add(Capability::Variables, field.key.span(), field.name());
+                }
+            }
+            Value::Sequence(list) => {
+                for node in list.iter() {
+                    match node.value() {
+                        Value::Scalar(text) => {
+                            self.file.add(Capability::Variables, node.span(), text);
+                        }
+                        Value::Mapping(mapping) => {
+                            let name = mapping.get("name").and_then(Node::as_str);
+                            let name = name.unwrap_or_default();
+                            self.file.add(Capability::Variables, node.span(), name);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Value::Scalar(text) => self.file.add(Capability::Variables, node.span(), text),
+            Value::Null | Value::Broken(_) => {}
+        }
+    }
+}
+
+/// Splits `Bash(git add:*, git rm:*), Read Grep` into its tools.
+fn split_tools(text: &str) -> Vec<&str> {
+    let mut tools = Vec::new();
+    let (mut depth, mut start) = (0_usize, 0);
+    for (offset, letter) in text.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' | ' ' | '\n' if depth == 0 => {
+                tools.push(&text[start..offset]);
+                start = offset + 1;
+            }
+            _ => {}
+        }
+    }
+    tools.push(&text[start..]);
+    tools.retain(|tool| !tool.trim().is_empty());
+    tools
+}

@@ -1,0 +1,497 @@
+//! Text that turns an agent against its user.
+//!
+//! No list of phrases finds every attack, so this one stays short and precise: each form does harm
+//! whatever surrounds it, and a text that quotes it as an example, in code or in quotation marks, is
+//! left alone unless the form works in code, too.
+
+use brief_syntax::Span;
+use memchr::memmem;
+
+use super::decode::decoded_word;
+use super::fields::is_markdown;
+use super::prose::{Fence, is_code, is_ordinary_comment};
+use super::{Capability, FileScan};
+
+/// Reports the forms of injection in a text.
+pub(super) fn scan(file: &mut FileScan, fences: &[Fence]) {
+    if !is_markdown(&file.ending()) {
+        return;
+    }
+    let source = std::sync::Arc::clone(&file.source);
+    let text = source.text();
+    let small = text.to_ascii_lowercase();
+    let mut scan = Injection { file, text, small: &small, fences };
+    scan.comments();
+    scan.overrides();
+    scan.concealment();
+    scan.piped();
+    scan.replication();
+    scan.exfiltration();
+    scan.links();
+    scan.spoofed_hosts();
+    scan.envelopes();
+}
+
+struct Injection<'i> {
+    file: &'i mut FileScan,
+    text: &'i str,
+    /// The text with ASCII letters in one case; offsets are the same.
+    small: &'i str,
+    fences: &'i [Fence],
+}
+
+/// Verbs that set aside what came before.
+const OVERRIDES: [&str; 5] = ["ignore ", "disregard ", "forget ", "override ", "bypass "];
+
+/// What is set aside.
+const OVERRIDDEN: [&str; 10] = [
+    "previous instruction",
+    "prior instruction",
+    "above instruction",
+    "earlier instruction",
+    "preceding instruction",
+    "system prompt",
+    "previous prompt",
+    "prior prompt",
+    "safety instruction",
+    "your instructions",
+];
+
+/// What stands round `the user` where something is kept from the user.
+const CONCEALMENT: [(&str, &str); 20] = [
+    ("do not tell ", ""),
+    ("don't tell ", ""),
+    ("never tell ", ""),
+    ("without telling ", ""),
+    ("do not inform ", ""),
+    ("don't inform ", ""),
+    ("without informing ", ""),
+    ("do not mention this to ", ""),
+    ("don't mention this to ", ""),
+    ("do not let ", " know"),
+    ("don't let ", " know"),
+    ("without ", " knowing"),
+    ("without ", "'s knowledge"),
+    ("hide this from ", ""),
+    ("keep this from ", ""),
+    ("do not reveal this to ", ""),
+    ("do not alert ", ""),
+    ("don't alert ", ""),
+    ("do not notify ", ""),
+    ("don't notify ", ""),
+];
+
+/// Verbs that do something to a machine.
+const ACTS: [&str; 17] = [
+    "run ", "execute", "install", "send", "upload", "delete", "download", "curl", "wget", "modify",
+    "write", "add ", "push", "commit", "read ", "copy", "fetch",
+];
+
+/// Programs that run what they read.
+const INTERPRETERS: [&str; 16] = [
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "fish",
+    "python",
+    "python3",
+    "node",
+    "perl",
+    "ruby",
+    "php",
+    "iex",
+    "invoke-expression",
+    "osascript",
+    "source",
+];
+
+/// Programs that fetch something.
+const FETCHING: [&str; 6] =
+    ["curl ", "wget ", "iwr ", "irm ", "invoke-webrequest ", "invoke-restmethod "];
+
+/// Programs and functions that decode something.
+const DECODING: [&str; 9] = [
+    "base64 -d",
+    "base64 --decode",
+    "base64 -di",
+    "xxd -r",
+    "openssl base64 -d",
+    "openssl enc -d",
+    "atob(",
+    "b64decode(",
+    "frombase64string(",
+];
+
+/// Verbs that send something away.
+const SENDING: [&str; 9] = [
+    "send ",
+    "upload ",
+    "post ",
+    "exfiltrate ",
+    "transmit ",
+    "forward ",
+    "leak ",
+    "email ",
+    "curl ",
+];
+
+/// Files and variables with secrets.
+const SECRETS: [&str; 16] = [
+    "~/.aws",
+    "~/.ssh",
+    "id_rsa",
+    "id_ed25519",
+    ".env ",
+    ".env file",
+    "~/.netrc",
+    "~/.npmrc",
+    "~/.config/gh",
+    "~/.kube",
+    "~/.gnupg",
+    "/etc/shadow",
+    "/etc/passwd",
+    "private key",
+    "environment variables",
+    "keychain",
+];
+
+/// Schemes of links that run code or read files.
+const SCHEMES: [&str; 5] = ["javascript:", "vbscript:", "data:text/html", "file:///", "command:"];
+
+/// Marks of roles and system messages that clients put round texts of their own.
+const ENVELOPES: [&str; 10] = [
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|system|>",
+    "<|endoftext|>",
+    "<system-reminder>",
+    "</system-reminder>",
+    "[/inst]",
+    "<<sys>>",
+    "<system>",
+    "</system>",
+];
+
+impl Injection<'_> {
+    fn add(&mut self, start: usize, end: usize, form: &str) {
+        let end = end.min(self.text.len());
+        let shown = self.text.get(start..end).unwrap_or_default().trim();
+        let evidence = format!("{form}: {shown}");
+        self.file.add(Capability::Injection, Span::new(start, end), &evidence);
+    }
+
+    /// Returns the bounds of the line around an offset.
+    fn line(&self, offset: usize) -> (usize, usize) {
+        let start = self.text[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let end = self.text[offset..].find('\n').map_or(self.text.len(), |at| offset + at);
+        (start, end)
+    }
+
+    /// Returns whether a form at an offset is an example: in code, or in quotation marks.
+    fn is_quoted(&self, offset: usize) -> bool {
+        if is_code(self.text, self.fences, offset) {
+            return true;
+        }
+        let (start, _) = self.line(offset);
+        let before = &self.text[start..offset];
+        let opens = before.matches('“').count() > before.matches('”').count();
+        let is_table = before.trim_start().starts_with('|');
+        opens || is_table || before.matches('"').count() % 2 == 1 || before.ends_with('\'')
+    }
+
+    /// Returns where a phrase stands, in small letters.
+    fn places(&self, phrase: &str) -> Vec<usize> {
+        let small = self.small.as_bytes();
+        let is_start =
+            |at: &usize| at.checked_sub(1).is_none_or(|at| !small[at].is_ascii_alphanumeric());
+        memmem::find_iter(small, phrase).filter(is_start).collect()
+    }
+
+    /// A comment is invisible on a page; one that gives orders is not meant for its reader.
+    fn comments(&mut self) {
+        let starts: Vec<usize> = memmem::find_iter(self.text.as_bytes(), b"<!--").collect();
+        for start in starts {
+            if is_code(self.text, self.fences, start) {
+                continue;
+            }
+            let inner = &self.small[start + 4..];
+            let end = memmem::find(inner.as_bytes(), b"-->").unwrap_or(inner.len());
+            let comment = &inner[..end];
+            let has = |words: &[&str]| words.iter().any(|word| comment.contains(word));
+            let gives_orders = OVERRIDES.iter().any(|verb| comment.contains(verb))
+                && (has(&OVERRIDDEN) || comment.contains("instructions"))
+                || CONCEALMENT
+                    .iter()
+                    .any(|(first, last)| comment.contains(&format!("{first}the user{last}")))
+                || has(&SENDING) && has(&SECRETS)
+                || has(&["curl ", "wget "]) && comment.contains('|')
+                || has(&ENVELOPES);
+            if gives_orders && !is_ordinary_comment(comment.trim()) {
+                self.add(start, start + 4 + end + 3, "orders in a comment");
+            }
+        }
+    }
+
+    /// `ignore all previous instructions`
+    fn overrides(&mut self) {
+        for object in ["instruction", "prompt"] {
+            for at in self.places(object) {
+                let start = floor(self.small, at.saturating_sub(48));
+                let end = floor(self.small, (at + 16).min(self.small.len()));
+                let around = self.small[start..end].replace('\n', " ");
+                let verb = OVERRIDES.iter().find_map(|verb| around[..at - start].rfind(verb));
+                let Some(verb) = verb else { continue };
+                let between = &around[verb..];
+                let is_object = OVERRIDDEN.iter().any(|what| between.contains(what));
+                let is_sentence = between[..at - start - verb].contains(['.', ';', ':', '`', '"']);
+                // A text that tells how to deal with the phrase does not use it.
+                let (line, _) = self.line(start + verb);
+                let before = &self.small[line..start + verb];
+                let warnings =
+                    ["never ", "not ", "n't ", "attempt", "such as", "like ", "if ", "to "];
+                let is_warning = warnings.iter().any(|word| before.contains(word));
+                if is_object && !is_sentence && !is_warning && !self.is_quoted(start + verb) {
+                    self.add(start + verb, at + object.len(), "it sets instructions aside");
+                }
+            }
+        }
+    }
+
+    fn concealment(&mut self) {
+        for at in self.places("the user") {
+            let (line, end) = self.line(at);
+            let (before, after) = (&self.small[line..at], &self.small[at + 8..end]);
+            let phrase = CONCEALMENT
+                .iter()
+                .find(|(first, last)| before.ends_with(first) && after.starts_with(last));
+            let Some((first, _)) = phrase else { continue };
+            // To keep quiet about a detail is manners; to act behind the user's back is not.
+            let before = &before[..before.len() - first.len()];
+            let is_act = ACTS.iter().any(|act| before.contains(act));
+            if is_act && !self.is_quoted(at) {
+                self.add(line, end, "it acts behind the user's back");
+            }
+        }
+        for at in self.places("secretly ") {
+            let (line, end) = self.line(at);
+            let is_act = ACTS.iter().any(|act| self.small[at + 9..].starts_with(act.trim_end()));
+            if is_act && !self.is_quoted(at) {
+                self.add(line, end, "it acts behind the user's back");
+            }
+        }
+    }
+
+    /// What was fetched or decoded goes straight to an interpreter.
+    fn piped(&mut self) {
+        let bytes = self.small.as_bytes();
+        let mut places: Vec<usize> = memchr::memchr_iter(b'|', bytes).collect();
+        for mark in ["(curl", "(wget", "`curl", "`wget", "atob(", "b64decode(", "base64string("] {
+            places.extend(memmem::find_iter(bytes, mark));
+        }
+        let mut lines: Vec<(usize, usize)> = places.into_iter().map(|at| self.line(at)).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        for (start, end) in lines {
+            let line = &self.small[start..end];
+            let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+            let (is_fetch, is_decoding) = (has(&FETCHING), has(&DECODING));
+            if !is_fetch && !is_decoding {
+                continue;
+            }
+            // Within a sentence or a table, each piece of code is a command by itself.
+            let mut pieces = line
+                .split('`')
+                .filter(|piece| FETCHING.iter().chain(&DECODING).any(|word| piece.contains(word)));
+            let is_table = line.trim_start().starts_with('|') && !line.contains('`');
+            let runs = !is_table && pieces.any(pipes_to_interpreter)
+                || is_fetch && substitutes(line)
+                || is_decoding
+                    && has(&["eval(", "exec(", "iex ", "invoke-expression", "function("]);
+            if !runs {
+                continue;
+            }
+            if is_decoding {
+                let said = decoded_word(&self.text[start..end]);
+                let said = said.map(|text| format!(" (`{text}`)")).unwrap_or_default();
+                self.add(start, end, &format!("it runs what it decodes{said}"));
+            } else if self.is_unasked(start, end) {
+                self.add(start, end, "it runs what it downloads");
+            }
+        }
+    }
+
+    /// Installers are documented as commands in blocks of code, over TLS. An order in a sentence, or
+    /// one to a host that anybody on the way can speak for, is something else.
+    fn is_unasked(&self, start: usize, end: usize) -> bool {
+        let line = &self.small[start..end];
+        let is_open = line.contains("http://") && !line.contains("http://localhost");
+        let has_scheme = line.contains("https://");
+        let orders = ["run ", "execute ", "before ", "first", "always", "must", "silently"]
+            .iter()
+            .any(|word| line.contains(word));
+        let fence = self.fences.iter().any(|fence| fence.span.contains(&start));
+        is_open
+            || !fence && orders && !line.contains("install")
+            || !has_scheme && !fence && line.contains("curl ")
+    }
+
+    /// A text that makes an agent spread it.
+    fn replication(&mut self) {
+        let files = [
+            "agents.md",
+            "claude.md",
+            "gemini.md",
+            "skill.md",
+            "copilot-instructions",
+            ".cursorrules",
+            "settings.json",
+        ];
+        let verbs =
+            ["add ", "append ", "copy ", "write ", "insert ", "put ", "paste ", "replicate "];
+        let all = ["every ", "each ", "all ", "any other "];
+        for word in all {
+            for start in self.places(word) {
+                let (line, end) = self.line(start);
+                let (before, after) = (&self.small[line..start], &self.small[start..end]);
+                let near: String = after.chars().take(48).collect();
+                let names_file = files.iter().any(|file| near.contains(file));
+                let is_found = [
+                    "you find",
+                    "you see",
+                    "you can find",
+                    "on this machine",
+                    "other project",
+                    "other repositor",
+                    "in the home",
+                    "you encounter",
+                    "you have access",
+                ]
+                .iter()
+                .any(|word| after.contains(word));
+                let is_order = verbs.iter().any(|verb| before.contains(verb));
+                if names_file && is_found && is_order && !self.is_quoted(start) {
+                    self.add(line, end, "it makes an agent spread it");
+                }
+            }
+        }
+    }
+
+    /// `send ~/.aws/credentials to http://host`
+    fn exfiltration(&mut self) {
+        let mut last = 0;
+        for at in memmem::find_iter(self.small.as_bytes(), "http").collect::<Vec<_>>() {
+            let (line, end) = self.line(at);
+            if at < last {
+                continue;
+            }
+            last = end;
+            let secret = SECRETS.iter().find_map(|secret| self.small[line..end].find(secret));
+            let Some(start) = secret.map(|secret| line + secret) else { continue };
+            let (before, after) = (&self.small[line..start], &self.small[start..end]);
+            let is_sent = SENDING.iter().any(|verb| before.contains(verb));
+            let has_target = after.contains(" to http")
+                || after.contains(" http://")
+                || before.contains("://") && before.contains("curl ");
+            let warnings = ["never ", "not ", "n't ", "avoid "];
+            let is_warning = warnings.iter().any(|word| before.contains(word));
+            if is_sent && has_target && !is_warning && !self.is_quoted(start) {
+                self.add(line, end, "it sends secrets away");
+            }
+        }
+    }
+
+    /// Links that run code, read files, or show another host than they lead to.
+    fn links(&mut self) {
+        let starts: Vec<usize> = memmem::find_iter(self.text.as_bytes(), b"](").collect();
+        for start in starts {
+            if is_code(self.text, self.fences, start) {
+                continue;
+            }
+            let target = self.small[start + 2..].trim_start_matches(['<', ' ', '\t']);
+            let skipped = self.small.len() - start - 2 - target.len();
+            let end = target.find([')', ' ', '\n', '>']).unwrap_or(target.len());
+            // A browser leaves out tabs and line breaks within a scheme.
+            let target = &target[..end];
+            if SCHEMES.iter().any(|scheme| target.starts_with(scheme)) {
+                self.add(
+                    start + 2,
+                    start + 2 + skipped + end,
+                    "a link that runs code or reads a file",
+                );
+            }
+        }
+    }
+
+    /// `http://github.com@evil.example/`: what looks like the host is the name of a user.
+    fn spoofed_hosts(&mut self) {
+        for at in memchr::memchr_iter(b'@', self.small.as_bytes()).collect::<Vec<_>>() {
+            let before = &self.small[floor(self.small, at.saturating_sub(128))..at];
+            let user = before.rsplit(['/', ' ', '\n', '"', '\'', '`', '(', '<', '@']).next();
+            let user = user.unwrap_or_default();
+            let above = &before[..before.len() - user.len()];
+            let is_address = above.ends_with("http://") || above.ends_with("https://");
+            let looks_like_host = user
+                .split(':')
+                .next()
+                .is_some_and(|user| user.rsplit_once('.').is_some_and(|(_, last)| last.len() > 1));
+            if is_address && looks_like_host && !is_code(self.text, self.fences, at) {
+                let (_, end) = self.line(at);
+                self.add(at - user.len(), end, "a link that shows another host");
+            }
+        }
+    }
+
+    /// Texts that begin like a client's own messages.
+    fn envelopes(&mut self) {
+        let mut offset = 0;
+        for line in self.small.split_inclusive('\n') {
+            let trimmed = line.trim_start_matches([' ', '\t', '>', '-', '*', '#']);
+            let start = offset + line.len() - trimmed.len();
+            offset += line.len();
+            let is_mark = trimmed.starts_with(['<', '['])
+                && ENVELOPES.iter().any(|mark| trimmed.starts_with(mark));
+            if is_mark && !self.is_quoted(start) {
+                let (_, end) = self.line(start);
+                self.add(start, end, "a mark of a client's own messages");
+            }
+        }
+    }
+}
+
+/// Returns the greatest offset up to `at` at which a character begins.
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Returns whether a line runs what a command within it fetches: `sh -c "$(curl …)"`.
+fn substitutes(line: &str) -> bool {
+    ["$(curl", "$(wget", "<(curl", "<(wget", "`curl", "`wget"].iter().any(|form| {
+        line.find(form).is_some_and(|at| {
+            let before = line[..at].trim_end_matches(['"', '\'', ' ']);
+            let runners = ["sh -c", "eval", "source", "bash", "sh", " ."];
+            runners.iter().any(|runner| before.ends_with(runner))
+        })
+    })
+}
+
+/// Returns whether a line pipes into a program that runs what it reads.
+fn pipes_to_interpreter(line: &str) -> bool {
+    line.split('|').skip(1).any(|part| {
+        let words = part
+            .split_whitespace()
+            .map(|word| word.trim_matches(['`', '"', '\'', ')', '(', '&', ';', '.', ',']));
+        let mut words = words.skip_while(|word| {
+            matches!(*word, "sudo" | "env" | "&" | "" | "-e" | "xargs" | "exec")
+        });
+        let program = words.next().unwrap_or_default();
+        let program = program.rsplit('/').next().unwrap_or(program);
+        let program =
+            program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        INTERPRETERS.contains(&program)
+    })
+}

@@ -1,0 +1,310 @@
+//! What an item can do to a machine or to an agent, read from its files.
+//!
+//! Every file of an item goes through [`Inventory::read`]; nothing is run and nothing is fetched, so
+//! the same bytes always give the same list. A finding is a fact with its place, not a verdict: a
+//! skill may bring a script. Only [`Capability::blocks`] names what an installation refuses.
+
+mod bytes;
+mod decode;
+mod fields;
+mod injection;
+mod names;
+mod prose;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_syntax::hidden::{HiddenClass, HiddenText};
+use brief_syntax::system::Permission;
+use brief_syntax::text::{fold, visible_line};
+use brief_syntax::{Diagnostic, Severity, Source, Span};
+
+use fields::is_markdown;
+pub use names::is_guidance;
+
+/// Something that an item can do, or that keeps a reader from seeing what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Capability {
+    /// Characters that show nothing or change the reading direction, and bytes that are not UTF-8.
+    HiddenText,
+    /// Archives, bytecode, programs and other bytes that no review shows.
+    Opaque,
+    /// Text that turns an agent against its user.
+    Injection,
+    /// Control characters of ASCII and Latin-1, which a terminal acts on.
+    ControlCharacters,
+    /// Long blocks of base64 or hexadecimal digits.
+    Encoded,
+    /// Commands that run when a text is read or an agent starts.
+    Commands,
+    /// Code that comes along: scripts, programs, tools in JavaScript.
+    Scripts,
+    /// Commands that run at events of a client.
+    Hooks,
+    /// Servers that a client starts or connects to.
+    McpServers,
+    /// Modes and rules that let a client act without asking.
+    Permissions,
+    /// Tools that an agent may use.
+    Tools,
+    /// Files outside the project.
+    OutsidePaths,
+    /// Other files that become part of the text.
+    Imports,
+    /// Variables of the environment.
+    Variables,
+    /// Hosts on the network.
+    Hosts,
+    /// Comments that a rendered page does not show and an agent reads.
+    Comments,
+}
+
+impl Capability {
+    /// All capabilities, the gravest first.
+    pub const ALL: [Capability; 16] = [
+        Capability::HiddenText,
+        Capability::Opaque,
+        Capability::Injection,
+        Capability::ControlCharacters,
+        Capability::Encoded,
+        Capability::Commands,
+        Capability::Scripts,
+        Capability::Hooks,
+        Capability::McpServers,
+        Capability::Permissions,
+        Capability::Tools,
+        Capability::OutsidePaths,
+        Capability::Imports,
+        Capability::Variables,
+        Capability::Hosts,
+        Capability::Comments,
+    ];
+
+    /// Returns the name that users type and `brief.lock` records.
+    pub const fn as_str(self) -> &'static str {
+        self.code().split_at("capability/".len()).1
+    }
+
+    /// Finds the capability of that name.
+    pub fn from_name(name: &str) -> Option<Capability> {
+        Capability::ALL.into_iter().find(|capability| capability.as_str() == name)
+    }
+
+    /// Returns whether an installation refuses it until the user accepts the item's content.
+    pub fn blocks(self) -> bool {
+        matches!(self, Capability::HiddenText | Capability::Opaque)
+    }
+
+    /// Returns how bad it is when an audit finds it.
+    pub fn severity(self) -> Severity {
+        match self {
+            Capability::HiddenText | Capability::Opaque | Capability::Injection => Severity::Error,
+            Capability::ControlCharacters
+            | Capability::Encoded
+            | Capability::Commands
+            | Capability::Hooks
+            | Capability::McpServers
+            | Capability::Permissions => Severity::Warning,
+            _ => Severity::Note,
+        }
+    }
+
+    /// Returns the code of its diagnostics.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Capability::HiddenText => "capability/hidden-text",
+            Capability::Opaque => "capability/opaque",
+            Capability::Injection => "capability/injection",
+            Capability::ControlCharacters => "capability/control-characters",
+            Capability::Encoded => "capability/encoded",
+            Capability::Commands => "capability/commands",
+            Capability::Scripts => "capability/scripts",
+            Capability::Hooks => "capability/hooks",
+            Capability::McpServers => "capability/mcp-servers",
+            Capability::Permissions => "capability/permissions",
+            Capability::Tools => "capability/tools",
+            Capability::OutsidePaths => "capability/outside-paths",
+            Capability::Imports => "capability/imports",
+            Capability::Variables => "capability/variables",
+            Capability::Hosts => "capability/hosts",
+            Capability::Comments => "capability/comments",
+        }
+    }
+
+    /// Returns the words that a message begins with, before the evidence.
+    fn words(self) -> &'static str {
+        match self {
+            Capability::HiddenText => "text that a reader does not see",
+            Capability::Opaque => "content that a review does not show",
+            Capability::Injection => "text that turns an agent against its user",
+            Capability::ControlCharacters => "a control character",
+            Capability::Encoded => "an encoded block",
+            Capability::Commands => "a command that runs by itself",
+            Capability::Scripts => "code that comes along",
+            Capability::Hooks => "a command that runs at an event",
+            Capability::McpServers => "an MCP server",
+            Capability::Permissions => "a permission that it grants",
+            Capability::Tools => "a tool that it allows",
+            Capability::OutsidePaths => "a path outside the project",
+            Capability::Imports => "a file that it imports",
+            Capability::Variables => "a variable of the environment",
+            Capability::Hosts => "a host on the network",
+            Capability::Comments => "a comment that a page does not show",
+        }
+    }
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Characters of a piece of evidence, at most.
+const EVIDENCE: usize = 120;
+
+/// A capability and the place that shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CapabilityFinding {
+    /// The capability.
+    pub capability: Capability,
+    /// What shows it: the command, the host, the name. One line, without hidden characters.
+    pub evidence: String,
+    /// The file.
+    pub source: Arc<Source>,
+    /// The place in the file; empty for the file as a whole.
+    pub span: Span,
+}
+
+impl CapabilityFinding {
+    /// Returns the fact without its place, as `brief.lock` records it.
+    pub fn fact(&self) -> String {
+        // Quotation marks and backslashes would need escapes, and the lock is read on every tool call.
+        let evidence = self.evidence.replace('"', "'").replace('\\', "/");
+        format!("{} {evidence}", self.capability)
+    }
+
+    /// Returns it as a diagnostic.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let CapabilityFinding { capability, evidence, source, span } = self;
+        let message = format!("{}: {evidence}", capability.words());
+        let mut diagnostic = Diagnostic::note(capability.code(), source, *span, message);
+        diagnostic.severity = capability.severity();
+        diagnostic
+    }
+}
+
+/// What the files of one item can do, each fact once, at the first place that shows it.
+#[derive(Debug, Clone, Default)]
+pub struct Inventory {
+    findings: Vec<CapabilityFinding>,
+    known: BTreeSet<(Capability, String)>,
+}
+
+impl Inventory {
+    /// Reads one more file: `slashed` is its path below the item, `path` where it lies.
+    pub fn read(&mut self, slashed: &str, path: &Path, content: Vec<u8>, permission: Permission) {
+        let mut file = FileScan::new(slashed, path, content);
+        bytes::scan(&mut file, permission);
+        if file.is_text {
+            file.hidden(Capability::HiddenText, |class| class != HiddenClass::Control);
+            file.hidden(Capability::ControlCharacters, |class| class == HiddenClass::Control);
+            fields::scan(&mut file);
+            let fences = if is_markdown(&file.ending()) {
+                prose::fences(file.source.text())
+            } else {
+                Vec::new()
+            };
+            prose::scan(&mut file, &fences);
+            injection::scan(&mut file, &fences);
+            decode::scan(&mut file);
+        }
+        self.take(file.findings);
+    }
+
+    /// Notes a file that could not be read: nobody knows what it does.
+    pub fn unread(&mut self, slashed: &str, path: &Path, why: &str) {
+        let mut file = FileScan::new(slashed, path, Vec::new());
+        file.add(Capability::Opaque, Span::default(), &format!("{slashed}: {why}"));
+        self.take(file.findings);
+    }
+
+    fn take(&mut self, findings: Vec<CapabilityFinding>) {
+        for found in findings {
+            if self.known.insert((found.capability, found.evidence.clone())) {
+                self.findings.push(found);
+            }
+        }
+    }
+
+    /// Returns the findings, the gravest capabilities first, each in the order of its files.
+    pub fn finish(mut self) -> Vec<CapabilityFinding> {
+        self.findings.sort_by_key(|found| found.capability);
+        self.findings
+    }
+}
+
+/// Returns the facts of findings as `brief.lock` has them, sorted.
+pub fn facts(findings: &[CapabilityFinding]) -> Vec<String> {
+    let mut facts: Vec<String> = findings.iter().map(CapabilityFinding::fact).collect();
+    facts.sort_unstable();
+    facts.dedup();
+    facts
+}
+
+/// One file while it is read.
+struct FileScan {
+    /// The path below the item, with `/`.
+    slashed: String,
+    source: Arc<Source>,
+    /// The bytes, if they are not text.
+    content: Vec<u8>,
+    is_text: bool,
+    findings: Vec<CapabilityFinding>,
+}
+
+impl FileScan {
+    fn new(slashed: &str, path: &Path, content: Vec<u8>) -> FileScan {
+        let is_text = !bytes::is_binary(&content);
+        let (source, content) = if is_text {
+            (Source::from_bytes(path, content), Vec::new())
+        } else {
+            (Source::unread(path), content)
+        };
+        let (slashed, source) = (slashed.to_owned(), Arc::new(source));
+        FileScan { slashed, source, content, is_text, findings: Vec::new() }
+    }
+
+    /// Returns the name of the file.
+    fn name(&self) -> &str {
+        self.slashed.rsplit('/').next().unwrap_or(&self.slashed)
+    }
+
+    /// Returns the ending of the name, in small letters.
+    fn ending(&self) -> String {
+        let name = self.name();
+        name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
+    }
+
+    /// Reports characters of some classes that show nothing, once.
+    fn hidden(&mut self, capability: Capability, is_wanted: fn(HiddenClass) -> bool) {
+        if let Some(found) = HiddenText::find_of(self.source.text(), is_wanted) {
+            let at = found.first.offset;
+            let span = Span::new(at, at + found.first.character.len_utf8());
+            self.add(capability, span, &found.message());
+        }
+    }
+
+    fn add(&mut self, capability: Capability, span: Span, evidence: &str) {
+        let evidence = fold(&visible_line(evidence), EVIDENCE);
+        if evidence.is_empty() {
+            return;
+        }
+        let source = Arc::clone(&self.source);
+        self.findings.push(CapabilityFinding { capability, evidence, source, span });
+    }
+}

@@ -1,0 +1,115 @@
+//! Files that guide agents, by their names.
+
+/// Directories that clients read guidance and settings from.
+const DIRECTORIES: [&str; 34] = [
+    ".agent",
+    ".agents",
+    ".aider",
+    ".amazonq",
+    ".amp",
+    ".augment",
+    ".claude",
+    ".claude-plugin",
+    ".clinerules",
+    ".codebuddy",
+    ".codeium",
+    ".codex",
+    ".context",
+    ".continue",
+    ".copilot",
+    ".cursor",
+    ".cursor-plugin",
+    ".devin",
+    ".factory",
+    ".gemini",
+    ".goose",
+    ".junie",
+    ".kilocode",
+    ".kiro",
+    ".opencode",
+    ".openhands",
+    ".pi",
+    ".qoder",
+    ".qwen",
+    ".roo",
+    ".rules",
+    ".tabnine",
+    ".trae",
+    ".windsurf",
+];
+
+/// Directories of `.github` that Copilot reads.
+const GITHUB: [&str; 7] =
+    ["instructions", "prompts", "agents", "chatmodes", "skills", "hooks", "copilot"];
+
+/// Directories of plugins and registries whose Markdown files guide agents.
+const FOLDERS: [&str; 9] = [
+    "agents",
+    "chatmodes",
+    "commands",
+    "instructions",
+    "modes",
+    "prompts",
+    "rules",
+    "skills",
+    "tasks",
+];
+
+/// Names of files that clients read, in small letters.
+const FILES: [&str; 26] = [
+    ".aider.conf.yml",
+    ".cursorrules",
+    ".gitmodules",
+    ".goosehints",
+    ".mcp.json",
+    ".roomodes",
+    ".rules",
+    ".windsurfrules",
+    "agent.md",
+    "agents.md",
+    "agents.override.md",
+    "agents.yaml",
+    "agents.yml",
+    "claude.local.md",
+    "claude.md",
+    "conventions.md",
+    "copilot-instructions.md",
+    "crush.json",
+    "gemini.md",
+    "mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
+    "qwen.md",
+    "rule.md",
+    "skill.md",
+    "warp.md",
+];
+
+/// Endings of files that clients read.
+const ENDINGS: [&str; 7] = [
+    ".agent.md",
+    ".bundle.md",
+    ".chatmode.md",
+    ".instructions.md",
+    ".mdc",
+    ".prompt.md",
+    "-bootstrap",
+];
+
+/// Returns whether a file guides an agent or sets one up, by its path below the root, with `/`.
+pub fn is_guidance(slashed: &str) -> bool {
+    let (above, name) = slashed.rsplit_once('/').unwrap_or(("", slashed));
+    let small = name.to_lowercase();
+    let mut names = above.split('/');
+    let is_below = names.clone().any(|name| DIRECTORIES.binary_search(&name).is_ok());
+    let of_github =
+        names.any(|name| name == ".github") && above.split('/').any(|name| GITHUB.contains(&name));
+    let is_text = small.ends_with(".md") || small.ends_with(".mdc");
+    let in_folder = is_text && above.split('/').any(|name| FOLDERS.binary_search(&name).is_ok());
+    is_below
+        || of_github
+        || in_folder
+        || slashed.ends_with("hooks/hooks.json")
+        || FILES.binary_search(&small.as_str()).is_ok()
+        || ENDINGS.iter().any(|ending| small.ends_with(ending))
+}

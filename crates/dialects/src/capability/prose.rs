@@ -1,0 +1,553 @@
+//! Constructs in the text itself: commands, hosts, variables, paths, imports, comments.
+//!
+//! One pass over the bytes with a table of those that can begin a construct. Code blocks count like
+//! prose, except for imports: clients fill in commands and variables there, too.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use brief_syntax::Span;
+use memchr::memmem;
+
+use super::fields::is_markdown;
+use super::{Capability, FileScan};
+
+/// The bytes that a construct begins with.
+const STARTS: [bool; 256] = {
+    let (mut starts, bytes, mut index) = ([false; 256], b"!@:$~/<%mcwC`", 0);
+    while index < bytes.len() {
+        starts[bytes[index] as usize] = true;
+        index += 1;
+    }
+    starts
+};
+
+/// Characters of a word, a path or a host, at most: what is longer is cut there.
+const WORD: usize = 200;
+
+/// Variables that every shell has, and those that stand for the arguments of a text.
+const ORDINARY: [&str; 26] = [
+    "ARGUMENTS",
+    "ARGS",
+    "BASH",
+    "BASH_SOURCE",
+    "BASH_VERSION",
+    "COLUMNS",
+    "CWD",
+    "DISPLAY",
+    "EDITOR",
+    "EUID",
+    "FUNCNAME",
+    "HOME",
+    "HOSTNAME",
+    "IFS",
+    "LANG",
+    "LINENO",
+    "OLDPWD",
+    "OSTYPE",
+    "PATH",
+    "PIPESTATUS",
+    "PWD",
+    "RANDOM",
+    "SECONDS",
+    "SHELL",
+    "TERM",
+    "USER",
+];
+
+/// Directories outside any project. `/tmp`, `/dev/null` and interpreters are part of ordinary commands.
+const OUTSIDE: [&str; 19] = [
+    "/etc/",
+    "/root/",
+    "/home/",
+    "/Users/",
+    "/var/",
+    "/proc/",
+    "/sys/",
+    "/opt/",
+    "/usr/local/",
+    "/Library/",
+    "/Applications/",
+    "/boot/",
+    "/mnt/",
+    "/srv/",
+    "/private/",
+    "/dev/tcp/",
+    "/dev/udp/",
+    "/dev/mem",
+    "/run/",
+];
+
+/// Ways in which programs ask for a variable, before and after `env`; its name follows, perhaps in
+/// quotation marks.
+const READERS: [(&str, &str); 12] = [
+    ("process.", "env."),
+    ("process.", "env["),
+    ("import.meta.", "env."),
+    ("os.", "environ["),
+    ("os.", "environ.get("),
+    ("os.get", "env("),
+    ("get", "env("),
+    ("Deno.", "env.get("),
+    ("Bun.", "env."),
+    ("", "ENV["),
+    ("", "ENV.fetch("),
+    ("", "env::var("),
+];
+
+/// Reports the constructs of a text.
+pub(super) fn scan(file: &mut FileScan, fences: &[Fence]) {
+    let source = std::sync::Arc::clone(&file.source);
+    let text = source.text();
+    let is_markdown = is_markdown(&file.ending());
+    let is_template = file.ending() == "toml" || is_markdown;
+    let (seen, names) = (BTreeSet::new(), BTreeSet::new());
+    let mut scan = Prose { file, text, is_markdown, fences, seen, names };
+    scan.constructs(is_template);
+    for word in ["env", "ENV"] {
+        for offset in memmem::find_iter(text.as_bytes(), word) {
+            scan.reader(offset);
+        }
+    }
+    scan.fenced_commands();
+    scan.javascript_tools();
+}
+
+struct Prose<'p> {
+    file: &'p mut FileScan,
+    text: &'p str,
+    is_markdown: bool,
+    fences: &'p [Fence],
+    /// Names of variables that were looked at.
+    names: BTreeSet<&'p str>,
+    /// What was told already: the same host stands in many links.
+    seen: BTreeSet<(Capability, String)>,
+}
+
+/// A block of code, and the words after its opening marks.
+#[derive(Debug)]
+pub(super) struct Fence {
+    pub(super) span: Range<usize>,
+    info: Range<usize>,
+    body: Range<usize>,
+}
+
+/// Returns the fenced blocks of a Markdown text.
+pub(super) fn fences(text: &str) -> Vec<Fence> {
+    let mut found = Vec::new();
+    if memmem::find(text.as_bytes(), b"```").is_none()
+        && memmem::find(text.as_bytes(), b"~~~").is_none()
+    {
+        return found;
+    }
+    let mut open: Option<(usize, char, usize, Range<usize>, usize)> = None;
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start_matches([' ', '\t', '>', '-']);
+        let mark = trimmed.chars().next().filter(|mark| matches!(mark, '`' | '~'));
+        let length = mark.map_or(0, |mark| trimmed.len() - trimmed.trim_start_matches(mark).len());
+        let end = offset + line.len();
+        if let Some(mark) = mark.filter(|_| length >= 3) {
+            let after = trimmed[length..].trim();
+            match &open {
+                Some((start, known, least, info, body)) => {
+                    if mark == *known && length >= *least && after.is_empty() {
+                        found.push(Fence {
+                            span: *start..end,
+                            info: info.clone(),
+                            body: *body..offset,
+                        });
+                        open = None;
+                    }
+                }
+                None if mark == '`' && after.contains('`') => {}
+                None => {
+                    let at = offset + line.len() - trimmed.len() + length;
+                    let info = at..offset + line.trim_end().len().max(at - offset);
+                    open = Some((offset, mark, length, info, end));
+                }
+            }
+        }
+        offset = end;
+    }
+    if let Some((start, _, _, info, body)) = open {
+        let body = body.min(text.len());
+        found.push(Fence { span: start..text.len(), info, body: body..text.len() });
+    }
+    found
+}
+
+/// Returns whether an offset lies in a code block or in code within its line.
+pub(super) fn is_code(text: &str, fences: &[Fence], offset: usize) -> bool {
+    let place = fences.partition_point(|fence| fence.span.end <= offset);
+    if fences.get(place).is_some_and(|fence| fence.span.contains(&offset)) {
+        return true;
+    }
+    let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+    memchr::memchr_iter(b'`', &text.as_bytes()[start..offset]).count() % 2 == 1
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Returns the length of the name of a variable.
+fn name_length(rest: &[u8]) -> usize {
+    let is_part = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    let length = rest.iter().take(WORD).position(|byte| !is_part(byte));
+    length.unwrap_or(rest.len().min(WORD))
+}
+
+/// Returns the beginning of a text that is a path: up to a blank, a quotation mark or a bracket.
+fn path_of(rest: &str) -> &str {
+    let is_end = |letter: char| {
+        letter.is_whitespace()
+            || matches!(letter, '"' | '\'' | '`' | ')' | ']' | '>' | '<' | ',' | ';' | '|')
+    };
+    let end = rest.find(is_end).unwrap_or(rest.len());
+    let mut end = end.min(WORD);
+    while !rest.is_char_boundary(end) {
+        end -= 1;
+    }
+    rest[..end].trim_end_matches(['.', ':', '*', '_'])
+}
+
+impl<'p> Prose<'p> {
+    fn add(&mut self, capability: Capability, span: Range<usize>, evidence: &str) {
+        if self.seen.insert((capability, evidence.to_owned())) {
+            self.file.add(capability, Span::new(span.start, span.end), evidence);
+        }
+    }
+
+    fn constructs(&mut self, is_template: bool) {
+        let bytes = self.text.as_bytes();
+        let mut skip = 0;
+        for (offset, &byte) in bytes.iter().enumerate() {
+            // Nearly every byte ends here, so that this is one look at a table.
+            if !STARTS[usize::from(byte)] || offset < skip {
+                continue;
+            }
+            let before = offset.checked_sub(1).map(|at| bytes[at]);
+            match byte {
+                b'!' if is_template => self.command(offset, before),
+                b'@' => self.import(offset, before),
+                b':' if bytes[offset..].starts_with(b"://") => skip = self.url(offset),
+                b'$' => self.shell_variable(offset, before),
+                b'%' => self.windows_variable(offset),
+                b'~' | b'/' | b'C' => self.outside(offset, before),
+                b'<' if bytes[offset..].starts_with(b"<!--") => self.comment(offset),
+                b'm' if bytes[offset..].starts_with(b"mcp__") => self.server_name(offset, before),
+                b'c' | b'w' => self.download(offset, before),
+                _ => {}
+            }
+        }
+    }
+
+    /// `` !`command` `` of Claude Code and task files, `!{command}` of Gemini's commands.
+    fn command(&mut self, offset: usize, before: Option<u8>) {
+        let rest = &self.text[offset + 1..];
+        let close = match rest.as_bytes().first() {
+            Some(b'`') => '`',
+            Some(b'{') => '}',
+            _ => return,
+        };
+        if before.is_some_and(is_word) {
+            return;
+        }
+        let inner = &rest[1..];
+        let end = if close == '`' {
+            inner.find(['`', '\n']).filter(|&end| inner[end..].starts_with('`'))
+        } else {
+            inner.find('}')
+        };
+        // A command that spans lines is a command to some clients.
+        let end = end.or_else(|| (close == '`').then(|| inner.find('`')).flatten());
+        if let Some(end) = end.filter(|&end| !inner[..end].trim().is_empty() && end < 4_096) {
+            self.add(Capability::Commands, offset..offset + end + 3, inner[..end].trim());
+        }
+    }
+
+    /// A block that opens with `` ```! `` runs, line by line.
+    fn fenced_commands(&mut self) {
+        let blocks: Vec<(Range<usize>, String)> = self
+            .fences
+            .iter()
+            .filter(|fence| self.text[fence.info.clone()].trim().starts_with('!'))
+            .map(|fence| (fence.span.clone(), self.text[fence.body.clone()].trim().to_owned()))
+            .collect();
+        for (span, command) in blocks {
+            self.add(Capability::Commands, span, &command);
+        }
+    }
+
+    /// Agent files bring tools in JavaScript: a block below the heading `Tools`.
+    fn javascript_tools(&mut self) {
+        if !self.file.name().ends_with(".agent.md") {
+            return;
+        }
+        let mut found = None;
+        for fence in self.fences {
+            let info = self.text[fence.info.clone()].trim();
+            let language = info.split([' ', ',', '{']).next().unwrap_or_default();
+            if matches!(language, "js" | "javascript" | "mjs" | "ts" | "typescript" | "jsx") {
+                found = Some(fence.span.clone());
+                break;
+            }
+        }
+        if let Some(span) = found {
+            let evidence = format!("{}: tools in JavaScript", self.file.slashed);
+            self.add(Capability::Scripts, span, &evidence);
+        }
+    }
+
+    /// `@path/to/file`; a mention (`@alice`), an address and a package (`@scope/name`) are none.
+    fn import(&mut self, offset: usize, before: Option<u8>) {
+        let is_start = before.is_none_or(|byte| byte.is_ascii_whitespace() || byte == b'(');
+        if !self.is_markdown || !is_start {
+            return;
+        }
+        let path = path_of(&self.text[offset + 1..]);
+        let path = path.trim_end_matches(['.', '!', '?', '}']);
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let is_rooted = path.starts_with(['/', '~', '.']) && path.len() > 1;
+        let has_ending = name.rsplit_once('.').is_some_and(|(stem, ending)| {
+            !stem.is_empty()
+                && ending.len() <= 8
+                && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+        if !(is_rooted || has_ending) || is_code(self.text, self.fences, offset) {
+            return;
+        }
+        let span = offset..offset + 1 + path.len();
+        if is_outside(path) {
+            self.add(Capability::OutsidePaths, span.clone(), path);
+        }
+        self.add(Capability::Imports, span, path);
+    }
+
+    /// `https://host/path`. Returns the offset after the host.
+    fn url(&mut self, offset: usize) -> usize {
+        let before = &self.text.as_bytes()[..offset];
+        let scheme = before.iter().rev().take(10).take_while(|byte| byte.is_ascii_alphabetic());
+        let start = offset - scheme.count();
+        let scheme = self.text[start..offset].to_ascii_lowercase();
+        let rest = &self.text[offset + 3..];
+        let end = rest.find(|letter: char| {
+            letter.is_whitespace()
+                || matches!(
+                    letter,
+                    '/' | '"'
+                        | '\''
+                        | '`'
+                        | ')'
+                        | ']'
+                        | '>'
+                        | '<'
+                        | ','
+                        | '?'
+                        | '#'
+                        | '\\'
+                        | '}'
+                        | '|'
+                        | '*'
+                )
+        });
+        let authority = &rest[..end.unwrap_or(rest.len())];
+        let is_network = matches!(
+            scheme.as_str(),
+            "http"
+                | "https"
+                | "ws"
+                | "wss"
+                | "ftp"
+                | "ftps"
+                | "sftp"
+                | "ssh"
+                | "git"
+                | "tcp"
+                | "udp"
+                | "smb"
+                | "ldap"
+                | "postgres"
+                | "postgresql"
+                | "mysql"
+                | "mongodb"
+                | "redis"
+                | "amqp"
+                | "srv"
+        );
+        let host = authority.rsplit('@').next().unwrap_or(authority);
+        let host = host.trim_end_matches(['.', ':', '!', ';']).to_ascii_lowercase();
+        let is_host = host.bytes().any(|byte| byte.is_ascii_alphanumeric())
+            && host.len() <= WORD
+            && !host.contains(['$', '{', '%', '(']);
+        if is_network && is_host {
+            self.add(Capability::Hosts, start..offset + 3 + authority.len(), &host);
+        }
+        offset + 3 + authority.len()
+    }
+
+    /// `curl host/path` and `wget host`: a host without its scheme.
+    fn download(&mut self, offset: usize, before: Option<u8>) {
+        let rest = &self.text[offset..];
+        let name = ["curl ", "wget "].into_iter().find(|name| rest.starts_with(name));
+        let Some(name) = name.filter(|_| !before.is_some_and(is_word)) else { return };
+        let line = rest[name.len()..].lines().next().unwrap_or_default();
+        let mut at = offset + name.len();
+        for word in line.split(' ').take(12) {
+            let bare = path_of(word.trim_start_matches(['"', '\'']));
+            let host = bare.split('/').next().unwrap_or_default();
+            let is_host = host.contains('.')
+                && !host.starts_with(['-', '.', '$'])
+                && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:".contains(&byte))
+                && host.rsplit('.').next().is_some_and(|last| {
+                    last.len() > 1 && last.bytes().any(|byte| byte.is_ascii_alphabetic())
+                });
+            if is_host && !is_file_name(bare) {
+                let host = host.to_ascii_lowercase();
+                self.add(Capability::Hosts, at..at + word.len(), &host);
+            }
+            if word.contains(['|', '`', ';']) {
+                break;
+            }
+            at += word.len() + 1;
+        }
+    }
+
+    /// `process.env.NAME`, `os.environ["NAME"]`: a program asks for a variable. `offset` is that of `env`.
+    fn reader(&mut self, offset: usize) {
+        let found = READERS.iter().find_map(|(before, after)| {
+            let rest = self.text[offset..].strip_prefix(after)?;
+            self.text[..offset].ends_with(before).then_some(rest)
+        });
+        if let Some(rest) = found {
+            let rest = rest.trim_start_matches(['"', '\'', '`', ' ']);
+            self.variable(offset, &rest[..name_length(rest.as_bytes())]);
+        }
+    }
+
+    /// `$NAME`, `${NAME}` and `$env:NAME`.
+    fn shell_variable(&mut self, offset: usize, before: Option<u8>) {
+        if before == Some(b'\\') {
+            return;
+        }
+        let rest = &self.text[offset + 1..];
+        let rest = rest.strip_prefix('{').unwrap_or(rest);
+        let rest = rest.strip_prefix("env:").unwrap_or(rest);
+        let name = &rest[..name_length(rest.as_bytes())];
+        let follows = rest.as_bytes().get(name.len());
+        if !follows.is_some_and(|&byte| is_word(byte)) {
+            self.variable(offset, name);
+        }
+    }
+
+    /// `%NAME%` of Windows.
+    fn windows_variable(&mut self, offset: usize) {
+        let rest = &self.text[offset + 1..];
+        let name = &rest[..name_length(rest.as_bytes())];
+        if rest[name.len()..].starts_with('%') && name.len() > 3 {
+            self.variable(offset, name);
+        }
+    }
+
+    fn variable(&mut self, offset: usize, name: &'p str) {
+        if !self.names.insert(name) {
+            return;
+        }
+        let is_name =
+            name.len() > 2 && name.starts_with(|letter: char| letter.is_ascii_uppercase());
+        if is_name && ORDINARY.binary_search(&name).is_err() && !self.is_assigned(name) {
+            self.add(Capability::Variables, offset..offset + name.len() + 1, name);
+        }
+    }
+
+    /// Returns whether the text gives the variable its value, without asking for it.
+    fn is_assigned(&self, name: &str) -> bool {
+        let assignment = format!("{name}=");
+        memmem::find_iter(self.text.as_bytes(), assignment.as_bytes()).any(|at| {
+            let start = self.text[..at].rfind('\n').map_or(0, |line| line + 1);
+            let before = self.text[start..at].trim();
+            let is_start = matches!(before, "" | "local" | "readonly" | "declare" | "export");
+            let line = self.text[at..].lines().next().unwrap_or_default();
+            let value = line[assignment.len().min(line.len())..].trim();
+            is_start && !value.is_empty() && !value.contains(name)
+        })
+    }
+
+    /// `~/path`, `/etc/path`, `C:\path`.
+    fn outside(&mut self, offset: usize, before: Option<u8>) {
+        if before.is_some_and(|byte| {
+            is_word(byte) || matches!(byte, b'/' | b'.' | b'~' | b'}' | b'-' | b'*' | b':' | b'@')
+        }) {
+            return;
+        }
+        let path = path_of(&self.text[offset..]);
+        if is_outside(path) {
+            self.add(Capability::OutsidePaths, offset..offset + path.len(), path);
+        }
+    }
+
+    fn comment(&mut self, offset: usize) {
+        if !self.is_markdown || is_code(self.text, self.fences, offset) {
+            return;
+        }
+        let inner = &self.text[offset + 4..];
+        let end = memmem::find(inner.as_bytes(), b"-->").unwrap_or(inner.len());
+        let comment = inner[..end].trim();
+        if !is_ordinary_comment(comment) {
+            self.add(Capability::Comments, offset..offset + 4 + end, comment);
+        }
+    }
+
+    fn server_name(&mut self, offset: usize, before: Option<u8>) {
+        let rest = &self.text[offset + 5..];
+        let end = memmem::find(&rest.as_bytes()[..rest.len().min(WORD)], b"__");
+        if let Some(end) = end.filter(|_| !before.is_some_and(is_word)) {
+            let name = &rest[..end];
+            let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+            if !name.is_empty() && name.bytes().all(is_name) {
+                self.add(Capability::McpServers, offset..offset + 5 + end, name);
+            }
+        }
+    }
+}
+
+/// Returns whether a word after `curl` is a file that it writes.
+fn is_file_name(word: &str) -> bool {
+    let endings =
+        ["json", "sh", "txt", "html", "zip", "gz", "tar", "md", "py", "log", "xml", "pdf"];
+    !word.contains('/') && endings.contains(&word.rsplit('.').next().unwrap_or_default())
+}
+
+fn is_outside(path: &str) -> bool {
+    let below_home = path.strip_prefix("~/").is_some_and(|rest| !rest.is_empty());
+    let is_drive = path.strip_prefix("C:").is_some_and(|rest| rest.starts_with(['\\', '/']));
+    let is_root = OUTSIDE.iter().any(|directory| path.starts_with(directory));
+    let climbs = path.starts_with("../../..");
+    below_home || is_drive && path.len() > 4 || is_root || climbs
+}
+
+/// Returns whether a comment is a directive of a tool or a mark of a generator, and no prose.
+pub(super) fn is_ordinary_comment(comment: &str) -> bool {
+    const TOOLS: [&str; 16] = [
+        "@client",
+        "@endclient",
+        "markdownlint-",
+        "prettier-ignore",
+        "textlint-",
+        "vale ",
+        "cspell",
+        "eslint-",
+        "toc",
+        "/toc",
+        "omit from toc",
+        "tocstop",
+        "more",
+        "spdx",
+        "copyright",
+        "lint ",
+    ];
+    let small = comment.to_ascii_lowercase();
+    let words = small.split_whitespace().count();
+    words < 3 || TOOLS.iter().any(|tool| small.starts_with(tool))
+}
