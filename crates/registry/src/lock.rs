@@ -61,6 +61,9 @@ pub struct LockedItem {
     pub bundles: Vec<String>,
     /// The clients that it is for, where one of them has no copy of its own and reads another one's.
     pub clients: Vec<String>,
+    /// What it can do, sorted, one fact each (`hosts api.example.com`); `None` in a lock of an older version, which
+    /// does not record it.
+    pub capabilities: Option<Vec<String>>,
     /// The files that were written.
     pub files: BTreeMap<String, LockedFile>,
 }
@@ -134,6 +137,7 @@ struct RawItem {
     bundles: Vec<String>,
     #[serde(default)]
     clients: Vec<String>,
+    capabilities: Option<Vec<String>>,
     #[serde(default)]
     files: Vec<String>,
 }
@@ -142,6 +146,7 @@ struct RawItem {
 #[serde(deny_unknown_fields)]
 struct RawShared {
     path: String,
+    #[serde(default)]
     entries: Vec<RawEntry>,
 }
 
@@ -213,13 +218,17 @@ impl Lock {
             field(&mut text, "sha256", &item.sha256);
             lines(&mut text, "bundles", item.bundles.iter().map(|name| quoted(name)));
             lines(&mut text, "clients", item.clients.iter().map(|name| quoted(name)));
+            if let Some(capabilities) = &item.capabilities {
+                // An empty list is written, too, so that the first capability is one more line.
+                list(&mut text, "capabilities", capabilities.iter().map(|fact| quoted(fact)));
+            }
             let files = item.files.iter().map(|(path, file)| {
                 let program = if file.program { " program" } else { "" };
                 quoted(&format!("{path} {}{program}", file.sha256))
             });
             lines(&mut text, "files", files);
         }
-        for (path, entries) in &self.shared {
+        for (path, entries) in self.shared.iter().filter(|(_, entries)| !entries.is_empty()) {
             text.push_str("\n[[shared]]\n");
             field(&mut text, "path", path);
             lines(&mut text, "entries", entries.iter().map(shared_text));
@@ -288,7 +297,10 @@ impl RawLock {
             let entries: Option<Vec<SharedEntry>> =
                 shared.entries.into_iter().map(RawEntry::check).collect();
             let entries = entries.ok_or((mark, "an entry has neither of its shapes".to_owned()))?;
-            lock.shared.insert(shared.path, entries);
+            // A file with nothing of ours in it is not worth a line.
+            if !entries.is_empty() {
+                lock.shared.insert(shared.path, entries);
+            }
         }
         Ok(lock)
     }
@@ -350,6 +362,7 @@ impl RawItem {
             sha256: self.sha256,
             bundles: self.bundles,
             clients: self.clients,
+            capabilities: self.capabilities,
             files,
         };
         Ok((ItemId { kind, name: self.name }, item))
@@ -397,9 +410,12 @@ fn optional(text: &mut String, key: &str, value: Option<&str>) {
 /// One in a line, so that two changes to the list do not meet.
 fn lines(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
     let mut values = values.peekable();
-    if values.peek().is_none() {
-        return;
+    if values.peek().is_some() {
+        list(text, key, values);
     }
+}
+
+fn list(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
     let _ = writeln!(text, "{key} = [");
     for value in values {
         let _ = writeln!(text, "  {value},");
@@ -416,7 +432,7 @@ fn quoted(text: &str) -> String {
     toml_edit::Value::from(text).to_string()
 }
 
-fn is_sha256(text: &str) -> bool {
+pub(crate) fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
@@ -452,6 +468,7 @@ mod tests {
             sha256: sha('a'),
             bundles: vec!["base".to_owned()],
             clients: vec!["claude".to_owned(), "copilot".to_owned()],
+            capabilities: Some(vec!["commands echo 'x'".to_owned(), "hosts é.example".to_owned()]),
             files: BTreeMap::from([
                 (".claude/skills/a/SKILL.md".to_owned(), file('b', false)),
                 (".claude/skills/a/with space \"x\".sh".to_owned(), file('c', true)),
@@ -488,6 +505,19 @@ mod tests {
         let text = sample().to_text();
         assert_eq!(Lock::parse(&text).unwrap(), sample(), "{text}");
         assert!(text.lines().all(|line| line.len() < 200), "{text}");
+    }
+
+    /// X14: a shared file without entries says nothing, and what is written again can be read.
+    #[test]
+    fn x14_a_shared_file_without_entries_can_be_rewritten() {
+        for entries in ["entries = []\n", ""] {
+            let text = format!("version = 1\n\n[[shared]]\npath = \"CLAUDE.md\"\n{entries}");
+            let lock = Lock::parse(&text).unwrap();
+            assert_eq!(Lock::parse(&lock.to_text()).unwrap(), lock);
+        }
+        let mut lock = sample();
+        lock.shared.insert("AGENTS.md".to_owned(), Vec::new());
+        assert_eq!(Lock::parse(&lock.to_text()).unwrap(), sample());
     }
 
     #[test]

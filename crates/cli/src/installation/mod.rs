@@ -60,12 +60,25 @@ pub(crate) struct Writing {
     #[arg(long, value_name = "FILE")]
     force: Vec<PathBuf>,
 
+    /// Install the item with this content although it holds hidden text or opaque files; brief.toml records it
+    #[arg(long, value_name = "SHA256", value_parser = sha256)]
+    accept: Vec<String>,
+
     #[command(flatten)]
     pub(crate) place: Where,
 
     /// Print JSON: sources, items, files, and what is wrong
     #[arg(long)]
     json: bool,
+}
+
+fn sha256(text: &str) -> Result<String, String> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if text.len() == 64 && text.bytes().all(is_digit) {
+        Ok(text.to_owned())
+    } else {
+        Err("a content has a SHA-256 of 64 digits; `brief sync` names it".to_owned())
+    }
 }
 
 /// A project, or the user's own places.
@@ -171,6 +184,7 @@ impl Installation {
         Request {
             adopt: self.chosen(session, &writing.adopt),
             force: self.chosen(session, &writing.force),
+            accept: writing.accept.iter().cloned().collect(),
             ..Request::new(clients)
         }
     }

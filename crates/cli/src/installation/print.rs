@@ -1,9 +1,10 @@
 //! What a run did, for people and for programs.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use brief_registry::install::{Mode, Report, SourceReport};
+use brief_registry::install::{ItemCapabilities, Mode, Report, SourceReport};
 use brief_registry::manifest::Place;
 use brief_registry::{Change, ChangeKind, Difference};
 use brief_syntax::render::{Envelope, path_below};
@@ -64,6 +65,11 @@ pub(crate) fn print_report(
             ChangeKind::Removed => '-',
         };
         ui.status(&format!("  {sign} {}/{}", id.kind, id.name))?;
+        if let Some(capabilities) = report.capabilities.get(id) {
+            for line in told(capabilities, *kind) {
+                ui.status(&format!("      {line}"))?;
+            }
+        }
     }
     for (path, copy) in &report.backups {
         let copy = copy.strip_prefix(root).unwrap_or(copy);
@@ -74,6 +80,30 @@ pub(crate) fn print_report(
         ui.status("nothing was written; the same without `--diff` does it")?;
     }
     Ok(())
+}
+
+/// Facts of one capability that are shown; `brief audit` shows all.
+const SHOWN: usize = 4;
+
+/// Says what an item can do, a line for each capability: all of it, or what it could not do before.
+fn told(capabilities: &ItemCapabilities, kind: ChangeKind) -> Vec<String> {
+    let (facts, now) = match kind {
+        ChangeKind::Created => (&capabilities.all, ""),
+        _ => (&capabilities.added, "now also "),
+    };
+    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, evidence) in facts.iter().filter_map(|fact| fact.split_once(' ')) {
+        by_name.entry(name).or_default().push(evidence);
+    }
+    let line = |(name, evidence): (&str, Vec<&str>)| {
+        let more = match evidence.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let shown: Vec<&str> = evidence.into_iter().take(SHOWN).collect();
+        format!("{now}{name}: {}{more}", shown.join(", "))
+    };
+    by_name.into_iter().map(line).collect()
 }
 
 /// Why a file is not as it should be.
@@ -161,6 +191,7 @@ struct JsonReport<'r> {
     project: String,
     sources: Vec<JsonSource<'r>>,
     items: JsonItems,
+    capabilities: Vec<JsonCapabilities<'r>>,
     files: JsonFiles<'r>,
     failed: usize,
     manifest: Option<&'static str>,
@@ -187,6 +218,13 @@ struct JsonItems {
     added: Vec<String>,
     updated: Vec<String>,
     removed: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonCapabilities<'r> {
+    item: String,
+    all: &'r [String],
+    added: &'r [String],
 }
 
 #[derive(Debug, Serialize)]
@@ -247,6 +285,11 @@ pub(crate) fn print_json(
         let (before, commit) = (source.before.as_deref(), source.commit.as_deref());
         JsonSource::new(&source.name, &source.place, before, commit)
     });
+    let capabilities = report.capabilities.iter().map(|(id, told)| JsonCapabilities {
+        item: format!("{}/{}", id.kind, id.name),
+        all: &told.all,
+        added: &told.added,
+    });
     let backups =
         report.backups.iter().map(|(path, copy)| JsonBackup { path, copy: path_below(root, copy) });
     let body = JsonReport {
@@ -258,6 +301,7 @@ pub(crate) fn print_json(
             updated: items(ChangeKind::Updated),
             removed: items(ChangeKind::Removed),
         },
+        capabilities: capabilities.collect(),
         files: JsonFiles {
             created: files(ChangeKind::Created),
             updated: files(ChangeKind::Updated),

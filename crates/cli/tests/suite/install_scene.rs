@@ -154,6 +154,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         clients: &clients.wanted(&[]).unwrap(),
         adopt: adopt.into_iter().map(str::to_owned).collect(),
         force: BTreeSet::new(),
+        accept: BTreeSet::new(),
         extent: if let Action::Clean = action { Extent::Nothing } else { Extent::Manifest },
     };
     match sync(system, &clients, &Project::at(&root), &request, &|_| {}) {

@@ -10,6 +10,7 @@ mod agent_run;
 #[cfg(target_os = "linux")]
 mod agent_stop;
 mod architecture;
+mod audit;
 mod budget;
 mod build;
 mod build_ownership;
@@ -42,6 +43,8 @@ mod install_doctor;
 mod install_documents;
 #[cfg(unix)]
 mod install_exec;
+#[cfg(unix)]
+mod install_gate;
 #[cfg(unix)]
 mod install_global;
 #[cfg(unix)]

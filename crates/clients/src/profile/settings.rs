@@ -117,9 +117,9 @@ pub struct Settings {
     pub left: BTreeSet<String>,
 }
 
-/// The keys of all sections; `out` is for `[build]` alone.
-pub(super) const KEYS: [&str; 7] =
-    ["out", "clients", "h1", "license", "agent-skills", "layout", "profile"];
+/// The keys of all sections; `out` is for `[build]` alone, `accept` for `[install]`.
+pub(super) const KEYS: [&str; 8] =
+    ["out", "accept", "clients", "h1", "license", "agent-skills", "layout", "profile"];
 
 impl Settings {
     /// Reads `[build]` of a project's `brief.toml`.
@@ -172,6 +172,8 @@ impl Settings {
         match entry.key {
             "out" if section == Section::Build => self.out = Some(out(entry)?),
             "clients" => self.clients = Some(clients(entry, profiles)?),
+            // What is accepted is for those who install.
+            "accept" if section == Section::Install => drop(entry.texts()?),
             // It is in the profiles already.
             "profile" => drop(super::read::variant(entry)?),
             "h1" => {
@@ -204,7 +206,11 @@ impl Settings {
     ) -> Result<(), Problem> {
         let settings = if section == Section::Install { shared_settings(profiles) } else { vec![] };
         let Some((_, word)) = settings.iter().find(|(key, _)| *key == entry.key) else {
-            let is_here = |key: &&str| *key != "out" || section == Section::Build;
+            let is_here = |key: &&str| match *key {
+                "out" => section == Section::Build,
+                "accept" => section == Section::Install,
+                _ => true,
+            };
             let own = settings.iter().map(|(key, _)| *key);
             let known: Vec<&str> = KEYS.into_iter().filter(is_here).chain(own).collect();
             return Err(entry.unknown(&known));

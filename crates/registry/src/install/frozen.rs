@@ -1,6 +1,6 @@
 //! What is restored has to be what is locked, or nothing is.
 
-use super::InstallError;
+use super::{InstallError, gate};
 use crate::lock::Lock;
 use crate::manifest::Manifest;
 
@@ -45,6 +45,12 @@ pub(super) fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), Insta
             }
             Some(known) if known.files != item.files => {
                 differences.push(format!("the {id} comes to other files than were locked, with other settings or another version of `brief`"));
+            }
+            Some(known) if known.capabilities != item.capabilities => {
+                differences.push(format!(
+                    "the {id} can do other things than `brief.lock` says: {}",
+                    gate::difference(known, item)
+                ));
             }
             Some(known) if known != item => {
                 differences.push(format!("the {id} is locked differently"));

@@ -12,6 +12,7 @@
 mod error;
 mod finish;
 mod frozen;
+mod gate;
 mod inventory;
 mod newest;
 mod open;
@@ -36,9 +37,10 @@ use crate::outputs::{Change, ChangeKind};
 
 pub use error::{InstallError, Unresolved};
 pub use finish::{Finished, finish};
+pub use gate::ItemCapabilities;
 pub use inventory::Inventory;
 pub use newest::{Newest, newest};
-pub use open::{Elsewhere, Found, look_into, source_of};
+pub use open::{Elsewhere, Found, SourceRoot, look_into, open_source, source_of};
 pub use run::sync;
 pub use select::{ChooseError, choose};
 pub use status::{Drift, Status, status};
@@ -107,6 +109,9 @@ pub struct Request<'r> {
     pub adopt: BTreeSet<String>,
     /// Outputs that were changed by hand and are to be replaced.
     pub force: BTreeSet<String>,
+    /// Contents of items that the user accepts although they hold hidden text or opaque files, by SHA-256. They are
+    /// recorded in the manifest.
+    pub accept: BTreeSet<String>,
     /// What is wanted.
     pub extent: Extent,
 }
@@ -125,6 +130,7 @@ impl<'r> Request<'r> {
             clients,
             adopt: BTreeSet::new(),
             force: BTreeSet::new(),
+            accept: BTreeSet::new(),
             extent: Extent::Manifest,
         }
     }
@@ -188,6 +194,8 @@ pub struct Report {
     pub sources: Vec<SourceReport>,
     /// The items that are new, changed or gone, by name.
     pub items: BTreeMap<ItemId, ChangeKind>,
+    /// What the items that are new or changed can do.
+    pub capabilities: BTreeMap<ItemId, ItemCapabilities>,
     /// How many items there are.
     pub count: usize,
     /// How many of them could not be written.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use brief_dialects::capability;
 use brief_dialects::portable::output::Compile;
 use brief_dialects::portable::{Item, ItemId, has_own_copy};
 use brief_syntax::hash::sha256;
@@ -19,7 +20,7 @@ use super::select::{Selected, Selection, select};
 use super::state::{State, needs_manifest};
 use super::{
     Extent, InstallError, Locking, Mode, Project, Report, Request, SourceReport, Unresolved,
-    frozen, shared,
+    frozen, gate, shared,
 };
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
@@ -291,6 +292,9 @@ impl Run<'_> {
                 if let Some(known) = old.lock.items.get(id) {
                     item.clients.clone_from(&known.clients);
                 }
+                if !gate::is_recorded(&old.lock) {
+                    item.capabilities = None;
+                }
             }
             frozen::refuse_difference(&old.lock, &lock)?;
         }
@@ -319,7 +323,16 @@ impl Run<'_> {
             }
         };
         let content = item::content_hash(item, &beside);
+        let findings = gate::inventory(item, &beside);
+        let refused = gate::refused(&findings, &content, &old.manifest.accept);
+        if !refused.is_empty() {
+            plan.diagnostics.extend(refused);
+            plan.fail(&key);
+            return Ok(known.cloned());
+        }
+        // What the user accepts by its hash needs no other witness; the lock may still name what was refused.
         if source.is_locked
+            && !old.manifest.accept.contains(&content)
             && let Some(known) = known
             && known.source == source.wanted.name
             && known.sha256 != content
@@ -351,6 +364,7 @@ impl Run<'_> {
                 .filter(|client| item.is_for(client))
                 .map(str::to_owned)
                 .collect(),
+            capabilities: Some(capability::facts(&findings)),
             files: BTreeMap::new(),
         }))
     }
@@ -377,6 +391,9 @@ impl Run<'_> {
             report.notes.extend(source.notes.iter().map(|note| format!("{name}: {note}")));
         }
         let before = &old.lock.items;
+        report.capabilities = gate::told(&old.lock, lock);
+        report.notes.extend(gate::forged(&old.lock, lock));
+        report.notes.extend(gate::unused(&self.request.accept, lock));
         let mut tell = |id: &ItemId, kind| {
             report.items.insert(id.clone(), kind);
         };
@@ -404,7 +421,7 @@ impl Run<'_> {
             let text = (!lock.is_empty()).then_some(lock_text);
             report.lock = change(&old.lock_before, text);
         }
-        if !self.request.edits.is_empty() {
+        if !self.request.edits.is_empty() || !self.request.accept.is_empty() {
             let text = Some(old.manifest_text.as_str()).filter(|text| !text.trim().is_empty());
             report.manifest = change(&old.manifest_before, text);
         }

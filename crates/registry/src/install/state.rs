@@ -43,7 +43,9 @@ impl State {
             return Err(InstallError::NoManifest { directory: project.config.clone() });
         }
         let before = manifest_before.clone().unwrap_or_default();
-        let manifest_text = Edit::apply(&before, request.edits)
+        let accept = request.accept.iter().map(|sha256| Edit::Accept { sha256: sha256.clone() });
+        let edits: Vec<Edit> = request.edits.iter().cloned().chain(accept).collect();
+        let manifest_text = Edit::apply(&before, &edits)
             .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
         let source = Arc::new(Source::new(path, manifest_text.as_str()));
         let manifest = match request.extent {

@@ -45,6 +45,11 @@ pub enum Edit {
         /// The name of the source.
         source: String,
     },
+    /// Accepts the content of an item that holds hidden text or opaque files.
+    Accept {
+        /// The SHA-256 of the content.
+        sha256: String,
+    },
     /// Names the clients that all sources are for, unless the manifest does already. They go with the
     /// last source.
     FoundClients {
@@ -136,6 +141,7 @@ impl Edit {
                 drop_if_empty(document, source);
             }
             Edit::DropSource { source } => drop_source(document, source),
+            Edit::Accept { sha256 } => add_to(install_table(document)?, "accept", sha256)?,
             Edit::FoundClients { .. } if document.contains_key("sources") => {
                 return Err(EditError::Outrun);
             }
@@ -174,14 +180,18 @@ fn existing<'d>(document: &'d mut DocumentMut, name: &str) -> Option<&'d mut dyn
 /// How the comment begins behind clients that were found and not chosen.
 const FOUND: &str = " # found: ";
 
+fn install_table(document: &mut DocumentMut) -> Result<&mut dyn TableLike, EditError> {
+    let install = document.entry("install").or_insert_with(|| Item::Table(Table::new()));
+    let install = install.as_table_like_mut();
+    install.ok_or_else(|| EditError::Shape("install".to_owned()))
+}
+
 fn found_clients(
     document: &mut DocumentMut,
     clients: &[String],
     signs: &[String],
 ) -> Result<(), EditError> {
-    let install = document.entry("install").or_insert_with(|| Item::Table(Table::new()));
-    let install = install.as_table_like_mut();
-    let install = install.ok_or_else(|| EditError::Shape("install".to_owned()))?;
+    let install = install_table(document)?;
     if install.get("clients").is_none() {
         let mut list = Value::from(clients.iter().collect::<Array>());
         list.decor_mut().set_suffix(format!("{FOUND}{}", signs.join(", ")));

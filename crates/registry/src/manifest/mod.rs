@@ -21,6 +21,7 @@ use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source, Span};
 
 use crate::address::redact;
+use crate::lock::is_sha256;
 
 pub use edit::{Edit, EditError};
 
@@ -47,6 +48,9 @@ const KEYS: [&str; 11] = [
 pub struct Manifest {
     /// The sources, by name.
     pub sources: Vec<WantedSource>,
+    /// The contents of items that the user accepts although they hold hidden text or opaque files, each by its
+    /// SHA-256.
+    pub accept: BTreeSet<String>,
 }
 
 /// A source, and what is wanted of it.
@@ -113,6 +117,15 @@ impl Manifest {
             if entry.key == "sources" {
                 match entry.table() {
                     Ok(table) => manifest.read_sources(table, &mut diagnostics),
+                    Err(problem) => diagnostics.push(*problem),
+                }
+            } else if entry.key == "install" {
+                // Its other keys are for those who compile.
+                let accept = entry.table().ok().and_then(|table| {
+                    table.entries().find(|entry| entry.key == "accept").map(|entry| hashes(&entry))
+                });
+                match accept.transpose() {
+                    Ok(accept) => manifest.accept = accept.unwrap_or_default(),
                     Err(problem) => diagnostics.push(*problem),
                 }
             } else if !SECTIONS.contains(&entry.key) {
@@ -235,6 +248,18 @@ fn address(entry: &Entry<'_>) -> Result<String, Problem> {
     Err(Box::new(problem.with_help(
         "write the address without it: git asks your credential helper; change the password, if others have seen it",
     )))
+}
+
+/// Reads SHA-256s.
+fn hashes(entry: &Entry<'_>) -> Result<BTreeSet<String>, Problem> {
+    let hashes = entry.texts()?;
+    match hashes.iter().find(|text| !is_sha256(text)) {
+        Some(text) => {
+            let help = "write the 64 digits that `brief sync` names";
+            Err(entry.wrong(&format!("`{text}` is no SHA-256"), help))
+        }
+        None => Ok(hashes.into_iter().collect()),
+    }
 }
 
 fn checked(entry: &Entry<'_>, name: &str) -> Result<(), Problem> {

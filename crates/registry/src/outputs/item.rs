@@ -72,6 +72,17 @@ impl Beside {
         self.files.get(path).map(|file| &file.record)
     }
 
+    /// Reads every file: its path, its content, and whether it may be started.
+    pub(crate) fn each(&self, mut read: impl FnMut(&str, io::Result<Vec<u8>>, Permission)) {
+        for (path, file) in &self.files {
+            let permission =
+                if file.record.program { Permission::Program } else { Permission::Data };
+            let mut content = Vec::new();
+            let outcome = self.copy(path, &mut content);
+            read(path, outcome.map(|()| content), permission);
+        }
+    }
+
     /// Writes the content of a file.
     pub(crate) fn copy(&self, path: &str, target: &mut dyn Write) -> io::Result<()> {
         let file = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;

@@ -1,0 +1,128 @@
+//! What items can do, and what is not installed until the user accepts it.
+//!
+//! The list is read from the content on every run. What `brief.lock` says about it is compared, never
+//! believed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use brief_dialects::capability::{CapabilityFinding, Inventory};
+use brief_dialects::portable::{Item, ItemId};
+use brief_syntax::system::Permission;
+use brief_syntax::{Diagnostic, Severity};
+
+use crate::lock::{Lock, LockedItem};
+use crate::outputs::item::Beside;
+
+/// What an item that is new or changed can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemCapabilities {
+    /// All of it, sorted: `hosts api.example.com`.
+    pub all: Vec<String>,
+    /// The part that it could not do before.
+    pub added: Vec<String>,
+}
+
+/// Reads what an item can do from all of its files.
+pub(super) fn inventory(item: &Item, beside: &Beside) -> Vec<CapabilityFinding> {
+    let mut inventory = Inventory::default();
+    let directory = item.directory();
+    let overrides = item.overrides().iter().map(|own| &own.source);
+    for source in std::iter::once(item.document().source()).chain(overrides) {
+        let name = source.path().file_name().map(|name| name.to_string_lossy().into_owned());
+        let (name, content) = (name.unwrap_or_default(), source.bytes_from_line(0).to_vec());
+        inventory.read(&name, source.path(), content, Permission::Data);
+    }
+    beside.each(|path, content, permission| {
+        let place = directory.join(path);
+        match content {
+            Ok(content) => inventory.read(path, &place, content, permission),
+            Err(error) => inventory.unread(path, &place, &error.to_string()),
+        }
+    });
+    inventory.finish()
+}
+
+/// Returns what keeps an item from being installed: hidden text and opaque files that the user has not
+/// accepted.
+pub(super) fn refused(
+    findings: &[CapabilityFinding],
+    sha256: &str,
+    accepted: &BTreeSet<String>,
+) -> Vec<Diagnostic> {
+    if accepted.contains(sha256) {
+        return Vec::new();
+    }
+    let blocking = findings.iter().filter(|found| found.capability.blocks());
+    let help = format!("look at it; `--accept {sha256}` installs exactly this content");
+    blocking
+        .map(|found| {
+            let mut diagnostic = found.diagnostic().with_help(&help);
+            diagnostic.severity = Severity::Error;
+            diagnostic
+        })
+        .collect()
+}
+
+/// Returns whether a lock records what items can do: an older version does not.
+pub(super) fn is_recorded(lock: &Lock) -> bool {
+    lock.items.values().any(|item| item.capabilities.is_some())
+}
+
+/// Tells what items can do that are new or changed.
+pub(super) fn told(before: &Lock, after: &Lock) -> BTreeMap<ItemId, ItemCapabilities> {
+    let mut told = BTreeMap::new();
+    for (id, item) in &after.items {
+        let known = before.items.get(id);
+        if known.is_some_and(|known| known.sha256 == item.sha256 && known.source == item.source) {
+            continue;
+        }
+        let all = item.capabilities.clone().unwrap_or_default();
+        let added = new_facts(known, item);
+        told.insert(id.clone(), ItemCapabilities { all, added });
+    }
+    told
+}
+
+fn new_facts(known: Option<&LockedItem>, item: &LockedItem) -> Vec<String> {
+    let known = known.and_then(|known| known.capabilities.as_deref()).unwrap_or_default();
+    let all = item.capabilities.iter().flatten();
+    all.filter(|fact| !known.contains(fact)).cloned().collect()
+}
+
+/// Says which items a lock has lied about: the content is the same, and the list is not.
+pub(super) fn forged(before: &Lock, after: &Lock) -> Vec<String> {
+    if !is_recorded(before) {
+        return Vec::new();
+    }
+    let same = after.items.iter().filter_map(|(id, item)| {
+        let known = before.items.get(id).filter(|known| known.sha256 == item.sha256)?;
+        (known.capabilities != item.capabilities).then(|| {
+            let difference = difference(known, item);
+            format!("the {id} can do other things than `brief.lock` said, which is corrected: {difference}")
+        })
+    });
+    same.collect()
+}
+
+/// Says which accepted contents no item has.
+pub(super) fn unused(accepted: &BTreeSet<String>, lock: &Lock) -> Vec<String> {
+    let is_used = |sha256: &&String| lock.items.values().any(|item| item.sha256 == **sha256);
+    let unused = accepted.iter().filter(|sha256| !is_used(sha256));
+    unused.map(|sha256| format!("no item has the content of `--accept {sha256}`")).collect()
+}
+
+/// Names the facts that only one of two lists has.
+pub(super) fn difference(known: &LockedItem, item: &LockedItem) -> String {
+    let (before, after) = (known.capabilities.as_deref(), item.capabilities.as_deref());
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let only = |list: &[String], other: &[String], sign: char| {
+        let only = list.iter().filter(|fact| !other.contains(fact));
+        only.map(|fact| format!("{sign} {fact}")).collect::<Vec<_>>()
+    };
+    let mut facts = only(after, before, '+');
+    facts.extend(only(before, after, '-'));
+    let more = facts.len().saturating_sub(3);
+    facts.truncate(3);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", facts.join(", "))
+}
