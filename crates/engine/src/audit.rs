@@ -185,6 +185,7 @@ fn kind_of(path: &str) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_below = |folder: &str| path.split('/').rev().skip(1).any(|above| above == folder);
     let entrypoint = Kind::ALL.into_iter().find(|kind| kind.entrypoint() == name);
+    let ending = name.rsplit('.').next().unwrap_or_default();
     if let Some(kind) = entrypoint {
         kind.as_str()
     } else if name.ends_with(".bundle.md") {
@@ -195,9 +196,9 @@ fn kind_of(path: &str) -> &'static str {
         "command"
     } else if is_below("tasks") {
         "task"
-    } else if name.ends_with(".json") || name.ends_with(".toml") || is_below("hooks") {
+    } else if matches!(ending, "json" | "toml") || is_below("hooks") {
         "settings"
-    } else if name.ends_with(".md") || name.ends_with(".mdc") {
+    } else if matches!(ending, "md" | "mdc") {
         "rule"
     } else {
         "file"

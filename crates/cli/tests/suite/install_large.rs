@@ -14,18 +14,20 @@ const MANIFEST: &str = "[install]\nlayout = \"separate\"\n\n[sources.s]\ndirecto
 /// What is in the files is handed on by pieces, so memory does not grow with their sizes.
 #[test]
 fn a_large_file_is_written_by_pieces() {
-    let bytes: Vec<u8> = (0..15_u32 * 1024 * 1024).map(|index| index.to_le_bytes()[1]).collect();
+    let bytes: Vec<u8> = (0..15_u32 * 1024 * 1024)
+        .map(|index| if index % 64 == 0 { b'\n' } else { b'a' + index.to_le_bytes()[1] % 26 })
+        .collect();
     let scene = Scene::new(Action::Sync, |base| {
         write(&base.join("project"), &[("brief.toml", MANIFEST)]);
         write(&base.join("source"), &[("skills/good/SKILL.md", &item("good", "text"))]);
-        fs::write(base.join("source/skills/good/large.bin"), &bytes).unwrap();
+        fs::write(base.join("source/skills/good/large.txt"), &bytes).unwrap();
     });
     let base = scene.copy("large");
     let system = Faulty::new(healthy(&base), Fault::None);
     scene.act(&system, &base).unwrap();
     assert!(system.largest_write() <= PIECE, "{}", system.largest_write());
     for place in [".claude", ".agents"] {
-        let path = base.join("project").join(place).join("skills/good/large.bin");
+        let path = base.join("project").join(place).join("skills/good/large.txt");
         assert!(fs::read(path).unwrap() == bytes, "{place}");
     }
 }

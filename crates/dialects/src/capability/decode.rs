@@ -97,7 +97,7 @@ fn described(block: &str) -> Option<String> {
         return is_varied.then(|| told("hexadecimal", length, &bytes));
     }
     // Words have few capitals and digits; paths have slashes; rules have the same sign throughout.
-    let count = |is: fn(&u8) -> bool| digits.bytes().filter(|byte| is(byte)).count();
+    let count = |is: fn(&u8) -> bool| digits.bytes().filter(&is).count();
     let (upper, small, number) =
         (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase), count(u8::is_ascii_digit));
     let slashes = count(|byte| matches!(byte, b'/' | b'-' | b'_'));

@@ -104,7 +104,7 @@ pub fn is_guidance(slashed: &str) -> bool {
     let is_below = names.clone().any(|name| DIRECTORIES.binary_search(&name).is_ok());
     let of_github =
         names.any(|name| name == ".github") && above.split('/').any(|name| GITHUB.contains(&name));
-    let is_text = small.ends_with(".md") || small.ends_with(".mdc");
+    let is_text = matches!(small.rsplit_once('.'), Some((_, "md" | "mdc")));
     let in_folder = is_text && above.split('/').any(|name| FOLDERS.binary_search(&name).is_ok());
     is_below
         || of_github

@@ -102,7 +102,7 @@ pub(super) fn scan(file: &mut FileScan, fences: &[Fence]) {
     let is_markdown = is_markdown(&file.ending());
     let is_template = file.ending() == "toml" || is_markdown;
     let (seen, names) = (BTreeSet::new(), BTreeSet::new());
-    let mut scan = Prose { file, text, is_markdown, fences, seen, names };
+    let mut scan = Prose { file, text, is_markdown, fences, names, seen };
     scan.constructs(is_template);
     for word in ["env", "ENV"] {
         for offset in memmem::find_iter(text.as_bytes(), word) {

@@ -64,6 +64,7 @@ struct Planted {
 /// The fourteen kinds of goal S6 and the ones that the gate knows besides.
 const KINDS: usize = 22;
 
+#[expect(clippy::too_many_lines, reason = "one arm for each kind")]
 fn plant(kind: usize, number: usize) -> Planted {
     let word = format!("w{number}");
     let mut planted = Planted {
@@ -186,8 +187,9 @@ fn plant(kind: usize, number: usize) -> Planted {
             planted.evidence = "U+".to_owned();
         }
         17 => {
-            let block: String =
-                (0..90).map(|at| format!("{:02x}", (at * 37 + number) % 256)).collect();
+            let block: String = (0..180)
+                .map(|at| char::from_digit((at * 37 % 11 + at / 9) % 16, 16).unwrap())
+                .collect();
             planted.body = format!("Data: {block}");
             planted.capability = Capability::Encoded;
             planted.evidence = "180 characters of hexadecimal".to_owned();

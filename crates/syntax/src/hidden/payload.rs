@@ -76,7 +76,8 @@ fn printable(bytes: &[u8]) -> Option<String> {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect()
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+    bytes.iter().take(SHOWN).flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Reads a series of two different characters as bits, eight or seven to a letter, either being one.
