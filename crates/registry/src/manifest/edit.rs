@@ -82,7 +82,7 @@ impl Edit {
     /// Returns the full name of what it removes: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
     pub fn removed(&self) -> Option<String> {
         match self {
-            Edit::Want { .. } | Edit::FoundClients { .. } => None,
+            Edit::Want { .. } | Edit::Accept { .. } | Edit::FoundClients { .. } => None,
             Edit::DropItem { item, .. } | Edit::Exclude { item, .. } => {
                 Some(format!("{}/{}", item.kind, item.name))
             }
