@@ -157,7 +157,7 @@ pub const REMOTE_FILE_BYTES: u64 = 16 * 1024 * 1024;
 pub const REMOTE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Seconds that one call of `git` may take.
-pub const REMOTE_SECONDS: u64 = 120;
+pub const REMOTE_SECONDS: u64 = 60;
 
 /// Bytes of the list of files of one revision; a larger one is refused.
 pub const TREE_LISTING_BYTES: usize = 512 * 1024 * 1024;
@@ -248,7 +248,7 @@ pub const TOOL_NAMES: usize = 10_000;
 pub const TOOL_FETCH_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Seconds that a tool waits for one answer from the network.
-pub const TOOL_FETCH_SECONDS: u64 = 30;
+pub const TOOL_FETCH_SECONDS: u64 = 10;
 
 /// How often one answer from the network may lead elsewhere.
 pub const TOOL_REDIRECTS: usize = 5;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::install::{consumer, files, guidance, names, run};
+use crate::install::{Remote, consumer, files, guidance, item, names, run};
 
 /// Addresses that are options or commands are refused before git sees them, typed or in brief.toml.
 #[test]
@@ -40,6 +40,29 @@ fn addresses_that_are_commands_are_refused() {
         assert!(matches!(output.code, Some(1 | 2)), "{address}: {output}");
         fs::remove_file(project.path().join("brief.toml")).unwrap();
     }
+    assert!(!mark.exists());
+}
+
+/// GIT-008: no filter runs, and a pointer of Git LFS is not installed as if it were the file.
+#[test]
+fn a_pointer_of_git_lfs_is_an_error() {
+    let project = consumer();
+    let mark = project.outside().join("mark");
+    let settings = fs::read_to_string(project.home().join(".gitconfig")).unwrap();
+    let filter = format!("[filter \"evil\"]\nsmudge = touch {}\nclean = cat\n", mark.display());
+    fs::write(project.home().join(".gitconfig"), settings + &filter).unwrap();
+    let remote = Remote::new(&project, "github/acme/large");
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+    remote.commit(&[
+        (".gitattributes", "* filter=evil\n*.md filter=lfs\n"),
+        ("skills/ok/SKILL.md", &item("ok", "See [it](big.md).")),
+        ("skills/ok/big.md", pointer),
+    ]);
+    let output = project.run(&["add", "acme/large", "ok"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    let said = format!("{}{}", output.stdout, output.stderr);
+    assert!(said.contains("it is a pointer of Git LFS"), "{output}");
+    assert!(!project.path().join(".claude/skills/ok/big.md").exists(), "{output}");
     assert!(!mark.exists());
 }
 

@@ -113,18 +113,29 @@ impl Beside {
     }
 }
 
+/// The beginning of a file that stands for one which Git LFS keeps elsewhere. No filter runs when a source is
+/// fetched, so its content is not there.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
 fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<OneFile, ReadError> {
     let mut hasher = Hasher::default();
     let mut bytes = Some(Vec::new());
+    let (mut is_first, mut is_pointer) = (true, false);
     let permission =
         directory.read_pieces(OsStr::new(name), limits::SUPPORT_FILE_BYTES, &mut |piece| {
             hasher.update(piece);
+            is_pointer |= is_first && piece.starts_with(LFS_POINTER);
+            is_first = false;
             match &mut bytes {
                 Some(held) if held.len() + piece.len() <= *space => held.extend_from_slice(piece),
                 _ => bytes = None,
             }
             Ok(())
         })?;
+    if is_pointer {
+        let message = "it is a pointer of Git LFS, and its content is not in the repository";
+        return Err(ReadError::Io(io::Error::other(message)));
+    }
     *space -= bytes.as_ref().map_or(0, Vec::len);
     let record = FileRecord { sha256: hasher.finish(), program: permission == Permission::Program };
     Ok(OneFile { record, bytes })

@@ -163,3 +163,45 @@ where
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R1: any line is a message, needs no answer, or has an error as its answer.
+    #[test]
+    fn any_line_has_an_answer() {
+        let pieces: [&[u8]; 14] = [
+            b"{",
+            b"}",
+            b"[",
+            b"]",
+            b"\"jsonrpc\":\"2.0\"",
+            b",",
+            b"\"id\":",
+            b"1",
+            b"null",
+            b"\"method\":",
+            b"\"tools/call\"",
+            b"\"params\":",
+            b"\xff",
+            b"1e999",
+        ];
+        arbtest::arbtest(|unstructured| {
+            let mut line = Vec::new();
+            for _ in 0..unstructured.int_in_range(0..=30)? {
+                if unstructured.ratio(1, 8)? {
+                    line.push(unstructured.arbitrary()?);
+                } else {
+                    line.extend_from_slice(unstructured.choose(&pieces)?);
+                }
+            }
+            if let Err(answer) = parse(&line) {
+                assert_eq!(answer["jsonrpc"], "2.0");
+                assert!(answer["error"]["code"].is_i64() && answer["error"]["message"].is_string());
+            }
+            Ok(())
+        })
+        .budget_ms(1_000);
+    }
+}

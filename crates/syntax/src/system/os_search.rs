@@ -123,13 +123,13 @@ mod tests {
     impl Scene {
         fn new() -> Scene {
             let scene = Scene { directory: tempfile::tempdir().unwrap() };
-            for place in ["project", "project/node_modules/.bin", "project/src", "beside"] {
+            for place in ["clone", "clone/node_modules/.bin", "clone/src", "beside"] {
                 std::fs::create_dir_all(scene.at(place)).unwrap();
                 let tool = scene.at(place).join("tool");
                 std::fs::write(&tool, "#!/bin/sh\n").unwrap();
                 std::fs::set_permissions(&tool, PermissionsExt::from_mode(0o755)).unwrap();
             }
-            std::fs::create_dir(scene.at("project/.git")).unwrap();
+            std::fs::create_dir(scene.at("clone/.git")).unwrap();
             scene
         }
 
@@ -147,23 +147,23 @@ mod tests {
     #[test]
     fn x03_a_project_replaces_no_program() {
         let scene = Scene::new();
-        symlink(scene.at("project"), scene.at("link")).unwrap();
+        symlink(scene.at("clone"), scene.at("link")).unwrap();
         std::fs::create_dir(scene.at("linked")).unwrap();
-        symlink(scene.at("project/tool"), scene.at("linked/tool")).unwrap();
+        symlink(scene.at("clone/tool"), scene.at("linked/tool")).unwrap();
         let inside = [
             PathBuf::from("."),
             PathBuf::from(""),
             PathBuf::from("node_modules/.bin"),
-            PathBuf::from("../project"),
-            scene.at("project"),
-            scene.at("project/"),
-            scene.at("project/node_modules/.bin"),
-            scene.at("beside/../project"),
+            PathBuf::from("../clone"),
+            scene.at("clone"),
+            scene.at("clone/"),
+            scene.at("clone/node_modules/.bin"),
+            scene.at("beside/../clone"),
             scene.at("link"),
             scene.at("link/src"),
             scene.at("linked"),
         ];
-        for from in ["project", "project/src"] {
+        for from in ["clone", "clone/src"] {
             for entry in &inside {
                 let error = scene.find(from, std::slice::from_ref(entry)).unwrap_err();
                 assert_eq!(error.kind(), io::ErrorKind::NotFound, "{}", entry.display());
@@ -184,7 +184,7 @@ mod tests {
         std::fs::create_dir_all(scene.at("second")).unwrap();
         std::fs::write(scene.at("second/tool"), "text").unwrap();
         let entries = [scene.at("first"), scene.at("second"), scene.at("beside")];
-        assert_eq!(scene.find("project", &entries).unwrap(), scene.at("beside/tool"));
+        assert_eq!(scene.find("clone", &entries).unwrap(), scene.at("beside/tool"));
     }
 
     #[test]
@@ -200,11 +200,11 @@ mod tests {
         let scene = Scene::new();
         let path = std::env::join_paths([
             PathBuf::new(),
-            scene.at("project"),
+            scene.at("clone"),
             scene.at("beside"),
             PathBuf::from("."),
         ]);
-        let search = SearchPath::outside(Some(&path.unwrap()), &scene.at("project"));
+        let search = SearchPath::outside(Some(&path.unwrap()), &scene.at("clone"));
         assert_eq!(search.to_path(), scene.at("beside"));
     }
 }
