@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brief_syntax::hash::sha256;
-use brief_syntax::system::FileKind;
+use brief_syntax::system::{FileKind, FileLock};
 use brief_syntax::{System, limits};
 
 use crate::access::Access;
@@ -169,7 +169,8 @@ impl<'a> Place<'a> {
 
     fn is_abandoned(&self, path: &Path) -> bool {
         let age = |modified| self.system.now().duration_since(modified).unwrap_or_default();
-        self.system.modified(path).is_ok_and(|modified| age(modified) > ABANDONED)
+        self.system.is_abandoned(path)
+            || self.system.modified(path).is_ok_and(|modified| age(modified) > ABANDONED)
     }
 
     /// Returns the files of one commit, and fetches it if it is not there.
@@ -514,9 +515,9 @@ impl<'a> Place<'a> {
     }
 
     fn stage(&self) -> Result<Staged<'_>, FetchError> {
-        let path = self.system.create_staging_dir(&self.directory);
-        let path = path.map_err(|error| io_error(&self.directory, error))?;
-        Ok(Staged { system: self.system, path })
+        let staged = self.system.create_staging_dir(&self.directory);
+        let (path, lock) = staged.map_err(|error| io_error(&self.directory, error))?;
+        Ok(Staged { system: self.system, path, _lock: lock })
     }
 }
 
@@ -524,6 +525,8 @@ impl<'a> Place<'a> {
 struct Staged<'a> {
     system: &'a dyn System,
     path: PathBuf,
+    /// Shows others that this run is alive.
+    _lock: FileLock,
 }
 
 impl Staged<'_> {

@@ -72,6 +72,8 @@ pub fn fetch(system: &dyn System, policy: &NetworkPolicy, agent: &Agent) -> Remo
 struct Record {
     path: PathBuf,
     known: BTreeMap<String, String>,
+    /// Whether a killed run has left half a line at the end.
+    is_torn: bool,
 }
 
 impl Record {
@@ -92,11 +94,14 @@ impl Record {
         for (sha256, url) in text.lines().filter_map(|line| line.split_once(' ')) {
             known.entry(url.to_owned()).or_insert_with(|| sha256.to_owned());
         }
-        Ok(Record { path, known })
+        // After a torn line the next one would be torn, too.
+        let is_torn = !text.is_empty() && !text.ends_with('\n');
+        Ok(Record { path, known, is_torn })
     }
 
     fn add(&self, system: &dyn System, url: &str, sha256: &str) -> Result<(), String> {
-        let line = format!("{sha256} {url}\n");
+        let start = if self.is_torn { "\n" } else { "" };
+        let line = format!("{start}{sha256} {url}\n");
         let added = system.append(&self.path, line.as_bytes());
         added.map_err(|error| format!("`{}` cannot be written: {error}", self.path.display()))
     }
@@ -117,5 +122,16 @@ mod tests {
         record.add(&system, "https://host/a.md", "2").unwrap();
         let record = Record::read(&system).unwrap();
         assert_eq!(record.known["https://host/a.md"], "1");
+    }
+
+    #[test]
+    fn half_a_line_costs_no_other() {
+        let path = "/home/user/.local/state/brief/".to_owned() + super::RECORD;
+        let system = MemorySystem::new("/").with_env("HOME", "/home/user");
+        let system = system.with_file(&path, "1 https://host/a.md\n2 https://ho");
+        Record::read(&system).unwrap().add(&system, "https://host/b.md", "3").unwrap();
+        let record = Record::read(&system).unwrap();
+        assert_eq!(record.known["https://host/a.md"], "1");
+        assert_eq!(record.known["https://host/b.md"], "3");
     }
 }

@@ -531,8 +531,12 @@ impl System for Faulty {
         self.whole("remove_empty_dir", path, || self.real.remove_empty_dir(path))
     }
 
-    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<(PathBuf, FileLock)> {
         self.whole("create_staging_dir", parent, || self.real.create_staging_dir(parent))
+    }
+
+    fn is_abandoned(&self, path: &Path) -> bool {
+        self.real.is_abandoned(path)
     }
 
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -162,8 +162,12 @@ impl System for RealSystem {
         OsSystem.remove_empty_dir(path)
     }
 
-    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<(PathBuf, FileLock)> {
         OsSystem.create_staging_dir(parent)
+    }
+
+    fn is_abandoned(&self, path: &Path) -> bool {
+        OsSystem.is_abandoned(path)
     }
 
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -317,6 +317,21 @@ fn our_own_directory_is_no_way_out() {
     }
 }
 
+/// Attack case CRA-008: what is no lock is told at once, and nothing is waited for.
+#[test]
+fn what_is_no_lock_is_in_the_way() {
+    let makers: [fn(&std::path::Path); 2] = [make_fifo, |path| fs::create_dir(path).unwrap()];
+    for make in makers {
+        let project = project().with_dir(".brief");
+        directory(&project);
+        make(&project.path().join(".brief/lock"));
+        let output = add(&project, "../outside/source");
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stderr.contains("`lock` is in the way; remove it"), "{output}");
+        assert!(!project.path().join(".claude").exists(), "{output}");
+    }
+}
+
 /// X17: a journal is carried out without asking, so one that came with a project is refused, whatever it
 /// says, with the way out.
 #[test]

@@ -220,8 +220,7 @@ impl Case {
         // An empty directory that cannot be removed stays: nobody is hurt.
         let is_done = refused.code == ExitCode::SUCCESS
             && files(&without_ours(&found)) == files(&without_ours(new));
-        let mut again = Line::default();
-        again.problems = torn(&found, old, new, &why);
+        let mut again = Line { problems: torn(&found, old, new, &why), ..Line::default() };
         let is_torn = !again.problems.is_empty();
         self.rerun_by(&found, new, &mut again, &why, files);
         if is_torn || !(is_told || is_done) || again.converged != 1 {
@@ -275,6 +274,13 @@ fn torn(found: &Tree, old: &Tree, new: &Tree, why: &str) -> Vec<String> {
     problems
 }
 
+/// The directory that lines of tables are written to.
+fn table() -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kill-matrix");
+    fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
 /// Goes through all steps, and holds the line of the page.
 fn check(case: &Case) {
     let line = case.all();
@@ -292,9 +298,7 @@ fn check(case: &Case) {
     let row = format!(
         "| `{name}` | {points} | {torn} | {left} | {converged} | {refused} | {refused_wrongly} |"
     );
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kill-matrix");
-    fs::create_dir_all(&directory).unwrap();
-    fs::write(directory.join(format!("{name}.md")), format!("{row}\n")).unwrap();
+    fs::write(table().join(format!("{name}.md")), format!("{row}\n")).unwrap();
     assert!(PAGE.lines().any(|line| line == row), "docs/reference/kill-matrix.md needs\n{row}");
 }
 
@@ -438,4 +442,105 @@ fn task_rules(project: &Sandbox) {
 
 fn pi(project: &Sandbox) {
     project.write(".pi/mine.json", "{}\n");
+}
+
+/// The calls of the system that change something.
+const MUTATING: [&str; 18] = [
+    "openat",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "write",
+    "rename",
+    "renameat",
+    "renameat2",
+    "linkat",
+    "unlink",
+    "unlinkat",
+    "fsync",
+    "syncfs",
+    "ftruncate",
+    "fchmod",
+    "fchmodat",
+    "flock",
+    "chmod",
+];
+
+impl Case {
+    /// Runs the program itself under `strace` with some more options, and returns whether it ended by itself.
+    fn run_traced(&self, options: &[&str]) -> bool {
+        let program = self.project.command("", &[]);
+        let mut tracer = std::process::Command::new("strace");
+        tracer.args(["-f", "-qq"]).args(options).arg(program.get_program()).args(self.args);
+        tracer.current_dir(self.project.path()).env_clear();
+        tracer.env("HOME", self.project.home()).env("PATH", "/usr/bin:/bin");
+        let output = tracer.stdin(std::process::Stdio::null()).output();
+        output.expect("`strace` is installed").status.success()
+    }
+
+    /// Returns the calls that change something, each with its number among those of its name.
+    fn calls(&self) -> Vec<(String, usize)> {
+        let log = self.project.outside().join("log");
+        let trace = format!("trace={}", MUTATING.join(","));
+        assert!(self.run_traced(&["-o", log.to_str().unwrap(), "-e", &trace]), "{}", self.name);
+        let mut counts = std::collections::BTreeMap::<String, usize>::new();
+        let mut calls = Vec::new();
+        for line in fs::read_to_string(log).unwrap().lines() {
+            let Some((_, call)) = line.split_once(' ') else { continue };
+            let Some((name, rest)) = call.trim_start().split_once('(') else { continue };
+            let count = counts.entry(name.to_owned()).or_default();
+            *count += 1;
+            let is_change = match name {
+                "openat" => rest.contains("O_CREAT"),
+                "write" => !rest.starts_with("1,") && !rest.starts_with("2,"),
+                _ => true,
+            };
+            if is_change {
+                calls.push((name.to_owned(), *count));
+            }
+        }
+        calls
+    }
+}
+
+/// The same with the program itself, ended by the system's own signal before every call that changes
+/// something.
+#[test]
+fn the_program_may_be_killed_at_every_system_call() {
+    let cases = [
+        Case::new("init", &["init"], nothing),
+        Case::new("fmt", &["fmt"], registry),
+        Case::new("hook install", &["hook", "install", "claude"], hooked),
+        Case::new("trust", &["trust", "--deny", "run.sh"], script),
+        Case::new("remove -g", &["remove", "-g", "ship"], installed),
+    ];
+    let mut report = String::new();
+    for case in cases {
+        let old = case.tree();
+        let calls = case.calls();
+        let new = case.tree();
+        assert!(calls.len() >= 6, "{}: {calls:?}", case.name);
+        let mut line = Line::default();
+        for (name, number) in &calls {
+            case.reset();
+            let inject = format!("inject={name}:signal=KILL:when={number}");
+            let trace = format!("trace={name}");
+            let has_ended = case.run_traced(&["-o", "/dev/null", "-e", &trace, "-e", &inject]);
+            let why = format!("{}: killed at {name} {number}", case.name);
+            assert!(!has_ended, "{why}");
+            let found = case.tree();
+            line.problems.append(&mut torn(&found, &old, &new, &why));
+            case.rerun(&found, &new, &mut line, &why);
+        }
+        assert_eq!(line.problems, [""; 0], "{}", case.name);
+        assert_eq!((line.left, line.converged), (0, calls.len()), "{}", case.name);
+        report.push_str(&format!(
+            "| `{}` | {} | 0 | 0 | {} |\n",
+            case.name,
+            calls.len(),
+            line.converged
+        ));
+    }
+    // How many calls there are depends on the system, so that no page can tell.
+    fs::write(table().join("system-calls.txt"), report).unwrap();
 }

@@ -121,6 +121,56 @@ fn what_a_killed_writer_has_left_is_no_guidance() {
     assert!(!skill.join(STAGED).exists());
 }
 
+/// Ruling G8: asking takes no step that changes anything, in the project or elsewhere.
+#[test]
+fn asking_writes_nothing() {
+    let project = with_skills(2);
+    project.write("AGENTS.yaml", "context:\n  - match: [\"**\"]\n    content: Use types.\n");
+    project.write(".agents/tasks/t.md", "Task.\n");
+    project.write("agents/dev_t.agent.md", "# T\n\nd\n");
+    run(&project, &["add", "../outside/source"]);
+    let questions: [&[&str]; 32] = [
+        &["context", "src/a.py"],
+        &["context", "--client", "claude", "src/a.py"],
+        &["why", "src/a.py"],
+        &["sees", "src/a.py"],
+        &["tree"],
+        &["coverage"],
+        &["tokens"],
+        &["decisions"],
+        &["lint"],
+        &["fmt", "--check"],
+        &["list"],
+        &["list", "--available", "../outside/source"],
+        &["list", "-g"],
+        &["outdated"],
+        &["doctor"],
+        &["diff"],
+        &["mcp-servers"],
+        &["sync", "--check"],
+        &["sync", "--dry-run"],
+        &["sync", "--diff"],
+        &["add", "--dry-run", "../outside/source"],
+        &["remove", "--dry-run", "skill-0"],
+        &["update", "--dry-run"],
+        &["clean", "--dry-run"],
+        &["build", "--check", "../outside/source", "--out", "built"],
+        &["task", "list"],
+        &["task", "t"],
+        &["agent", "list"],
+        &["trust", "--list"],
+        &["schema", "agents-yaml"],
+        &["man"],
+        &["completions", "bash"],
+    ];
+    for args in questions {
+        let ran = in_process(&project, args, Fault::None);
+        // Only `git` is asked where a command compares commits.
+        let changes = ran.steps.iter().filter(|step| !step.starts_with("run "));
+        assert_eq!(changes.count(), 0, "{args:?}: {:?}", ran.steps);
+    }
+}
+
 /// Everything outside the directory that is only for us.
 fn outputs(project: &Sandbox) -> BTreeMap<String, Vec<u8>> {
     let mut tree = crate::build::tree(project, "");

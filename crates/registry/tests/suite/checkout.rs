@@ -465,14 +465,18 @@ fn what_killed_runs_have_left_is_cleared_away() {
     repo.commit(&[("a", "1")]);
     let checkout = sandbox.checkout(&repo.url());
     let place = checkout.directory.ancestors().nth(3).unwrap();
-    let (old, new) = (place.join(".brief-old"), place.join(".brief-new"));
-    for path in [&old, &new] {
+    let (left, at_work) = (place.join(".brief-left"), place.join(".brief-at-work"));
+    for path in [&left, &at_work] {
         fs::create_dir_all(path.join("tree")).unwrap();
     }
-    let stamp = std::time::SystemTime::now() - std::time::Duration::from_hours(48);
-    fs::File::open(&old).unwrap().set_modified(stamp).unwrap();
+    // A run that is alive holds a lock.
+    let held = fs::File::open(&at_work).unwrap();
+    held.lock().unwrap();
     sandbox.checkout(&repo.url());
-    assert_eq!((old.exists(), new.exists()), (false, true));
+    assert_eq!((left.exists(), at_work.exists()), (false, true));
+    drop(held);
+    sandbox.checkout(&repo.url());
+    assert!(!at_work.exists());
 }
 
 #[test]

@@ -500,8 +500,15 @@ pub trait System: Send + Sync {
 
     /// Creates a directory in `parent` under a name that nobody else has, for the user alone. It
     /// is filled there and then put in place with [`System::rename_dir`].
-    fn create_staging_dir(&self, _parent: &Path) -> io::Result<PathBuf> {
+    ///
+    /// The lock shows others that its run is alive.
+    fn create_staging_dir(&self, _parent: &Path) -> io::Result<(PathBuf, FileLock)> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be staged here"))
+    }
+
+    /// Returns whether the run is gone that has created a staging directory, where the system can tell.
+    fn is_abandoned(&self, _path: &Path) -> bool {
+        false
     }
 
     /// Creates a file that must not exist yet, below a staging directory. It need not be safe on

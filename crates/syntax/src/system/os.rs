@@ -6,7 +6,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -130,19 +130,11 @@ impl System for OsSystem {
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path)?.write_all(bytes)
+        private::append(path, bytes)
     }
 
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o700);
-        options.open(path)?.write_all(bytes)
+        private::create_program(path, bytes)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -153,8 +145,12 @@ impl System for OsSystem {
         fs::remove_dir(path)
     }
 
-    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<(PathBuf, FileLock)> {
         os_tree::create_staging_dir(parent)
+    }
+
+    fn is_abandoned(&self, path: &Path) -> bool {
+        os_tree::is_abandoned(path)
     }
 
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -4,13 +4,30 @@
     reason = "this is the seam that everything else goes through"
 )]
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub(super) fn create_staging_dir(parent: &Path) -> io::Result<PathBuf> {
-    // The name is ours for as long as the directory is there, which is past this call.
-    Ok(tempfile::Builder::new().prefix(".brief-").tempdir_in(parent)?.keep())
+use super::FileLock;
+
+pub(super) fn create_staging_dir(parent: &Path) -> io::Result<(PathBuf, FileLock)> {
+    loop {
+        // The name is ours for as long as the directory is there, which is past this call.
+        let path = tempfile::Builder::new().prefix(".brief-").tempdir_in(parent)?.keep();
+        // Not every system opens a directory, and not every file system has locks.
+        let lock = match File::open(&path) {
+            Ok(directory) if directory.lock().is_ok() => FileLock::holding(directory),
+            _ => FileLock::of_nobody(),
+        };
+        // Before it was locked, another run may have taken it for abandoned.
+        if fs::symlink_metadata(&path).is_ok() {
+            return Ok((path, lock));
+        }
+    }
+}
+
+pub(super) fn is_abandoned(path: &Path) -> bool {
+    File::open(path).is_ok_and(|directory| directory.try_lock().is_ok())
 }
 
 pub(super) fn create_staged_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -48,7 +65,10 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let target = place.path().join("target");
         let stage = |text: &str| {
-            let staged = create_staging_dir(place.path()).unwrap();
+            let (staged, lock) = create_staging_dir(place.path()).unwrap();
+            assert!(!is_abandoned(&staged));
+            drop(lock);
+            assert!(is_abandoned(&staged));
             create_staged_file(&staged.join("file"), text.as_bytes()).unwrap();
             staged
         };

@@ -5,7 +5,7 @@
 )]
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -71,6 +71,11 @@ pub struct FileLock {
 }
 
 impl FileLock {
+    /// A lock that an open file has.
+    pub(super) fn holding(file: File) -> FileLock {
+        FileLock { _file: Some(file) }
+    }
+
     /// A lock where nobody else could be.
     pub(super) fn of_nobody() -> FileLock {
         FileLock { _file: None }
@@ -157,11 +162,34 @@ pub(super) fn lock(path: &Path) -> io::Result<FileLock> {
     {
         use std::os::unix::fs::OpenOptionsExt;
         // A link could make a file anywhere.
-        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        options.mode(0o600).custom_flags(flags.bits().cast_signed());
     }
-    let file = options.open(path)?;
+    // A FIFO would be waited for, and a project may come with one.
+    let opened = options.open(path);
+    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        let name = path.file_name().unwrap_or_default().display();
+        return Err(io::Error::other(format!("`{name}` is in the way; remove it")));
+    }
+    let file = opened?;
     file.lock()?;
-    Ok(FileLock { _file: Some(file) })
+    Ok(FileLock::holding(file))
+}
+
+pub(super) fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(bytes)
+}
+
+pub(super) fn create_program(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o700);
+    options.open(path)?.write_all(bytes)
 }
 
 pub(super) fn create_dir(path: &Path) -> io::Result<()> {

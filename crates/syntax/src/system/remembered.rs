@@ -158,8 +158,12 @@ impl System for Remembered {
         self.system.remove_empty_dir(path)
     }
 
-    fn create_staging_dir(&self, parent: &Path) -> io::Result<PathBuf> {
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<(PathBuf, FileLock)> {
         self.system.create_staging_dir(parent)
+    }
+
+    fn is_abandoned(&self, path: &Path) -> bool {
+        self.system.is_abandoned(path)
     }
 
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
