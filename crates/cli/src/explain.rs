@@ -18,7 +18,7 @@ macro_rules! page {
 }
 
 /// The pages, by code.
-const PAGES: [(&str, &str); 50] = [
+const PAGES: [(&str, &str); 51] = [
     page!("portable/bundle-circle"),
     page!("portable/bundle-requires"),
     page!("portable/bundle-unresolved"),
@@ -57,6 +57,7 @@ const PAGES: [(&str, &str); 50] = [
     page!("portable/no-license"),
     page!("portable/not-a-file"),
     page!("portable/override-front-matter"),
+    page!("portable/passthrough-conflict"),
     page!("portable/requires-string"),
     page!("portable/too-many-problems"),
     page!("portable/unknown-client"),

@@ -110,7 +110,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
         ui.warning(note)?;
     }
     let chosen = choose(&found.registry, &args.items, args.kind.as_deref());
-    if let Err(ChooseError::Unusable | ChooseError::Invalid { .. }) = &chosen {
+    if let Err(ChooseError::Empty | ChooseError::Unusable | ChooseError::Invalid { .. }) = &chosen {
         ui.print_diagnostics(&found.errors(&entry.name), session.directory())?;
     }
     let lies_elsewhere = || elsewhere(&source, &found.elsewhere, &args.items);

@@ -173,6 +173,8 @@ pub(crate) fn run(
         }
         if servers.is_empty() && of_clients.is_empty() {
             ui.status("no MCP servers are configured here")?;
+        } else {
+            ui.status("brief starts none of them; a client that does should ask you first")?;
         }
     }
     Ok(ExitCode::SUCCESS)

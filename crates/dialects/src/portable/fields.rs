@@ -40,6 +40,16 @@ pub(super) struct Fields<'f> {
     pub(super) diagnostics: &'f mut Vec<Diagnostic>,
 }
 
+/// Fields of clients, and the field of the format that decides about each.
+const NEUTRAL: [(&str, &str); 6] = [
+    ("name", "name"),
+    ("tools", "tools"),
+    ("permission", "tools"),
+    ("paths", "scope"),
+    ("applyTo", "scope"),
+    ("globs", "scope"),
+];
+
 impl Fields<'_> {
     fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: &str) {
         let diagnostic = Diagnostic::error(code, &self.document.source, span, message);
@@ -129,11 +139,7 @@ impl Fields<'_> {
             self.wrong_type("name", node, "a text");
             return;
         };
-        if let Some(problem) = name_problem(name) {
-            let message = format!("`{name}` is no name: {problem}");
-            let help = "use a-z, 0-9 and hyphens between them, 64 at most";
-            self.error("portable/invalid-name", node.span(), message, help);
-        }
+        self.check_name(name, node.span());
         if name != expected {
             let (place, shown) = match named {
                 Named::Directory => ("directory", expected.to_owned()),
@@ -142,6 +148,15 @@ impl Fields<'_> {
             let message = format!("the name is `{name}`, but the {place} is called `{shown}`");
             let help = format!("give the {place} and the field one name");
             self.error("portable/name-mismatch", node.span(), message, &help);
+        }
+    }
+
+    /// §2.1: a name that a bundle lists is one, too; a letter that only looks like another is none.
+    pub(super) fn check_name(&mut self, name: &str, span: Span) {
+        if let Some(problem) = name_problem(name) {
+            let message = format!("`{name}` is no name: {problem}");
+            let help = "use a-z, 0-9 and hyphens between them, 64 at most";
+            self.error("portable/invalid-name", span, message, help);
         }
     }
 
@@ -187,6 +202,7 @@ impl Fields<'_> {
             Some(_) => {}
         }
         self.audience();
+        self.blocks();
         let Some(node) = self.document.field("metadata").filter(|node| !is_null(*node)) else {
             return;
         };
@@ -222,6 +238,32 @@ impl Fields<'_> {
             let message = format!("`{text}` is no semantic version");
             let help = "write three numbers, as in `\"1.0.0\"`";
             self.warn("portable/version-not-semver", node.span(), message, help);
+        }
+    }
+
+    /// §3.5: blocks of clients are "for fields that have no neutral equivalent" (ruling P8). One that says again
+    /// what the item is called, may use or is for would grant more than a reader of the item sees.
+    fn blocks(&mut self) {
+        for client in self.clients {
+            let block = self.document.field(client).map(Node::value);
+            let Some(Value::Mapping(block)) = block else { continue };
+            for field in block.effective_fields() {
+                let key = field.name();
+                let Some((_, neutral)) = NEUTRAL.iter().find(|(own, _)| *own == key) else {
+                    continue;
+                };
+                let Some(said) = self.document.field(neutral) else { continue };
+                if *neutral == "name" && said.as_str() == field.value.as_str() {
+                    continue;
+                }
+                let message = format!(
+                    "`{client}` has a `{key}` of its own, which the field `{neutral}` decides"
+                );
+                let help = format!(
+                    "say it in one place: in `{neutral}` for all clients, or in the block of each"
+                );
+                self.error("portable/passthrough-conflict", field.key.span(), message, &help);
+            }
         }
     }
 

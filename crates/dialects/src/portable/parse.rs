@@ -90,6 +90,7 @@ fn bundle_items(fields: &mut Fields<'_>) -> Vec<(ItemId, Span)> {
                 for node in list.iter() {
                     match node.as_str() {
                         Some(name) => {
+                            fields.check_name(name, node.span());
                             items.push((ItemId { kind, name: name.to_owned() }, node.span()));
                         }
                         None => fields.wrong_type(field.name(), node, "a list of names"),
