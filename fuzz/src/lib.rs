@@ -8,6 +8,7 @@
 
 pub mod campaign;
 pub mod mutate;
+mod runs;
 pub mod seeds;
 pub mod targets;
 

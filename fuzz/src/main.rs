@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "this tool starts itself and keeps a record")]
 #![expect(clippy::print_stdout, reason = "this tool talks to a person")]
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -97,9 +97,8 @@ fn run(names: &[String], time: Duration, most: u64) -> io::Result<bool> {
             started.elapsed().as_secs_f64(),
             outcome.findings.len(),
         );
-        let by_path: BTreeMap<&Path, ()> =
-            outcome.findings.iter().map(|path| (path.as_path(), ())).collect();
-        for path in by_path.keys() {
+        let distinct: BTreeSet<&PathBuf> = outcome.findings.iter().collect();
+        for path in distinct {
             println!("  {}", path.display());
         }
         clean &= outcome.findings.is_empty();

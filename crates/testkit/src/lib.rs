@@ -3,6 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "tests make real files and start the real program")]
 
 #[cfg(unix)]
+mod attack;
+#[cfg(unix)]
 mod chain;
 pub mod conformance;
 mod faulty;
@@ -20,6 +22,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+#[cfg(unix)]
+pub use attack::{Attack, Attacks};
 #[cfg(unix)]
 pub use chain::Chain;
 pub use faulty::{Fault, Faulty, Lack, Refusal};
@@ -99,6 +103,11 @@ impl Sandbox {
     pub fn path(&self) -> PathBuf {
         let directory = fs::canonicalize(self.directory.path());
         directory.expect("the directory exists").join("project")
+    }
+
+    /// Returns the program that is run.
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Returns the home directory.

@@ -10,6 +10,8 @@ mod agent_run;
 #[cfg(target_os = "linux")]
 mod agent_stop;
 mod architecture;
+#[cfg(unix)]
+mod attacks;
 mod audit;
 mod budget;
 mod build;
@@ -88,6 +90,8 @@ mod programs;
 mod promises;
 mod schemas;
 mod sctx;
+#[cfg(unix)]
+mod security;
 mod sees;
 mod started;
 mod survey;

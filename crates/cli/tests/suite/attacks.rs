@@ -1,0 +1,39 @@
+//! Goals S1, S3, S7 and R4: every attack case, with its side effects and its diagnostic.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use brief_testkit::Attacks;
+
+/// Cases that run at the same time.
+const AT_ONCE: usize = 4;
+
+/// Each case holds, or waits for a finding that is named.
+#[test]
+fn every_attack_case_holds() {
+    let attacks = Attacks::read(&crate::workspace().join("conformance/attacks"));
+    assert_eq!(attacks.cases.len(), 145);
+    let chosen = std::env::var("ATTACK").ok();
+    let (next, problems) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(attack) = attacks.cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if chosen.as_ref().is_some_and(|chosen| !attack.id().starts_with(chosen)) {
+                        continue;
+                    }
+                    let found = attack.run(Path::new(env!("CARGO_BIN_EXE_brief")));
+                    let waits = attacks.pending.contains_key(attack.id());
+                    if !found.is_empty() && !waits {
+                        let problem = format!("{}: {}", attack.id(), found.join("\n    "));
+                        problems.lock().unwrap().push(problem);
+                    }
+                }
+            });
+        }
+    });
+    let mut problems = problems.into_inner().unwrap();
+    problems.sort();
+    assert!(problems.is_empty(), "{} cases:\n{}", problems.len(), problems.join("\n"));
+}

@@ -1,0 +1,101 @@
+//! Goals of `docs/security-goals.md` that no attack case holds alone: the hook under attack (R5), and work without a
+//! network (R9).
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use brief_testkit::{Attacks, Sandbox};
+
+use crate::project;
+
+/// How long a hook may take against a hostile project. The machine that runs the tests is busy and the build is slow;
+/// `BRIEF_HOOK_CALLS=100` on a build that ships holds the goal of 250 ms itself.
+fn longest() -> Duration {
+    if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_millis(250) }
+}
+
+/// R5: against each hostile project, a hook answers with JSON or with nothing, exit code 0, in time.
+#[test]
+fn a_hook_answers_every_hostile_project_in_time() {
+    let calls = std::env::var("BRIEF_HOOK_CALLS").ok().and_then(|calls| calls.parse().ok());
+    let attacks = Attacks::read(&crate::workspace().join("conformance/attacks"));
+    let program = std::env::var("BRIEF_PROGRAM");
+    let program = program.unwrap_or_else(|_| env!("CARGO_BIN_EXE_brief").to_owned());
+    let (mut projects, mut worst) = (0, (Duration::ZERO, ""));
+    for attack in attacks.cases.iter().filter(|attack| attack.has_project()) {
+        projects += 1;
+        let slowest = attack.ask_hook(Path::new(&program), calls.unwrap_or(1));
+        let slowest = slowest.unwrap_or_else(|problem| panic!("{}: {problem}", attack.id()));
+        worst = worst.max((slowest, attack.id()));
+        assert!(slowest <= longest(), "{}: {slowest:?}", attack.id());
+    }
+    assert!(projects > 60, "{projects} hostile projects");
+    #[expect(clippy::print_stdout, reason = "the figure of the goal, shown by `--nocapture`")]
+    {
+        println!("{projects} projects, the slowest call took {:?} ({})", worst.0, worst.1);
+    }
+}
+
+/// Runs the program where there is no network at all; `None` where the system does not allow that.
+fn without_network(project: &Sandbox, args: &[&str]) -> Option<std::process::Output> {
+    let ready = project.command("", args);
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--net", "--"]).arg(ready.get_program()).args(args);
+    command.current_dir(project.path()).env_clear().stdin(Stdio::null());
+    command.envs(ready.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = command.output().ok()?;
+    let is_refused = String::from_utf8_lossy(&output.stderr).contains("unshare:");
+    (!is_refused).then_some(output)
+}
+
+/// R9, attack case NET-005: every command that reads, and `sync --frozen` from the cache, work without a network.
+#[test]
+fn reading_and_frozen_installing_need_no_network() {
+    let skill = "---\nschema: 1\nname: ok\ndescription: Use when testing\n---\n\nx\n";
+    let project = project().with_file("AGENTS.yaml", "context:\n  - content: HERE\n");
+    let source = project.outside().join("source");
+    std::fs::create_dir_all(source.join("skills/ok")).unwrap();
+    std::fs::write(source.join("skills/ok/SKILL.md"), skill).unwrap();
+    for args in [
+        &["init", "-q", "-b", "main"][..],
+        &["add", "-A"],
+        &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"],
+    ] {
+        let status = Command::new("git").args(args).current_dir(&source).status().unwrap();
+        assert!(status.success());
+    }
+    let address = format!("file://{}", source.display());
+    let added = project.run(&["add", &address, "--client", "claude"]);
+    assert_eq!(added.code, Some(0), "{added}");
+    // The repository is gone, and what was written for the client, too: only the cache has it.
+    std::fs::rename(source.join(".git"), project.outside().join("gone")).unwrap();
+    std::fs::remove_dir_all(project.path().join(".claude")).unwrap();
+    for args in [
+        &["sync", "--frozen"][..],
+        &["sync", "--check"],
+        &["context", "src/a.rs"],
+        &["why", "src/a.rs"],
+        &["sees", "src/a.rs"],
+        &["decisions", "src/a.rs"],
+        &["tokens"],
+        &["tree"],
+        &["coverage"],
+        &["list"],
+        &["lint"],
+        &["fmt", "--check"],
+        &["mcp-servers"],
+        &["task", "list"],
+        &["agent", "list"],
+        &["trust", "--list"],
+        &["doctor"],
+    ] {
+        let Some(output) = without_network(&project, args) else {
+            assert_eq!(project.run(args).code, Some(0), "{args:?}");
+            continue;
+        };
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {text}");
+    }
+    assert_eq!(project.read(".claude/skills/ok/SKILL.md").lines().last(), Some("x"));
+}

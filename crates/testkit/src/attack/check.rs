@@ -1,0 +1,298 @@
+//! What has to hold after an attack.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::run::{Ran, Seen};
+use super::tree::{self, Tree};
+use super::{Attack, CANARY, Scene, text, texts};
+
+/// A build for tests computes this many times longer than one that ships.
+const SLOWNESS: u64 = if cfg!(debug_assertions) { 8 } else { 1 };
+
+/// Milliseconds that the machine may give to others while a run waits.
+const WAITING: u64 = 5_000;
+
+/// Returns everything that is not as it has to be.
+pub(super) fn check(
+    attack: &Attack,
+    scene: &Scene,
+    before: &BTreeMap<String, Tree>,
+    seen: Seen,
+) -> Vec<String> {
+    let after = scene.trees();
+    let mut checking = Checking { attack, scene, before, after, seen, problems: Vec::new() };
+    checking.always();
+    let expected = attack.case["expected"].as_object().expect("a case expects something");
+    for (key, value) in expected {
+        checking.expectation(key, &scene.filled(value));
+    }
+    let mut problems = std::mem::take(&mut checking.seen.problems);
+    problems.append(&mut checking.problems);
+    problems
+}
+
+struct Checking<'c> {
+    attack: &'c Attack,
+    scene: &'c Scene,
+    before: &'c BTreeMap<String, Tree>,
+    after: BTreeMap<String, Tree>,
+    seen: Seen,
+    problems: Vec<String>,
+}
+
+impl Checking<'_> {
+    fn fail(&mut self, problem: impl Into<String>) {
+        self.problems.push(problem.into());
+    }
+
+    /// Holds in every case: no panic, no exit code that nobody knows, nothing executed, nothing written
+    /// outside, no connection, and no canary in what comes out.
+    fn always(&mut self) {
+        let mut problems = Vec::new();
+        for ran in &self.seen.runs {
+            if !matches!(ran.code, Some(0..=3)) || shown(ran).contains("panicked at") {
+                problems.push(format!("{:?} ended with {:?}: {}", ran.args, ran.code, shown(ran)));
+            }
+            if shown(ran).contains(CANARY) {
+                problems.push(format!("{:?} shows the canary: {}", ran.args, shown(ran)));
+            }
+        }
+        if self.scene.marker().exists() {
+            problems.push("something was executed".to_owned());
+        }
+        if self.scene.listener.accept().is_ok() {
+            problems.push("somebody connected".to_owned());
+        }
+        for (group, after) in &self.after {
+            let before = self.before.get(group).cloned().unwrap_or_default();
+            for path in tree::differences(&before, after) {
+                let is_ours = group == "project"
+                    || group == "home"
+                        && [".local/", ".cache/"].iter().any(|own| path.starts_with(own));
+                if !is_ours {
+                    problems.push(format!("{group}/{path} was written"));
+                }
+                let content = after.get(path).map(|(_, content)| content.as_slice());
+                let text = String::from_utf8_lossy(content.unwrap_or_default());
+                if text.contains(CANARY) {
+                    problems.push(format!("{group}/{path} holds the canary"));
+                }
+            }
+        }
+        self.problems.append(&mut problems);
+    }
+
+    /// The run that a case's exit code is about: the one that says so, or the last one.
+    fn verdict(&self) -> Option<&Ran> {
+        let chosen = self.seen.runs.iter().find(|ran| ran.is_verdict);
+        chosen.or(self.seen.runs.last())
+    }
+
+    fn expectation(&mut self, key: &str, value: &Value) {
+        match key {
+            // Checked in every case, or words for people.
+            "no_exec" | "no_leak" | "no_write_outside" | "no_panic" | "host_survives"
+            | "no_network" | "no_network_to" | "text" => {}
+            // What only the case itself can tell; one of its steps must.
+            "text_rule" | "reparse_equal" | "lock_parseable" | "rerun_converges"
+            | "no_manual_cleanup" | "outputs" | "linearizable" | "lock_entries" | "no_leftover" => {
+                let looks = |step: &Value| {
+                    ["sh", "contains", "lacks"].iter().any(|key| !step[key].is_null())
+                };
+                if !self.attack.steps.iter().any(looks) {
+                    self.fail(format!("no step checks `{key}`"));
+                }
+            }
+            "exit" => self.exit(text(value)),
+            "diagnostic" => self.diagnostic(text(value)),
+            "max_ms" => self.time(value.as_u64().unwrap_or_default()),
+            "max_rss_mb" => self.memory(value.as_u64().unwrap_or_default()),
+            "no_output_written" => {
+                let after = self.after.get("project").cloned().unwrap_or_default();
+                let before = self.before.get("project").cloned().unwrap_or_default();
+                // The lock of a run is no output.
+                let written = tree::differences(&before, &after).into_iter();
+                for path in written.filter(|path| !path.starts_with(".brief/")) {
+                    self.fail(format!("{path} was written"));
+                }
+            }
+            "must_contain" => {
+                for part in texts(value) {
+                    if !self.seen.runs.iter().any(|ran| shown(ran).contains(&part)) {
+                        self.fail(format!("no run says {part:?}"));
+                    }
+                }
+            }
+            "must_not_contain" => {
+                for part in texts(value) {
+                    if self.seen.runs.iter().any(|ran| shown(ran).contains(&part)) {
+                        self.fail(format!("a run says {part:?}"));
+                    }
+                }
+            }
+            "must_exist" => {
+                for path in texts(value) {
+                    let place = self.scene.root.join(path.trim_start_matches("../"));
+                    let in_project = self.scene.root.join("project").join(&path);
+                    if !place.exists() && !in_project.exists() {
+                        self.fail(format!("{path} is gone"));
+                    }
+                }
+            }
+            "must_equal" => self.equal(value),
+            "mode_unchanged" => {
+                let mode = |trees: &BTreeMap<String, Tree>| {
+                    trees
+                        .get("project")
+                        .and_then(|tree| tree.get(text(value)))
+                        .map(|(mode, _)| *mode)
+                };
+                if mode(self.before) != mode(&self.after) {
+                    self.fail(format!("{value} has another mode"));
+                }
+            }
+            "no_raw_control_bytes" => self.control_bytes(),
+            "no_line_starting" => {
+                for start in texts(value) {
+                    let lines = |ran: &Ran| shown(ran).lines().any(|line| line.starts_with(&start));
+                    if self.seen.runs.iter().any(lines) {
+                        self.fail(format!("a line starts with {start:?}"));
+                    }
+                }
+            }
+            "valid_json" | "valid_json_or_empty" => self.valid_json(),
+            "jsonrpc_error" => {
+                let has_error = |ran: &Ran| shown(ran).contains("\"error\"");
+                if !self.seen.runs.iter().any(has_error) {
+                    self.fail("no run answers with an error");
+                }
+            }
+            "no_leak_of_payload" => {
+                let is_tag = |letter: char| matches!(letter, '\u{e0000}'..='\u{e007f}');
+                if self.seen.runs.iter().any(|ran| shown(ran).contains(is_tag)) {
+                    self.fail("the hidden text came out");
+                }
+            }
+            // Findings are errors and warnings of the run, which its exit code under `--strict` tells.
+            "no_findings_at_or_above" => {
+                for ran in self.seen.runs.iter().filter(|ran| ran.code != Some(0)) {
+                    self.problems.push(format!("{:?} finds something: {}", ran.args, shown(ran)));
+                }
+            }
+            other => self.fail(format!("the runner does not know `{other}`")),
+        }
+    }
+
+    fn exit(&mut self, wanted: &str) {
+        let Some(ran) = self.verdict() else { return self.fail("nothing was run") };
+        let holds = match wanted {
+            "0" => ran.code == Some(0),
+            "nonzero" | "nonzero-in-audit" | "tool-error" => matches!(ran.code, Some(1 | 2)),
+            "0-or-nonzero" => true,
+            "nonzero-or-warn" => matches!(ran.code, Some(1 | 2)) || shown(ran).contains("warning"),
+            other => return self.fail(format!("the runner does not know the exit code `{other}`")),
+        };
+        if !holds {
+            let problem =
+                format!("{:?} ends with {:?}, not {wanted}: {}", ran.args, ran.code, shown(ran));
+            self.fail(problem);
+        }
+    }
+
+    fn diagnostic(&mut self, name: &str) {
+        let words = &self.attack.diagnostics;
+        if words.is_empty() {
+            return self.fail(format!("no code stands for {name}"));
+        }
+        let says = |ran: &Ran| words.iter().any(|word| shown(ran).contains(word.as_str()));
+        if !self.seen.runs.iter().any(says) {
+            let all: Vec<String> = self
+                .seen
+                .runs
+                .iter()
+                .map(|ran| format!("{:?}: {}", ran.args, shown(ran)))
+                .collect();
+            self.fail(format!("no run reports {name} ({}): {}", words.join(", "), all.join("\n")));
+        }
+    }
+
+    fn time(&mut self, milliseconds: u64) {
+        let computed = Duration::from_millis(milliseconds * SLOWNESS);
+        let wall = Duration::from_millis(milliseconds * SLOWNESS + WAITING);
+        for ran in &self.seen.runs {
+            if ran.computed > computed || ran.wall > wall {
+                let problem = format!(
+                    "{:?} took {:?}, {:?} of it computing",
+                    ran.args, ran.wall, ran.computed
+                );
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    fn memory(&mut self, megabytes: u64) {
+        for ran in self.seen.runs.iter().filter(|ran| ran.memory > megabytes * 1024 * 1024) {
+            let problem = format!("{:?} took {} MB", ran.args, ran.memory / 1024 / 1024);
+            self.problems.push(problem);
+        }
+    }
+
+    fn equal(&mut self, value: &Value) {
+        for (path, wanted) in value.as_object().into_iter().flatten() {
+            let content = |trees: &BTreeMap<String, Tree>| {
+                trees
+                    .get("project")
+                    .and_then(|tree| tree.get(path))
+                    .map(|(_, content)| content.clone())
+            };
+            let (before, after) = (content(self.before), content(&self.after));
+            let holds = match text(wanted) {
+                // What a case calls its outputs is compared by a step of its own.
+                "unchanged" if path == "outputs" => true,
+                "unchanged" => before == after,
+                wanted => after.as_deref() == Some(wanted.as_bytes()),
+            };
+            if !holds {
+                self.fail(format!("{path} is another file now"));
+            }
+        }
+    }
+
+    /// No control character but a line break and a tab, and nothing that turns text around.
+    fn control_bytes(&mut self) {
+        for ran in &self.seen.runs {
+            let is_json = ran.args.iter().any(|word| word.contains("json"));
+            let is_bad = |letter: char| {
+                (letter.is_control() && !matches!(letter, '\n' | '\t'))
+                    || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            };
+            if !is_json && shown(ran).contains(is_bad) {
+                self.problems.push(format!(
+                    "{:?} prints control characters: {:?}",
+                    ran.args,
+                    shown(ran)
+                ));
+            }
+        }
+    }
+
+    fn valid_json(&mut self) {
+        for ran in &self.seen.runs {
+            let wants = ran.args.iter().any(|word| word.contains("json") || word == "hook");
+            let stdout = String::from_utf8_lossy(&ran.stdout);
+            if wants && !stdout.trim().is_empty() && serde_json::from_str::<Value>(&stdout).is_err()
+            {
+                self.problems.push(format!("{:?} prints no JSON: {stdout}", ran.args));
+            }
+        }
+    }
+}
+
+/// Everything that a run printed.
+fn shown(ran: &Ran) -> String {
+    let all = [ran.stdout.as_slice(), b"\n", &ran.stderr].concat();
+    String::from_utf8_lossy(&all).into_owned()
+}

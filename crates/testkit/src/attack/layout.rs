@@ -1,0 +1,118 @@
+//! From a layout to files.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{Scene, text};
+
+impl Scene {
+    /// Makes every entry of every group.
+    pub(super) fn lay_out(&self, layout: &Value) {
+        for group in ["home", "outside", "project", "registry"] {
+            for entry in layout[group].as_array().into_iter().flatten() {
+                self.put(&self.root.join(group), entry);
+            }
+        }
+        for (name, entries) in layout["registries"].as_object().into_iter().flatten() {
+            for entry in entries.as_array().into_iter().flatten() {
+                self.put(&self.root.join(format!("registry_{name}")), entry);
+            }
+        }
+    }
+
+    fn put(&self, base: &Path, entry: &Value) {
+        let path = base.join(match entry["path_hex"].as_str() {
+            Some(hex) => PathBuf::from(OsString::from_vec(bytes_of(hex))),
+            None => PathBuf::from(self.fill(text(&entry["path"]))),
+        });
+        let parent = path.parent().expect("an entry lies somewhere");
+        fs::create_dir_all(parent).expect("directories can be made");
+        let target = || PathBuf::from(self.fill(text(&entry["target"])));
+        match text(&entry["type"]) {
+            "ref" => {}
+            "file" => {
+                fs::write(&path, self.content(entry)).expect("files can be written");
+                if let Some(mode) = entry["mode"].as_str() {
+                    let mode = u32::from_str_radix(mode, 8).expect("a mode is octal");
+                    let mode = fs::Permissions::from_mode(mode);
+                    fs::set_permissions(&path, mode).expect("modes can be set");
+                }
+            }
+            "symlink" => std::os::unix::fs::symlink(target(), &path).expect("links can be made"),
+            "hardlink" => fs::hard_link(target(), &path).expect("links can be made"),
+            "fifo" => crate::make_fifo(&path),
+            "socket" => {
+                drop(std::os::unix::net::UnixListener::bind(&path).expect("sockets can be made"));
+            }
+            "sparse" => {
+                let file = fs::File::create(&path).expect("files can be written");
+                file.set_len(entry["size"].as_u64().unwrap_or_default())
+                    .expect("files can be long");
+            }
+            "deep_dir" => deep(&path, entry["depth"].as_u64().unwrap_or_default()),
+            "many_files" => {
+                fs::create_dir_all(&path).expect("directories can be made");
+                for index in 0..entry["count"].as_u64().unwrap_or_default() {
+                    let name = text(&entry["name"]).replace("{n}", &index.to_string());
+                    fs::write(path.join(name), text(&entry["content"]))
+                        .expect("files can be written");
+                }
+            }
+            other => panic!("no layout has a `{other}`"),
+        }
+    }
+
+    fn content(&self, entry: &Value) -> Vec<u8> {
+        if let Some(hex) = entry["content_hex"].as_str() {
+            return bytes_of(hex);
+        }
+        let Some(made) = entry["content_gen"].as_object() else {
+            return self.fill(text(&entry["content"])).into_bytes();
+        };
+        let part = |name: &str| made.get(name).map(text).unwrap_or_default();
+        let times = |name: &str| {
+            let times = made.get(name).and_then(Value::as_u64).unwrap_or_default();
+            usize::try_from(times).expect("it fits in memory")
+        };
+        let mut content = self.fill(part("prefix"));
+        let unit = part("unit");
+        if unit.contains("{n}") {
+            for index in 0..times("times") {
+                content.push_str(&unit.replace("{n}", &index.to_string()));
+            }
+        } else {
+            content.push_str(&unit.repeat(times("times")));
+        }
+        content.push_str(&part("unit2").repeat(times("times2")));
+        content.push_str(&self.fill(part("suffix")));
+        content.into_bytes()
+    }
+}
+
+/// Makes a directory in a directory, as often as asked for: longer than any path may be.
+fn deep(path: &Path, depth: u64) {
+    fs::create_dir_all(path).expect("directories can be made");
+    let mut handle =
+        rustix::fs::open(path, rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
+            .expect("a directory can be opened");
+    for _ in 0..depth {
+        rustix::fs::mkdirat(&handle, "d", 0o755.into()).expect("directories can be made");
+        let flags = rustix::fs::OFlags::DIRECTORY;
+        handle = rustix::fs::openat(&handle, "d", flags, rustix::fs::Mode::empty())
+            .expect("a directory can be opened");
+    }
+}
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex.bytes().collect();
+    let byte = |pair: &[u8]| {
+        let pair = std::str::from_utf8(pair).expect("hexadecimal digits");
+        u8::from_str_radix(pair, 16).expect("hexadecimal digits")
+    };
+    digits.chunks(2).map(byte).collect()
+}

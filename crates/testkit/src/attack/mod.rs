@@ -1,0 +1,233 @@
+//! Runs attack cases: a hostile layout, what a user does with it, and what must not happen.
+//!
+//! `conformance/attacks/cases.json` says what the attack is and what has to hold; `commands.json` beside it says
+//! which commands of the program stand for the intent of a case, and which codes for its diagnostic.
+
+mod check;
+mod layout;
+mod run;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::Sandbox;
+
+pub(crate) use run::Seen;
+
+/// A text that must never come out.
+const CANARY: &str = "CANARY-7f3a9c";
+
+/// The port of a server that answers everything with zeros, without end.
+static ZEROS: LazyLock<u16> = LazyLock::new(serve_zeros);
+
+/// Letters of a long argument; the system allows little more.
+const LONG: usize = 100_000;
+
+/// One attack.
+#[derive(Debug, Clone)]
+pub struct Attack {
+    case: Value,
+    /// What is done: runs of the program, and changes between them.
+    steps: Vec<Value>,
+    /// The words that stand for the case's diagnostic, any of them.
+    diagnostics: Vec<String>,
+}
+
+/// The cases, and those that wait for something.
+#[derive(Debug)]
+pub struct Attacks {
+    /// All cases.
+    pub cases: Vec<Attack>,
+    /// The id of the finding that a case waits for, by the case's id.
+    pub pending: BTreeMap<String, String>,
+}
+
+impl Attacks {
+    /// Reads `cases.json` and `commands.json` in a directory.
+    pub fn read(directory: &Path) -> Attacks {
+        let read = |name: &str| -> Value {
+            let text = std::fs::read_to_string(directory.join(name)).expect("the file is there");
+            serde_json::from_str(&text).expect("the file is JSON")
+        };
+        let (cases, commands) = (read("cases.json"), read("commands.json"));
+        let cases = cases.as_array().expect("a list of cases").iter();
+        let attack = |case: &Value| {
+            let (id, intent) = (text(&case["id"]), text(&case["command_intent"]));
+            let own = &commands["cases"][id];
+            let steps = if own.is_null() { &commands["intents"][intent] } else { own };
+            let steps =
+                steps.as_array().unwrap_or_else(|| panic!("{id}: nothing stands for {intent:?}"));
+            let diagnostics = match case["expected"]["diagnostic"].as_str() {
+                Some(name) => texts(&commands["diagnostics"][name]),
+                None => Vec::new(),
+            };
+            Attack { case: case.clone(), steps: steps.clone(), diagnostics }
+        };
+        let pending = commands["pending"].as_object().into_iter().flatten();
+        let pending = pending.map(|(id, why)| (id.clone(), text(why).to_owned())).collect();
+        Attacks { cases: cases.map(attack).collect(), pending }
+    }
+}
+
+impl Attack {
+    /// Returns the case's name.
+    pub fn id(&self) -> &str {
+        text(&self.case["id"])
+    }
+
+    /// Returns whether the attack lies in a project.
+    pub fn has_project(&self) -> bool {
+        !self.case["layout"]["project"].is_null()
+    }
+
+    /// Lays the case out and asks the hook about a file of it, several times. Returns how long the slowest answer
+    /// took, or what is wrong with one.
+    pub fn ask_hook(&self, program: &Path, times: usize) -> Result<Duration, String> {
+        let scene = Scene::new(program, &self.case);
+        let mut slowest = Duration::ZERO;
+        for call in 0..times {
+            let input = format!(
+                r#"{{"session_id":"s{call}","cwd":"{{PROJECT}}","hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{{"file_path":"{{PROJECT}}/src/a.ts"}}}}"#
+            );
+            let started = Instant::now();
+            let output = scene.sandbox.run_with_input(&["hook", "claude"], scene.fill(&input));
+            slowest = slowest.max(started.elapsed());
+            let is_json = serde_json::from_str::<Value>(&output.stdout).is_ok();
+            let is_fine = output.stdout.is_empty() || is_json;
+            if output.code != Some(0) || !is_fine || scene.marker().exists() {
+                return Err(output.to_string());
+            }
+        }
+        Ok(slowest)
+    }
+
+    /// Lays the case out, does what a user would do, and returns what is not as it has to be.
+    pub fn run(&self, program: &Path) -> Vec<String> {
+        let scene = Scene::new(program, &self.case);
+        let mut before = scene.trees();
+        let mut seen = Seen::default();
+        for step in &self.steps {
+            let is_other = step["sh"].is_string();
+            let here = if is_other { scene.trees() } else { BTreeMap::new() };
+            if let Err(problem) = seen.step(&scene, &scene.filled(step)) {
+                seen.problems.push(problem);
+            }
+            // What somebody else has written was not written by us.
+            if is_other {
+                tree::adopt(&mut before, &here, &scene.trees());
+            }
+        }
+        seen.end();
+        if seen.is_impossible {
+            return Vec::new();
+        }
+        check::check(self, &scene, &before, seen)
+    }
+}
+
+/// Directories with the layout of a case in them.
+pub(crate) struct Scene {
+    sandbox: Sandbox,
+    root: PathBuf,
+    /// What waits for connections that must not come.
+    listener: std::net::TcpListener,
+}
+
+impl Scene {
+    fn new(program: &Path, case: &Value) -> Scene {
+        let mut sandbox = Sandbox::new(program);
+        let root = sandbox.path().parent().expect("the project lies in a directory").to_owned();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        listener.set_nonblocking(true).expect("a socket can be asked without waiting");
+        for name in ["outside/dir", "registry"] {
+            std::fs::create_dir_all(root.join(name)).expect("directories can be made");
+        }
+        let port = listener.local_addr().expect("the socket has an address").port().to_string();
+        for (name, value) in case["layout"]["env"].as_object().into_iter().flatten() {
+            let value = text(value).replace("{CANARY}", CANARY).replace("{PORT}", &port);
+            sandbox = sandbox.with_env(name, &value);
+        }
+        let scene = Scene { sandbox, root, listener };
+        scene.lay_out(&case["layout"]);
+        scene
+    }
+
+    /// Returns the file that a command of the attack would make.
+    fn marker(&self) -> PathBuf {
+        self.root.join("MARKER")
+    }
+
+    /// Puts the places of the scene into every text.
+    fn filled(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => self.fill(text).into(),
+            Value::Array(list) => list.iter().map(|item| self.filled(item)).collect(),
+            Value::Object(fields) => {
+                fields.iter().map(|(name, item)| (self.fill(name), self.filled(item))).collect()
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn fill(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        let port = self.listener.local_addr().expect("the socket has an address").port();
+        let home = self.root.join("home");
+        for (name, value) in [
+            ("{PROJECT}", self.root.join("project").display().to_string()),
+            ("{HOME}", home.display().to_string()),
+            ("{OUTSIDE}", self.root.join("outside").display().to_string()),
+            ("{REGISTRY}", self.root.join("registry").display().to_string()),
+            ("{ROOT}", self.root.display().to_string()),
+            ("{MARKER}", self.marker().display().to_string()),
+            ("{HOME_REL}", home.display().to_string().trim_start_matches('/').to_owned()),
+            ("{CANARY}", CANARY.to_owned()),
+            ("{PORT}", port.to_string()),
+            ("{SERVER}", ZEROS.to_string()),
+            ("{LONG}", "x".repeat(LONG)),
+        ] {
+            if text.contains(name) {
+                text = text.replace(name, &value);
+            }
+        }
+        text
+    }
+
+    /// Returns what is in each directory of the scene.
+    fn trees(&self) -> BTreeMap<String, tree::Tree> {
+        let groups = std::fs::read_dir(&self.root).expect("the scene is there").flatten();
+        let groups = groups.filter(|entry| entry.path().is_dir());
+        groups
+            .map(|entry| {
+                (entry.file_name().to_string_lossy().into_owned(), tree::read(&entry.path()))
+            })
+            .collect()
+    }
+}
+
+/// Starts a server that sends zeros to everybody until they go, and returns its port.
+fn serve_zeros() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("the socket has an address").port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || while stream.write_all(&[0; 4096]).is_ok() {});
+        }
+    });
+    port
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter().map(|item| text(item).to_owned()).collect()
+}

@@ -1,0 +1,227 @@
+//! What each target does with its bytes: one call of a parser, and what that parser promises besides returning.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_clients::hook;
+use brief_dialects::{agents, fuzzing, hosted, portable, structured, tasks};
+use brief_registry::lock::Lock;
+use brief_registry::manifest::Manifest;
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::glob::{Glob, covers_everything_inside};
+use brief_syntax::markdown::{self, Outline};
+use brief_syntax::system::MemorySystem;
+use brief_syntax::yaml::{Node, Value, Yaml};
+use brief_syntax::{Diagnostic, Source};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn source(bytes: &[u8], path: &str) -> Arc<Source> {
+    Arc::new(Source::from_bytes(path, bytes.to_vec()))
+}
+
+/// Every problem stands in its text, and a place can be shown for it.
+fn assert_places(diagnostics: &[Diagnostic]) {
+    for found in diagnostics {
+        assert!(found.source.text().get(found.span.range()).is_some(), "{found:?}");
+        let _ = found.position();
+    }
+}
+
+pub(crate) fn front_matter(bytes: &[u8]) {
+    let source = source(bytes, "f.md");
+    let strict = FrontMatter::read_strictly(&source, &["argument-hint"]);
+    for front in [FrontMatter::read(&source), strict, FrontMatter::whole(&source)] {
+        assert_places(&front.diagnostics);
+        assert!(source.text().is_char_boundary(front.body_start));
+        if let Some(root) = front.header.as_ref().and_then(|header| header.yaml.root()) {
+            walk(root, 0);
+        }
+    }
+}
+
+/// Visits a tree as readers do, as deep as text may be nested.
+fn walk(node: Node<'_>, depth: usize) {
+    if depth > 8 {
+        return;
+    }
+    match node.value() {
+        Value::Sequence(list) => list.iter().take(64).for_each(|item| walk(item, depth + 1)),
+        Value::Mapping(mapping) => {
+            mapping
+                .effective_fields()
+                .into_iter()
+                .take(64)
+                .for_each(|field| walk(field.value, depth + 1));
+        }
+        Value::Null | Value::Scalar(_) | Value::Broken(_) => {}
+    }
+}
+
+fn yaml(text: &str) {
+    let yaml = Yaml::parse(text);
+    for problem in yaml.problems() {
+        assert!(
+            problem.span.end <= text.len() && problem.span.start <= problem.span.end,
+            "{problem:?}"
+        );
+    }
+    if let Some(root) = yaml.root() {
+        assert!(text.get(root.span().range()).is_some());
+        walk(root, 0);
+    }
+}
+
+/// The quick reader takes texts that end in a line break.
+pub(crate) fn yaml_quick(bytes: &[u8]) {
+    let mut text = text(bytes);
+    text.push('\n');
+    yaml(&text);
+}
+
+/// Without a line break at its end, a text goes to the full parser.
+pub(crate) fn yaml_full(bytes: &[u8]) {
+    yaml(text(bytes).trim_end_matches('\n'));
+}
+
+pub(crate) fn structured_context(bytes: &[u8]) {
+    let source = source(bytes, "AGENTS.yaml");
+    let parsed = structured::parse(&source, "", &mut structured::PatternCache::default());
+    assert_places(&parsed.diagnostics);
+}
+
+pub(crate) fn json_config(bytes: &[u8]) {
+    let (_, diagnostics) = hosted::parse_config(&source(bytes, "context-config.json"));
+    assert_places(&diagnostics);
+}
+
+/// A text is the sum of its parts, in order.
+pub(crate) fn expander(bytes: &[u8]) {
+    let mut at = 0;
+    for (offset, whole) in fuzzing::expansions(bytes) {
+        assert_eq!(offset, at);
+        assert_eq!(bytes.get(at..at + whole.len()), Some(whole));
+        at += whole.len();
+    }
+    assert_eq!(at, bytes.len());
+}
+
+pub(crate) fn slash(bytes: &[u8]) {
+    fuzzing::slash_calls(bytes);
+}
+
+pub(crate) fn parameters(bytes: &[u8]) {
+    let _ = tasks::Parameters::default().add_text(bytes);
+    let text = text(bytes);
+    let _ = tasks::Selectors::default().add_text(&text);
+    let _ = tasks::TaskName::parse(&text);
+}
+
+pub(crate) fn directives(bytes: &[u8]) {
+    let text = text(bytes);
+    let clients = ["claude", "codex", "copilot"];
+    let found = portable::directives::scan(&text, &clients);
+    for block in &found.blocks {
+        assert!(block.open.end <= block.close.start);
+    }
+    for problem in &found.problems {
+        assert!(text.get(problem.span.range()).is_some());
+    }
+    for client in clients {
+        assert!(portable::directives::render(&text, client, &clients).len() <= text.len() + 1);
+    }
+}
+
+/// The first line is a pattern, the second a path: what matches a file could match inside its directory.
+pub(crate) fn glob(bytes: &[u8]) {
+    let text = text(bytes);
+    let (pattern, path) = text.split_once('\n').unwrap_or((&text, "src/a.ts"));
+    let Ok(glob) = Glob::new(pattern) else { return };
+    let matches = glob.matches(path);
+    let inside = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let could = glob.could_match_inside(inside);
+    let is_clean = !path.is_empty() && path.split('/').all(|name| !matches!(name, "" | "." | ".."));
+    assert!(!matches || could || !is_clean, "{pattern:?} matches {path:?}");
+    let _ = covers_everything_inside(&[&glob], inside);
+}
+
+pub(crate) fn hosted_pattern(bytes: &[u8]) {
+    let _ = hosted::Pattern::new(&text(bytes));
+    let _ = structured::Pattern::new(&text(bytes));
+}
+
+pub(crate) fn source_of_registry(bytes: &[u8]) {
+    let system = MemorySystem::new("/p").with_dir("/p");
+    let text = text(bytes);
+    let _ = brief_registry::Source::parse(&text, Path::new("/p"), &system);
+    let _ = brief_registry::Source::parse_added(&text, Path::new("/p"), &system);
+}
+
+/// What a lock says survives being written: our own text is never refused.
+pub(crate) fn lock(bytes: &[u8]) {
+    if let Ok(lock) = Lock::parse(&text(bytes)) {
+        let written = lock.to_text();
+        let again = Lock::parse(&written).unwrap_or_else(|error| panic!("{error:?}\n{written}"));
+        assert_eq!(again.to_text(), written);
+    }
+    let _ = portable::locked_files(&text(bytes));
+}
+
+pub(crate) fn manifest(bytes: &[u8]) {
+    if let Err(diagnostics) = Manifest::read(&source(bytes, "brief.toml")) {
+        assert_places(&diagnostics);
+        assert!(!diagnostics.is_empty());
+    }
+}
+
+pub(crate) fn hook_event(bytes: &[u8]) {
+    let _ = hook::read_event(bytes);
+}
+
+pub(crate) fn agent(bytes: &[u8]) {
+    let system = MemorySystem::new("/p").with_dir("/p/agents");
+    let source = source(bytes, "/p/agents/dev_x.agent.md");
+    let options = agents::Options { root: Some(Path::new("/p")), fetched: &[] };
+    let loaded = agents::load_text(&system, &source, &options);
+    assert_places(loaded.diagnostics());
+    if let Some(agent) = loaded.agent() {
+        let _ = agent.render(None);
+    }
+}
+
+pub(crate) fn template(bytes: &[u8]) {
+    fuzzing::template(&text(bytes));
+}
+
+pub(crate) fn markdown_outline(bytes: &[u8]) {
+    let text = text(bytes);
+    let outline = Outline::of(&text);
+    let _ = outline.is_opaque(text.len() / 2);
+    let _ = markdown::blocks(&text);
+    let _ = markdown::links(&text);
+}
+
+pub(crate) fn markdown_plain(bytes: &[u8]) {
+    let _ = markdown::is_laid_out(&text(bytes));
+}
+
+pub(crate) fn markdown_layout(bytes: &[u8]) {
+    let _ = markdown::format(&text(bytes));
+}
+
+pub(crate) fn portable_toml(bytes: &[u8]) {
+    let mut diagnostics = Vec::new();
+    let _ = portable::toml::parse(&source(bytes, "brief.toml"), &mut diagnostics);
+    assert_places(&diagnostics);
+}
+
+/// What is shown on a terminal is shown as it is when it comes round again.
+pub(crate) fn hidden_text(bytes: &[u8]) {
+    let text = text(bytes);
+    let shown = brief_syntax::text::visible_line(&text);
+    assert_eq!(brief_syntax::text::visible_line(&shown), shown, "{text:?}");
+    let _ = brief_syntax::hidden::HiddenText::find(&text);
+    let _ = brief_syntax::text::fold(&shown, 40);
+}
