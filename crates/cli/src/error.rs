@@ -12,6 +12,8 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use brief_dialects::policy::PolicyError;
+
 use crate::ui::Ui;
 
 /// Whose fault it is.
@@ -96,6 +98,21 @@ impl CommandError {
 impl fmt::Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.message)
+    }
+}
+
+/// A policy that cannot be followed: whatever asks it stops.
+impl From<PolicyError> for CommandError {
+    fn from(error: PolicyError) -> Self {
+        let message = error.to_string();
+        let help = match error {
+            PolicyError::Invalid { help, .. } => help,
+            _ => None,
+        };
+        let help = help.unwrap_or_else(|| {
+            "until it is corrected, nothing it is asked about is done".to_owned()
+        });
+        CommandError::usage(message).with_hint(help)
     }
 }
 

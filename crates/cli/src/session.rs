@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_dialects::policy::Policy;
 use brief_engine::{Root, System, Target, TargetKind};
+use brief_runtime::{Execution, Off, Wish};
 use brief_syntax::system::Remembered;
 
 use crate::error::CommandError;
@@ -58,6 +60,21 @@ impl Session {
     /// The root of a question (ruling G16).
     pub(crate) fn repository(&self) -> Result<Root, CommandError> {
         Ok(self.root()?.repository(self.system()))
+    }
+
+    /// What the machine and the user forbid.
+    pub(crate) fn policy(&self) -> Result<Policy, CommandError> {
+        Ok(Policy::load(self.system())?)
+    }
+
+    /// Decides which commands and scripts run: a policy has the first word.
+    pub(crate) fn execution(&self, wish: Option<&Wish>) -> Result<Execution, CommandError> {
+        let decided = Execution::decide(self.system(), wish);
+        let looks_only = matches!(wish, Some(Wish::Off(_)));
+        match self.policy()?.execution() {
+            Some(decision) if !looks_only => Ok(Execution::Off(Off::Policy(decision.place()))),
+            _ => Ok(decided),
+        }
     }
 
     /// Finds a path that the user typed; `None` when it lies outside the root.

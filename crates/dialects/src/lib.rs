@@ -14,6 +14,7 @@ pub mod hosted;
 pub mod mcp;
 pub mod moment;
 pub mod native;
+pub mod policy;
 pub mod portable;
 pub mod reach;
 mod repair;

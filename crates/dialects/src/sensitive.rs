@@ -47,50 +47,140 @@ pub const PATTERNS: [&str; 30] = [
     ".ovpn.*",
 ];
 
-/// Our additional list: file names, some with the directory they lie in. A `*` stands at the start
-/// only.
-pub const EXTRA: [&str; 41] = [
+/// Our additional list: file names, some with the directories that they lie in. A `*` stands for any
+/// letters of one name.
+pub const EXTRA: [&str; 124] = [
+    // Keys.
     "id_rsa",
     "id_dsa",
     "id_ecdsa",
     "id_ecdsa_sk",
     "id_ed25519",
     "id_ed25519_sk",
-    "service-account.json",
-    "service_account.json",
-    ".pypirc",
-    ".npmrc",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".git-credentials",
+    "*_rsa",
+    "*_ed25519",
+    "*.p8",
+    "*.jceks",
+    "*.kwl",
+    "*.keychain",
+    "*.keychain-db",
+    "*.keyring",
+    "*.kubeconfig",
+    "age/keys.txt",
+    "keyrings/*",
+    ".password-store/*",
+    "private-keys-v1.d/*",
+    "wallet.dat",
+    "utc--*",
+    // Accounts of services and clouds.
+    "*-key.json",
+    "client_secret*.json",
+    "service-account*.json",
+    "service_account*.json",
+    "serviceaccount*.json",
+    "*-service-account.json",
+    "*-credentials.json",
+    "*_credentials.json",
+    "application_default_credentials.json",
+    "*-adminsdk-*.json",
+    "gcloud/access_tokens.db",
+    "gcloud/legacy_credentials/*",
+    ".aws/config",
+    ".aws/sso/cache/*",
+    ".aws/cli/cache/*",
+    ".azure/*.json",
+    "*token_cache*",
+    "*token-cache*",
+    "*tokencache*",
+    "accesstokens.json",
+    "oauth_creds.json",
+    ".oci/config",
+    ".aliyun/config.json",
+    ".databrickscfg",
+    ".fly/config.yml",
+    "doctl/config.yaml",
+    "hcloud/cli.toml",
+    "scw/config.yaml",
+    "netlify/config.json",
+    "com.vercel.cli/auth.json",
+    ".supabase/access-token",
+    ".railway/config.json",
+    "configstore/firebase-tools.json",
+    ".wrangler/config/default.toml",
+    "kaggle.json",
+    "huggingface/token",
+    "huggingface/stored_tokens",
+    "local.settings.json",
+    ".s3cfg",
+    ".boto",
+    "rclone.conf",
+    // Clients of models.
+    ".claude/.credentials.json",
+    ".claude.json",
+    ".codex/auth.json",
+    ".factory/auth.json",
+    "opencode/auth.json",
+    "github-copilot/hosts.json",
+    "github-copilot/apps.json",
+    // Clusters, containers and infrastructure.
     ".docker/config.json",
     ".dockercfg",
     ".dockerconfigjson",
+    "containers/auth.json",
     ".kube/config",
     "kubeconfig",
+    "kubeconfig.yaml",
+    "kubeconfig.yml",
+    "kubernetes/admin.conf",
     "*.tfstate",
     "*.tfstate.backup",
     "*.tfvars",
     "*.tfvars.json",
     ".terraformrc",
     ".vault-token",
+    ".vault_pass*",
+    // Packages and repositories.
+    ".npmrc",
+    ".pypirc",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    "nuget/nuget.config",
+    "pypoetry/auth.toml",
+    ".composer/auth.json",
+    "composer/auth.json",
+    ".git-credentials",
+    "gh/hosts.yml",
+    "glab-cli/config.yml",
+    ".config/hub",
+    "tea/config.yml",
+    // Passwords.
+    ".netrc",
+    "_netrc",
+    ".authinfo",
+    ".pgpass",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".htpasswd",
+    ".smbcredentials",
+    ".msmtprc",
+    ".fetchmailrc",
+    ".vnc/passwd",
+    "logins.json",
+    "key3.db",
+    "key4.db",
+    "cookies.sqlite",
+    "login data",
     "secrets.yaml",
     "secrets.yml",
     "secrets.json",
     "secrets.toml",
-    ".htpasswd",
-    "wallet.dat",
-    ".bash_history",
-    ".zsh_history",
-    ".s3cfg",
-    ".boto",
-    ".aws/config",
-    ".azure/accesstokens.json",
-    ".config/gh/hosts.yml",
-    "application_default_credentials.json",
-    ".config/rclone/rclone.conf",
+    // What was typed.
+    ".*_history",
+    "fish_history",
+    "consolehost_history.txt",
+    ".histfile",
+    ".lesshst",
 ];
 
 /// Which list a name is on.
@@ -139,8 +229,8 @@ pub fn find(path: &str) -> Option<Sensitive> {
 /// directory part of patterns that have one: `id_x` below `.ssh` is `.ssh/id_*`.
 pub fn find_below(above: &str, path: &str, leaf: Leaf) -> Option<Sensitive> {
     let mut names: Vec<Cow<'_, str>> = Vec::with_capacity(8);
-    // No pattern names more than two directories.
-    let nearest = above.rsplit(['/', '\\']).filter(|name| !name.is_empty()).take(2);
+    // No pattern names more than three directories.
+    let nearest = above.rsplit(['/', '\\']).filter(|name| !name.is_empty()).take(3);
     names.extend(nearest.map(plain));
     names.reverse();
     let start = names.len();
@@ -236,16 +326,27 @@ fn find_in_ssh(directory: &str, name: &str) -> Option<&'static str> {
 fn ends_with(names: &[Cow<'_, str>], pattern: &str) -> bool {
     // Nearly every name differs in its last letter already.
     let last = |text: &str| text.as_bytes().last().copied();
-    if names.last().and_then(|name| last(name)) != last(pattern) {
+    let end = last(pattern);
+    if end != Some(b'*') && names.last().and_then(|name| last(name)) != end {
         return false;
     }
     let mut names = names.iter().rev();
-    pattern.rsplit('/').all(|part| {
-        names.next().is_some_and(|name| match part.strip_prefix('*') {
-            Some(end) => name.ends_with(end),
-            None => name == part,
-        })
-    })
+    pattern.rsplit('/').all(|part| names.next().is_some_and(|name| fits(name, part)))
+}
+
+/// Returns whether a name is what a pattern with stars stands for.
+fn fits(name: &str, pattern: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return name == pattern };
+    let Some(mut name) = name.strip_prefix(start) else { return false };
+    let mut parts = rest.split('*').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return name.ends_with(part);
+        }
+        let Some(at) = name.find(part) else { return false };
+        name = &name[at + part.len()..];
+    }
+    true
 }
 
 #[cfg(test)]
@@ -259,7 +360,82 @@ mod tests {
             assert_eq!(find(&name).map(|found| found.pattern), Some(pattern));
         }
         for pattern in EXTRA {
-            assert!(find(&pattern.replace('*', "x")).is_some(), "{pattern}");
+            let found = find(&pattern.replace('*', "x"));
+            assert!(found.is_some(), "{pattern}");
+        }
+    }
+
+    /// X02, X16: credentials of clients, clouds and tools, as they lie in a home directory.
+    #[test]
+    fn credentials_of_clients_and_clouds_are_known() {
+        for path in [
+            ".claude/.credentials.json",
+            ".codex/auth.json",
+            ".gemini/oauth_creds.json",
+            ".config/github-copilot/apps.json",
+            ".local/share/opencode/auth.json",
+            ".m2/settings.xml",
+            ".netrc",
+            ".npmrc",
+            ".pypirc",
+            ".docker/config.json",
+            ".kube/config",
+            ".config/gcloud/access_tokens.db",
+            ".config/gcloud/application_default_credentials.json",
+            ".aws/sso/cache/0af1.json",
+            ".azure/msal_token_cache.json",
+            ".config/gh/hosts.yml",
+            ".python_history",
+            ".node_repl_history",
+            ".psql_history",
+            ".local/share/fish/fish_history",
+            ".local/share/keyrings/login.keyring",
+            ".password-store/mail",
+            "client_secret.json",
+            "client_secret_123.apps.googleusercontent.com.json",
+            "gcp-key.json",
+            "Service-Account-Prod.json",
+            "shop-firebase-adminsdk-x1.json",
+            "AuthKey_ABC.p8",
+            "deploy_ed25519",
+            ".cargo/credentials.toml",
+            ".gradle/gradle.properties",
+        ] {
+            assert!(find(path).is_some(), "{path}");
+        }
+    }
+
+    /// Ordinary files of projects stay visible, however near their names are.
+    #[test]
+    fn ordinary_names_are_not_hidden() {
+        for path in [
+            "src/auth.json",
+            "locales/en/auth.json",
+            "config.json",
+            "settings.xml",
+            "gradle.properties",
+            "config/config.yaml",
+            "hosts.yml",
+            "docs/history.md",
+            "CHANGELOG_history.md",
+            "src/token.rs",
+            "design/tokens.json",
+            "src/tokenizer.json",
+            "keyboard.json",
+            "public-keys.md",
+            "cookies.md",
+            "service.json",
+            "client.json",
+            ".claude/settings.json",
+            ".codex/config.toml",
+            ".aws/README.md",
+            ".github/hosts.yml",
+            "docs/keyrings.md",
+            "login.ts",
+            "id_ed25519.pub",
+            "src/rsa.rs",
+        ] {
+            assert_eq!(find(path), None, "{path}");
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod access;
 mod address;
+mod admission;
 pub mod build;
 mod cache;
 mod error;

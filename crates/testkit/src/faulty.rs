@@ -461,6 +461,10 @@ impl System for Faulty {
         self.real.random()
     }
 
+    fn machine_directory(&self) -> Option<PathBuf> {
+        self.real.machine_directory()
+    }
+
     fn now(&self) -> SystemTime {
         self.real.now()
     }

@@ -23,6 +23,8 @@ pub struct RealSystem {
     pub current_dir: PathBuf,
     /// A path that belongs to somebody else.
     pub foreign: Option<PathBuf>,
+    /// The directory for settings of the whole machine.
+    pub machine_directory: Option<PathBuf>,
     /// Whether no program is installed.
     pub has_no_programs: bool,
     calls: Mutex<Vec<Call>>,
@@ -100,6 +102,10 @@ impl System for RealSystem {
 
     fn random(&self) -> io::Result<[u8; 32]> {
         OsSystem.random()
+    }
+
+    fn machine_directory(&self) -> Option<PathBuf> {
+        self.machine_directory.clone()
     }
 
     fn now(&self) -> SystemTime {

@@ -69,7 +69,7 @@ pub(crate) fn assemble(
     let mut roots = search_roots(ui, session, &call.directories)?;
     let installed = installed::files(ui, session, &mut roots)?;
     let library = Library::open(system, &roots).with_installed(installed);
-    let execution = Execution::decide(system, call.wish.as_ref());
+    let execution = session.execution(call.wish.as_ref())?;
     let mut limits = ShellLimits::default();
     if let Some(limit) = call.time_limit {
         (limits.command, limits.bootstrap) = (limit, limit);

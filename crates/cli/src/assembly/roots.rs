@@ -116,6 +116,7 @@ struct Wanted<'w> {
 /// Why a directory cannot be searched.
 enum NotFound {
     Problem(String),
+    Command(CommandError),
     Interrupted,
 }
 
@@ -133,6 +134,7 @@ impl NotFound {
     fn refuse(self) -> CommandError {
         match self {
             NotFound::Problem(problem) => CommandError::refused(problem),
+            NotFound::Command(error) => error,
             NotFound::Interrupted => CommandError::interrupted(),
         }
     }
@@ -140,6 +142,7 @@ impl NotFound {
     fn warn(self, ui: &mut Ui) -> Result<(), CommandError> {
         match self {
             NotFound::Problem(problem) => Ok(ui.warning(&problem)?),
+            NotFound::Command(error) => Err(error),
             NotFound::Interrupted => Err(CommandError::interrupted()),
         }
     }
@@ -159,6 +162,11 @@ impl Wanted<'_> {
             Some(text) => self.source(text, session, directories.tool)?,
             None => Source::Directory(PathBuf::from(text)),
         };
+        let policy = session.policy().map_err(NotFound::Command)?;
+        if let Some(decision) = source.forbidden_by(&policy, system, base) {
+            let shown = source.to_string();
+            return Err(NotFound::Problem(format!("`{shown}` is not searched: {decision}")));
+        }
         match source {
             Source::Directory(path) => {
                 let path = base.join(path);

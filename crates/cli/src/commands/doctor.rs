@@ -136,6 +136,7 @@ fn examine(session: &Session, installation: &Installation) -> Result<Vec<Finding
         };
         findings.push(Finding::problem("drift", Some(path), message, help));
     }
+    policies(session, installation, &lock, &mut findings)?;
     shared(session, installation, &lock, &mut findings);
     sources(session, installation, &lock, &mut findings);
     doubles(installation, &lock, &mut findings);
@@ -157,6 +158,43 @@ fn fences(session: &Session, findings: &mut Vec<Finding>) {
         let help = "`brief agent … --accept-missing-fence` runs them all the same";
         findings.push(Finding::note("fence", None, message, help));
     }
+}
+
+/// The policies that count here, and what they forbid of what the project wants.
+fn policies(
+    session: &Session,
+    installation: &Installation,
+    lock: &Lock,
+    findings: &mut Vec<Finding>,
+) -> Result<(), CommandError> {
+    let policy = session.policy()?;
+    for path in policy.files() {
+        let path = path.display().to_string();
+        let message = "this policy counts here".to_owned();
+        findings.push(Finding::note("policy", Some(&path), message, ""));
+    }
+    if let Some(decision) = policy.execution() {
+        let message = format!("no command of a prompt and no tool of an agent runs: {decision}");
+        findings.push(Finding::note("policy", None, message, ""));
+    }
+    let (system, project) = (session.system(), &installation.project);
+    for wanted in installation.manifest.iter().flat_map(|manifest| &manifest.sources) {
+        let source = install::source_of(system, project, wanted);
+        let source = source.map_err(|error| installation::refusal(&error))?;
+        if let Some(decision) = source.forbidden_by(&policy, system, &project.config) {
+            let message = format!("the source `{}` is forbidden: {decision}", wanted.name);
+            let help = "`brief remove` takes it out";
+            findings.push(Finding::problem("policy", None, message, help));
+        }
+    }
+    for (item, decision) in policy.required() {
+        if !lock.items.contains_key(item) {
+            let message = format!("the {item} is missing: {decision}");
+            let help = "`brief add SOURCE` adds it";
+            findings.push(Finding::problem("policy", None, message, help));
+        }
+    }
+    Ok(())
 }
 
 /// Files of the user in which something of ours no longer stands: clients do not read the rest then.

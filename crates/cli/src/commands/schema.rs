@@ -38,6 +38,8 @@ enum SchemaArg {
     Task,
     /// `.context/context-config.json`
     Hosted,
+    /// `policy.toml`, of the machine or the user
+    Policy,
 }
 
 /// The schema of a file, which lies in `docs/schemas/files`.
@@ -59,6 +61,7 @@ impl SchemaArg {
             SchemaArg::AgentFile => schema!("agent-file"),
             SchemaArg::Task => schema!("task"),
             SchemaArg::Hosted => hosted::CONFIG_SCHEMA,
+            SchemaArg::Policy => schema!("policy"),
         }
     }
 }

@@ -19,7 +19,7 @@ use brief_registry::lock::Lock;
 use brief_registry::manifest::Manifest;
 use brief_registry::{Event, Network};
 use brief_syntax::Source;
-use brief_syntax::system::{ReadError, System, state_directory};
+use brief_syntax::system::{ReadError, System, config_directory, state_directory};
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind};
@@ -331,12 +331,12 @@ pub(crate) fn consumes(system: &dyn System, project: &Project) -> Option<&'stati
 pub(crate) fn user_project(system: &dyn System) -> Result<Project, CommandError> {
     let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = absolute("HOME").or_else(|| absolute("USERPROFILE"));
-    let (Some(home), Some(state)) = (home, state_directory(system)) else {
+    let places = (home, config_directory(system), state_directory(system));
+    let (Some(home), Some(config), Some(state)) = places else {
         return Err(CommandError::refused("there is no home directory")
             .with_hint("set `HOME` to an absolute path"));
     };
-    let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
-    Ok(Project::of_user(&home, &config.join("brief"), &state))
+    Ok(Project::of_user(&home, &config, &state))
 }
 
 /// Returns a path without `.` and `..`, as far as its words tell.

@@ -12,6 +12,12 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
     match error {
         InstallError::NoManifest { .. } => CommandError::refused(message)
             .with_hint("`brief add SOURCE` writes one; `owner/repository` is a source, and so is a directory"),
+        InstallError::Policy(error) => CommandError::from(error.clone()),
+        InstallError::Forbidden { .. } => CommandError::refused(message)
+            .with_hint("who wrote the policy can change it; `brief doctor` shows what it says here"),
+        InstallError::Required { item, .. } => CommandError::refused(message).with_hint(format!(
+            "`brief add SOURCE {} --kind {}` adds it", item.name, item.kind
+        )),
         InstallError::NoLock => CommandError::refused(message)
             .with_hint("run `brief sync` without `--frozen`, and keep `brief.lock` in version control"),
         InstallError::Frozen { differences } => {

@@ -83,6 +83,8 @@ mod native;
 mod new;
 #[cfg(unix)]
 mod pages;
+#[cfg(unix)]
+mod policy;
 mod portable_corpus;
 mod portable_lint;
 #[cfg(unix)]

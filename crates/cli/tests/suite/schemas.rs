@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{project, workspace};
 
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "agents-yaml",
     "brief-toml",
     "rule",
@@ -27,6 +27,7 @@ const KINDS: [&str; 9] = [
     "agent-file",
     "task",
     "hosted",
+    "policy",
 ];
 
 fn schema(kind: &str) -> Schema<'static> {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use brief_dialects::policy::{Decision, PolicyError};
 use brief_dialects::portable::ItemId;
 use brief_dialects::portable::bundle::BundleError;
 use brief_syntax::Diagnostic;
@@ -68,6 +69,25 @@ pub enum InstallError {
         item: ItemId,
         /// The source.
         source_name: String,
+    },
+    /// A policy cannot be followed, so nothing is allowed.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A policy forbids a source.
+    #[error("the source `{name}` is not used: {decision}")]
+    Forbidden {
+        /// The source.
+        name: String,
+        /// The rule.
+        decision: Decision,
+    },
+    /// A policy requires an item that the project does not have.
+    #[error("the {item} is missing: {decision}")]
+    Required {
+        /// The item.
+        item: ItemId,
+        /// The rule.
+        decision: Decision,
     },
     /// A source is no place.
     #[error("the source `{name}`: {error}")]

@@ -1,13 +1,15 @@
 //! Which sources have moved on since they were locked.
 
+use brief_dialects::policy::Policy;
 use brief_syntax::system::System;
 
-use super::open::git_source;
+use super::open::{admit, git_source};
 use super::{InstallError, Project};
 use crate::cache::{Cache, Event};
 use crate::latest::newer_tag;
 use crate::lock::Lock;
 use crate::manifest::{Manifest, Place};
+use crate::source::Source;
 
 /// A repository, where it is locked and where it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,10 +44,13 @@ pub fn newest(
     observer: &dyn Fn(Event<'_>),
 ) -> Result<Vec<Newest>, InstallError> {
     let cache = Cache::of_user(system).ok_or(InstallError::NoCache)?.observed(observer);
+    let policy = Policy::load(system)?;
     let mut all = Vec::new();
     for wanted in &manifest.sources {
         let Place::Git { .. } = wanted.place else { continue };
         let source = git_source(system, project, wanted)?;
+        let named = Source::Git(source.clone());
+        admit(system, &policy, &wanted.name, &named, &project.config)?;
         let locked = lock.sources.get(&wanted.name).and_then(|locked| locked.commit.clone());
         let name = wanted.name.clone();
         let reference = source.reference.clone();

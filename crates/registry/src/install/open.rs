@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_dialects::policy::Policy;
 use brief_dialects::portable::{self, Kind, Registry};
 use brief_syntax::system::{Dir, FileKind, System};
 use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
@@ -106,6 +107,7 @@ pub fn open_source(
     observer: &dyn Fn(Event<'_>),
 ) -> Result<SourceRoot, InstallError> {
     let name = source.to_string();
+    admit(system, &Policy::load(system)?, &name, source, base)?;
     let (directory, commit, notes) = match source {
         Source::Directory(path) => (base.join(path), None, Vec::new()),
         Source::Git(git) => {
@@ -123,6 +125,20 @@ pub fn open_source(
     };
     let root = root(system, &name, directory)?;
     Ok(SourceRoot { root, commit, notes })
+}
+
+/// Refuses a source that a policy forbids, before anything of it is fetched or read.
+pub(super) fn admit(
+    system: &dyn System,
+    policy: &Policy,
+    name: &str,
+    source: &Source,
+    base: &Path,
+) -> Result<(), InstallError> {
+    match source.forbidden_by(policy, system, base) {
+        Some(decision) => Err(InstallError::Forbidden { name: name.to_owned(), decision }),
+        None => Ok(()),
+    }
 }
 
 /// The directories of skills in a client's own.
@@ -191,11 +207,14 @@ pub(super) struct Opener<'o> {
     pub(super) lock: &'o Lock,
     pub(super) clients: &'o [&'o str],
     pub(super) observer: &'o dyn Fn(Event<'_>),
+    pub(super) policy: &'o Policy,
 }
 
 impl Opener<'_> {
     /// Opens a source: at the commit that is locked, unless somebody wants a newer one.
     pub(super) fn open<'w>(&self, wanted: &'w WantedSource) -> Result<Opened<'w>, InstallError> {
+        let source = source_of(self.system, self.project, wanted)?;
+        admit(self.system, self.policy, &wanted.name, &source, &self.project.config)?;
         let (directory, commit, is_locked, notes) = match &wanted.place {
             Place::Directory(path) => (self.project.config.join(path), None, false, Vec::new()),
             Place::Git { .. } => {

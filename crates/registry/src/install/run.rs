@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::capability;
+use brief_dialects::policy;
 use brief_dialects::portable::output::Compile;
 use brief_dialects::portable::{Item, ItemId, has_own_copy};
 use brief_syntax::hash::sha256;
@@ -52,6 +53,11 @@ pub fn sync(
     observer: &dyn Fn(Event<'_>),
 ) -> Result<Report, InstallError> {
     brief_syntax::allocation::expect_reuse();
+    // What only takes away needs nobody's leave.
+    let forbidding = match request.extent {
+        Extent::Manifest => policy::Policy::load(system)?,
+        Extent::Nothing => policy::Policy::default(),
+    };
     let is_write = request.mode == Mode::Write;
     let has = |path: &Path| system.resolve(path).is_ok();
     if needs_manifest(request) && !has(&project.manifest()) && !has(&project.own) {
@@ -79,7 +85,7 @@ pub fn sync(
         report.notes.push("a run was ended in the middle; `brief sync` finishes it".to_owned());
     }
     let old = State::read(compiler, project, request, &mut disks)?;
-    let run = Run { system, compiler, project, request, observer };
+    let run = Run { system, compiler, project, request, observer, forbidding: &forbidding };
     run.go(&old, &mut disks, report)
 }
 
@@ -102,6 +108,8 @@ struct Run<'r> {
     project: &'r Project,
     request: &'r Request<'r>,
     observer: &'r dyn Fn(Event<'_>),
+    /// What the machine and the user forbid.
+    forbidding: &'r policy::Policy,
 }
 
 impl Run<'_> {
@@ -118,6 +126,12 @@ impl Run<'_> {
         let sources = self.open_all(old)?;
         let clients = self.clients_of(&sources)?;
         let selection = select(&sources).map_err(InstallError::Unresolved)?;
+        let mut required = self.forbidding.required();
+        if let Some((item, decision)) =
+            required.find(|(item, _)| !selection.items.contains_key(*item))
+        {
+            return Err(InstallError::Required { item: item.clone(), decision });
+        }
         let is_write = request.mode == Mode::Write;
         let policy = Policy {
             edited: Chosen::Paths(request.force.clone()),
@@ -178,6 +192,7 @@ impl Run<'_> {
             lock: &old.lock,
             clients: &clients,
             observer: self.observer,
+            policy: self.forbidding,
         };
         old.manifest.sources.iter().map(|source| opener.open(source)).collect()
     }

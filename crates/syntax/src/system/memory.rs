@@ -30,6 +30,7 @@ struct State {
     programs: BTreeSet<PathBuf>,
     env: BTreeMap<String, OsString>,
     current_dir: PathBuf,
+    machine_directory: Option<PathBuf>,
     now: Duration,
 }
 
@@ -91,6 +92,13 @@ impl MemorySystem {
     #[must_use]
     pub fn with_env(self, name: &str, value: &str) -> Self {
         self.state().env.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Sets the directory for settings of the whole machine.
+    #[must_use]
+    pub fn with_machine_directory(self, path: &str) -> Self {
+        self.state().machine_directory = Some(PathBuf::from(path));
         self
     }
 
@@ -306,6 +314,10 @@ impl System for MemorySystem {
 
     fn env(&self, name: &str) -> Option<OsString> {
         self.state().env.get(name).cloned().filter(|value| !value.is_empty())
+    }
+
+    fn machine_directory(&self) -> Option<PathBuf> {
+        self.state().machine_directory.clone()
     }
 
     fn now(&self) -> SystemTime {

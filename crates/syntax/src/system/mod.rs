@@ -40,7 +40,8 @@ pub use listing::{Listed, ListedKind, Listing};
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use private::{
-    FileLock, Identity, Owner, Ownership, TemporaryDir, Writers, cache_directory, state_directory,
+    FileLock, Identity, Owner, Ownership, TemporaryDir, Writers, cache_directory, config_directory,
+    state_directory,
 };
 pub use process::{Call, Companion, Ending, Environment, OverLimit, Stream};
 pub use remembered::Remembered;
@@ -361,6 +362,11 @@ pub trait System: Send + Sync {
 
     /// Returns an environment variable; an empty one counts as absent.
     fn env(&self, name: &str) -> Option<OsString>;
+
+    /// Returns the directory for settings of the whole machine, which only its administrator writes.
+    fn machine_directory(&self) -> Option<PathBuf> {
+        None
+    }
 
     /// Returns the time.
     fn now(&self) -> SystemTime;

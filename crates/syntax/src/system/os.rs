@@ -34,6 +34,10 @@ impl System for OsSystem {
         env::var_os(name).filter(|value| !value.is_empty())
     }
 
+    fn machine_directory(&self) -> Option<PathBuf> {
+        Some(os_self::MACHINE_DIRECTORY.into())
+    }
+
     fn now(&self) -> SystemTime {
         SystemTime::now()
     }

@@ -9,6 +9,16 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+/// The directory for settings of the whole machine. It is not looked up in the environment, which a
+/// project can have a hand in.
+pub(super) const MACHINE_DIRECTORY: &str = if cfg!(windows) {
+    "C:\\ProgramData\\brief"
+} else if cfg!(target_os = "macos") {
+    "/Library/Application Support/brief"
+} else {
+    "/etc/brief"
+};
+
 pub(super) fn elapsed() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed()

@@ -103,6 +103,17 @@ pub fn state_directory(system: &dyn System) -> Option<PathBuf> {
     Some(state.join("brief"))
 }
 
+/// Returns the directory for the user's own settings: `$XDG_CONFIG_HOME/brief`, or the usual place for such
+/// things. `None` where the environment names no place.
+pub fn config_directory(system: &dyn System) -> Option<PathBuf> {
+    let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = absolute("XDG_CONFIG_HOME").or_else(|| {
+        let home = absolute("HOME").or_else(|| absolute("USERPROFILE"))?;
+        Some(home.join(".config"))
+    })?;
+    Some(config.join("brief"))
+}
+
 /// Returns the directory for what can be made again: `$XDG_CACHE_HOME/brief`, or the platform's place
 /// for such things. `None` where the environment names no place.
 pub fn cache_directory(system: &dyn System) -> Option<PathBuf> {
@@ -198,6 +209,14 @@ pub(super) fn create_dir(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)
+}
+
+pub(super) fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(bytes)
 }
 
 pub(super) fn temporary_dir() -> io::Result<TemporaryDir> {

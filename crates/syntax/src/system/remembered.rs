@@ -74,6 +74,10 @@ impl System for Remembered {
         self.system.random()
     }
 
+    fn machine_directory(&self) -> Option<PathBuf> {
+        self.system.machine_directory()
+    }
+
     fn now(&self) -> SystemTime {
         self.system.now()
     }

@@ -133,7 +133,7 @@ impl Executing {
         input: &Value,
         grant: &[Ability],
     ) -> Result<Result<AgentTools, ExitCode>, CommandError> {
-        if let (Execution::Off(off), Some(_)) = (policy(session), &agent.tools) {
+        if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {
             let message = format!("the agent has tools, and nothing runs because of {off}");
             return Err(CommandError::refused(message));
         }
@@ -170,7 +170,7 @@ impl Executing {
         let project = project_of(system, session.directory(), &file);
         if let Some(project) = project.map_err(|error| refused(error.to_string()))? {
             let wish = self.exec.then_some(Wish::Execute);
-            let execution = Execution::decide(system, wish.as_ref());
+            let execution = session.execution(wish.as_ref())?;
             let mut consent = Consent::new(system, session.directory(), execution);
             consent.project(&project).map_err(|refusal| {
                 let message = format!("the servers in `{}` do not start: {refusal}", path.display());
@@ -225,15 +225,10 @@ pub(super) fn examined(
     fencing: &Fencing,
 ) -> Result<AgentCode, CommandError> {
     let Some(agent) = loaded.agent() else { return Ok(AgentCode::default()) };
-    if let (Execution::Off(off), Some(_)) = (policy(session), &agent.tools) {
+    if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {
         ui.warning(&format!("the tools are not looked at: nothing runs because of {off}"))?;
         return Ok(AgentCode::default());
     }
     let missing_fence = fencing.missing_fence();
     Ok(AgentCode::evaluate(session.shared_system(), agent, Limits::default(), missing_fence))
-}
-
-/// Whether code may run at all (ruling G7).
-fn policy(session: &Session) -> Execution {
-    Execution::decide(session.system(), None)
 }

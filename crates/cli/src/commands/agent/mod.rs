@@ -14,6 +14,7 @@ mod show;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use brief_dialects::policy::SourcePlace;
 use brief_engine::agents::{Ability, Agent, Loaded, Options, load};
 use brief_runtime::abilities::NetworkPolicy;
 use brief_runtime::remote_commands;
@@ -114,6 +115,14 @@ fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded, Comman
     else {
         return Ok(loaded);
     };
+    let policy = session.policy()?;
+    let forbidden = agent
+        .unresolved
+        .iter()
+        .find_map(|remote| Some((remote, policy.source(&SourcePlace::of_address(&remote.url))?)));
+    if let Some((remote, decision)) = forbidden {
+        return Err(CommandError::refused(format!("`{}` is not fetched: {decision}", remote.url)));
+    }
     let commands = remote_commands::fetch(session.system(), &NetworkPolicy::default(), agent);
     for note in &commands.notes {
         ui.warning(note)?;

@@ -31,6 +31,10 @@ pub(super) fn run(
     args: &InstallArgs,
 ) -> Result<ExitCode, CommandError> {
     let ClientArg::Claude = args.client;
+    if let Some(decision) = session.policy()?.capability("hooks") {
+        return Err(CommandError::refused(format!("the hook is not installed: {decision}"))
+            .with_hint("who wrote the policy can change it"));
+    }
     // The client reads the settings of the repository, wherever in it it is started.
     let root = session.repository()?;
     let hooks = brief_hooks(&args.command);

@@ -1,0 +1,145 @@
+//! `policy.toml`: what it forbids, and that nothing gets round it.
+
+use std::fs;
+
+use brief_testkit::Sandbox;
+
+use crate::{project, trusted_project};
+
+const RULE: &str =
+    "---\nschema: 1\nname: house\ndescription: Use when writing\n---\n\n## House\n\nBe brief.\n";
+
+/// Writes the user's policy.
+fn with_policy(project: Sandbox, text: &str) -> Sandbox {
+    let directory = project.home().join(".config/brief");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("policy.toml"), text).unwrap();
+    project
+}
+
+/// A registry beside the project, and its path.
+fn registry(project: &Sandbox) -> String {
+    let directory = project.outside().join("registry");
+    fs::create_dir_all(directory.join("rules/house")).unwrap();
+    fs::write(directory.join("rules/house/RULE.md"), RULE).unwrap();
+    directory.to_str().unwrap().to_owned()
+}
+
+/// Bad input: a policy that cannot be parsed is closed, not open.
+#[test]
+fn a_policy_that_cannot_be_followed_stops_everything() {
+    let agent =
+        "---\nabilities:\n  allow: [tool]\n---\n# X\n\nd\n\n## Tools\n\n```js\nreturn {};\n```\n";
+    for text in ["execution = nevr\n", "exection = \"never\"\n", "[sources]\nallow = 1\n"] {
+        let project = with_policy(project(), text)
+            .with_file(".agents/tasks/t.md", "!`touch marker`")
+            .with_file("agents/x_y.agent.md", agent);
+        let source = registry(&project);
+        let calls: [&[&str]; 7] = [
+            &["add", &source],
+            &["sync"],
+            &["update"],
+            &["task", "t", "--exec"],
+            &["agent", "check", "agents/x_y.agent.md"],
+            &["hook", "install", "claude"],
+            &["doctor"],
+        ];
+        for call in calls {
+            // Without a manifest, `update` has nothing to ask about.
+            if call == ["update"] {
+                project.write(
+                    "brief.toml",
+                    format!("[sources.a]\ndirectory = \"{source}\"\nall = true\n"),
+                );
+            }
+            let output = project.run(call);
+            assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{call:?} {output}");
+            let line = if text.starts_with('[') { 2 } else { 1 };
+            let place = format!("home/.config/brief/policy.toml:{line}` cannot be followed: ");
+            assert!(output.stderr.contains(&place), "{call:?} {output}");
+        }
+        for name in ["marker", ".claude", ".agents/rules"] {
+            assert!(!project.path().join(name).exists(), "{name}");
+        }
+        // What only reads does not ask.
+        assert_eq!(project.run(&["context", "src/a.rs"]).code, Some(0));
+    }
+}
+
+#[test]
+fn sources_are_forbidden_before_anything_is_read() {
+    let project = project();
+    let source = registry(&project);
+    let project = with_policy(project, "[sources]\nallow = [\"github.com/acme\"]\n");
+    let refused = |args: &[&str]| {
+        let output = project.run(args);
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{args:?} {output}");
+        assert!(output.stderr.contains("policy.toml:2` allows only `github.com/acme`"), "{output}");
+    };
+    refused(&["add", &source]);
+    refused(&["add", "evil/guidance"]);
+    refused(&["add", "https://github.com/acme-labs/x"]);
+    refused(&["list", "--available", &source]);
+    project.write("brief.toml", format!("[sources.a]\ndirectory = \"{source}\"\nall = true\n"));
+    refused(&["sync"]);
+    refused(&["update"]);
+    assert!(!project.path().join("brief.lock").exists());
+    project.write(".agents/tasks/t.md", "Task.\n");
+    refused(&["task", "t", "-d", &source]);
+    let doctor = project.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{doctor}");
+    assert!(doctor.stdout.contains("policy.toml: this policy counts here"), "{doctor}");
+    assert!(doctor.stdout.contains("warning[policy]: the source `a` is forbidden"), "{doctor}");
+    let project = with_policy(project, &format!("[sources]\nallow = [\"{source}\"]\n"));
+    let added = project.run(&["sync"]);
+    assert_eq!(added.code, Some(0), "{added}");
+}
+
+/// `execution = "never"` wins over trust in the project, `--exec` and the variable.
+#[test]
+fn execution_can_be_turned_off_for_good() {
+    let project = trusted_project()
+        .with_env("BRIEF_EXEC", "always")
+        .with_file(".agents/tasks/t.md", "!`touch marker`\n");
+    let project = with_policy(project, "execution = \"never\"\n");
+    for args in [&["task", "t"][..], &["task", "t", "--exec"]] {
+        let output = project.run(args);
+        assert_eq!(
+            (output.stdout.as_str(), output.code),
+            ("!`touch marker`\n\n", Some(0)),
+            "{output}"
+        );
+        assert!(output.stderr.contains("not run, because of the policy `"), "{output}");
+    }
+    assert!(!project.path().join("marker").exists());
+    let agent = "---\nabilities:\n  allow: [tool]\n---\n# X\n\nd\n\n## Tools\n\n```js\nreturn { go: { fn: () => 1, scheme: { name: \"go\", description: \"g\", parameters: { type: \"object\" } } } };\n```\n";
+    project.write("agents/x_y.agent.md", agent);
+    let output = project.run(&["agent", "call", "agents/x_y.agent.md", "go", "{}"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("nothing runs because of the policy"), "{output}");
+}
+
+#[test]
+fn required_items_have_to_be_there() {
+    let project = project();
+    let source = registry(&project);
+    let project = with_policy(project, "[required]\nrules = [\"house\"]\n");
+    project.write("brief.toml", format!("[sources.a]\ndirectory = \"{source}\"\n"));
+    let output = project.run(&["sync"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("the rule `house` is missing: the policy"), "{output}");
+    assert!(!project.path().join("brief.lock").exists());
+    let added = project.run(&["add", &source, "house"]);
+    assert_eq!(added.code, Some(0), "{added}");
+    let removed = project.run(&["remove", "house"]);
+    assert_eq!(removed.code, Some(1), "{removed}");
+}
+
+#[test]
+fn the_hook_is_not_installed_where_hooks_are_forbidden() {
+    let project = with_policy(project(), "[capabilities]\nnever = [\"hooks\"]\n");
+    let output = project.run(&["hook", "install", "claude"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("policy.toml:2` never installs what has `hooks`"), "{output}");
+    assert!(!project.path().join(".claude").exists());
+}

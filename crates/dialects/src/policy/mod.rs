@@ -1,0 +1,199 @@
+//! What a machine and its user forbid.
+//!
+//! Two files count: `policy.toml` of the machine, which the administrator writes, and that of the user.
+//! Each can only forbid more: every question is asked of both, and one "no" is enough. A project has no
+//! policy, because it would decide about itself. A file that cannot be read or understood is an error,
+//! and whoever asks stops there: a slip in a policy must not open what it was to close.
+//!
+//! It lies on this floor because installing, running and serving all ask it, and none of them sees the
+//! others.
+
+mod pattern;
+mod read;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::system::{ReadError, System, config_directory};
+use brief_syntax::{Source, limits};
+
+use crate::portable::ItemId;
+
+use pattern::SourcePattern;
+pub use pattern::SourcePlace;
+
+/// The file's name, in the directory of the machine and in that of the user.
+pub const FILE_NAME: &str = "policy.toml";
+
+/// What items can do, by the names that a policy forbids it by.
+pub const CAPABILITIES: [&str; 12] = [
+    "commands",
+    "encoded",
+    "hidden-text",
+    "hooks",
+    "hosts",
+    "mcp-servers",
+    "opaque",
+    "outside-paths",
+    "permissions",
+    "scripts",
+    "tools",
+    "variables",
+];
+
+/// The policies that count, the machine's first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Policy {
+    layers: Vec<Layer>,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Layer {
+    path: PathBuf,
+    /// Sources outside of this list are forbidden. The line is that of the key.
+    allow: Option<(usize, Vec<SourcePattern>)>,
+    deny: Vec<(usize, SourcePattern)>,
+    required: Vec<(usize, ItemId)>,
+    never: Vec<(usize, &'static str)>,
+    execution: Option<usize>,
+}
+
+/// The place of a rule that decided, and its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The file.
+    pub path: PathBuf,
+    /// The line of the rule.
+    pub line: usize,
+    /// The rule, in words that go on after "the policy …".
+    pub rule: String,
+}
+
+impl Decision {
+    /// Returns the file and the line.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.path.display(), self.line)
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the policy `{}` {}", self.place(), self.rule)
+    }
+}
+
+/// A policy that cannot be followed. Nothing that asks it goes on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// It is there, and cannot be read.
+    #[error("the policy `{}` cannot be read: {problem}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        problem: String,
+    },
+    /// It does not say what a policy says.
+    #[error("the policy `{}:{line}` cannot be followed: {problem}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+        /// The way out.
+        help: Option<String>,
+    },
+}
+
+impl Policy {
+    /// Reads the files that count. A file that is not there forbids nothing.
+    pub fn load(system: &dyn System) -> Result<Policy, PolicyError> {
+        let home = system.env("HOME").map(PathBuf::from);
+        let mut layers = Vec::new();
+        let directories = [system.machine_directory(), config_directory(system)];
+        for path in directories.into_iter().flatten().map(|directory| directory.join(FILE_NAME)) {
+            match system.read(&path, limits::FILE_BYTES) {
+                Ok(bytes) => layers.push(read::layer(&path, bytes, home.as_deref())?),
+                Err(ReadError::Missing) => {}
+                Err(error) => {
+                    return Err(PolicyError::Unreadable { path, problem: error.to_string() });
+                }
+            }
+        }
+        Ok(Policy { layers })
+    }
+
+    /// Returns the files that count.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.layers.iter().map(|layer| layer.path.as_path())
+    }
+
+    /// Returns what forbids a source.
+    pub fn source(&self, place: &SourcePlace) -> Option<Decision> {
+        self.layers.iter().find_map(|layer| layer.source(place))
+    }
+
+    /// Returns what forbids that an item which can do this is installed.
+    pub fn capability(&self, name: &str) -> Option<Decision> {
+        self.layers.iter().find_map(|layer| {
+            let (line, never) = layer.never.iter().find(|(_, never)| *never == name)?;
+            Some(layer.decision(*line, format!("never installs what has `{never}`")))
+        })
+    }
+
+    /// Returns what turns execution off.
+    pub fn execution(&self) -> Option<Decision> {
+        self.layers.iter().find_map(|layer| {
+            layer.execution.map(|line| layer.decision(line, "turns execution off".to_owned()))
+        })
+    }
+
+    /// Returns the items that every project has to have, each with what requires it.
+    pub fn required(&self) -> impl Iterator<Item = (&ItemId, Decision)> {
+        self.layers.iter().flat_map(|layer| {
+            let decision =
+                |line, item: &ItemId| layer.decision(line, format!("requires the {item}"));
+            layer.required.iter().map(move |(line, item)| (item, decision(*line, item)))
+        })
+    }
+}
+
+impl Layer {
+    fn decision(&self, line: usize, rule: String) -> Decision {
+        Decision { path: self.path.clone(), line, rule }
+    }
+
+    fn source(&self, place: &SourcePlace) -> Option<Decision> {
+        let denied = self.deny.iter().find(|(_, pattern)| pattern.denies(place));
+        if let Some((line, pattern)) = denied {
+            return Some(self.decision(*line, format!("denies `{pattern}`")));
+        }
+        let (line, allowed) = self.allow.as_ref()?;
+        if allowed.iter().any(|pattern| pattern.allows(place)) {
+            return None;
+        }
+        let patterns: Vec<String> = allowed.iter().map(|pattern| format!("`{pattern}`")).collect();
+        let rule = match patterns.len() {
+            0 => "allows no source".to_owned(),
+            _ => format!("allows only {}", patterns.join(", ")),
+        };
+        Some(self.decision(*line, rule))
+    }
+}
+
+/// The text of a policy, with places.
+fn source_of(path: &Path, bytes: Vec<u8>) -> Result<Arc<Source>, PolicyError> {
+    let path = path.to_owned();
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Arc::new(Source::new(path, text))),
+        Err(_) => Err(PolicyError::Unreadable { path, problem: "it is not UTF-8".to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

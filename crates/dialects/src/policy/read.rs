@@ -1,0 +1,103 @@
+//! From a file to a policy. Whatever is not understood is an error with its line.
+
+use std::path::Path;
+
+use brief_syntax::{Diagnostic, Span};
+
+use super::pattern::SourcePattern;
+use super::{CAPABILITIES, Layer, PolicyError, source_of};
+use crate::portable::toml::{self, Entry, Problem, Table};
+use crate::portable::{ItemId, Kind};
+
+/// The keys of the file.
+const KEYS: [&str; 4] = ["capabilities", "execution", "required", "sources"];
+
+/// The kinds of items, by their keys.
+const KINDS: [(&str, Kind); 3] =
+    [("agents", Kind::Agent), ("rules", Kind::Rule), ("skills", Kind::Skill)];
+
+/// Reads one file.
+pub(super) fn layer(
+    path: &Path,
+    bytes: Vec<u8>,
+    home: Option<&Path>,
+) -> Result<Layer, PolicyError> {
+    let source = source_of(path, bytes)?;
+    let mut problems = Vec::new();
+    let invalid = |found: &Diagnostic| PolicyError::Invalid {
+        path: path.to_owned(),
+        line: found.position().line,
+        problem: found.message.clone(),
+        help: found.help.clone(),
+    };
+    let Some(document) = toml::parse(&source, &mut problems) else {
+        let missing = || Diagnostic::error("portable/invalid-config", &source, Span::default(), "");
+        return Err(invalid(problems.first().unwrap_or(&missing())));
+    };
+    let top = Table { source: &source, content: document.as_table(), prefix: "" };
+    let mut layer = Layer { path: path.to_owned(), ..Layer::default() };
+    for entry in top.entries() {
+        read_entry(&entry, home, &mut layer).map_err(|problem| invalid(&problem))?;
+    }
+    Ok(layer)
+}
+
+fn read_entry(entry: &Entry<'_>, home: Option<&Path>, layer: &mut Layer) -> Result<(), Problem> {
+    match entry.key {
+        "execution" => {
+            let is_never = entry.word(&[("never", true), ("trusted", false)])?;
+            layer.execution = is_never.then(|| line(entry));
+        }
+        "sources" => {
+            for entry in entry.table()?.entries() {
+                let patterns = patterns(&entry, home)?;
+                match entry.key {
+                    "allow" => layer.allow = Some((line(&entry), patterns)),
+                    "deny" => {
+                        layer.deny.extend(patterns.into_iter().map(|found| (line(&entry), found)));
+                    }
+                    _ => return Err(entry.unknown(&["allow", "deny"])),
+                }
+            }
+        }
+        "required" => {
+            for entry in entry.table()?.entries() {
+                let Some(&(_, kind)) = KINDS.iter().find(|(key, _)| *key == entry.key) else {
+                    return Err(entry.unknown(&KINDS.map(|(key, _)| key)));
+                };
+                let items = entry.texts()?.into_iter().map(|name| ItemId { kind, name });
+                layer.required.extend(items.map(|item| (line(&entry), item)));
+            }
+        }
+        "capabilities" => {
+            for entry in entry.table()?.entries() {
+                if entry.key != "never" {
+                    return Err(entry.unknown(&["never"]));
+                }
+                for name in entry.texts()? {
+                    let known = CAPABILITIES.into_iter().find(|known| *known == name);
+                    let known = known.ok_or_else(|| {
+                        let help = format!("capabilities are {}", CAPABILITIES.join(", "));
+                        entry.wrong(&format!("`{name}` is no capability"), &help)
+                    })?;
+                    layer.never.push((line(&entry), known));
+                }
+            }
+        }
+        _ => return Err(entry.unknown(&KEYS)),
+    }
+    Ok(())
+}
+
+fn patterns(entry: &Entry<'_>, home: Option<&Path>) -> Result<Vec<SourcePattern>, Problem> {
+    let texts = entry.texts()?;
+    let pattern = |text: &String| {
+        SourcePattern::read(text, home)
+            .map_err(|problem| entry.wrong(&format!("`{text}` is no pattern: {problem}"), ""))
+    };
+    texts.iter().map(pattern).collect()
+}
+
+fn line(entry: &Entry<'_>) -> usize {
+    entry.source.line(entry.span.start)
+}

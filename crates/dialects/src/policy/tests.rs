@@ -1,0 +1,156 @@
+//! Policies in memory: what they forbid, and that a broken one forbids everything.
+
+use std::path::PathBuf;
+
+use brief_syntax::system::MemorySystem;
+
+use super::*;
+use crate::portable::Kind;
+
+const USER: &str = "/h/.config/brief/policy.toml";
+const MACHINE: &str = "/machine/policy.toml";
+
+fn system() -> MemorySystem {
+    MemorySystem::new("/p").with_env("HOME", "/h").with_machine_directory("/machine")
+}
+
+fn user(text: &str) -> Policy {
+    Policy::load(&system().with_file(USER, text)).unwrap()
+}
+
+fn forbids(policy: &Policy, address: &str) -> bool {
+    policy.source(&SourcePlace::of_address(address)).is_some()
+}
+
+#[test]
+fn without_a_file_nothing_is_forbidden() {
+    let policy = Policy::load(&system()).unwrap();
+    assert_eq!(policy.files().len(), 0);
+    assert!(!forbids(&policy, "https://github.com/a/b"));
+    assert_eq!(policy.execution(), None);
+    assert_eq!(policy.required().count(), 0);
+}
+
+/// A pattern is host and path, whatever the transport and the spelling, and all below.
+#[test]
+fn sources_are_allowed_by_host_and_path() {
+    let policy = user(
+        "[sources]\nallow = [\"github.com/acme\", \"*.corp.example/team/*\", \"~/guidance\"]\n",
+    );
+    for address in [
+        "https://github.com/acme/guidance",
+        "https://GitHub.com/acme/guidance.git",
+        "git@github.com:acme/guidance.git",
+        "ssh://git@github.com:22/acme/guidance/",
+        "https://git.corp.example/team/x",
+        "file:///h/guidance/x",
+    ] {
+        assert!(!forbids(&policy, address), "{address}");
+    }
+    for address in [
+        "https://github.com/acme-evil/guidance",
+        "https://github.com.evil.example/acme/x",
+        "https://evil.example/github.com/acme/x",
+        "https://github.com@evil.example/acme/x",
+        "https://github.com/acme/../evil/x",
+        "https://github.com/acme/%2e%2e/evil",
+        "https://corp.example/team/x",
+        "https://git.corp.example/other/x",
+        "file:///h/guidance-evil",
+        "file:///tmp/x",
+    ] {
+        assert!(forbids(&policy, address), "{address}");
+    }
+    let none = user("[sources]\nallow = []\n");
+    assert!(forbids(&none, "https://github.com/acme/guidance"));
+}
+
+/// A denial wins over a list of what is allowed, and capitals do not get round it.
+#[test]
+fn a_denial_wins() {
+    let policy = user(
+        "[sources]\nallow = [\"github.com/**\"]\ndeny = [\"https://github.com/evil/*\", \"/tmp\"]\n",
+    );
+    for address in ["https://github.com/Evil/x", "git@github.com:EVIL/x", "file:///tmp/x"] {
+        assert!(forbids(&policy, address), "{address}");
+    }
+    assert!(!forbids(&policy, "https://github.com/evilish/x"));
+    let found = policy.source(&SourcePlace::of_address("https://github.com/evil/x")).unwrap();
+    assert_eq!(
+        found.to_string(),
+        format!("the policy `{USER}:3` denies `https://github.com/evil/*`")
+    );
+}
+
+/// The two files only tighten: whatever one forbids is forbidden, and what one requires is required.
+#[test]
+fn each_file_can_only_forbid_more() {
+    let texts = [
+        "execution = \"never\"\n[sources]\nallow = [\"github.com/a/*\", \"github.com/b/*\"]\n[required]\nrules = [\"house\"]\n",
+        "execution = \"trusted\"\n[sources]\nallow = [\"github.com/b/*\", \"github.com/c/*\"]\n[capabilities]\nnever = [\"hooks\"]\n[required]\nskills = [\"review\"]\n",
+    ];
+    for [machine, user] in [[texts[0], texts[1]], [texts[1], texts[0]]] {
+        let system = system().with_file(MACHINE, machine).with_file(USER, user);
+        let policy = Policy::load(&system).unwrap();
+        assert_eq!(policy.files().collect::<Vec<_>>(), [Path::new(MACHINE), Path::new(USER)]);
+        for (address, is_forbidden) in [("a", true), ("b", false), ("c", true)] {
+            let address = format!("https://github.com/{address}/x");
+            assert_eq!(forbids(&policy, &address), is_forbidden, "{address}");
+        }
+        assert!(policy.execution().is_some());
+        assert!(policy.capability("hooks").is_some() && policy.capability("tools").is_none());
+        let mut required: Vec<String> =
+            policy.required().map(|(item, _)| item.to_string()).collect();
+        required.sort_unstable();
+        assert_eq!(required, ["rule `house`", "skill `review`"]);
+    }
+}
+
+/// Nothing in the project counts, wherever it lies.
+#[test]
+fn a_project_has_no_policy() {
+    let system =
+        ["policy.toml", ".brief/policy.toml", ".config/brief/policy.toml", "brief/policy.toml"]
+            .into_iter()
+            .fold(system(), |system, path| system.with_file(path, "execution = \"never\"\n"));
+    assert_eq!(Policy::load(&system).unwrap(), Policy::default());
+}
+
+/// Bad input: what cannot be read or understood is an error with its place, never an empty policy.
+#[test]
+fn a_policy_that_cannot_be_followed_is_an_error() {
+    for (text, line) in [
+        ("[sources\n", 1),
+        ("execution = \"nevr\"\n", 1),
+        ("\nexecution = false\n", 2),
+        ("[sources]\nalow = []\n", 2),
+        ("[sources]\nallow = \"github.com\"\n", 2),
+        ("[sources]\ndeny = [\"acme/x\"]\n", 2),
+        ("[sources]\ndeny = [\"github.com/[\"]\n", 2),
+        ("sorces = []\n", 1),
+        ("[capabilities]\nnever = [\"hook\"]\n", 2),
+        ("[capabilities]\nallow = [\"hooks\"]\n", 2),
+        ("[required]\nbundles = [\"x\"]\n", 2),
+    ] {
+        for path in [USER, MACHINE] {
+            let error = Policy::load(&system().with_file(path, text)).unwrap_err();
+            let place = format!("the policy `{path}:{line}` cannot be followed: ");
+            assert!(error.to_string().starts_with(&place), "{text}: {error}");
+        }
+    }
+    let bytes = system().with_file(USER, b"execution = \"\xff\"\n");
+    for system in [system().with_fifo(USER), system().with_dir(USER), bytes] {
+        let error = Policy::load(&system).unwrap_err();
+        assert!(matches!(error, PolicyError::Unreadable { .. }), "{error}");
+    }
+}
+
+#[test]
+fn required_items_have_a_kind_and_a_place() {
+    let policy = user("[required]\nagents = [\"a\"]\nskills = [\"s\"]\n");
+    let required: Vec<(ItemId, usize)> =
+        policy.required().map(|(item, decision)| (item.clone(), decision.line)).collect();
+    let item = |kind, name: &str| ItemId { kind, name: name.to_owned() };
+    assert_eq!(required, [(item(Kind::Agent, "a"), 2), (item(Kind::Skill, "s"), 3)]);
+    assert_eq!(policy.files().next(), Some(PathBuf::from(USER).as_path()));
+}

@@ -1,0 +1,37 @@
+//! Asks the policy before a source is used.
+
+use std::path::Path;
+
+use brief_dialects::policy::{Decision, Policy, SourcePlace};
+use brief_syntax::System;
+
+use crate::source::Source;
+
+impl Source {
+    /// Returns what forbids this source; `base` is where relative directories start.
+    pub fn forbidden_by(
+        &self,
+        policy: &Policy,
+        system: &dyn System,
+        base: &Path,
+    ) -> Option<Decision> {
+        if policy.files().len() == 0 {
+            return None;
+        }
+        let resolved = |path: &Path| {
+            let path = base.join(path);
+            system.resolve(&path).map_or(path, |found| found.path)
+        };
+        let place = match self {
+            Source::Directory(path) => SourcePlace::Directory(resolved(path)),
+            Source::Git(git) => match git.address() {
+                Ok(address) => match SourcePlace::of_address(&address) {
+                    SourcePlace::Directory(path) => SourcePlace::Directory(resolved(&path)),
+                    place => place,
+                },
+                Err(_) => SourcePlace::Unclear,
+            },
+        };
+        policy.source(&place)
+    }
+}
