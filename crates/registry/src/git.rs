@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use brief_syntax::system::{Call, Ending, Stream};
+use brief_syntax::system::{Call, Ending, Passed, Stream};
 use brief_syntax::{System, limits};
 
 use crate::access::{Access, Setting};
@@ -32,42 +32,54 @@ const SETTINGS: [&str; 10] = [
     "fetch.writeCommitGraph=false",
 ];
 
-/// Variables that would lead git to another repository or make it write what we do not expect. Those
-/// of `GIT_CONFIG_COUNT` stay: they are how a build server hands over credentials.
-const UNSET: [&str; 31] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_QUARANTINE_PATH",
-    "GIT_COMMON_DIR",
-    "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_TEMPLATE_DIR",
-    "GIT_DEFAULT_HASH",
-    "GIT_DEFAULT_REF_FORMAT",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_PROTOCOL",
-    "GIT_PROTOCOL_FROM_USER",
-    // Traces show credentials.
-    "GIT_TRACE",
-    "GIT_TRACE_CURL",
-    "GIT_TRACE_CURL_NO_DATA",
-    "GIT_TRACE_PACKET",
-    "GIT_TRACE_REDACT",
-    "GIT_TRACE_SETUP",
-    "GIT_TRACE2",
-    "GIT_TRACE2_EVENT",
-    "GIT_CURL_VERBOSE",
+/// Variables that git, ssh and helpers for passwords need besides the usual ones: the way to the network, to
+/// an agent for keys, and to the user's settings. None of them leads git to another repository, none makes
+/// it write a trace, which would show credentials, and none holds a secret but those of `GIT_CONFIG_COUNT`:
+/// they are how a build server hands over credentials.
+const PASSED: [&str; 36] = [
+    "GIT_ASKPASS",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_PROXY_SSL_CAINFO",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "GIT_SSL_CERT",
+    "GIT_SSL_KEY",
+    "GIT_SSL_NO_VERIFY",
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "SSH_ASKPASS",
+    "SSH_ASKPASS_REQUIRE",
+    "CURL_CA_BUNDLE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "ALL_PROXY",
+    "all_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "GNUPGHOME",
+    "KRB5CCNAME",
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
 ];
+
+/// The variable that names more of them, with commas: for helpers that read a token.
+const MORE: &str = "BRIEF_GIT_ENV";
+
+/// Settings of `GIT_CONFIG_COUNT` that are passed.
+const MOST_SETTINGS: usize = 1_000;
 
 /// Bytes that a call may write beside what it is asked for: warnings, and words of the server.
 pub(crate) const CHATTER: usize = 1024 * 1024;
@@ -213,6 +225,17 @@ impl Git<'_> {
     }
 }
 
+/// Returns the variables that git gets besides the usual ones.
+fn passed(system: &dyn System) -> Vec<String> {
+    let text = |name: &str| system.env(name).and_then(|value| value.into_string().ok());
+    let count = text("GIT_CONFIG_COUNT").and_then(|count| count.parse().ok()).unwrap_or(0);
+    let settings = (0..MOST_SETTINGS.min(count))
+        .flat_map(|index| [format!("GIT_CONFIG_KEY_{index}"), format!("GIT_CONFIG_VALUE_{index}")]);
+    let more = text(MORE).unwrap_or_default();
+    let more = more.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned);
+    PASSED.into_iter().map(str::to_owned).chain(settings).chain(more).collect()
+}
+
 /// Prepares a call that a repository cannot make into anything else, and that reaches nobody.
 pub(crate) fn hardened(
     system: &dyn System,
@@ -227,9 +250,7 @@ pub(crate) fn hardened(
     }
     call = call.arg("--no-replace-objects").arg("--no-optional-locks").arg("--no-pager");
     call.args.extend(args);
-    for name in UNSET {
-        call = call.without_env(name);
-    }
+    call = Passed::Usual(passed(system)).apply(system, call);
     call = call
         .with_env("GIT_ALLOW_PROTOCOL", "none")
         .with_env("GIT_TERMINAL_PROMPT", "0")

@@ -9,7 +9,6 @@ pub mod abilities;
 pub mod agent;
 pub mod consent;
 pub mod conversation;
-pub mod environment;
 pub mod execution;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -25,7 +24,6 @@ pub mod trust;
 
 pub use abilities::{Audit, Grants, Host, McpServers, NetworkPolicy};
 pub use consent::{Consent, ProjectRefusal};
-pub use environment::Passed;
 pub use execution::{Execution, Off, Wish};
 pub use gates::GateError;
 pub use prompt::{Asked, AskedKind, Outcome, PromptRunner};

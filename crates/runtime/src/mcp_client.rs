@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::abilities::McpServers;
-use crate::environment::Passed;
+use brief_syntax::system::Passed;
 
 /// The revision that we ask for; a server answers with its own.
 const REVISION: &str = "2025-06-18";

@@ -17,9 +17,9 @@ use brief_dialects::tasks::{
 use brief_syntax::{System, limits};
 
 use crate::consent::{Consent, Content, Objection, ProjectRefusal};
-use crate::environment::Passed;
 use crate::execution::Execution;
 use crate::shell::{RunFailure, Shell, ShellLimits};
+use brief_syntax::system::Passed;
 
 /// Runs the commands and scripts of one prompt, and keeps a record of them.
 pub struct PromptRunner<'r> {

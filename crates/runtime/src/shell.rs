@@ -12,7 +12,7 @@ use std::time::Duration;
 use brief_syntax::limits;
 use brief_syntax::system::{Call, Ending, OverLimit, Owner, Stream, System};
 
-use crate::environment::Passed;
+use brief_syntax::system::Passed;
 
 /// How often a script is tried again that somebody still holds open for writing: another thread
 /// that starts a program at the same moment does, for as long as that takes.

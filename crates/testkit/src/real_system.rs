@@ -74,6 +74,11 @@ impl System for RealSystem {
             let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
             call.env = env.chain(call.env).collect();
         }
+        if call.environment == Environment::Path
+            && let Some(path) = self.env.get("PATH")
+        {
+            call.env.insert(0, ("PATH".into(), Some(path.into())));
+        }
         OsSystem.run(&call, output)
     }
 

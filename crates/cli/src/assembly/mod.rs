@@ -13,10 +13,11 @@ use brief_engine::tasks::{
     TaskName,
 };
 use brief_runtime::{
-    Asked, AskedKind, Execution, Outcome, Passed, ProjectRefusal, PromptRunner, ShellLimits, Wish,
+    Asked, AskedKind, Execution, Outcome, ProjectRefusal, PromptRunner, ShellLimits, Wish,
     project_root,
 };
 use brief_syntax::Diagnostic;
+use brief_syntax::system::Passed;
 
 use crate::error::CommandError;
 use crate::session::Session;

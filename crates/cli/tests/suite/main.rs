@@ -82,6 +82,8 @@ mod moments;
 mod native;
 mod new;
 #[cfg(unix)]
+#[cfg(target_os = "linux")]
+mod observed;
 mod pages;
 #[cfg(unix)]
 mod policy;

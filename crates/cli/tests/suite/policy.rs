@@ -9,6 +9,9 @@ use crate::{project, trusted_project};
 const RULE: &str =
     "---\nschema: 1\nname: house\ndescription: Use when writing\n---\n\n## House\n\nBe brief.\n";
 
+/// An agent with a tool.
+const AGENT: &str = "---\nabilities:\n  allow: [tool]\n---\n# X\n\nd\n\n## Tools\n\n```js\nreturn { go: { fn: () => 1, scheme: { name: \"go\", description: \"g\", parameters: { type: \"object\" } } } };\n```\n";
+
 /// Writes the user's policy.
 fn with_policy(project: Sandbox, text: &str) -> Sandbox {
     let directory = project.home().join(".config/brief");
@@ -28,19 +31,17 @@ fn registry(project: &Sandbox) -> String {
 /// Bad input: a policy that cannot be parsed is closed, not open.
 #[test]
 fn a_policy_that_cannot_be_followed_stops_everything() {
-    let agent =
-        "---\nabilities:\n  allow: [tool]\n---\n# X\n\nd\n\n## Tools\n\n```js\nreturn {};\n```\n";
     for text in ["execution = nevr\n", "exection = \"never\"\n", "[sources]\nallow = 1\n"] {
         let project = with_policy(project(), text)
             .with_file(".agents/tasks/t.md", "!`touch marker`")
-            .with_file("agents/x_y.agent.md", agent);
+            .with_file("agents/x_y.agent.md", AGENT);
         let source = registry(&project);
         let calls: [&[&str]; 7] = [
             &["add", &source],
             &["sync"],
             &["update"],
             &["task", "t", "--exec"],
-            &["agent", "check", "agents/x_y.agent.md"],
+            &["agent", "call", "agents/x_y.agent.md", "go", "{}"],
             &["hook", "install", "claude"],
             &["doctor"],
         ];
@@ -112,8 +113,7 @@ fn execution_can_be_turned_off_for_good() {
         assert!(output.stderr.contains("not run, because of the policy `"), "{output}");
     }
     assert!(!project.path().join("marker").exists());
-    let agent = "---\nabilities:\n  allow: [tool]\n---\n# X\n\nd\n\n## Tools\n\n```js\nreturn { go: { fn: () => 1, scheme: { name: \"go\", description: \"g\", parameters: { type: \"object\" } } } };\n```\n";
-    project.write("agents/x_y.agent.md", agent);
+    project.write("agents/x_y.agent.md", AGENT);
     let output = project.run(&["agent", "call", "agents/x_y.agent.md", "go", "{}"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("nothing runs because of the policy"), "{output}");

@@ -19,7 +19,7 @@ const REPOSITORY: &str = ".git";
 /// A project that can be trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    root: PathBuf,
+    pub(super) root: PathBuf,
     pub(super) identity: ContentHash,
     pub(super) place: ContentHash,
 }

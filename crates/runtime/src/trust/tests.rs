@@ -267,3 +267,75 @@ fn nobody_loses_an_entry() {
     });
     assert_eq!(desk.open().unwrap().entries().count(), 40);
 }
+
+/// Goal S2: trust binds to bytes: 1,000 random changes of one byte, and every change of a field of a
+/// project's identity, revoke it.
+#[test]
+fn s2_every_mutation_revokes() {
+    let desk = Desk::new();
+    let content: Vec<u8> = b"---\nbootstrap: make setup\n---\n!`git log`\n#!/bin/sh\n".repeat(8);
+    desk.open().unwrap().record(&content, Path::new("/x/script")).unwrap();
+    let store = desk.open().unwrap();
+    assert_eq!(store.is_trusted(&content), Trust::Trusted);
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 16).unwrap_or_default()
+    };
+    for round in 0..1_000 {
+        let mut other = content.clone();
+        let at = random() % other.len();
+        match round % 3 {
+            0 => other[at] ^= u8::try_from(1 + random() % 255).unwrap_or(1),
+            1 => other.insert(at, b' '),
+            _ => drop(other.remove(at)),
+        }
+        if other != content {
+            assert_eq!(store.is_trusted(&other), Trust::Unknown, "round {round}");
+        }
+    }
+    let directory = desk.project();
+    fs::create_dir(directory.join(".git")).unwrap();
+    let project = Project::identify(&desk.system, &directory).unwrap();
+    desk.open().unwrap().record_project(&project).unwrap();
+    let store = desk.open().unwrap();
+    assert_eq!(store.standing(&project), Standing::Trusted);
+    let hash = |text: &str| ContentHash::of(text.as_bytes());
+    for round in 0..1_000 {
+        let text = format!("{round}");
+        let moved = Project { place: hash(&text), ..project.clone() };
+        assert_ne!(store.standing(&moved), Standing::Trusted);
+        let replaced = Project { identity: hash(&text), ..project.clone() };
+        assert_eq!(store.standing(&replaced), Standing::Replaced);
+    }
+}
+
+/// X01: a record that somebody else wrote, or a project on a file system that cannot tell, trusts nothing.
+#[test]
+fn a_project_of_a_foreign_record_is_not_trusted() {
+    let mut desk = Desk::new();
+    let directory = desk.project();
+    let project = Project::identify(&desk.system, &directory).unwrap();
+    desk.open().unwrap().record_project(&project).unwrap();
+    let record = desk.open().unwrap().path().to_owned();
+    for path in [record.clone(), record.parent().unwrap().to_owned()] {
+        desk.system.foreign = Some(path);
+        assert!(matches!(desk.open(), Err(TrustError::Foreign(_))));
+        let mut consent =
+            crate::Consent::new(&desk.system, &directory, crate::Execution::ProjectToo);
+        let refusal = consent.project(&directory).unwrap_err();
+        assert!(refusal.to_string().contains("belongs to another user"), "{refusal}");
+    }
+    // TRU-010: a word for one run is not enough for another user's project.
+    desk.system.foreign = Some(directory.clone());
+    fs::remove_file(&record).unwrap();
+    let mut consent = crate::Consent::new(&desk.system, &directory, crate::Execution::ProjectToo);
+    assert!(consent.project(&directory).is_err());
+    let memory = MemorySystem::new("/p");
+    assert!(matches!(
+        Project::identify(&memory, Path::new("/p")),
+        Err(TrustError::NoIdentity { .. })
+    ));
+}

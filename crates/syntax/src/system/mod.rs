@@ -22,6 +22,7 @@ mod os_self;
 mod os_tree;
 #[cfg(unix)]
 mod os_write;
+mod passed;
 mod private;
 mod process;
 mod remembered;
@@ -39,6 +40,7 @@ pub use interruption::Interruption;
 pub use listing::{Listed, ListedKind, Listing};
 pub use memory::MemorySystem;
 pub use os::OsSystem;
+pub use passed::Passed;
 pub use private::{
     FileLock, Identity, Owner, Ownership, TemporaryDir, Writers, cache_directory, config_directory,
     state_directory,

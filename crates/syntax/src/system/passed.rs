@@ -1,4 +1,4 @@
-//! The variables that programs of a prompt get of our environment.
+//! The variables that programs get of our environment.
 //!
 //! Tokens, keys and whatever changes how a program starts (`LD_PRELOAD`, `BASH_ENV`, `NODE_OPTIONS`)
 //! stay here. A list of what to keep is safe against names that are not known yet; a list of what to
@@ -6,8 +6,7 @@
 
 use std::ffi::OsString;
 
-use brief_syntax::System;
-use brief_syntax::system::{Call, Environment};
+use super::{Call, Environment, System};
 
 /// Variables that say who the user is, where programs are, and which language and terminal there is.
 const USUAL: [&str; 25] = [
@@ -90,9 +89,8 @@ impl Passed {
 mod tests {
     use std::time::Duration;
 
-    use brief_syntax::system::MemorySystem;
-
     use super::*;
+    use crate::system::MemorySystem;
 
     fn names(passed: &Passed) -> Vec<String> {
         let system = MemorySystem::new("/p")

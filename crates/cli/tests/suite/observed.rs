@@ -1,0 +1,285 @@
+//! What the program and its children really do, as the kernel sees it.
+//!
+//! `strace` writes down every program that is started, with its environment, and every connection. Where
+//! it is not installed, markers still show whether anything of the project ran.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use brief_testkit::Sandbox;
+
+use crate::{project, trusted_project};
+
+/// One call that the kernel was asked for.
+struct Trace {
+    calls: Vec<String>,
+}
+
+impl Trace {
+    fn started(&self) -> usize {
+        // The first is the program itself.
+        self.calls.iter().filter(|call| call.contains("execve(")).count().saturating_sub(1)
+    }
+
+    fn connections(&self) -> usize {
+        self.calls.iter().filter(|call| call.contains("connect(")).count()
+    }
+}
+
+/// Runs the program under strace; `None` where there is none.
+fn traced(project: &Sandbox, args: &[&str], input: &str) -> Option<Trace> {
+    let log = project.outside().join("trace");
+    let run = project.command("", args);
+    let mut strace = Command::new("strace");
+    strace
+        .args(["-f", "-v", "-s", "100000", "-e", "trace=execve,connect", "-e", "signal=none", "-o"])
+        .arg(&log)
+        .arg(run.get_program())
+        .args(run.get_args())
+        .current_dir(project.path())
+        .env_clear()
+        .envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let mut child = strace.spawn().ok()?;
+    std::io::Write::write_all(&mut child.stdin.take()?, input.as_bytes()).ok()?;
+    child.wait_with_output().ok()?;
+    let text = fs::read_to_string(&log).unwrap_or_default();
+    // A call that did not succeed started nothing and reached nobody.
+    let calls = text.lines().filter(|line| !line.contains("= -1 ENOENT"));
+    Some(Trace { calls: calls.map(str::to_owned).collect() })
+}
+
+/// A clone with everything that some tool would run, fetch or believe: scripts, commands, servers, agents
+/// with startup tools and remote commands, hooks, filters and an embedded repository of git, and files
+/// that claim to be trusted.
+fn hostile() -> Sandbox {
+    let touch = "touch \"$HOME/marker\"";
+    let script = format!("#!/bin/sh\n{touch}\n");
+    let project = project();
+    let marker = project.home().join("marker");
+    let touch_marker = format!("touch {}", marker.display());
+    let config = format!(
+        "[core]\n\tfsmonitor = {touch_marker}\n\tsshCommand = {touch_marker}\n[diff]\n\texternal = {touch_marker}\n\
+         [filter \"x\"]\n\tsmudge = {touch_marker}\n\tclean = {touch_marker}\n[alias]\n\tstatus = !{touch_marker}\n"
+    );
+    let servers = format!(
+        "{{\"mcpServers\":{{\"x\":{{\"command\":\"sh\",\"args\":[\"-c\",\"{touch_marker}\"]}},\"y\":{{\"url\":\"http://127.0.0.1:9/\"}}}},\
+         \"trust\":true,\"trustedPaths\":[\"/\"],\"yes\":true}}"
+    );
+    let agent = "---\ncommands:\n  - https://127.0.0.1:9/commands/c.md\nrequired:\n  startup: boot\n---\n# X\n\nd\n\n## Tools\n\n```js\n\
+        return { boot: { fn: () => 1, scheme: { name: \"boot\", description: \"d\", parameters: { type: \"object\" } } } };\n```\n";
+    let project = project
+        .with_file("AGENTS.yaml", "context:\n- content: x\n")
+        .with_file(".agents/tasks/t.md", format!("!`{touch_marker}`\n/c\n"))
+        .with_file(".agents/commands/c.md", format!("!`{touch_marker}`\n"))
+        .with_file(".agents/rules/r.md", "# r\n")
+        .with_file(".agents/rules/r-bootstrap", &script)
+        .with_file(".agents/rules/s.md", format!("---\nbootstrap: |\n  {touch_marker}\n---\n# s\n"))
+        .with_file(".context/context-config.json", &servers)
+        .with_file(".mcp.json", &servers)
+        .with_file(".claude/settings.json", format!(
+            "{{\"hooks\":{{\"SessionStart\":[{{\"hooks\":[{{\"type\":\"command\",\"command\":\"{touch_marker}\"}}]}}]}}}}"
+        ))
+        .with_file("agents/x_y.agent.md", agent)
+        .with_file("brief.toml", "trust = true\nexec = \"always\"\n")
+        .with_file(".env", "BRIEF_EXEC=always\n")
+        .with_file(".gitattributes", "* filter=x diff=x\n")
+        .with_file(".git/config", &config)
+        .with_file(".git/HEAD", "ref: refs/heads/main\n")
+        .with_file(".git/hooks/post-checkout", &script)
+        .with_file("bare/config", &config)
+        .with_file("bare/HEAD", "ref: refs/heads/main\n")
+        .with_dir("bare/objects")
+        .with_dir("bare/refs")
+        .with_dir(".git/objects")
+        .with_dir(".git/refs");
+    for path in [".agents/rules/r-bootstrap", ".git/hooks/post-checkout"] {
+        let path = project.path().join(path);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // Programs of the names that we start ourselves, on the search path.
+    for name in ["git", "sh", "less"] {
+        project.write(name, &script);
+        let path = project.path().join(name);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!(".:{}:/usr/bin:/bin", project.path().display());
+    project.with_env("PATH", &path).with_env("CI", "true")
+}
+
+/// Commands that only look, and some that would write if the project let them.
+const CALLS: [&[&str]; 26] = [
+    &["context", "src/a.rs"],
+    &["context", "src/a.rs", "--json", "--client", "claude"],
+    &["why", "src/a.rs"],
+    &["decisions", "src/a.rs"],
+    &["sees", "src/a.rs"],
+    &["tokens"],
+    &["tree"],
+    &["coverage"],
+    &["list"],
+    &["lint"],
+    &["lint", "--format", "sarif"],
+    &["fmt", "--check"],
+    &["doctor"],
+    &["mcp-servers"],
+    &["task", "list"],
+    &["task", "t"],
+    &["task", "t", "--json"],
+    &["task", "t", "--dry-run"],
+    &["task", "t", "--explain"],
+    &["task", "t", "--no-exec"],
+    &["task", "t", "--mcp-config", "claude"],
+    &["agent", "list"],
+    &["agent", "command", "agents/x_y.agent.md", "c"],
+    &["trust", "--list"],
+    &["trust", "."],
+    &["hook", "claude"],
+];
+
+/// Goal S1: nothing runs, nothing connects from a clone, whatever it holds and however it is looked at.
+#[test]
+fn s1_nothing_runs_from_a_clone() {
+    let project = hostile();
+    let event = format!(
+        "{{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\",\"cwd\":\"{0}\",\"tool_name\":\"Edit\",\"tool_input\":{{\"file_path\":\"{0}/src/a.rs\"}}}}",
+        project.path().display()
+    );
+    for args in CALLS {
+        if let Some(trace) = traced(&project, args, &event) {
+            assert_eq!(trace.started(), 0, "{args:?} {:?}", trace.calls);
+            assert_eq!(trace.connections(), 0, "{args:?} {:?}", trace.calls);
+        } else {
+            let _ = project.run_with_input(args, &event);
+        }
+        assert!(!project.home().join("marker").exists(), "{args:?}");
+    }
+}
+
+/// 200 names that hold secrets, or change how programs start.
+fn sensitive_names() -> Vec<String> {
+    let services = [
+        "AWS",
+        "AZURE",
+        "GCP",
+        "GITHUB",
+        "GITLAB",
+        "OPENAI",
+        "ANTHROPIC",
+        "STRIPE",
+        "SLACK",
+        "NPM",
+        "PYPI",
+        "DOCKER",
+        "HEROKU",
+        "VERCEL",
+        "NETLIFY",
+        "CLOUDFLARE",
+        "DATADOG",
+        "SENTRY",
+        "TWILIO",
+        "SENDGRID",
+        "DATABASE",
+        "REDIS",
+        "MONGO",
+        "KUBE",
+        "VAULT",
+    ];
+    let kinds =
+        ["TOKEN", "SECRET", "API_KEY", "PASSWORD", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "URL"];
+    let mut names: Vec<String> = services
+        .iter()
+        .flat_map(|service| kinds.iter().map(move |kind| format!("{service}_{kind}")))
+        .collect();
+    names.extend(
+        [
+            "LD_PRELOAD_CANARY",
+            "LD_AUDIT_X",
+            "BASH_ENV",
+            "ENV",
+            "SHELLOPTS_X",
+            "PS4",
+            "PROMPT_COMMAND",
+            "CDPATH",
+            "NODE_OPTIONS",
+            "NODE_PATH",
+            "PYTHONPATH",
+            "PYTHONSTARTUP",
+            "PERL5OPT",
+            "PERL5LIB",
+            "RUBYOPT",
+            "JAVA_TOOL_OPTIONS",
+            "GIT_DIR",
+            "GIT_WORK_TREE",
+            "GIT_EXEC_PATH_X",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_TRACE_X",
+            "GIT_CONFIG_PARAMETERS_X",
+            "GH_TOKEN",
+            "CI_JOB_TOKEN",
+            "SSH_PRIVATE_KEY",
+        ]
+        .map(str::to_owned),
+    );
+    names
+}
+
+/// Goal S10: of 200 sensitive variables, no child gets one that was not named: not a command, a script, a
+/// server, a program of a tool, the worker, nor git.
+#[test]
+fn s10_no_child_gets_a_sensitive_variable() {
+    let names = sensitive_names();
+    assert_eq!(names.len(), 200);
+    let agent = "---\nabilities:\n  allow: [tool, mcp, sh]\n---\n# X\n\nd\n\n## Tools\n\n```js\n\
+        return { go: { fn: async (args, ctx, host) => { try { await host.exec(\"true\", []); } catch (e) {} \
+        try { await host.mcp.call(\"s\", \"t\", {}); } catch (e) {} return 1; }, \
+        scheme: { name: \"go\", description: \"g\", parameters: { type: \"object\" } } } };\n```\n";
+    let mut project = trusted_project()
+        .with_file(".agents/tasks/t.md", "!`true`\n")
+        .with_file(".agents/rules/r.md", "# r\n")
+        .with_file(".agents/rules/r-bootstrap", "#!/bin/sh\ntrue\n")
+        .with_file(".agents/rules/s.md", "---\nbootstrap: \"true\"\n---\n# s\n")
+        .with_file("agents/x_y.agent.md", agent)
+        .with_file(".mcp.json", r#"{"mcpServers":{"s":{"command":"true"}}}"#);
+    let script = project.path().join(".agents/rules/r-bootstrap");
+    fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+    for name in &names {
+        project = project.with_env(name, &format!("canary-{name}-canary"));
+    }
+    let source = format!("file://{}", project.outside().join("missing.git").display());
+    let calls: [(&[&str], usize); 3] = [
+        (&["task", "t"], 3),
+        (
+            &[
+                "agent",
+                "call",
+                "agents/x_y.agent.md",
+                "go",
+                "{}",
+                "--grant",
+                "mcp",
+                "--grant",
+                "sh",
+                "--mcp-config",
+                ".mcp.json",
+            ],
+            3,
+        ),
+        (&["add", &format!("git::{source}")], 1),
+    ];
+    for (args, least) in calls {
+        let Some(trace) = traced(&project, args, "") else { continue };
+        assert!(trace.started() >= least, "{args:?} starts {} children", trace.started());
+        let starts = trace.calls.iter().filter(|call| call.contains("execve(")).skip(1);
+        for start in starts {
+            assert!(!start.contains("canary-"), "{args:?}: {start}");
+        }
+    }
+    // What is named arrives.
+    let named = project.with_file(".agents/tasks/u.md", "!`printf %s \"$GH_TOKEN$AWS_TOKEN\"`\n");
+    let output = named.run(&["task", "u", "-r", "--env", "GH_TOKEN"]);
+    assert_eq!(output.stdout, "canary-GH_TOKEN-canary\n\n", "{output}");
+}
