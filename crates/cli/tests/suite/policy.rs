@@ -143,3 +143,23 @@ fn the_hook_is_not_installed_where_hooks_are_forbidden() {
     assert!(output.stderr.contains("policy.toml:2` never installs what has `hooks`"), "{output}");
     assert!(!project.path().join(".claude").exists());
 }
+
+/// `capabilities.never`: an item that can do what is forbidden is not written, accepted or not.
+#[test]
+fn items_that_can_do_what_is_forbidden_are_not_installed() {
+    let project = project();
+    let source = registry(&project);
+    let skill = project.outside().join("registry/skills/net");
+    fs::create_dir_all(&skill).unwrap();
+    fs::write(
+        skill.join("SKILL.md"),
+        "---\nschema: 1\nname: net\ndescription: Use when testing\n---\n\nAsk https://api.example.com/x first.\n",
+    )
+    .unwrap();
+    let project = with_policy(project, "[capabilities]\nnever = [\"hosts\"]\n");
+    let output = project.run(&["add", &source]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("policy.toml:2` never installs what has `hosts`"), "{output}");
+    assert!(!project.path().join(".agents/skills/net").exists());
+    assert!(!project.path().join(".claude/skills/net").exists());
+}

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use brief_syntax::system::{ReadError, System, config_directory};
 use brief_syntax::{Source, limits};
 
+use crate::capability::Capability;
 use crate::portable::ItemId;
 
 use pattern::SourcePattern;
@@ -25,22 +26,6 @@ pub use pattern::SourcePlace;
 
 /// The file's name, in the directory of the machine and in that of the user.
 pub const FILE_NAME: &str = "policy.toml";
-
-/// What items can do, by the names that a policy forbids it by.
-pub const CAPABILITIES: [&str; 12] = [
-    "commands",
-    "encoded",
-    "hidden-text",
-    "hooks",
-    "hosts",
-    "mcp-servers",
-    "opaque",
-    "outside-paths",
-    "permissions",
-    "scripts",
-    "tools",
-    "variables",
-];
 
 /// The policies that count, the machine's first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -56,7 +41,7 @@ struct Layer {
     allow: Option<(usize, Vec<SourcePattern>)>,
     deny: Vec<(usize, SourcePattern)>,
     required: Vec<(usize, ItemId)>,
-    never: Vec<(usize, &'static str)>,
+    never: Vec<(usize, Capability)>,
     execution: Option<usize>,
 }
 
@@ -139,9 +124,9 @@ impl Policy {
     }
 
     /// Returns what forbids that an item which can do this is installed.
-    pub fn capability(&self, name: &str) -> Option<Decision> {
+    pub fn capability(&self, capability: Capability) -> Option<Decision> {
         self.layers.iter().find_map(|layer| {
-            let (line, never) = layer.never.iter().find(|(_, never)| *never == name)?;
+            let (line, never) = layer.never.iter().find(|(_, never)| *never == capability)?;
             Some(layer.decision(*line, format!("never installs what has `{never}`")))
         })
     }

@@ -5,7 +5,8 @@ use std::path::Path;
 use brief_syntax::{Diagnostic, Span};
 
 use super::pattern::SourcePattern;
-use super::{CAPABILITIES, Layer, PolicyError, source_of};
+use super::{Layer, PolicyError, source_of};
+use crate::capability::Capability;
 use crate::portable::toml::{self, Entry, Problem, Table};
 use crate::portable::{ItemId, Kind};
 
@@ -75,9 +76,9 @@ fn read_entry(entry: &Entry<'_>, home: Option<&Path>, layer: &mut Layer) -> Resu
                     return Err(entry.unknown(&["never"]));
                 }
                 for name in entry.texts()? {
-                    let known = CAPABILITIES.into_iter().find(|known| *known == name);
-                    let known = known.ok_or_else(|| {
-                        let help = format!("capabilities are {}", CAPABILITIES.join(", "));
+                    let known = Capability::from_name(&name).ok_or_else(|| {
+                        let names = Capability::ALL.map(Capability::as_str);
+                        let help = format!("capabilities are {}", names.join(", "));
                         entry.wrong(&format!("`{name}` is no capability"), &help)
                     })?;
                     layer.never.push((line(&entry), known));

@@ -98,7 +98,8 @@ fn each_file_can_only_forbid_more() {
             assert_eq!(forbids(&policy, &address), is_forbidden, "{address}");
         }
         assert!(policy.execution().is_some());
-        assert!(policy.capability("hooks").is_some() && policy.capability("tools").is_none());
+        assert!(policy.capability(Capability::Hooks).is_some());
+        assert!(policy.capability(Capability::Tools).is_none());
         let mut required: Vec<String> =
             policy.required().map(|(item, _)| item.to_string()).collect();
         required.sort_unstable();

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use brief_dialects::capability::{CapabilityFinding, Inventory};
+use brief_dialects::policy::Policy;
 use brief_dialects::portable::{Item, ItemId};
 use brief_syntax::system::Permission;
 use brief_syntax::{Diagnostic, Severity};
@@ -61,6 +62,17 @@ pub(super) fn refused(
             diagnostic
         })
         .collect()
+}
+
+/// Returns what a policy forbids of an item. No acceptance changes that.
+pub(super) fn forbidden(findings: &[CapabilityFinding], policy: &Policy) -> Vec<Diagnostic> {
+    let forbidden = findings.iter().filter_map(|found| {
+        let decision = policy.capability(found.capability)?;
+        let mut diagnostic = found.diagnostic().with_help(decision.to_string());
+        diagnostic.severity = Severity::Error;
+        Some(diagnostic)
+    });
+    forbidden.collect()
 }
 
 /// Returns whether a lock records what items can do: an older version does not.

@@ -339,7 +339,8 @@ impl Run<'_> {
         };
         let content = item::content_hash(item, &beside);
         let findings = gate::inventory(item, &beside);
-        let refused = gate::refused(&findings, &content, &old.manifest.accept);
+        let mut refused = gate::refused(&findings, &content, &old.manifest.accept);
+        refused.extend(gate::forbidden(&findings, self.forbidding));
         if !refused.is_empty() {
             plan.diagnostics.extend(refused);
             plan.fail(&key);

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use brief_clients::settings::{self, brief_hooks};
+use brief_dialects::capability::Capability;
 use brief_engine::Root;
 use clap::Args;
 
@@ -31,7 +32,7 @@ pub(super) fn run(
     args: &InstallArgs,
 ) -> Result<ExitCode, CommandError> {
     let ClientArg::Claude = args.client;
-    if let Some(decision) = session.policy()?.capability("hooks") {
+    if let Some(decision) = session.policy()?.capability(Capability::Hooks) {
         return Err(CommandError::refused(format!("the hook is not installed: {decision}"))
             .with_hint("who wrote the policy can change it"));
     }

@@ -1,3 +1,4 @@
+//! What `sh:NAME` covers, tried with real programs.
 #![expect(clippy::disallowed_methods, reason = "tests make real files and start real programs")]
 
 use std::fs;
