@@ -211,14 +211,6 @@ pub(super) fn create_dir(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-pub(super) fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(bytes)
-}
-
 pub(super) fn temporary_dir() -> io::Result<TemporaryDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("brief-");
