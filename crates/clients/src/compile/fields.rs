@@ -62,10 +62,39 @@ impl Compiler<'_> {
             From::Model => self.model(diagnostics),
             From::Tools if self.is_omitted("tools") => None,
             From::Tools => Some(shaped(&self.tools(diagnostics), shape)),
-            From::ScopePaths => list(&self.item.scope_paths(), shape),
+            From::ScopePaths => self.scope(shape, diagnostics),
             From::PreloadSkills => list(&self.item.preload_skills(), shape),
         };
         found.or_else(|| default.as_deref().map(Value::text))
+    }
+
+    /// Returns the patterns of a rule. A client that splits a text at its commas gets each alternative of
+    /// `{a,b}` as a pattern of its own; what cannot be written like that is for no file of that client.
+    fn scope(&self, shape: Shape, diagnostics: &mut Vec<Diagnostic>) -> Option<Value> {
+        let paths = self.item.scope_paths();
+        let is_joined = matches!(shape, Shape::Text | Shape::Comma | Shape::Bare);
+        if !is_joined || !paths.iter().any(|path| path.contains(',')) {
+            return list(&paths, shape);
+        }
+        let mut patterns: Vec<String> = Vec::new();
+        for path in paths {
+            match alternatives(path) {
+                Some(found) => patterns.extend(found),
+                None => diagnostics.push(self.unrepresentable(path)),
+            }
+        }
+        let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        // A rule without a pattern would be for every file.
+        list(if patterns.is_empty() { &[NO_FILE] } else { &patterns }, shape)
+    }
+
+    fn unrepresentable(&self, path: &str) -> Diagnostic {
+        let span = self.item.document().field("scope").map(Node::span).unwrap_or_default();
+        let (client, source) = (self.profile.name(), self.item.document().source());
+        let message =
+            format!("`{path}` cannot be written for {client}, which splits patterns at commas");
+        Diagnostic::error("portable/comma-in-pattern", source, span, message)
+            .with_help("write one pattern for each alternative")
     }
 
     /// Returns whether a field stays away because the item does not name it (ruling P4).
@@ -170,6 +199,65 @@ fn constant_value(constant: &Constant) -> Value {
         Constant::Text(text) => Value::text(text.as_str()),
         Constant::Boolean(value) => Value::Bare(value.to_string()),
         Constant::Number(value) => Value::Bare(value.to_string()),
+    }
+}
+
+/// A pattern that matches nothing.
+const NO_FILE: &str = "!**";
+
+/// Patterns that one pattern with braces may come to, at most.
+const ALTERNATIVES: usize = 64;
+
+/// Writes `src/{a,b}` as `src/a` and `src/b`; `None` when a comma would be left, or there are too many.
+fn alternatives(pattern: &str) -> Option<Vec<String>> {
+    let mut done = Vec::new();
+    let mut open = vec![pattern.to_owned()];
+    while let Some(pattern) = open.pop() {
+        if !pattern.contains(',') {
+            done.push(pattern);
+        } else {
+            let parts = first_braces(&pattern)?;
+            // The last one is taken first, so that they stay in order.
+            open.extend(parts.into_iter().rev());
+        }
+        if done.len() + open.len() > ALTERNATIVES {
+            return None;
+        }
+    }
+    Some(done)
+}
+
+/// Puts each alternative of the first braces with a comma in their place.
+fn first_braces(pattern: &str) -> Option<Vec<String>> {
+    let mut start = 0;
+    loop {
+        let open = start + pattern[start..].find('{')?;
+        let mut depth = 0_usize;
+        let mut cuts = vec![open];
+        let mut close = None;
+        for (offset, letter) in pattern[open..].char_indices() {
+            match letter {
+                '\\' | '[' => return None,
+                '{' => depth += 1,
+                '}' if depth == 1 => {
+                    close = Some(open + offset);
+                    break;
+                }
+                '}' => depth -= 1,
+                ',' if depth == 1 => cuts.push(open + offset),
+                _ => {}
+            }
+        }
+        let close = close?;
+        if cuts.len() == 1 {
+            start = open + 1;
+            continue;
+        }
+        let ends = cuts.iter().skip(1).copied().chain([close]);
+        let part = |(cut, end): (&usize, usize)| {
+            format!("{}{}{}", &pattern[..open], &pattern[cut + 1..end], &pattern[close + 1..])
+        };
+        return Some(cuts.iter().zip(ends).map(part).collect());
     }
 }
 

@@ -1,8 +1,17 @@
 //! The writer of YAML: what is written is what is read, by readers of either version.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_dialects::portable::{self, CAPABILITIES, Kind};
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::system::MemorySystem;
 use brief_syntax::yaml::{Node, Value as Read, Yaml};
+use brief_syntax::{Root, Severity, Source};
 
 use super::yaml::{Map, Value, merge, of_node, write};
+use super::{Compiled, Content, compile};
+use crate::profile::{FieldValue, From, Options, Profiles};
 
 fn written(text: &str) -> String {
     let line = write(&vec![(Value::text("k"), Value::text(text))]);
@@ -239,4 +248,89 @@ fn anything_survives_being_written() {
         assert!(same(yaml.root().unwrap(), &Value::Map(fields)), "{text}");
         Ok(())
     });
+}
+
+/// Compiles the only item of a registry for a client, and returns the front matter of its output.
+fn compiled_for(client: &str, path: &str, text: &str) -> (Compiled, FrontMatter) {
+    let system = MemorySystem::new("/r").with_file(path, text);
+    let root = Root::open(&system, Path::new("/r")).unwrap();
+    let profiles = Profiles::builtin();
+    let clients = profiles.ids();
+    let registry = portable::read(&system, &root, &clients);
+    let profile = profiles.get(client).unwrap();
+    let compiled = compile(&registry.items[0], profile, &Options::default(), &clients);
+    let Content::Text(text) = &compiled.files[0].content else { panic!("{client}: no text") };
+    let front = FrontMatter::read(&Arc::new(Source::new("out.md", text.as_str())));
+    (compiled, front)
+}
+
+/// X12: Copilot splits `applyTo` at commas, so no pattern may bring one: alternatives become patterns, and
+/// what cannot be written is for no file instead of all.
+#[test]
+fn x12_a_comma_in_a_pattern_widens_nothing() {
+    for (pattern, expected) in [
+        ("src/{a,**}/x.ts", "src/a/x.ts,src/**/x.ts"),
+        ("{a,{b,c}d}/e{f}", "a/e{f},bd/e{f},cd/e{f}"),
+        ("src/**", "src/**"),
+        ("src/a[,]**", "!**"),
+        ("{a,**", "!**"),
+    ] {
+        let text = format!(
+            "---\nschema: 1\nname: r\ndescription: d\nscope:\n  paths:\n    - '{pattern}'\n---\n\nText.\n"
+        );
+        let (compiled, front) = compiled_for("copilot", "rules/r/RULE.md", &text);
+        assert_eq!(front.get("applyTo").and_then(Node::as_str), Some(expected), "{pattern}");
+        let is_refused = compiled.diagnostics.iter().any(|found| found.severity == Severity::Error);
+        assert_eq!(is_refused, expected == "!**", "{pattern}");
+    }
+}
+
+/// R6: an agent that lists its tools never gets one that it does not list, for any client, whatever the client
+/// has no name for.
+#[test]
+fn r6_dropped_tools_never_widen_access() {
+    let profiles = Profiles::builtin();
+    for chosen in 0..1_u32 << CAPABILITIES.len() {
+        let listed: Vec<&str> = CAPABILITIES
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| chosen >> index & 1 == 1)
+            .map(|(_, capability)| capability.0)
+            .collect();
+        let text = format!(
+            "---\nschema: 1\nname: a\ndescription: d\ntools: [{}]\n---\n\nText.\n",
+            listed.join(", ")
+        );
+        for profile in profiles.iter() {
+            let Some(layout) = profile.layout(Kind::Agent) else { continue };
+            let rule = layout
+                .fields
+                .iter()
+                .find(|rule| matches!(rule.value, FieldValue::Item { from: From::Tools, .. }));
+            let Some(rule) = rule else { continue };
+            let (_, front) = compiled_for(profile.id(), "agents/a/AGENT.md", &text);
+            let node = front.get(&rule.key);
+            let node =
+                node.unwrap_or_else(|| panic!("{}: no tools means all: {text}", profile.id()));
+            let granted: Vec<&str> = match node.value() {
+                Read::Scalar(text) => text.split(',').filter(|tool| !tool.is_empty()).collect(),
+                Read::Sequence(list) => list.iter().filter_map(Node::as_str).collect(),
+                Read::Mapping(fields) => fields
+                    .fields()
+                    .filter(|field| field.value.as_str() == Some("allow"))
+                    .map(|field| field.name())
+                    .collect(),
+                _ => panic!("{}: no list means all: {text}", profile.id()),
+            };
+            for tool in granted {
+                let is_listed =
+                    |name: &&&str| profile.tools.get(**name).is_some_and(|own| own == tool);
+                assert!(
+                    listed.iter().any(|name| is_listed(&name)),
+                    "{}: {tool}: {text}",
+                    profile.id()
+                );
+            }
+        }
+    }
 }

@@ -479,19 +479,25 @@ fn substitutes(line: &str) -> bool {
     })
 }
 
-/// Returns whether a line pipes into a program that runs what it reads.
+/// Returns whether a command pipes what it fetches or decodes into a program that runs what it reads.
 fn pipes_to_interpreter(line: &str) -> bool {
-    line.split('|').skip(1).any(|part| {
-        let words = part
-            .split_whitespace()
-            .map(|word| word.trim_matches(['`', '"', '\'', ')', '(', '&', ';', '.', ',']));
-        let mut words = words.skip_while(|word| {
-            matches!(*word, "sudo" | "env" | "&" | "" | "-e" | "xargs" | "exec")
-        });
-        let program = words.next().unwrap_or_default();
+    let mut parts = line.split('|');
+    let mut before = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let trim = ['`', '"', '\'', ')', '(', '&', ';', '.', ','];
+        let words = part.split_whitespace().map(|word| word.trim_matches(trim));
+        let is_prefix =
+            |word: &&str| matches!(*word, "sudo" | "env" | "&" | "" | "-e" | "xargs" | "exec");
+        let program = words.skip_while(is_prefix).next().unwrap_or_default();
         let program = program.rsplit('/').next().unwrap_or(program);
-        let program =
-            program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-        INTERPRETERS.contains(&program)
-    })
+        let digits = |letter: char| letter.is_ascii_digit() || letter == '.';
+        let program = program.trim_end_matches(digits);
+        let is_source = FETCHING.iter().chain(&DECODING).any(|word| before.contains(word));
+        if is_source && INTERPRETERS.contains(&program) {
+            return true;
+        }
+        before.push('|');
+        before.push_str(part);
+    }
+    false
 }

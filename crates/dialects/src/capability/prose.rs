@@ -251,7 +251,8 @@ impl<'p> Prose<'p> {
             Some(b'{') => '}',
             _ => return,
         };
-        if before.is_some_and(is_word) {
+        // `` `!` `` is code that shows the sign.
+        if before.is_some_and(|byte| is_word(byte) || byte == b'`') {
             return;
         }
         let inner = &rest[1..];

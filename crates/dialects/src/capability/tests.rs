@@ -272,6 +272,7 @@ fn plain_guidance_is_clean() {
     for body in [
         "## Style\n\nUse tabs. Prices are cents; $1.50 is 150. Mail a@b.c or ask @alice.",
         "## Test\n\n```sh\ncargo test --workspace\n```\n\nRun `npm test` and read `src/lib.rs`.",
+        "Type `!` for a command.\n\n| `!` | runs `it` |\n| Ruby / cURL | python |",
         "Use `Ctrl+C`! `x` is a name. 100% of it. a/b/c and ./run and ../lib are inside.",
         "<!-- markdownlint-disable -->\n\n<!-- toc -->\n\nUse `@client` and `<div>`.",
         "The digest is 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.",

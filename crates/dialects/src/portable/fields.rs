@@ -310,7 +310,14 @@ impl Fields<'_> {
         };
         let Some(paths) = scope.get("paths").filter(|node| !is_null(*node)) else { return };
         for (pattern, node) in self.texts("scope.paths", paths) {
-            if has_comma_in_braces(pattern) {
+            if has_comma(pattern, Braces::Outside) {
+                // A client that joins patterns with commas would read two of them, perhaps `**`.
+                let message = format!(
+                    "`{pattern}` has a comma, by which some clients split patterns: it would be for other files"
+                );
+                let help = "write one pattern for each path; `?` stands for a comma in a name";
+                self.error("portable/comma-in-pattern", node.span(), message, help);
+            } else if has_comma(pattern, Braces::Inside) {
                 let message =
                     format!("`{pattern}` has a comma, by which some clients split patterns");
                 let help = "write one pattern for each alternative";
@@ -461,8 +468,15 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
     }
 }
 
+/// Where a comma stands in a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Braces {
+    Inside,
+    Outside,
+}
+
 /// A comma between braces is one pattern here, and two for a client that splits at commas.
-fn has_comma_in_braces(pattern: &str) -> bool {
+fn has_comma(pattern: &str, place: Braces) -> bool {
     let mut depth = 0_usize;
     pattern.chars().any(|character| {
         match character {
@@ -470,7 +484,7 @@ fn has_comma_in_braces(pattern: &str) -> bool {
             '}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        character == ',' && depth > 0
+        character == ',' && (depth > 0) == (place == Braces::Inside)
     })
 }
 

@@ -171,6 +171,14 @@ fn a_comma_in_braces_is_warned_of() {
     assert_eq!(field_findings(Kind::Rule, more), ["rules/a/RULE.md:8 comma-in-pattern"]);
 }
 
+/// X12: a comma outside of braces would be two patterns for a client that splits there.
+#[test]
+fn x12_a_comma_outside_of_braces_is_refused() {
+    let more = "scope:\n  paths:\n    - 'src/a,**'\n    - '{b},c'\n";
+    let found = field_findings(Kind::Rule, more);
+    assert_eq!(found, ["rules/a/RULE.md:8 comma-in-pattern", "rules/a/RULE.md:9 comma-in-pattern"]);
+}
+
 /// N24: characters are counted after YAML is decoded.
 #[test]
 fn descriptions_have_1024_characters_at_most() {
