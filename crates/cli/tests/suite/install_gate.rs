@@ -181,6 +181,7 @@ fn a_lock_without_capabilities_is_fine() {
     assert_ne!(old, lock);
     project.write("brief.lock", &old);
     run(&project, &["sync", "--frozen"]);
+    run(&project, &["sync", "--check"]);
     assert_eq!(project.read("brief.lock"), old);
     run(&project, &["sync"]);
     assert_eq!(project.read("brief.lock"), lock);

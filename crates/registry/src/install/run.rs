@@ -301,14 +301,22 @@ impl Run<'_> {
             // What was resolved stays known, so that it can be restored.
             return Ok(old.lock.clone());
         }
+        let may_record =
+            self.request.mode == Mode::Write && self.request.locking != Locking::Frozen;
+        if !may_record && !gate::is_recorded(&old.lock) {
+            // A lock of an older version is no drift; the next run that writes adds the lists.
+            for (id, item) in &mut lock.items {
+                let known = old.lock.items.get(id);
+                if known.is_some_and(|known| known.sha256 == item.sha256) {
+                    item.capabilities = None;
+                }
+            }
+        }
         if self.request.locking == Locking::Frozen {
             // Who shares a copy changes no file, and an older lock does not say it.
             for (id, item) in &mut lock.items {
                 if let Some(known) = old.lock.items.get(id) {
                     item.clients.clone_from(&known.clients);
-                }
-                if !gate::is_recorded(&old.lock) {
-                    item.capabilities = None;
                 }
             }
             frozen::refuse_difference(&old.lock, &lock)?;
