@@ -229,7 +229,19 @@ fn a_skill_may_have_other_fields() {
     assert!(matches!(document.field("foo").unwrap().value(), Value::Mapping(_)));
 }
 
-/// N36, N39: a client's own block may hold anything, on every kind and for every client.
+/// Ruling P8: a client's block does not say again what the item is called or may use.
+#[test]
+fn a_clients_own_block_does_not_contradict() {
+    for client in CLIENTS {
+        let renamed = field_findings(Kind::Agent, &format!("{client}: {{name: other}}\n"));
+        assert!(renamed.iter().any(|found| found.ends_with("passthrough-conflict")), "{renamed:?}");
+        let more =
+            field_findings(Kind::Agent, &format!("tools: [read]\n{client}: {{tools: [Bash]}}\n"));
+        assert!(more.iter().any(|found| found.ends_with("passthrough-conflict")), "{more:?}");
+    }
+}
+
+/// N36, N39: a client's own block may hold anything else, on every kind and for every client.
 #[test]
 fn a_clients_own_block_is_never_judged() {
     for kind in Kind::ALL {
@@ -237,7 +249,7 @@ fn a_clients_own_block_is_never_judged() {
             for content in [
                 "{}",
                 "{a: {b: [1, {c: ~}]}}",
-                "{name: X, tools: 5, mode: nonsense}",
+                "{tools: 5, mode: nonsense}",
                 "text",
                 "[1]",
                 "~",

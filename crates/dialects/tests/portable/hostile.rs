@@ -38,11 +38,15 @@ fn a_bundle_cannot_reach_out() {
     let text =
         with("z", "items:\n  rules: [\"../spared\", \"/etc\"]\nrequires: [{name: ../x}]\n", "");
     let registry = beside_a_good_one(files(&[("z.bundle.md", &text)]));
+    let mut found = findings(&registry);
+    found.sort();
     assert_eq!(
-        findings(&registry),
+        found,
         [
             "z.bundle.md:7 bundle-unresolved",
             "z.bundle.md:7 bundle-unresolved",
+            "z.bundle.md:7 invalid-name",
+            "z.bundle.md:7 invalid-name",
             "z.bundle.md:8 bundle-requires"
         ]
     );
