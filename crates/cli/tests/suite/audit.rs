@@ -53,7 +53,7 @@ fn a_denied_capability_fails() {
 fn x04_hidden_text_is_decoded_and_fails() {
     let tags: String =
         "rm -rf".bytes().filter_map(|byte| char::from_u32(0xe0000 + u32::from(byte))).collect();
-    let sandbox = project().with_file("CLAUDE.md", &format!("Sort imports.{tags}\n"));
+    let sandbox = project().with_file("CLAUDE.md", format!("Sort imports.{tags}\n"));
     insta::assert_snapshot!(sandbox.run(&["audit", "CLAUDE.md"]), @r"
     rule CLAUDE.md
     ! hidden-text   1: a character that shows nothing stands here: U+E0072, a tag character, the first of 6; hidden text: `rm -rf`
@@ -94,7 +94,7 @@ fn injections_fail_and_their_mention_passes() {
             1,
         ),
     ] {
-        let sandbox = project().with_file("skills/helper/SKILL.md", &skill(body));
+        let sandbox = project().with_file("skills/helper/SKILL.md", skill(body));
         let output = sandbox.run(&["audit"]);
         assert_eq!(output.code, Some(code), "{body}: {output}");
         assert_eq!(output.stdout.contains("injection"), code == 1, "{output}");

@@ -284,7 +284,7 @@ fn s10_no_child_gets_a_sensitive_variable() {
         }
     }
     // What is named arrives.
-    let named = project.with_file(".agents/tasks/u.md", "!`printf %s \"$GH_TOKEN$AWS_TOKEN\"`\n");
-    let output = named.run(&["task", "u", "-r", "--env", "GH_TOKEN"]);
+    let granted = project.with_file(".agents/tasks/u.md", "!`printf %s \"$GH_TOKEN$AWS_TOKEN\"`\n");
+    let output = granted.run(&["task", "u", "-r", "--env", "GH_TOKEN"]);
     assert_eq!(output.stdout, "canary-GH_TOKEN-canary\n\n", "{output}");
 }

@@ -213,12 +213,12 @@ fn alternatives(pattern: &str) -> Option<Vec<String>> {
     let mut done = Vec::new();
     let mut open = vec![pattern.to_owned()];
     while let Some(pattern) = open.pop() {
-        if !pattern.contains(',') {
-            done.push(pattern);
-        } else {
+        if pattern.contains(',') {
             let parts = first_braces(&pattern)?;
             // The last one is taken first, so that they stay in order.
             open.extend(parts.into_iter().rev());
+        } else {
+            done.push(pattern);
         }
         if done.len() + open.len() > ALTERNATIVES {
             return None;

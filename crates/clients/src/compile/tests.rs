@@ -318,7 +318,7 @@ fn r6_dropped_tools_never_widen_access() {
                 Read::Mapping(fields) => fields
                     .fields()
                     .filter(|field| field.value.as_str() == Some("allow"))
-                    .map(|field| field.name())
+                    .map(brief_syntax::yaml::Field::name)
                     .collect(),
                 _ => panic!("{}: no list means all: {text}", profile.id()),
             };

@@ -485,10 +485,10 @@ fn pipes_to_interpreter(line: &str) -> bool {
     let mut before = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let trim = ['`', '"', '\'', ')', '(', '&', ';', '.', ','];
-        let words = part.split_whitespace().map(|word| word.trim_matches(trim));
+        let mut words = part.split_whitespace().map(|word| word.trim_matches(trim));
         let is_prefix =
             |word: &&str| matches!(*word, "sudo" | "env" | "&" | "" | "-e" | "xargs" | "exec");
-        let program = words.skip_while(is_prefix).next().unwrap_or_default();
+        let program = words.find(|word| !is_prefix(word)).unwrap_or_default();
         let program = program.rsplit('/').next().unwrap_or(program);
         let digits = |letter: char| letter.is_ascii_digit() || letter == '.';
         let program = program.trim_end_matches(digits);
