@@ -334,7 +334,8 @@ impl ToolBox {
 
     /// Calls a tool. `ctx` is its second argument; the abilities are its third.
     ///
-    /// After [`CallError::Ended`] every call fails. Any other error leaves the tools as they are.
+    /// After [`CallError::Ended`] every call fails, unless the worker was interrupted or could not begin the
+    /// call: then the next call starts another one. Any other error leaves the tools as they are.
     pub fn call(&mut self, name: &str, args: &Value, ctx: &Value) -> Result<Value, CallError> {
         self.report = CallReport::default();
         let tool = find(&self.tools, name)?;

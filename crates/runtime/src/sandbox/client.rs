@@ -1,7 +1,7 @@
 //! The parent's side: starts a worker, talks to it, and ends it when it does not keep to its limits.
 //!
-//! A worker that was ended stays ended. It is not started again behind anybody's back: what the tools
-//! kept in memory is lost, and the same call would only do the same again.
+//! A worker that was ended for what a call did stays ended: the same call would only do the same again.
+//! Another one takes its place after an interruption, and when it says that it cannot begin a call.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -105,8 +105,16 @@ pub(crate) struct Worker {
     start: Start,
     /// Ends it when it is raised.
     stop: Interruption,
-    /// Whether that is why it is gone.
-    was_stopped: bool,
+    /// Whether another one may take its place, now that it is gone.
+    is_renewable: bool,
+}
+
+/// What a worker makes of a call.
+enum Reply {
+    /// The tool has run.
+    Outcome(Result<Value, CallFailure>),
+    /// It has not, because the worker cannot begin a call any more.
+    Spent,
 }
 
 /// What a worker is started with, and what its code returned.
@@ -142,9 +150,9 @@ impl Worker {
         // A signal must not leave the worker behind.
         let stop = system.interruption().unwrap_or_default();
         let start = Start { program: program.clone(), code: code.to_owned(), keys: Vec::new() };
-        let (ended, was_stopped) = (None, false);
+        let (ended, is_renewable) = (None, false);
         let mut worker =
-            Worker { companion, system, limits, input, log, ended, start, stop, was_stopped };
+            Worker { companion, system, limits, input, log, ended, start, stop, is_renewable };
         let order = Order::Load {
             code: Cow::Borrowed(code),
             limits: WorkerLimits {
@@ -196,10 +204,10 @@ impl Worker {
         self.stop = stop.or(&self.system.interruption().unwrap_or_default());
     }
 
-    /// Starts a worker in the place of one that was interrupted: the call was not wanted any more, which
-    /// says nothing about the next one. A worker that went over a limit stays ended.
+    /// Starts a worker in the place of one that was interrupted or could not begin a call: neither says
+    /// anything about the next call. A worker that went over a limit stays ended.
     pub(crate) fn renew(&mut self) -> Result<(), String> {
-        if !self.was_stopped {
+        if !self.is_renewable {
             return Ok(());
         }
         let Start { program, code, keys } = &self.start;
@@ -207,7 +215,8 @@ impl Worker {
         match again {
             Ok((worker, ..)) if worker.start.keys == *keys => {
                 let stop = self.stop.clone();
-                *self = Worker { stop, ..worker };
+                // The code has logged the same when it ran first.
+                *self = Worker { stop, log: Vec::new(), ..worker };
                 Ok(())
             }
             Ok(_) => Err("the code returns other tools than before".to_owned()),
@@ -226,23 +235,36 @@ impl Worker {
         if let Some(reason) = &self.ended {
             return Err(CallFailure::Ended { message: reason.clone() });
         }
-        self.exchange(tool, args, ctx, answers)
-            .unwrap_or_else(|message| Err(CallFailure::Ended { message: self.give_up(message) }))
+        let deadline = self.system.elapsed() + self.limits.wall;
+        let mut reply = self.exchange(tool, args, ctx, answers, deadline);
+        if matches!(reply, Ok(Reply::Spent)) {
+            self.give_up("the code failed when it was run again".to_owned());
+            self.is_renewable = true;
+            self.renew().map_err(|message| CallFailure::Ended { message })?;
+            reply = self.exchange(tool, args, ctx, answers, deadline);
+        }
+        let message = match reply {
+            Ok(Reply::Outcome(outcome)) => return outcome,
+            // A new worker has a realm.
+            Ok(Reply::Spent) => nonsense(),
+            Err(message) => message,
+        };
+        Err(CallFailure::Ended { message: self.give_up(message) })
     }
 
-    /// The inner result is the tool's; the outer one says why the worker must be ended.
+    /// Sends a call and returns what comes of it. The error says why the worker must be ended.
     fn exchange(
         &mut self,
         tool: usize,
         args: &Value,
         ctx: &Value,
         answers: &mut dyn Answers,
-    ) -> Result<Result<Value, CallFailure>, String> {
-        let deadline = self.system.elapsed() + self.limits.wall;
+        deadline: Duration,
+    ) -> Result<Reply, String> {
         let (args, ctx) = (raw(args)?, raw(ctx)?);
         if args.get().len() + ctx.get().len() > frame::MOST / 2 {
             let message = "the arguments are too large".to_owned();
-            return Ok(Err(CallFailure::Refused { message }));
+            return Ok(Reply::Outcome(Err(CallFailure::Refused { message })));
         }
         self.send(&Order::Call { tool, args: &args, ctx: &ctx }, deadline)?;
         let (mut chatter, mut requests) = (0, 0);
@@ -250,10 +272,13 @@ impl Worker {
             let message = self.receive(deadline)?;
             match parse(&message).ok_or_else(nonsense)? {
                 Word::Done { value } => {
-                    return Ok(serde_json::from_str(value.get()).map_err(|error| {
-                        let message = format!("the result is not JSON that can be used: {error}");
-                        CallFailure::Refused { message }
-                    }));
+                    return Ok(Reply::Outcome(serde_json::from_str(value.get()).map_err(
+                        |error| {
+                            let message =
+                                format!("the result is not JSON that can be used: {error}");
+                            CallFailure::Refused { message }
+                        },
+                    )));
                 }
                 Word::Failed(failure) => {
                     let is_last = failure.is_last;
@@ -261,7 +286,7 @@ impl Worker {
                     if is_last {
                         self.give_up("the tools could not go on after the last call".to_owned());
                     }
-                    return Ok(Err(failure));
+                    return Ok(Reply::Outcome(Err(failure)));
                 }
                 Word::Ask { ability, call, args } => {
                     requests += 1;
@@ -283,7 +308,9 @@ impl Worker {
                     }
                     self.log.push(line);
                 }
-                Word::Ready { .. } | Word::Unusable(_) => return Err(nonsense()),
+                // A call that has begun is not done twice.
+                Word::Spent if chatter == 0 && requests == 0 => return Ok(Reply::Spent),
+                Word::Ready { .. } | Word::Unusable(_) | Word::Spent => return Err(nonsense()),
             }
         }
     }
@@ -345,7 +372,7 @@ impl Worker {
                 return Ok(message);
             }
             if self.stop.is_raised() {
-                self.was_stopped = true;
+                self.is_renewable = true;
                 return Err("it was interrupted".to_owned());
             }
             let now = self.system.elapsed();

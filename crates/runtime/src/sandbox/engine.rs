@@ -48,8 +48,24 @@ pub(super) struct Engine {
 struct Realm {
     // Tools go before the context that they live in.
     tools: Rc<Tools>,
-    host: Persistent<Function<'static>>,
     context: Context,
+}
+
+/// The functions of a realm that are called from here.
+#[derive(Default)]
+struct Tools {
+    functions: RefCell<Vec<Persistent<Function<'static>>>>,
+    /// Makes what tools see of the outside.
+    make_host: RefCell<Option<Persistent<Function<'static>>>>,
+}
+
+impl Drop for Realm {
+    /// A function of the realm holds the tools, and they hold the realm: the engine's collector does not see
+    /// this circle.
+    fn drop(&mut self) {
+        self.tools.functions.take();
+        self.tools.make_host.take();
+    }
 }
 
 /// What the functions that tools can call need.
@@ -86,6 +102,9 @@ impl Engine {
         runtime.set_memory_limit(limits.memory);
         runtime.set_max_stack_size(limits.stack);
         runtime.set_gc_threshold(COLLECT_AFTER);
+        // The binding keeps the prototype of Rust functions of the realm that makes the first one, and with
+        // it the realm. It is one in which no tool runs.
+        Context::base(&runtime)?.with(|ctx| Function::new(ctx, || ()).map(drop))?;
         let shared = Rc::new(Shared {
             channel,
             limits,
@@ -118,11 +137,17 @@ impl Engine {
         Ok(returned)
     }
 
-    /// Makes the realm for the next call, so that no call waits for it.
+    /// Makes the realm for the next call, so that no call waits for it. Afterwards there may be none.
     pub(super) fn prepare(&mut self) {
         self.realm = None;
+        // Jobs that a result left while it was written would run here, and after their call.
+        if self.runtime.is_job_pending() {
+            return;
+        }
+        // The last realm is garbage now, and nothing else is alive: freeing it is work that comes sooner or
+        // later. The engine itself would wait until more is in use, which may be more than the limit.
+        self.runtime.run_gc();
         self.shared.is_quiet.set(true);
-        // A code that fails now has its failure told to the call.
         self.realm = self.enter().ok().and_then(|(realm, returned)| {
             let keys = returned.iter().map(|found| &found.key);
             keys.eq(&self.keys).then_some(realm)
@@ -137,22 +162,16 @@ impl Engine {
         };
         let context = Context::full(&self.runtime).map_err(broken)?;
         self.shared.begin();
-        let tools = Rc::new(RefCell::new(Vec::new()));
-        let (host, returned) = self.evaluate(&context, &tools)?;
-        Ok((Realm { tools, host, context }, returned))
+        let realm = Realm { tools: Rc::default(), context };
+        let returned = self.evaluate(&realm)?;
+        Ok((realm, returned))
     }
 
-    fn evaluate(
-        &self,
-        context: &Context,
-        tools: &Rc<Tools>,
-    ) -> Result<(Persistent<Function<'static>>, Vec<Returned>), Unusable> {
-        let code = &self.code;
-        let slot = Rc::clone(tools);
-        context.with(|ctx| {
-            let host = self.install(&ctx, &slot);
-            let host = host.map_err(|error| unusable(failure::caught(&ctx, &error)))?;
-            let function = compile(&ctx, code)?;
+    fn evaluate(&self, realm: &Realm) -> Result<Vec<Returned>, Unusable> {
+        realm.context.with(|ctx| {
+            let installed = self.install(&ctx, &realm.tools);
+            installed.map_err(|error| unusable(failure::caught(&ctx, &error)))?;
+            let function = compile(&ctx, &self.code)?;
             let started: rquickjs::Result<Value<'_>> = function.call(());
             let value = match started {
                 Ok(value) => self.settle(&ctx, value),
@@ -167,7 +186,7 @@ impl Engine {
                     return Err(Unusable { kind, message, place: None });
                 }
             };
-            let returned = self.take_tools(&ctx, &tools, &slot);
+            let returned = self.take_tools(&ctx, &tools, &realm.tools);
             let returned = returned.map_err(|error| {
                 let failure = failure::caught(&ctx, &error);
                 self.unusable(self.overrun().unwrap_or(failure))
@@ -176,21 +195,19 @@ impl Engine {
                 let message = returned.len().to_string();
                 return Err(Unusable { kind: UnusableKind::TooMany, message, place: None });
             }
-            Ok((host, returned))
+            Ok(returned)
         })
     }
 
-    /// Calls a tool with arguments and context as JSON. The result is JSON too.
+    /// Calls a tool with arguments and context as JSON. The result is JSON too. Without a realm, nothing is
+    /// called.
     pub(super) fn call(
         &mut self,
         tool: usize,
         args: &str,
         ctx_json: &str,
-    ) -> Outcome<Box<RawValue>> {
-        let Some(realm) = self.realm.take() else {
-            let message = "the code failed when it was run again for this call";
-            return Err(failure::failure(FailureKind::Threw, "", message));
-        };
+    ) -> Option<Outcome<Box<RawValue>>> {
+        let realm = self.realm.take()?;
         self.shared.begin();
         ctx_json.clone_into(&mut self.shared.ctx_json.borrow_mut());
         let outcome = realm.context.with(|ctx| {
@@ -205,11 +222,11 @@ impl Engine {
             self.write(&ctx, &value)
         });
         self.shared.rejected.borrow_mut().clear();
-        outcome.map_err(|failure| Failure {
+        Some(outcome.map_err(|failure| Failure {
             // Jobs that are left would run in the next call, on its budget.
             is_last: self.shared.has_lost_parent.get() || self.runtime.is_job_pending(),
             ..failure
-        })
+        }))
     }
 
     fn start<'js>(
@@ -219,16 +236,11 @@ impl Engine {
         tool: usize,
         args: &str,
     ) -> rquickjs::Result<Value<'js>> {
-        let host = realm.host.clone().restore(ctx)?;
-        run_tool(ctx, &self.shared, &realm.tools, &host, (tool, args, 0))
+        run_tool(ctx, &self.shared, &realm.tools, (tool, args, 0))
     }
 
-    /// Makes what tools see of the outside, and returns the function that hands it out.
-    fn install<'js>(
-        &self,
-        ctx: &Ctx<'js>,
-        tools: &Rc<Tools>,
-    ) -> rquickjs::Result<Persistent<Function<'static>>> {
+    /// Makes what tools see of the outside.
+    fn install<'js>(&self, ctx: &Ctx<'js>, tools: &Rc<Tools>) -> rquickjs::Result<()> {
         let options = EvalOptions::default();
         let prelude: Function<'_> = ctx.eval_with_options(HOST, options)?;
         let shared = Rc::clone(&self.shared);
@@ -245,20 +257,16 @@ impl Engine {
                 shared.log(&ctx, level, &values);
             },
         )?;
-        let (shared, tools) = (Rc::clone(&self.shared), Rc::clone(tools));
-        let slot: Rc<RefCell<Option<Persistent<Function<'static>>>>> = Rc::default();
-        let host = Rc::clone(&slot);
+        let (shared, entered) = (Rc::clone(&self.shared), Rc::clone(tools));
         let enter = Function::new(
             ctx.clone(),
             move |ctx: Ctx<'js>, tool: usize, args: Value<'js>, depth: usize| {
-                let make_host = host.borrow().clone().ok_or(rquickjs::Error::Unknown)?;
-                enter(&ctx, &shared, &tools, make_host, (tool, args, depth))
+                enter(&ctx, &shared, &entered, (tool, args, depth))
             },
         )?;
         let make_host: Function<'_> = prelude.call((ask, enter, print, limits::TOOL_DEPTH))?;
-        let make_host = Persistent::save(ctx, make_host);
-        *slot.borrow_mut() = Some(make_host.clone());
-        Ok(make_host)
+        *tools.make_host.borrow_mut() = Some(Persistent::save(ctx, make_host));
+        Ok(())
     }
 
     /// Runs jobs until none is left, and returns what the value has become.
@@ -354,7 +362,7 @@ impl Engine {
             functions.push(Persistent::save(ctx, function));
             returned.push(found);
         }
-        *slot.borrow_mut() = functions;
+        *slot.functions.borrow_mut() = functions;
         Ok(returned)
     }
 
@@ -486,31 +494,28 @@ fn ask<'js>(
     }
 }
 
-type Tools = RefCell<Vec<Persistent<Function<'static>>>>;
-
 /// Lets a tool call another one, which the parent has agreed to.
 fn enter<'js>(
     ctx: &Ctx<'js>,
     shared: &Shared,
     tools: &Tools,
-    make_host: Persistent<Function<'static>>,
     (tool, args, depth): (usize, Value<'js>, usize),
 ) -> rquickjs::Result<Value<'js>> {
     // As JSON, so that neither sees what the other does to its objects.
     let args = ctx.json_stringify(args)?.ok_or(rquickjs::Error::Unknown)?.to_string()?;
-    let make_host = make_host.restore(ctx)?;
-    run_tool(ctx, shared, tools, &make_host, (tool, &args, depth))
+    run_tool(ctx, shared, tools, (tool, &args, depth))
 }
 
 fn run_tool<'js>(
     ctx: &Ctx<'js>,
     shared: &Shared,
     tools: &Tools,
-    make_host: &Function<'js>,
     (tool, args, depth): (usize, &str, usize),
 ) -> rquickjs::Result<Value<'js>> {
-    let function = tools.borrow().get(tool).cloned();
+    let function = tools.functions.borrow().get(tool).cloned();
     let function = function.ok_or(rquickjs::Error::Unknown)?.restore(ctx)?;
+    let make_host = tools.make_host.borrow().clone();
+    let make_host = make_host.ok_or(rquickjs::Error::Unknown)?.restore(ctx)?;
     let args = ctx.json_parse(args)?;
     let context = ctx.json_parse(shared.ctx_json.borrow().as_str())?;
     let host: Value<'js> = make_host.call((depth,))?;

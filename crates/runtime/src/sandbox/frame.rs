@@ -73,6 +73,8 @@ pub(super) enum Word<'a> {
     },
     /// A call has ended badly.
     Failed(Failure),
+    /// There is no realm for the call, which has not begun. Another worker has to do it.
+    Spent,
 }
 
 /// What the worker has to know of its limits.

@@ -57,7 +57,9 @@ fn serve() -> io::Result<()> {
             Some(_) => return Err(io::ErrorKind::InvalidData.into()),
             None => return Ok(()),
         };
-        let outcome = engine.call(tool, &args, &ctx);
+        let Some(outcome) = engine.call(tool, &args, &ctx) else {
+            return channel.borrow_mut().send(&Word::Spent);
+        };
         let is_last = outcome.as_ref().is_err_and(|failure| failure.is_last);
         match outcome {
             Ok(value) => channel.borrow_mut().send(&Word::Done { value: &value })?,

@@ -222,6 +222,73 @@ fn many_calls_do_not_fill_the_memory() {
     for _ in 0..100 {
         assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(10_000));
     }
+    let code = tool("() => 1");
+    let mut tools = load_with(&code, limits, nothing()).unwrap();
+    let worker = tools.worker_id();
+    for _ in 0..1000 {
+        assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));
+    }
+    // A worker without room for a realm would have been replaced.
+    assert_eq!(tools.worker_id(), worker);
+}
+
+/// A call that fills the memory leaves garbage, and the next realm needs the room: the next call works,
+/// however little was left.
+#[test]
+fn a_call_after_one_that_filled_the_memory_works() {
+    let fill = "({ free }) => { const kept = []; kept.push(kept); globalThis.kept = kept; \
+                try { for (;;) kept.push(new Uint8Array(1024)) } catch {} kept.length -= free; return 1 }";
+    // Needs half of the memory, so the garbage must be gone.
+    let half = "() => new Uint8Array(8 << 20).length";
+    let code = tools(&[("fill", fill), ("half", half)]);
+    let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+    for free in [2, 8, 32, 64, 128, 256, 512, 1024, 4096] {
+        let mut tools = load_with(&code, limits, nothing()).unwrap();
+        let worker = tools.worker_id();
+        for _ in 0..3 {
+            // With nearly nothing left it may fail itself.
+            let _ = tools.call("fill", &json!({ "free": free }), &json!({}));
+            let after = tools.call("half", &json!({}), &json!({}));
+            assert_eq!(after.unwrap(), json!(8 << 20), "{free} KiB were left");
+        }
+        assert_eq!(tools.worker_id(), worker, "{free} KiB were left");
+    }
+}
+
+/// A result that starts jobs while it is written leaves them to no later call: another worker does that one.
+#[test]
+fn jobs_that_a_result_leaves_run_in_no_later_call() {
+    let leave = "(args, ctx, host) => ({ toJSON() { \
+                 Promise.resolve().then(() => host.env('LATE')).catch(() => {}); return 1 } })";
+    let code = tools(&[("leave", leave), ("one", "() => 1")]);
+    let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+    let mut tools = load_with(&code, limits, nothing()).unwrap();
+    for name in ["leave", "one", "leave", "leave", "one"] {
+        assert_eq!(tools.call(name, &json!({}), &json!({})).unwrap(), json!(1), "{name}");
+        assert!(tools.last_call().denied.is_empty(), "{name}: {:?}", tools.last_call().denied);
+    }
+}
+
+/// Code that fails when it is run again ends one worker, and the tools go on with another one.
+#[test]
+fn a_worker_without_a_realm_is_replaced() {
+    let code = format!("console.log('x'); if (Math.random() < 0.5) throw 1; {}", tool("() => 1"));
+    let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+    let mut tools = load_patiently(&code, limits);
+    // It has the log of the first run.
+    tools.call("t", &json!({}), &json!({})).unwrap();
+    let mut workers = std::collections::BTreeSet::new();
+    while workers.len() < 4 {
+        match tools.call("t", &json!({}), &json!({})) {
+            Ok(value) => assert_eq!(value, json!(1)),
+            Err(error) => {
+                let text = error.to_string();
+                assert_eq!(text, "the tools have ended: the tools could not be started again");
+            }
+        }
+        assert!(tools.last_call().log.is_empty());
+        workers.insert(tools.worker_id());
+    }
 }
 
 /// What the code logs when it is run again is nobody's: it was told the first time.

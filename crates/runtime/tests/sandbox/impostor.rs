@@ -77,12 +77,16 @@ fn what_does_not_become_ready() {
 fn what_does_not_answer_a_call() {
     let log = message(&json!({"log": {"level": "log", "text": "x".repeat(1_000)}}));
     let ask = message(&json!({"ask": {"ability": "no", "call": "such", "args": []}}));
+    let spent = message(&json!("spent"));
     for (script, words) in [
         ("exit 0".to_owned(), "the worker ended with status 0"),
         ("sleep 60".to_owned(), "longer than 2 s"),
         (format!("while :; do {log}; done"), "logged more than it may"),
         (format!("{ask}; exit 9"), "status 9"),
         (ready(), "makes no sense"),
+        // The second worker says it, too.
+        (spent.clone(), "makes no sense"),
+        (format!("{log}; {spent}"), "makes no sense"),
         (raw("{\"failed\": {}}"), "makes no sense"),
     ] {
         let script = format!("{}; head -c 4 >/dev/null; {script}", ready());
