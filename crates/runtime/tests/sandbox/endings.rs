@@ -278,7 +278,8 @@ fn a_worker_without_a_realm_is_replaced() {
     // It has the log of the first run.
     tools.call("t", &json!({}), &json!({})).unwrap();
     let mut workers = std::collections::BTreeSet::new();
-    while workers.len() < 4 {
+    // Each realm fails with one half: so many calls see several workers.
+    for _ in 0..100 {
         match tools.call("t", &json!({}), &json!({})) {
             Ok(value) => assert_eq!(value, json!(1)),
             Err(error) => {
@@ -289,6 +290,7 @@ fn a_worker_without_a_realm_is_replaced() {
         assert!(tools.last_call().log.is_empty());
         workers.insert(tools.worker_id());
     }
+    assert!(workers.len() > 3, "{workers:?}");
 }
 
 /// What the code logs when it is run again is nobody's: it was told the first time.
