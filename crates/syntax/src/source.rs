@@ -50,8 +50,12 @@ pub struct Source {
     encoding: Encoding,
     /// The bytes as they were read, when they are not those of the text.
     raw: Option<Vec<u8>>,
-    line_starts: OnceLock<Vec<usize>>,
+    /// The starts of every [`STRIDE`]th line, from the first on: a file of short lines would have more of them than text.
+    landmarks: OnceLock<Vec<usize>>,
 }
+
+/// Lines from one landmark to the next.
+const STRIDE: usize = 64;
 
 /// Whether the bytes of a file were text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +77,7 @@ impl Source {
             text: text.into(),
             encoding: Encoding::Utf8,
             raw: None,
-            line_starts: OnceLock::new(),
+            landmarks: OnceLock::new(),
         }
     }
 
@@ -87,7 +91,7 @@ impl Source {
                 (text, Encoding::Invalid { offset }, Some(error.into_bytes()))
             }
         };
-        Source { path: path.into(), text, encoding, raw, line_starts: OnceLock::new() }
+        Source { path: path.into(), text, encoding, raw, landmarks: OnceLock::new() }
     }
 
     /// Stands for a file whose text could not be had.
@@ -134,30 +138,48 @@ impl Source {
     /// Returns the line and column of a byte offset. Past the end means the end.
     pub fn position(&self, offset: usize) -> Position {
         let offset = floor_char_boundary(&self.text, offset);
-        let starts = self.line_starts();
-        let line = starts.partition_point(|&start| start <= offset);
-        let start = starts[line - 1];
+        let (line, start) = self.line_around(offset);
         Position { line, column: self.text[start..offset].chars().count() + 1 }
     }
 
     /// Returns the line number of a byte offset, from 1.
     pub fn line(&self, offset: usize) -> usize {
-        self.line_starts().partition_point(|&start| start <= offset.min(self.text.len()))
+        self.line_around(offset.min(self.text.len())).0
     }
 
     /// Returns the span of a line (from 1) without its line break.
     pub fn line_span(&self, line: usize) -> Span {
-        let starts = self.line_starts();
-        let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len());
-        let end = starts.get(line).copied().unwrap_or(self.text.len());
-        let content = self.text[start..end].trim_end_matches(['\n', '\r']);
+        let index = line.saturating_sub(1);
+        let landmark = self.landmarks().get(index / STRIDE).copied().unwrap_or(self.text.len());
+        let start = match index % STRIDE {
+            0 => landmark,
+            further => {
+                let mut breaks = memchr::memchr_iter(b'\n', &self.text.as_bytes()[landmark..]);
+                breaks.nth(further - 1).map_or(self.text.len(), |offset| landmark + offset + 1)
+            }
+        };
+        let rest = &self.text[start..];
+        let content = rest.split('\n').next().unwrap_or_default().trim_end_matches('\r');
         Span::new(start, start + content.len())
     }
 
-    fn line_starts(&self) -> &[usize] {
-        self.line_starts.get_or_init(|| {
+    /// Returns the number of the line that an offset lies in, and where that line starts.
+    fn line_around(&self, offset: usize) -> (usize, usize) {
+        let landmarks = self.landmarks();
+        let nearest = landmarks.partition_point(|&start| start <= offset) - 1;
+        let landmark = landmarks[nearest];
+        let mut found = (nearest * STRIDE + 1, landmark);
+        for end in memchr::memchr_iter(b'\n', &self.text.as_bytes()[landmark..offset]) {
+            found = (found.0 + 1, landmark + end + 1);
+        }
+        found
+    }
+
+    fn landmarks(&self) -> &[usize] {
+        self.landmarks.get_or_init(|| {
             let breaks = memchr::memchr_iter(b'\n', self.text.as_bytes());
-            std::iter::once(0).chain(breaks.map(|offset| offset + 1)).collect()
+            let starts = std::iter::once(0).chain(breaks.map(|offset| offset + 1));
+            starts.step_by(STRIDE).collect()
         })
     }
 }
@@ -199,6 +221,26 @@ mod tests {
         assert_eq!(source.slice(source.line_span(2)), "two");
         assert_eq!(source.slice(source.line_span(3)), "three");
         assert_eq!(source.slice(source.line_span(4)), "");
+    }
+
+    /// X05: not every line start is kept, and every line is found.
+    #[test]
+    fn lines_between_landmarks_are_found() {
+        for lines in [1, STRIDE - 1, STRIDE, STRIDE + 1, 3 * STRIDE + 5] {
+            let text: String = (1..=lines).map(|line| format!("l{line}\n")).collect();
+            let source = Source::new("a.md", text.as_str());
+            let mut start = 0;
+            for (index, line) in text.split('\n').enumerate() {
+                assert_eq!(source.slice(source.line_span(index + 1)), line);
+                for offset in start..=start + line.len() {
+                    let expected = Position { line: index + 1, column: offset - start + 1 };
+                    assert_eq!(source.position(offset), expected);
+                    assert_eq!(source.line(offset), index + 1);
+                }
+                start += line.len() + 1;
+            }
+            assert!(source.landmarks().len() <= lines / STRIDE + 1);
+        }
     }
 
     #[test]

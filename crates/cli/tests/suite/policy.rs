@@ -159,7 +159,7 @@ fn items_that_can_do_what_is_forbidden_are_not_installed() {
     let project = with_policy(project, "[capabilities]\nnever = [\"hosts\"]\n");
     let output = project.run(&["add", &source]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("policy.toml:2` never installs what has `hosts`"), "{output}");
+    assert!(output.stdout.contains("policy.toml:2` never installs what has `hosts`"), "{output}");
     assert!(!project.path().join(".agents/skills/net").exists());
     assert!(!project.path().join(".claude/skills/net").exists());
 }

@@ -74,13 +74,14 @@ fn a_project_adds_a_client() {
     assert_eq!(config::client_names(CURSOR.as_bytes()), ["cursor"], "lint knows it too");
 }
 
-/// U30: Cursor takes `globs` as they stand; in quotation marks they match nothing.
+/// U30: Cursor takes `globs` as they stand; in quotation marks they match nothing. X12: a comma is
+/// between two patterns, so braces with one are written out.
 #[test]
 fn globs_for_cursor_are_bare() {
     let fields = "scope:\n  paths: [\"**/*.ts\", \"src/{a,b}/**\"]\n";
     let shop = Shop::configured(CURSOR, &[("rules/x/RULE.md", &document(fields, "## A\n"))]);
     let header = shop.header(".cursor/rules/x.mdc");
-    assert!(header.contains("\nglobs: **/*.ts,src/{a,b}/**\n"), "{header}");
+    assert!(header.contains("\nglobs: **/*.ts,src/a/**,src/b/**\n"), "{header}");
 }
 
 /// A client that has no agents gets none.

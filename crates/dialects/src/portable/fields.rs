@@ -3,8 +3,9 @@
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Span, near_miss};
 
+use super::blocks::widened;
 use super::model::{
-    CAPABILITIES, Document, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, SCHEMA, ToolCapability,
+    CAPABILITIES, Document, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, SCHEMA, ToolCapability, list_of,
 };
 use super::parse::is_null;
 
@@ -253,15 +254,25 @@ impl Fields<'_> {
                     continue;
                 };
                 let Some(said) = self.document.field(neutral) else { continue };
-                if *neutral == "name" && said.as_str() == field.value.as_str() {
-                    continue;
-                }
-                let message = format!(
-                    "`{client}` has a `{key}` of its own, which the field `{neutral}` decides"
-                );
-                let help = format!(
-                    "say it in one place: in `{neutral}` for all clients, or in the block of each"
-                );
+                let (message, help) = match *neutral {
+                    "name" if said.as_str() == field.value.as_str() => continue,
+                    "tools" => {
+                        let tools = list_of(said).unwrap_or_default();
+                        let Some(word) = widened(key, field.value, &tools) else { continue };
+                        (
+                            format!("`{client}` grants `{word}`, which `tools` leaves out"),
+                            format!("add it to `tools`, or take it out of `{client}`"),
+                        )
+                    }
+                    _ => (
+                        format!(
+                            "`{client}` has a `{key}` of its own, which the field `{neutral}` decides"
+                        ),
+                        format!(
+                            "say it in one place: in `{neutral}` for all clients, or in the block of each"
+                        ),
+                    ),
+                };
                 self.error("portable/passthrough-conflict", field.key.span(), message, &help);
             }
         }

@@ -4,6 +4,7 @@
 //! [`check`] says what would not travel, [`directives`] gives each client its own body. What a client's
 //! files look like is not known here: clients are names that are passed in, so that a new one is data.
 
+mod blocks;
 pub mod bundle;
 mod check;
 pub mod config;

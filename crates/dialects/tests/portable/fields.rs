@@ -239,6 +239,31 @@ fn a_clients_own_block_does_not_contradict() {
             field_findings(Kind::Agent, &format!("tools: [read]\n{client}: {{tools: [Bash]}}\n"));
         assert!(more.iter().any(|found| found.ends_with("passthrough-conflict")), "{more:?}");
     }
+    let conflicts = |fields: &str| {
+        let found = field_findings(Kind::Agent, fields);
+        found.iter().filter(|found| found.ends_with("passthrough-conflict")).count()
+    };
+    // Wider than `tools`.
+    for wider in [
+        "claude: {tools: [Read, \"Bash(git:*)\"]}",
+        "claude: {tools: \"Read, Write\"}",
+        "copilot: {tools: [execute]}",
+        "opencode: {permission: {bash: ask}}",
+        "opencode: {permission: {bash: {\"*\": deny, \"git *\": allow}}}",
+        "opencode: {permission: allow}",
+        "opencode: {permission: {\"*\": allow}}",
+    ] {
+        assert_eq!(conflicts(&format!("tools: [read]\n{wider}\n")), 1, "{wider}");
+        assert_eq!(conflicts(&format!("{wider}\n")), 0, "{wider}");
+    }
+    // Tools that the format has no word for (§4), narrower values, and the web in opencode (ruling R10).
+    for fine in [
+        "claude: {tools: [Read, Task, mcp__db__query]}",
+        "opencode: {permission: {read: ask, bash: deny}}",
+        "opencode: {permission: {webfetch: allow}}",
+    ] {
+        assert_eq!(conflicts(&format!("tools: [read]\n{fine}\n")), 0, "{fine}");
+    }
 }
 
 /// N36, N39: a client's own block may hold anything else, on every kind and for every client.
