@@ -2,8 +2,8 @@
 """Writes `crates/cli/hook.ld`, which places the functions that a hook runs next to each other.
 
 Runs the given program under callgrind for a few usual calls of a hook and lists every function that ran.
-The program must have its symbols. A name is written as a pattern without the hashes that change with
-every compiler. Usually called as `cargo xtask order`.
+The program must have its symbols. Hashes in names change with every compiler: then the list still has our own
+functions, and a new trace has the others again. Usually called as `cargo xtask order`.
 """
 import argparse
 import json
@@ -64,14 +64,18 @@ def functions(brief, project, payload, state):
             return [line[3:].strip() for line in report if line.startswith("fn=")]
 
 
-def pattern(name):
-    """Returns the name without what a compiler changes; None for functions of the system's libraries."""
-    name = name.split("'")[0]
+def patterns(name):
+    """Returns the name, and for our own functions also the name without what a compiler changes.
+
+    A generic function exists once for each type, under names that differ in the hash alone: only the
+    copy that ran belongs here. Functions of the system's libraries have no pattern.
+    """
+    name = name.split("'")[0].split(".llvm.")[0]
     if not name.startswith(("_ZN", "_R")):
-        return None
-    name = re.sub(r"17h[0-9a-f]{16}E", "17h*", name.split(".llvm.")[0])
-    name = re.sub(r"Cs[0-9A-Za-z]+_", "Cs*_", name)
-    return name if name.endswith("*") else name + "*"
+        return []
+    if re.match(r"_ZN\d+(brief|granit)", name):
+        return [name + "*", re.sub(r"17h[0-9a-f]{16}E", "17h*", name)]
+    return [name + "*"]
 
 
 def main():
@@ -87,9 +91,8 @@ def main():
         run.add_every_dialect(large)
         for project in [small, large]:
             for payload in usual_calls(project, "src/api/orders.py"):
-                for name in functions(args.brief, project, payload, os.path.join(work, "state")):
-                    found.setdefault(pattern(name))
-    found.pop(None, None)
+                for name in functions(os.path.abspath(args.brief), project, payload, os.path.join(work, "state")):
+                    found.update(dict.fromkeys(patterns(name)))
     with open(args.out, "w", encoding="utf-8") as file:
         file.write(HEAD)
         for name in sorted([*found, *UNSEEN]):
