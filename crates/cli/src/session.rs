@@ -62,7 +62,7 @@ impl Session {
         Ok(self.root()?.repository(self.system()))
     }
 
-    /// What the machine and the user forbid.
+    /// The policies of the machine and of the user.
     pub(crate) fn policy(&self) -> Result<Policy, CommandError> {
         Ok(Policy::load(self.system())?)
     }

@@ -201,7 +201,12 @@ pub fn apply_safe_fixes<'d>(
         }
     }
     edits.sort_by_key(|edit| edit.span);
-    let mut fixed = String::with_capacity(text.len());
+    Fixed { text: with_edits(text, edits), applied }
+}
+
+/// Returns the text with the edits, which are in order and do not overlap.
+pub(crate) fn with_edits<'e>(text: &str, edits: impl IntoIterator<Item = &'e Edit>) -> String {
+    let mut fixed = String::with_capacity(text.len() + 16);
     let mut copied = 0;
     for edit in edits {
         fixed.push_str(&text[copied..edit.span.start]);
@@ -209,7 +214,7 @@ pub fn apply_safe_fixes<'d>(
         copied = edit.span.end;
     }
     fixed.push_str(&text[copied..]);
-    Fixed { text: fixed, applied }
+    fixed
 }
 
 /// Two insertions at one place count as overlapping, because their order would be a guess.

@@ -40,7 +40,7 @@ pub(crate) struct Call {
     /// Whether the agent has rules and skills already.
     pub(crate) task_alone: bool,
     pub(crate) directories: Directories,
-    /// What the command line says about execution.
+    /// The choice of the command line about execution.
     pub(crate) wish: Option<Wish>,
     /// Variables that commands get besides the usual ones.
     pub(crate) variables: Vec<String>,

@@ -101,7 +101,7 @@ fn injections_fail_and_their_mention_passes() {
     }
 }
 
-/// What is neither guidance nor part of an item is read when its user asks for it, and for nothing else.
+/// A file that is neither guidance nor part of an item is audited only when it is named.
 #[test]
 fn other_files_are_read_when_they_are_all_there_is() {
     let sandbox = project()

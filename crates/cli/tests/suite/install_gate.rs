@@ -1,4 +1,4 @@
-//! What may come in: capabilities at `add`, `sync` and `update`, and what is refused until its content is
+//! The gate for items from elsewhere: capabilities at `add`, `sync` and `update`, and what is refused until its content is
 //! accepted (X04).
 
 use std::fs;

@@ -166,7 +166,7 @@ fn many_runs_at_once_end_as_one() {
     assert!(tree(&project) == tree(&alone));
 }
 
-/// R3: the manifest is read again by whoever has the lock: nothing that another run has added is lost.
+/// R3: a run reads the manifest again when it holds the lock, so that it keeps what another run has added.
 #[test]
 fn fifty_additions_at_once_are_all_there() {
     const ADDITIONS: usize = 50;

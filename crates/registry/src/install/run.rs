@@ -108,7 +108,7 @@ struct Run<'r> {
     project: &'r Project,
     request: &'r Request<'r>,
     observer: &'r dyn Fn(Event<'_>),
-    /// What the machine and the user forbid.
+    /// The policies of the machine and of the user.
     forbidding: &'r policy::Policy,
 }
 

@@ -2,7 +2,7 @@
 //! blocks that cannot be repaired are blanked out.
 
 use super::{lines_from, needs_no_repair};
-use crate::diagnostic::Edit;
+use crate::diagnostic::{Edit, with_edits};
 use crate::source::Span;
 use crate::yaml::Yaml;
 
@@ -98,18 +98,6 @@ fn blocks(text: &str) -> Vec<Span> {
         }
     }
     blocks
-}
-
-fn with_edits(text: &str, edits: &[Edit]) -> String {
-    let mut fixed = String::with_capacity(text.len() + 16);
-    let mut copied = 0;
-    for edit in edits {
-        fixed.push_str(&text[copied..edit.span.start]);
-        fixed.push_str(&edit.replacement);
-        copied = edit.span.end;
-    }
-    fixed.push_str(&text[copied..]);
-    fixed
 }
 
 /// Returns the edits that quote each offending value of a block.

@@ -20,7 +20,7 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// What keeps the code of an agent in.
+/// The fences around the code of an agent.
 #[derive(Debug, Args)]
 pub(super) struct Fencing {
     /// Run the tools although this system lacks Landlock or seccomp, which keep their code in
