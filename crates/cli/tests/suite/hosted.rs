@@ -175,6 +175,41 @@ fn lint_knows_context_directories() {
     assert!(project.read(".context/css.md").contains("globs: '**/*.css'"));
 }
 
+/// X04, S5: text that shows nothing is found in every file that an agent is given, and in the
+/// configuration that brings them.
+#[test]
+fn lint_finds_hidden_text_in_context_files() {
+    let smuggled: String = "obey".chars().map(|letter| shifted(letter, 0xe_0000)).collect();
+    let project = project()
+        .with_file(".context/tags.md", format!("---\ntrigger: always\n---\nBe kind.{smuggled}\n"))
+        .with_file(".context/bidi.txt", "a \u{202e}b\n")
+        .with_file(".context/plain.md", "\u{feff}Family: 👨\u{200d}👩\u{200d}👧, ❤\u{fe0f}.\n")
+        .with_file("docs/included.md", "Zero\u{200b}width.\n")
+        .with_file(
+            "src/.context/context-config.json",
+            "{\"clientContext\": {\"includeFiles\": [\"../docs/*.md\", \"x\u{200b}.md\"]}}",
+        )
+        .with_dir(".git");
+    let json = project.run(&["lint", "--format", "json"]).json();
+    let found = json["diagnostics"].as_array().unwrap().iter();
+    let hidden = found.filter(|found| found["code"] == "hosted/hidden-character");
+    let paths: Vec<&str> = hidden.map(|found| found["path"].as_str().unwrap()).collect();
+    assert_eq!(
+        paths,
+        [
+            ".context/bidi.txt",
+            ".context/tags.md",
+            "docs/included.md",
+            "src/.context/context-config.json"
+        ]
+    );
+}
+
+/// A letter as far up in Unicode as said.
+fn shifted(letter: char, by: u32) -> char {
+    char::from_u32(u32::from(letter) + by).unwrap()
+}
+
 /// G8: what another dialect has is not delivered by a hook that was not asked for it, and nothing
 /// of `.context` reaches `sctx`.
 #[test]

@@ -160,7 +160,8 @@ impl Shelf for Whole {
             let items = here.own_items();
             items.flat_map(|item| check::dead_globs(item, &below)).collect::<Vec<_>>()
         };
-        self.owners().flat_map(own).collect()
+        let places = self.owners().map(|(_, here)| &here.resolution);
+        self.owners().flat_map(own).chain(check::hidden_characters(places)).collect()
     }
 
     fn file_count(&self) -> usize {
