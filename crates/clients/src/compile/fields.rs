@@ -2,7 +2,7 @@
 
 use brief_dialects::portable::{Item, MODEL_ALIASES};
 use brief_syntax::Diagnostic;
-use brief_syntax::yaml::{Node, Value as Read};
+use brief_syntax::yaml::{Node, Value as Read, Yaml};
 
 use crate::profile::{
     AgentSkills, Constant, FieldValue, From, Layout, License, Shape, UnknownFields, Unnamed, When,
@@ -271,12 +271,7 @@ fn shaped(parts: &[&str], shape: Shape) -> Value {
         Shape::Text | Shape::Comma => Value::text(parts.join(",")),
         Shape::Bare => {
             let text = parts.join(",");
-            // What would end the line, or be a comment, is quoted all the same.
-            let is_plain = !text.is_empty()
-                && text.trim() == text
-                && !text.chars().any(char::is_control)
-                && !text.contains(" #");
-            if is_plain { Value::Bare(text) } else { Value::text(text) }
+            if stays_bare(&text) { Value::Bare(text) } else { Value::text(text) }
         }
         Shape::List => Value::List(parts.iter().map(|&part| Value::text(part)).collect()),
         Shape::AllowMap | Shape::OnlyMap => {
@@ -285,6 +280,22 @@ fn shaped(parts: &[&str], shape: Shape) -> Value {
             Value::Map(others.into_iter().chain(parts.iter().map(allow)).collect())
         }
     }
+}
+
+/// Returns whether a text may stand without quotes. A reader of YAML has to find this text there, or nothing
+/// that it understands: `'**'` would be every file, and `&a x` only `x`.
+fn stays_bare(text: &str) -> bool {
+    let is_line = text.trim() == text && text.chars().all(yaml::is_printable);
+    let is_marked = text.starts_with(['\'', '"', '&', '!', '|', '>', '%', '@', '`']);
+    let line = format!("k: {text}\n");
+    let read = Yaml::parse(&line);
+    let is_same = || {
+        let Some(Read::Mapping(fields)) = read.root().map(Node::value) else { return false };
+        let mut fields = fields.fields();
+        let is_it = fields.next().is_some_and(|field| field.value.as_str() == Some(text));
+        is_it && fields.next().is_none()
+    };
+    !text.is_empty() && is_line && !is_marked && (!read.problems().is_empty() || is_same())
 }
 
 /// Returns whether an item has a body of its own for a client.

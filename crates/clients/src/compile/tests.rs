@@ -285,6 +285,45 @@ fn x12_a_comma_in_a_pattern_widens_nothing() {
     }
 }
 
+/// X12: Cursor reads patterns without quotes, and YAML would make something wider of some of them. Those get
+/// quotes, with which the rule is for no file of that client.
+#[test]
+fn x12_a_bare_pattern_is_nothing_else_in_yaml() {
+    let written = |pattern: &str| {
+        let quoted = pattern.replace('\'', "''");
+        let text = format!(
+            "---\nschema: 1\nname: r\ndescription: d\nscope:\n  paths:\n    - '{quoted}'\n---\n\nText.\n"
+        );
+        let (compiled, _) = compiled_for("cursor", "rules/r/RULE.md", &text);
+        let Content::Text(text) = &compiled.files[0].content else { panic!("no text") };
+        let line = text.lines().find_map(|line| line.strip_prefix("globs: "));
+        line.unwrap_or_else(|| panic!("{text}")).to_owned()
+    };
+    for bare in ["**/*.ts", "*", "src/**", "[a-z]/*.ts", "a#b", "src/{a}/x", "123"] {
+        assert_eq!(written(bare), bare);
+    }
+    for wider in [
+        "'**'",
+        "\"**\"",
+        "[\"**\"]",
+        "[src]",
+        "{src}",
+        "&a src/**",
+        "!t **",
+        "!",
+        "|",
+        ">",
+        "**: x",
+        "src/** #.ts",
+        "src\u{2028}globs: x",
+        "`**`",
+    ] {
+        let line = written(wider);
+        let is_quoted = line.starts_with('"') || line.starts_with('\'');
+        assert!(is_quoted && line != wider, "{wider:?} is written as {line}");
+    }
+}
+
 /// R6: an agent that lists its tools never gets one that it does not list, for any client, whatever the client
 /// has no name for.
 #[test]

@@ -220,7 +220,7 @@ fn write_text(output: &mut String, text: &str) {
 }
 
 /// Characters that stand for themselves between quotes, on one line.
-fn is_printable(character: char) -> bool {
+pub(super) fn is_printable(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }

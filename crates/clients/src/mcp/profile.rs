@@ -24,6 +24,8 @@ pub struct Profile {
     pub(super) sse: Option<&'static [(&'static str, Field)]>,
     /// How it says that a server is switched off.
     pub(super) disabled: Disabled,
+    /// The opening of a text that the client replaces by the content of a file.
+    pub(super) inserts_files: Option<&'static str>,
 }
 
 /// The format of a settings file.
@@ -81,6 +83,7 @@ pub const PROFILES: [Profile; 6] = [
         http: &[("type", Constant("http")), ("url", Url), ("headers", Headers)],
         sse: Some(&[("type", Constant("sse")), ("url", Url), ("headers", Headers)]),
         disabled: Disabled::LeftOut,
+        inserts_files: None,
     },
     Profile {
         client: "codex",
@@ -93,6 +96,7 @@ pub const PROFILES: [Profile; 6] = [
         http: &[("url", Url), ("http_headers", Headers)],
         sse: None,
         disabled: Disabled::FalseKey("enabled"),
+        inserts_files: None,
     },
     Profile {
         client: "copilot",
@@ -122,6 +126,7 @@ pub const PROFILES: [Profile; 6] = [
             ("tools", ConstantList("*")),
         ]),
         disabled: Disabled::LeftOut,
+        inserts_files: None,
     },
     Profile {
         client: "cursor",
@@ -134,6 +139,7 @@ pub const PROFILES: [Profile; 6] = [
         http: &[("url", Url), ("headers", Headers)],
         sse: Some(&[("url", Url), ("headers", Headers)]),
         disabled: Disabled::LeftOut,
+        inserts_files: None,
     },
     Profile {
         client: "gemini",
@@ -146,6 +152,7 @@ pub const PROFILES: [Profile; 6] = [
         http: &[("httpUrl", Url), ("headers", Headers)],
         sse: Some(&[("url", Url), ("headers", Headers)]),
         disabled: Disabled::LeftOut,
+        inserts_files: None,
     },
     Profile {
         client: "opencode",
@@ -158,5 +165,7 @@ pub const PROFILES: [Profile; 6] = [
         http: &[("type", Constant("remote")), ("url", Url), ("headers", Headers)],
         sse: Some(&[("type", Constant("remote")), ("url", Url), ("headers", Headers)]),
         disabled: Disabled::FalseKey("enabled"),
+        // Anywhere in its settings, whatever the text is for.
+        inserts_files: Some("{file:"),
     },
 ];

@@ -50,6 +50,22 @@ enum Setting {
     Custom(serde_json::Value),
 }
 
+impl Setting {
+    /// Returns whether any text in it, names included, holds `part`.
+    fn holds(&self, part: &str) -> bool {
+        match self {
+            Setting::Flag(_) => false,
+            Setting::Text(text) => text.contains(part),
+            Setting::List(list) => list.iter().any(|text| text.contains(part)),
+            // No escape of JSON hides what no escape is needed for.
+            Setting::Custom(value) => value.to_string().contains(part),
+            Setting::Map(fields) => {
+                fields.iter().any(|(key, value)| key.contains(part) || value.holds(part))
+            }
+        }
+    }
+}
+
 impl Serialize for Setting {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -91,7 +107,14 @@ fn entry(profile: &Profile, server: &Server) -> Result<Setting, &'static str> {
             settings.push((key.clone(), Setting::Custom(value.clone())));
         }
     }
-    Ok(Setting::Map(settings))
+    let entry = Setting::Map(settings);
+    // X12: a text of ours must not become more than it says.
+    if let Some(opening) = profile.inserts_files
+        && (server.name.contains(opening) || entry.holds(opening))
+    {
+        return Err("the client would put a file in place of `{file:…}`");
+    }
+    Ok(entry)
 }
 
 fn setting(field: Field, transport: &Transport) -> Option<Setting> {
@@ -272,6 +295,47 @@ mod tests {
         );
         assert_eq!(json["mcp"]["web.site"]["enabled"], false);
         assert_eq!(json["mcp"]["events"]["type"], "remote");
+    }
+
+    /// X12: opencode puts a file in place of `{file:…}` before it reads its settings, so no text of ours may
+    /// say that: not a name, an argument, a variable, an address, a header nor a field of the author's own.
+    #[test]
+    fn x12_no_text_becomes_a_file_for_opencode() {
+        let marked = "{file:~/.ssh/id_ed25519}";
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let stdio = |command: &str, args: &[&str], env: &[(String, String)]| Transport::Stdio {
+            command: command.to_owned(),
+            args: args.iter().map(|&text| text.to_owned()).collect(),
+            env: env.to_vec(),
+        };
+        let remote = |url: &str, headers: &[(String, String)]| Transport::Remote {
+            protocol: Protocol::Http,
+            url: url.to_owned(),
+            headers: headers.to_vec(),
+        };
+        let custom = [("x".to_owned(), serde_json::json!({"y": [marked]}))];
+        let plain = stdio("run", &[], &[]);
+        let cases = [
+            (marked, plain.clone(), &[][..]),
+            ("s", stdio(marked, &[], &[]), &[]),
+            ("s", stdio("run", &["--key", &format!("a{marked}")], &[]), &[]),
+            ("s", stdio("run", &[], &[pair("A", marked)]), &[]),
+            ("s", stdio("run", &[], &[pair(marked, "a")]), &[]),
+            ("s", remote(&format!("https://x.test/?{marked}"), &[]), &[]),
+            ("s", remote("https://x.test", &[pair("X", marked)]), &[]),
+            ("s", plain, &custom),
+        ];
+        for (name, transport, custom) in cases {
+            let (name, custom) = (name.to_owned(), custom.to_vec());
+            let server = Server { name, transport, disabled: false, custom };
+            let opencode = write(profile("opencode").unwrap(), std::slice::from_ref(&server));
+            assert!(!opencode.text.contains("file:"), "{}", opencode.text);
+            let why = "the client would put a file in place of `{file:…}`";
+            assert_eq!(opencode.left_out, [(server.name.clone(), why)]);
+            assert!(entry_json(profile("opencode").unwrap(), &server).is_err());
+            // To the others it is a text.
+            assert!(entry_json(profile("claude").unwrap(), &server).is_ok());
+        }
     }
 
     #[test]
