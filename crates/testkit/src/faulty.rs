@@ -51,20 +51,37 @@ pub enum Refusal {
     ReadOnly,
     /// The user may not.
     Forbidden,
+    /// The user has no more room on the disk.
+    Quota,
+    /// A signal came in between.
+    Interrupted,
+    /// The process has too many files open.
+    TooManyFiles,
 }
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Refusal; 4] =
-        [Refusal::Full, Refusal::Broken, Refusal::ReadOnly, Refusal::Forbidden];
+    pub const ALL: [Refusal; 7] = [
+        Refusal::Full,
+        Refusal::Broken,
+        Refusal::ReadOnly,
+        Refusal::Forbidden,
+        Refusal::Quota,
+        Refusal::Interrupted,
+        Refusal::TooManyFiles,
+    ];
 
-    /// Returns the error with the number that Unix systems agree on.
+    /// Returns the error with the number that Unix systems agree on, but for that of a quota.
     fn error(self) -> io::Error {
         io::Error::from_raw_os_error(match self {
             Refusal::Full => 28,
             Refusal::Broken => 5,
             Refusal::ReadOnly => 30,
             Refusal::Forbidden => 13,
+            Refusal::Quota if cfg!(target_os = "linux") => 122,
+            Refusal::Quota => 69,
+            Refusal::Interrupted => 4,
+            Refusal::TooManyFiles => 24,
         })
     }
 }

@@ -240,6 +240,9 @@ fn is_clear(stderr: &str, refusal: Refusal) -> bool {
         Refusal::Broken => "Input/output error",
         Refusal::ReadOnly => "Read-only file system",
         Refusal::Forbidden => "ermission denied",
+        Refusal::Quota => "quota exceeded",
+        Refusal::Interrupted => "Interrupted system call",
+        Refusal::TooManyFiles => "Too many open files",
     };
     stderr.contains("error: ") && stderr.contains(words)
 }
@@ -475,7 +478,10 @@ impl Case {
         tracer.current_dir(self.project.path()).env_clear();
         tracer.env("HOME", self.project.home()).env("PATH", "/usr/bin:/bin");
         let output = tracer.stdin(std::process::Stdio::null()).output();
-        output.expect("`strace` is installed").status.success()
+        output
+            .expect("`strace` starts; install the package `strace`, as `.ci/run` does")
+            .status
+            .success()
     }
 
     /// Returns the calls that change something, each with its number among those of its name.
