@@ -29,6 +29,11 @@ fn with_skills(count: usize) -> Sandbox {
     project
 }
 
+/// How much a test does: what the variable says, or as much as fits into every run of the tests.
+fn amount(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).map_or(usual, |amount| amount.parse().expect("a number"))
+}
+
 fn run(project: &Sandbox, args: &[&str]) -> String {
     let output = project.run(args);
     assert_eq!(output.code, Some(0), "{output}");
@@ -179,8 +184,16 @@ fn outputs(project: &Sandbox) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// R3: additions, removals and updates at once end in a state that some order of them has.
+/// `BRIEF_TEST_ROUNDS=20 BRIEF_TEST_AT_ONCE=100` is the whole goal.
 #[test]
 fn mixed_operations_at_once_end_as_some_order_of_them() {
+    let at_once = amount("BRIEF_TEST_AT_ONCE", 20);
+    for _ in 0..amount("BRIEF_TEST_ROUNDS", 1) {
+        mixed_operations(at_once);
+    }
+}
+
+fn mixed_operations(at_once: u64) {
     let project = with_skills(6);
     run(&project, &["add", "../outside/source", "skill-0", "skill-1", "skill-2"]);
     let commands: [&[&str]; 5] = [
@@ -190,12 +203,13 @@ fn mixed_operations_at_once_end_as_some_order_of_them() {
         &["sync"],
         &["add", "../outside/source", "skill-5"],
     ];
-    let start = |number: usize| {
-        let mut command = project.command("", commands[number % commands.len()]);
+    let start = |command: &&[&str]| {
+        let mut command = project.command("", command);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
-    let runs: Vec<_> = (0..20).map(start).collect();
+    let chosen = commands.iter().cycle().zip(0..at_once);
+    let runs: Vec<_> = chosen.map(|(command, _)| start(command)).collect();
     for (number, run) in runs.into_iter().enumerate() {
         let output = run.wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -210,7 +224,7 @@ fn mixed_operations_at_once_end_as_some_order_of_them() {
 }
 
 /// R7: another directory, another order of names, other words for the same language and another mask of
-/// permissions come to the same bytes.
+/// permissions come to the same bytes. `BRIEF_TEST_ORDERS=1000` is the whole goal.
 #[test]
 fn the_same_input_comes_to_the_same_bytes() {
     let act = |change: &dyn Fn(&Sandbox, &[&str])| {
@@ -233,7 +247,7 @@ fn the_same_input_comes_to_the_same_bytes() {
     };
     let expected = act(&|project, args| drop(run(project, args)));
     assert!(expected.contains_key("brief.lock") && expected.len() > 20, "{:?}", expected.keys());
-    for order in 1..20 {
+    for order in 1..=amount("BRIEF_TEST_ORDERS", 19) {
         let found = act(&|project, args| {
             let ran = in_process_with(project, args, |real| {
                 Faulty::new(real, Fault::None).in_order(order)
