@@ -266,7 +266,7 @@ fn list(parts: &[&str], shape: Shape) -> Option<Value> {
     (!parts.is_empty()).then(|| shaped(parts, shape))
 }
 
-fn shaped(parts: &[&str], shape: Shape) -> Value {
+pub(super) fn shaped(parts: &[&str], shape: Shape) -> Value {
     match shape {
         Shape::Text | Shape::Comma => Value::text(parts.join(",")),
         Shape::Bare => {
