@@ -7,6 +7,12 @@ use fastrand::Rng;
 /// Numbers that sit at the edges of types.
 const EDGES: [u8; 8] = [0, 1, 0x7f, 0x80, 0xff, b'\n', b' ', b'"'];
 
+/// Bytes of most inputs. Short ones reach as much of a parser, and many more of them fit into a minute.
+const SHORT: usize = 256;
+
+/// One input in so many is as long as its target allows.
+const LONG_ONES: u32 = 32;
+
 /// Makes input number `index` from `seeds`, at most `longest` bytes of it.
 pub fn input(
     seeds: &[Vec<u8>],
@@ -17,14 +23,29 @@ pub fn input(
 ) {
     let mut random = Rng::with_seed(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index);
     buffer.clear();
+    let longest = match random.u32(0..LONG_ONES) {
+        0 => longest,
+        _ => longest.min(SHORT),
+    };
     if let Some(seed) = random.choice(seeds) {
-        buffer.extend_from_slice(&seed[..seed.len().min(longest)]);
+        let part = part_of(seed, longest, &mut random);
+        buffer.extend_from_slice(&part[..part.len().min(longest)]);
     }
     let changes = 1 << random.u32(0..5);
     for _ in 0..changes {
         change(buffer, seeds, dictionary, &mut random);
     }
     buffer.truncate(longest);
+}
+
+/// Returns a seed from one of its lines on: the first one for half of those that are too long.
+fn part_of<'s>(seed: &'s [u8], longest: usize, random: &mut Rng) -> &'s [u8] {
+    if seed.len() <= longest || random.bool() {
+        return seed;
+    }
+    let rest = &seed[random.usize(0..=seed.len() - longest)..];
+    let start = rest.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    &rest[start..]
 }
 
 /// Makes one change.

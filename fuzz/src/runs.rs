@@ -1,7 +1,7 @@
 //! What each target does with its bytes: one call of a parser, and what that parser promises besides returning.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use brief_clients::hook;
 use brief_dialects::{agents, fuzzing, hosted, portable, structured, tasks};
@@ -13,6 +13,10 @@ use brief_syntax::markdown::{self, Outline};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::yaml::{Node, Value, Yaml};
 use brief_syntax::{Diagnostic, Source};
+
+/// Parsers ask it for what lies beside their text, and change nothing; one for all inputs.
+static SYSTEM: LazyLock<MemorySystem> =
+    LazyLock::new(|| MemorySystem::new("/p").with_dir("/p/agents"));
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -153,10 +157,9 @@ pub(crate) fn hosted_pattern(bytes: &[u8]) {
 }
 
 pub(crate) fn source_of_registry(bytes: &[u8]) {
-    let system = MemorySystem::new("/p").with_dir("/p");
     let text = text(bytes);
-    let _ = brief_registry::Source::parse(&text, Path::new("/p"), &system);
-    let _ = brief_registry::Source::parse_added(&text, Path::new("/p"), &system);
+    let _ = brief_registry::Source::parse(&text, Path::new("/p"), &*SYSTEM);
+    let _ = brief_registry::Source::parse_added(&text, Path::new("/p"), &*SYSTEM);
 }
 
 /// What a lock says survives being written: our own text is never refused.
@@ -181,10 +184,9 @@ pub(crate) fn hook_event(bytes: &[u8]) {
 }
 
 pub(crate) fn agent(bytes: &[u8]) {
-    let system = MemorySystem::new("/p").with_dir("/p/agents");
     let source = source(bytes, "/p/agents/dev_x.agent.md");
     let options = agents::Options { root: Some(Path::new("/p")), fetched: &[] };
-    let loaded = agents::load_text(&system, &source, &options);
+    let loaded = agents::load_text(&*SYSTEM, &source, &options);
     assert_places(loaded.diagnostics());
     if let Some(agent) = loaded.agent() {
         let _ = agent.render(None);

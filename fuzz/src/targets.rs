@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use brief_dialects::fuzzing;
+
 use crate::runs;
 
 /// A parser and how to feed it.
@@ -306,6 +308,42 @@ pub const TARGETS: &[Target] = &[
         longest: 2048,
     },
     Target {
+        name: "policy",
+        backing: Backing::Own,
+        run: fuzzing::policy,
+        seed: |path| path.ends_with("policy.toml"),
+        own_seeds: &[
+            "execution = \"never\"\n\n[sources]\nallow = [\"github.com/acme/*\", \"~/guidance\"]\ndeny = [\"*.example\"]\n",
+            "[required]\nrules = [\"house\"]\nskills = [\"a\"]\n\n[capabilities]\nnever = [\"hooks\", \"commands\"]\n",
+            "execution = \"trusted\"\nsources = {allow = []}\n",
+        ],
+        dictionary: &[
+            "[",
+            "]",
+            "=",
+            "\"",
+            "\n",
+            ".",
+            "'''",
+            "{",
+            "}",
+            ",",
+            "execution",
+            "sources",
+            "allow",
+            "deny",
+            "required",
+            "capabilities",
+            "never",
+            "github.com/",
+            "*",
+            "**",
+            "~/",
+            "file://",
+        ],
+        longest: 1024,
+    },
+    Target {
         name: "hook",
         backing: Backing::Own,
         run: runs::hook_event,
@@ -400,7 +438,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "worker-frame",
         backing: Backing::Own,
-        run: |bytes| brief_runtime::fuzzing::worker_frames(bytes),
+        run: brief_runtime::fuzzing::worker_frames,
         seed: |_| false,
         own_seeds: &[
             "\0\0\0\u{2}{}",
@@ -409,6 +447,33 @@ pub const TARGETS: &[Target] = &[
             "{\"ask\":{\"ability\":\"fs\",\"call\":\"read\",\"args\":[\"x\"]}}",
         ],
         dictionary: JSON_WORDS,
+        longest: 1024,
+    },
+    Target {
+        name: "mcp-client",
+        backing: Backing::Own,
+        run: brief_serve::fuzzing::mcp_client,
+        seed: |_| false,
+        own_seeds: &[
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
+            "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":{\"x\":[1]}}}\n",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n\n[]\n",
+            "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"prompts/get\",\"params\":{\"name\":\"p\",\"arguments\":{\"a\":\"b\"}}}",
+        ],
+        dictionary: MCP_WORDS,
+        longest: 1024,
+    },
+    Target {
+        name: "mcp-server",
+        backing: Backing::Own,
+        run: brief_runtime::fuzzing::mcp_server,
+        seed: |_| false,
+        own_seeds: &[
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"5\"}],\"isError\":false}}\n",
+            "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"sampling/createMessage\",\"params\":{}}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-1,\"message\":\"no\"}}\n",
+            "not JSON\n{\"id\":1,\"result\":{\"structuredContent\":{\"a\":1}}}\n{\"id\":2,\"result\":null}",
+        ],
+        dictionary: MCP_WORDS,
         longest: 1024,
     },
     Target {
@@ -434,6 +499,32 @@ pub const TARGETS: &[Target] = &[
 ];
 
 const LOCK: &str = "version = 1\n\n[[source]]\nname = \"s\"\npath = \"../s\"\n\n[[item]]\nname = \"x\"\nkind = \"skill\"\nsource = \"s\"\n";
+
+const MCP_WORDS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\"",
+    "\n",
+    "null",
+    "1",
+    "-1",
+    "1e999",
+    "\\ud800",
+    "\"jsonrpc\":\"2.0\"",
+    "\"id\":1",
+    "\"id\":2",
+    "\"method\":\"tools/list\"",
+    "\"method\":\"ping\"",
+    "\"params\":{}",
+    "\"result\":{}",
+    "\"error\":{\"code\":1,\"message\":\"m\"}",
+    "\"isError\":true",
+    "\"content\":[{\"text\":\"t\"}]",
+];
 
 /// Returns the target of a name.
 pub fn by_name(name: &str) -> Option<&'static Target> {

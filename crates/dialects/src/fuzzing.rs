@@ -1,8 +1,11 @@
 //! Private parsers, open to the targets in `fuzz/` and to nothing else.
 
+use std::sync::LazyLock;
+
 use brief_syntax::yaml::Yaml;
 
 use crate::agents::{Value, fuzzing as agents};
+use crate::policy::fuzzing as policy;
 use crate::tasks::fuzzing as tasks;
 
 /// Takes a text of a task apart: each part with its offset.
@@ -17,8 +20,16 @@ pub fn slash_calls(text: &[u8]) {
 
 /// Reads a template and renders it with an input that has values of all kinds.
 pub fn template(text: &str) {
-    let yaml =
-        Yaml::parse("a: {b: x, c: [1, 2]}\nl: [x, {y: z}, [1]]\ns: text\nn: 0\nf: false\nz: ~\n");
-    let input = yaml.root().map_or(Value::Null, Value::of);
-    agents::template(text, &input);
+    static INPUT: LazyLock<Value> = LazyLock::new(|| {
+        let yaml = Yaml::parse(
+            "a: {b: x, c: [1, 2]}\nl: [x, {y: z}, [1]]\ns: text\nn: 0\nf: false\nz: ~\n",
+        );
+        yaml.root().map_or(Value::Null, Value::of)
+    });
+    agents::template(text, &INPUT);
+}
+
+/// Reads a policy file and asks it about sources and execution.
+pub fn policy(bytes: &[u8]) {
+    policy::read(bytes);
 }

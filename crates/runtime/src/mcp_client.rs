@@ -50,8 +50,12 @@ pub struct StdioServers {
 
 struct Running {
     program: Box<dyn Companion>,
+    system: Arc<dyn System>,
     /// What was read and belongs to no whole line yet.
     read: Vec<u8>,
+    /// Bytes of it that are known to hold no line break.
+    searched: usize,
+    /// The number of the last question.
     last: u64,
 }
 
@@ -101,12 +105,12 @@ impl StdioServers {
             .system
             .start(&call)
             .map_err(|error| format!("the server `{name}` cannot be started: {error}"))?;
-        let mut running = Running { program, read: Vec::new(), last: 0 };
+        let until = self.system.elapsed() + patience;
+        let mut running = Running::new(program, Arc::clone(&self.system));
         let client = json!({"name": "brief", "version": env!("CARGO_PKG_VERSION")});
         let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
-        running.ask("initialize", &hello, patience)?;
-        running
-            .send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), patience)?;
+        running.ask("initialize", &hello, until)?;
+        running.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), until)?;
         Ok(running)
     }
 }
@@ -119,13 +123,14 @@ impl McpServers for StdioServers {
         args: &Value,
         time_left: Duration,
     ) -> Result<Value, String> {
+        let until = self.system.elapsed() + time_left;
         let mut running = match self.running.remove(server) {
             Some(running) => running,
             None => self.start(server, time_left)?,
         };
         let params = json!({"name": tool, "arguments": args});
         // A server that did not answer in time is ended: its answer would come to the next question.
-        let result = running.ask("tools/call", &params, time_left)?;
+        let result = running.ask("tools/call", &params, until)?;
         self.running.insert(server.to_owned(), running);
         answer(&result)
     }
@@ -146,30 +151,36 @@ fn answer(result: &Value) -> Result<Value, String> {
 }
 
 impl Running {
-    fn send(&mut self, message: &Value, patience: Duration) -> Result<(), String> {
-        let line = format!("{message}\n");
+    fn new(program: Box<dyn Companion>, system: Arc<dyn System>) -> Running {
+        Running { program, system, read: Vec::new(), searched: 0, last: 0 }
+    }
+
+    fn patience(&self, until: Duration) -> Duration {
+        until.saturating_sub(self.system.elapsed())
+    }
+
+    fn send(&mut self, message: &Value, until: Duration) -> Result<(), String> {
+        let (line, patience) = (format!("{message}\n"), self.patience(until));
         self.program
             .send(line.as_bytes(), patience)
             .map_err(|error| format!("the server does not listen: {error}"))
     }
 
-    /// Asks something and waits for the answer to it.
-    fn ask(&mut self, method: &str, params: &Value, patience: Duration) -> Result<Value, String> {
+    /// Asks something and waits for the answer to it, until that time at most: a server that says other
+    /// things all the while gets no more.
+    fn ask(&mut self, method: &str, params: &Value, until: Duration) -> Result<Value, String> {
         self.last += 1;
         let id = self.last;
-        self.send(
-            &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}),
-            patience,
-        )?;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}), until)?;
         loop {
-            let line = self.line(patience)?;
+            let line = self.line(until)?;
             let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
             if message.get("method").is_some() {
                 // A server may ask, too; there is nothing that we would do for it.
                 if let Some(asked) = message.get("id") {
                     let error = json!({"code": -32601, "message": "not supported"});
                     let refused = json!({"jsonrpc": "2.0", "id": asked, "error": error});
-                    self.send(&refused, patience)?;
+                    self.send(&refused, until)?;
                 }
                 continue;
             }
@@ -185,15 +196,24 @@ impl Running {
         }
     }
 
-    fn line(&mut self, patience: Duration) -> Result<Vec<u8>, String> {
-        let mut piece = vec![0; PIECE];
+    /// Returns the next line without its break.
+    fn line(&mut self, until: Duration) -> Result<Vec<u8>, String> {
+        let mut piece = [0; PIECE];
         loop {
-            if let Some(end) = self.read.iter().position(|&byte| byte == b'\n') {
-                let mut line: Vec<u8> = self.read.drain(..=end).collect();
+            let patience = self.patience(until);
+            if patience.is_zero() {
+                return Err("the server did not answer in time".to_owned());
+            }
+            // Only what is new is searched: a long line comes in thousands of pieces.
+            let new = self.read.get(self.searched..).unwrap_or_default();
+            if let Some(end) = new.iter().position(|&byte| byte == b'\n') {
+                let mut line: Vec<u8> = self.read.drain(..=self.searched + end).collect();
                 line.pop();
+                self.searched = 0;
                 return Ok(line);
             }
-            if self.read.len() > limits::TOOL_MESSAGE_BYTES {
+            self.searched = self.read.len();
+            if self.searched > limits::TOOL_MESSAGE_BYTES {
                 return Err("the server says more than it may in one message".to_owned());
             }
             match self.program.receive(&mut piece, patience) {
@@ -205,5 +225,118 @@ impl Running {
                 Err(error) => return Err(format!("the server cannot be heard: {error}")),
             }
         }
+    }
+}
+
+/// What a server says, for [`crate::fuzzing`].
+pub(crate) mod fuzzing {
+    use std::sync::LazyLock;
+
+    use brief_syntax::system::{Ending, MemorySystem};
+
+    use super::{Arc, Companion, Duration, PIECE, Running, System, answer, io, json};
+
+    /// A server that says its text, in pieces, whatever it is asked.
+    struct Recital {
+        text: Vec<u8>,
+        at: usize,
+    }
+
+    impl Companion for Recital {
+        fn send(&mut self, bytes: &[u8], _: Duration) -> io::Result<()> {
+            assert!(bytes.ends_with(b"\n") && !bytes[..bytes.len() - 1].contains(&b'\n'));
+            Ok(())
+        }
+
+        fn receive(&mut self, buffer: &mut [u8], _: Duration) -> io::Result<usize> {
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let count = rest.len().min(buffer.len()).min(PIECE / 100);
+            buffer[..count].copy_from_slice(&rest[..count]);
+            self.at += count;
+            Ok(count)
+        }
+
+        fn id(&self) -> u32 {
+            0
+        }
+
+        fn wait(&mut self, _: Duration) -> io::Result<Ending> {
+            Ok(Ending::Exited(0))
+        }
+
+        fn end(&mut self) {}
+    }
+
+    static SYSTEM: LazyLock<Arc<MemorySystem>> =
+        LazyLock::new(|| Arc::new(MemorySystem::new("/p")));
+
+    /// Asks until the server has no more to say.
+    pub(crate) fn answers(text: &[u8]) {
+        let recital = Recital { text: text.to_vec(), at: 0 };
+        let system: Arc<dyn System> = Arc::clone(&*SYSTEM) as Arc<dyn System>;
+        let mut running = Running::new(Box::new(recital), system);
+        let until = running.system.elapsed() + Duration::from_secs(60);
+        let params = json!({});
+        // The text runs out: each question takes at least a line of it.
+        for _ in 0..=text.len() {
+            match running.ask("tools/call", &params, until) {
+                Ok(result) => drop(answer(&result)),
+                Err(message) if message == "the server has ended" => return,
+                Err(_) => {}
+            }
+        }
+        panic!("a server that has ended is asked again");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use brief_syntax::system::{Ending, OsSystem};
+
+    use super::*;
+
+    /// A server that repeats its text for ever.
+    struct Endless(&'static [u8]);
+
+    impl Companion for Endless {
+        fn send(&mut self, _: &[u8], _: Duration) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn receive(&mut self, buffer: &mut [u8], _: Duration) -> io::Result<usize> {
+            buffer[..self.0.len()].copy_from_slice(self.0);
+            Ok(self.0.len())
+        }
+
+        fn id(&self) -> u32 {
+            0
+        }
+
+        fn wait(&mut self, _: Duration) -> io::Result<Ending> {
+            Ok(Ending::Exited(0))
+        }
+
+        fn end(&mut self) {}
+    }
+
+    fn asked(server: Endless, patience: Duration) -> Result<Value, String> {
+        let mut running = Running::new(Box::new(server), Arc::new(OsSystem));
+        let until = running.system.elapsed() + patience;
+        running.ask("tools/call", &json!({}), until)
+    }
+
+    /// X11: the limit is one for the whole question, not for each line of a server.
+    #[test]
+    fn a_server_that_never_answers_and_never_stops_is_left() {
+        let chatter = Endless(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n");
+        let answer = asked(chatter, Duration::from_millis(50));
+        assert_eq!(answer, Err("the server did not answer in time".to_owned()));
+    }
+
+    /// R1: a line of 16 MB in pieces of 16 bytes is searched once, not a million times.
+    #[test]
+    fn a_line_without_an_end_is_left_at_its_limit() {
+        let answer = asked(Endless(b"0123456789abcdef"), Duration::from_secs(60));
+        assert_eq!(answer, Err("the server says more than it may in one message".to_owned()));
     }
 }

@@ -1,4 +1,5 @@
 //! Front ends that a client talks to, rather than a person.
 
+pub mod fuzzing;
 pub mod hook;
 pub mod mcp;

@@ -8,6 +8,7 @@
 //! It lies on this floor because installing, running and serving all ask it, and none of them sees the
 //! others.
 
+pub(crate) mod fuzzing;
 mod pattern;
 mod read;
 

@@ -50,6 +50,11 @@ impl<R: AsyncRead + Unpin, W> Frames<R, W> {
         Frames { reader, writer, line: Vec::new(), is_discarding: false, wrong: 0, left }
     }
 
+    /// Returns where answers are written to.
+    pub(super) fn writer(&self) -> Arc<Mutex<W>> {
+        Arc::clone(&self.writer)
+    }
+
     /// Reads a line. It can be given up at any time and goes on where it was.
     async fn read_line(&mut self) -> Line {
         loop {

@@ -8,6 +8,7 @@
 //! the caller.
 
 mod frames;
+pub(crate) mod fuzzing;
 mod handler;
 mod prompts;
 #[cfg(test)]

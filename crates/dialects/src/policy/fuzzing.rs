@@ -1,0 +1,31 @@
+//! A policy file of any bytes, for [`crate::fuzzing`].
+
+use std::path::Path;
+
+use super::{Policy, PolicyError, SourcePlace, read};
+
+/// Reads a file and asks it what it forbids. Every decision and every problem has a line of the file, and
+/// an address that servers may read otherwise is on no list.
+pub(crate) fn read(bytes: &[u8]) {
+    let lines = bytes.split(|&byte| byte == b'\n').count();
+    let layer = read::layer(Path::new("/policy.toml"), bytes.to_vec(), Some(Path::new("/home/u")));
+    let policy = match layer {
+        Ok(layer) => Policy { layers: vec![layer] },
+        Err(PolicyError::Invalid { line, .. }) => {
+            assert!((1..=lines).contains(&line), "line {line} of {lines}");
+            return;
+        }
+        Err(PolicyError::Unreadable { .. }) => return,
+    };
+    let has_list = policy.layers.iter().any(|layer| layer.allow.is_some());
+    assert!(!has_list || policy.source(&SourcePlace::Unclear).is_some());
+    let sources = ["https://github.com/acme/guidance", "git@host.example:a/b.git", "file:///srv/g"];
+    let decisions = sources
+        .iter()
+        .filter_map(|address| policy.source(&SourcePlace::of_address(address)))
+        .chain(policy.execution())
+        .chain(policy.required().map(|(_, decision)| decision));
+    for decision in decisions {
+        assert!((1..=lines).contains(&decision.line), "{decision}");
+    }
+}
