@@ -25,7 +25,14 @@ impl Session {
         let current = system.current_dir().map_err(|error| {
             CommandError::usage(format!("the current directory cannot be read: {error}"))
         })?;
-        let directory = directory.map_or(current.clone(), |directory| current.join(directory));
+        let directory = match directory {
+            Some(directory) => {
+                let directory = current.join(directory);
+                system.work_in(&directory);
+                directory
+            }
+            None => current,
+        };
         Ok(Session { system, directory })
     }
 

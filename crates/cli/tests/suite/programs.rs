@@ -69,6 +69,38 @@ fn x03_the_projects_git_is_not_started() {
     }
 }
 
+/// X03: the same for a project that only `-C` names.
+#[test]
+fn x03_the_git_of_the_project_of_c_is_not_started() {
+    let project = consumer().with_file("AGENTS.yaml", "context:\n  - content: Text.\n");
+    guidance(&project);
+    git(&project.path(), &["add", "--all"]);
+    git(&project.path(), &["commit", "--quiet", "-m", "message"]);
+    plant(&project);
+    let root = project.path();
+    let root = root.to_str().unwrap();
+    let below = format!("{root}/bin");
+    for path in paths(&project) {
+        for directory in [root, &below] {
+            for args in [
+                &["diff", "HEAD"][..],
+                &["add", "acme/guidance", "money"],
+                &["list", "--available"],
+                &["update"],
+                &["remove", "money"],
+            ] {
+                let args = [&["-C", directory], args].concat();
+                let mut command = project.command("", &args);
+                command.current_dir(project.outside()).env("PATH", &path);
+                let said = command.output().unwrap().stderr;
+                let said = String::from_utf8_lossy(&said).into_owned();
+                assert!(!project.outside().join("mark").exists(), "{path} {args:?}: {said}");
+                assert!(!said.contains("not found in a directory"), "{path} {args:?}: {said}");
+            }
+        }
+    }
+}
+
 /// X03: when no `git` is left outside the project, the message says where one was looked for.
 #[test]
 fn x03_no_git_outside_the_project_is_said() {

@@ -362,6 +362,9 @@ pub trait System: Send + Sync {
     /// Returns the directory that the program was started in.
     fn current_dir(&self) -> io::Result<PathBuf>;
 
+    /// Tells that the user works in a directory: no program is taken from the project around it.
+    fn work_in(&self, _directory: &Path) {}
+
     /// Returns an environment variable; an empty one counts as absent.
     fn env(&self, name: &str) -> Option<OsString>;
 

@@ -19,7 +19,7 @@ use super::{
     ReadError, Resolved, StagedFile, Status, System, TemporaryDir, os_self, os_tree, private,
 };
 #[cfg(unix)]
-use super::{Call, Companion, Ending, Stream};
+use super::{Call, Companion, Ending, Stream, os_search};
 
 /// The operating system that the program runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,6 +28,11 @@ pub struct OsSystem;
 impl System for OsSystem {
     fn current_dir(&self) -> io::Result<PathBuf> {
         env::current_dir()
+    }
+
+    #[cfg(unix)]
+    fn work_in(&self, directory: &Path) {
+        os_search::avoid(directory);
     }
 
     fn env(&self, name: &str) -> Option<OsString> {

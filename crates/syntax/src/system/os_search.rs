@@ -10,6 +10,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::os_self::is_executable;
 
@@ -30,6 +31,18 @@ const OF_THE_SYSTEM: [&str; 9] = [
     "/run/current-system/sw/bin",
 ];
 
+/// Directories that the user works in besides the current one. The list only grows: a program is avoided
+/// more and never less, so that the order of calls does not matter.
+static WORKED_IN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Keeps the programs of a directory from being started, for the rest of the process.
+pub(super) fn avoid(directory: &Path) {
+    let mut known = WORKED_IN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !known.iter().any(|one| one == directory) {
+        known.push(directory.to_owned());
+    }
+}
+
 /// The directories of `PATH` that lie outside a project.
 #[derive(Debug)]
 pub(super) struct SearchPath {
@@ -40,11 +53,14 @@ pub(super) struct SearchPath {
 
 impl SearchPath {
     /// Reads `path`, our own `PATH` without one. Left out are relative and empty entries, and those that
-    /// lie in the current directory, in `directory`, or in the repository around one of them.
+    /// lie in the current directory, in one that the user works in, in `directory`, or in the repository around
+    /// one of them.
     pub(super) fn outside(path: Option<&OsStr>, directory: &Path) -> SearchPath {
         let current = std::env::current_dir().ok();
         let mut avoided = Vec::new();
-        for start in current.as_deref().into_iter().chain([directory]) {
+        let worked_in = WORKED_IN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let worked_in = worked_in.iter().map(PathBuf::as_path);
+        for start in current.as_deref().into_iter().chain([directory]).chain(worked_in) {
             let Ok(start) = std::fs::canonicalize(start) else { continue };
             avoided.extend(repository(&start));
             avoided.push(start);
@@ -175,6 +191,19 @@ mod tests {
                 assert_eq!(found, scene.at("beside/tool"), "{}", entry.display());
             }
         }
+    }
+
+    /// X03: so is a project that the user works in and that neither we nor the program is started in.
+    #[test]
+    fn x03_a_project_that_the_user_names_replaces_no_program() {
+        let scene = Scene::new();
+        let entries = [scene.at("clone/node_modules/.bin"), scene.at("beside")];
+        let inside = scene.at("clone/node_modules/.bin/tool");
+        assert_eq!(scene.find("beside", &entries[..1]).unwrap(), inside, "no project yet");
+        avoid(&scene.at("clone/src"));
+        assert!(scene.find("beside", &entries[..1]).is_err());
+        assert!(scene.find("beside", &entries).is_err(), "`beside` is where it is started");
+        assert_eq!(scene.find("clone", &entries).unwrap(), scene.at("beside/tool"));
     }
 
     #[test]

@@ -66,6 +66,10 @@ impl System for Remembered {
         self.system.current_dir()
     }
 
+    fn work_in(&self, directory: &Path) {
+        self.system.work_in(directory);
+    }
+
     fn env(&self, name: &str) -> Option<OsString> {
         self.system.env(name)
     }
