@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{ItemId, Kind};
+use brief_dialects::portable::{ItemId, Kind, LOCK_VERSION, OLDEST_LOCK};
 use serde::Deserialize;
 
 use crate::manifest::Place;
@@ -16,9 +16,6 @@ use crate::outputs::record::{FileRecord, ItemRecord, Record, is_output_path, is_
 
 /// The name of the file.
 pub const FILE_NAME: &str = "brief.lock";
-
-/// The shape of the file.
-const VERSION: u32 = 1;
 
 const HEADER: &str = "\
 # What `brief sync` has resolved and written. Keep it in version control; do not edit it by hand.
@@ -33,6 +30,9 @@ pub struct Lock {
     pub items: BTreeMap<ItemId, LockedItem>,
     /// What stands in files of the user because of us, by path.
     pub shared: BTreeMap<String, Vec<SharedEntry>>,
+    /// Whether it was read from a file of an older version, in which items may lack their capabilities. Such a lock is never
+    /// written.
+    pub is_old: bool,
 }
 
 /// A source as it was found.
@@ -61,9 +61,8 @@ pub struct LockedItem {
     pub bundles: Vec<String>,
     /// The clients that it is for, where one of them has no copy of its own and reads another one's.
     pub clients: Vec<String>,
-    /// What it can do, sorted, one fact each (`hosts api.example.com`); `None` in a lock of an older version, which
-    /// does not record it.
-    pub capabilities: Option<Vec<String>>,
+    /// What it can do, sorted, one fact each (`hosts api.example.com`).
+    pub capabilities: Vec<String>,
     /// The files that were written.
     pub files: BTreeMap<String, LockedFile>,
 }
@@ -101,7 +100,7 @@ impl LockError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawLock {
-    version: u32,
+    version: i64,
     #[serde(default)]
     source: Vec<RawSource>,
     #[serde(default)]
@@ -189,7 +188,7 @@ impl Lock {
 
     /// Returns the lock as a text; the same lock is always the same text.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{HEADER}version = {VERSION}\n");
+        let mut text = format!("{HEADER}version = {LOCK_VERSION}\n");
         for (name, source) in &self.sources {
             text.push_str("\n[[source]]\n");
             field(&mut text, "name", name);
@@ -218,10 +217,8 @@ impl Lock {
             field(&mut text, "sha256", &item.sha256);
             lines(&mut text, "bundles", item.bundles.iter().map(|name| quoted(name)));
             lines(&mut text, "clients", item.clients.iter().map(|name| quoted(name)));
-            if let Some(capabilities) = &item.capabilities {
-                // An empty list is written, too, so that the first capability is one more line.
-                list(&mut text, "capabilities", capabilities.iter().map(|fact| quoted(fact)));
-            }
+            // An empty list is written, too, so that the first capability is one more line.
+            list(&mut text, "capabilities", item.capabilities.iter().map(|fact| quoted(fact)));
             let files = item.files.iter().map(|(path, file)| {
                 let program = if file.program { " program" } else { "" };
                 quoted(&format!("{path} {}{program}", file.sha256))
@@ -262,14 +259,15 @@ type Wrong = (String, String);
 
 impl RawLock {
     fn check(self) -> Result<Lock, Wrong> {
-        if self.version != VERSION {
+        if !(OLDEST_LOCK..=LOCK_VERSION).contains(&self.version) {
             let problem = format!(
-                "it has version {}, and this program knows {VERSION}; upgrade `brief`",
+                "it has version {}, and this program knows {LOCK_VERSION}; upgrade `brief`",
                 self.version
             );
             return Err(("version =".to_owned(), problem));
         }
-        let mut lock = Lock::default();
+        let is_old = self.version < LOCK_VERSION;
+        let mut lock = Lock { is_old, ..Lock::default() };
         for source in self.source {
             let name = source.name.clone();
             let found = source.check()?;
@@ -278,7 +276,7 @@ impl RawLock {
             }
         }
         for item in self.item {
-            let (id, found) = item.check()?;
+            let (id, found) = item.check(is_old)?;
             if !lock.sources.contains_key(&found.source) {
                 let problem = format!("the {id} comes from `{}`, which is no source", found.source);
                 return Err((quoted(&found.source), problem));
@@ -332,12 +330,16 @@ impl RawSource {
 }
 
 impl RawItem {
-    fn check(self) -> Result<(ItemId, LockedItem), Wrong> {
+    fn check(self, is_old: bool) -> Result<(ItemId, LockedItem), Wrong> {
         let Some(kind) = Kind::from_name(&self.kind) else {
             return Err((quoted(&self.kind), format!("there is no kind `{}`", self.kind)));
         };
         if !is_sha256(&self.sha256) {
             return Err((quoted(&self.sha256), format!("`{}` is no SHA-256", self.sha256)));
+        }
+        if self.capabilities.is_none() && !is_old {
+            let problem = format!("the {kind} `{}` has no list of capabilities", self.name);
+            return Err((quoted(&self.name), problem));
         }
         let mut files = BTreeMap::new();
         for text in self.files {
@@ -362,7 +364,7 @@ impl RawItem {
             sha256: self.sha256,
             bundles: self.bundles,
             clients: self.clients,
-            capabilities: self.capabilities,
+            capabilities: self.capabilities.unwrap_or_default(),
             files,
         };
         Ok((ItemId { kind, name: self.name }, item))
@@ -468,7 +470,7 @@ mod tests {
             sha256: sha('a'),
             bundles: vec!["base".to_owned()],
             clients: vec!["claude".to_owned(), "copilot".to_owned()],
-            capabilities: Some(vec!["commands echo 'x'".to_owned(), "hosts é.example".to_owned()]),
+            capabilities: vec!["commands echo 'x'".to_owned(), "hosts é.example".to_owned()],
             files: BTreeMap::from([
                 (".claude/skills/a/SKILL.md".to_owned(), file('b', false)),
                 (".claude/skills/a/with space \"x\".sh".to_owned(), file('c', true)),
@@ -497,6 +499,7 @@ mod tests {
             sources: BTreeMap::from([("guidance".to_owned(), source), ("local".to_owned(), local)]),
             items: BTreeMap::from([(ItemId { kind: Kind::Skill, name: "a".to_owned() }, item)]),
             shared: BTreeMap::from([("CLAUDE.md".to_owned(), entries)]),
+            is_old: false,
         }
     }
 
@@ -511,7 +514,7 @@ mod tests {
     #[test]
     fn x14_a_shared_file_without_entries_can_be_rewritten() {
         for entries in ["entries = []\n", ""] {
-            let text = format!("version = 1\n\n[[shared]]\npath = \"CLAUDE.md\"\n{entries}");
+            let text = format!("version = 2\n\n[[shared]]\npath = \"CLAUDE.md\"\n{entries}");
             let lock = Lock::parse(&text).unwrap();
             assert_eq!(Lock::parse(&lock.to_text()).unwrap(), lock);
         }
@@ -524,7 +527,8 @@ mod tests {
     fn a_lock_that_was_edited_is_refused_with_its_line() {
         let text = sample().to_text();
         let cases = [
-            ("version = 1", "version = 9", "upgrade"),
+            ("version = 2", "version = 9", "upgrade"),
+            ("version = 2", "version = 0", "upgrade"),
             ("kind = \"skill\"", "kind = \"skil\"", "no kind `skil`"),
             (".claude/skills/a/SKILL.md", "../../etc/passwd", "no path of an output"),
             (".claude/skills/a/SKILL.md", "src/main.rs", "no path of an output"),
@@ -540,6 +544,15 @@ mod tests {
             let line = edited.lines().position(|line| line.contains(to)).unwrap() + 1;
             assert_eq!(error.line, line, "{to}: {error}\n{edited}");
         }
+        let list = text.find("capabilities = [").unwrap();
+        let end = list + text[list..].find("]\n").unwrap() + 2;
+        let stripped = format!("{}{}", &text[..list], &text[end..]);
+        let error = Lock::parse(&stripped).unwrap_err();
+        assert!(error.problem.contains("no list of capabilities"), "{error}");
+        let line = stripped.lines().position(|line| line == "name = \"a\"").unwrap() + 1;
+        assert_eq!(error.line, line, "{stripped}");
+        let old = Lock::parse(&stripped.replace("version = 2", "version = 1")).unwrap();
+        assert!(old.is_old);
         let merged = text.replace("[[item]]", "<<<<<<< ours\n[[item]]");
         assert!(Lock::parse(&merged).unwrap_err().problem.contains("merge"));
     }

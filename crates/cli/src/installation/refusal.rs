@@ -18,7 +18,7 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
         InstallError::Required { item, .. } => CommandError::refused(message).with_hint(format!(
             "`brief add SOURCE {} --kind {}` adds it", item.name, item.kind
         )),
-        InstallError::NoLock => CommandError::refused(message)
+        InstallError::NoLock | InstallError::OldLock => CommandError::refused(message)
             .with_hint("run `brief sync` without `--frozen`, and keep `brief.lock` in version control"),
         InstallError::Frozen { differences } => {
             let message = format!("{message}: {}", differences.join("; "));

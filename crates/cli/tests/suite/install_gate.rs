@@ -157,7 +157,7 @@ fn a_forged_capability_list_is_found() {
     for forged in [
         lock.replacen(list, "", 1),
         lock.replacen(list, "  \"commands git status\",\n", 1),
-        lock.replacen("capabilities = [\n]\n", "", 1),
+        lock.replacen("capabilities = [\n]\n", "capabilities = [\n  \"hosts a.example\",\n]\n", 1),
     ] {
         assert_ne!(forged, lock);
         project.write("brief.lock", &forged);
@@ -171,18 +171,104 @@ fn a_forged_capability_list_is_found() {
     }
 }
 
-/// A lock of an older version has no lists: it can be restored, and the next `sync` adds them.
+/// A lock of an older version has no lists: `sync` adds them and says so, `--check` reports it, and `--frozen` has
+/// nothing to compare with.
 #[test]
-fn a_lock_without_capabilities_is_fine() {
+fn a_lock_of_an_older_version_is_brought_up_to_date() {
     let (project, _remote) = with_skill("Ask https://api.example.com.");
     run(&project, &["add", "acme/guidance", "fmt"]);
     let lock = project.read("brief.lock");
-    let old = lock.replacen("capabilities = [\n  \"hosts api.example.com\",\n]\n", "", 1);
-    assert_ne!(old, lock);
-    project.write("brief.lock", &old);
-    run(&project, &["sync", "--frozen"]);
-    run(&project, &["sync", "--check"]);
-    assert_eq!(project.read("brief.lock"), old);
+    let list = "capabilities = [\n  \"hosts api.example.com\",\n]\n";
+    let with_lists = lock.replacen("version = 2", "version = 1", 1);
+    for old in [with_lists.replacen(list, "", 1), with_lists] {
+        project.write("brief.lock", &old);
+        let frozen = project.run(&["sync", "--frozen"]);
+        assert_eq!(frozen.code, Some(1), "{frozen}");
+        let words =
+            "`brief.lock` is of an older version, which does not record what every item can do";
+        assert!(frozen.stderr.contains(words), "{frozen}");
+        assert!(frozen.stderr.contains("run `brief sync` without `--frozen`"), "{frozen}");
+        assert_eq!(project.run(&["sync", "--check"]).code, Some(1));
+        assert_eq!(project.read("brief.lock"), old);
+        let output = run(&project, &["sync"]);
+        assert!(output.stderr.contains("`brief.lock` is of an older version"), "{output}");
+        assert_eq!(project.read("brief.lock"), lock);
+        let again = run(&project, &["sync", "--frozen"]);
+        assert!(!again.stderr.contains("older version"), "{again}");
+    }
+}
+
+/// A lock of the present version without its lists is refused, be it one of them or all.
+#[test]
+fn a_lock_that_lost_its_capability_lists_is_refused() {
+    let (project, _remote) = with_skill("Ask https://api.example.com.");
+    run(&project, &["add", "acme/guidance", "fmt", "money"]);
+    let lock = project.read("brief.lock");
+    let one = lock.replacen("capabilities = [\n]\n", "", 1);
+    let all = one.replacen("capabilities = [\n  \"hosts api.example.com\",\n]\n", "", 1);
+    for stripped in [one, all] {
+        assert!(stripped.len() < lock.len());
+        project.write("brief.lock", &stripped);
+        for args in [&["sync"][..], &["sync", "--frozen"], &["sync", "--check"], &["update"]] {
+            let output = project.run(args);
+            assert_eq!(output.code, Some(2), "{args:?}: {output}");
+            assert!(output.stderr.contains("has no list of capabilities"), "{args:?}: {output}");
+            assert_eq!(project.read("brief.lock"), stripped);
+        }
+    }
+}
+
+/// What was derived once is kept by content, and only under a mark of this machine: a mark from elsewhere makes no
+/// forged list true.
+#[test]
+fn a_mark_from_elsewhere_vouches_for_no_list() {
+    let (project, _remote) = with_skill("Ask https://api.example.com.");
+    run(&project, &["add", "acme/guidance", "fmt"]);
+    let lock = project.read("brief.lock");
+    let record = project.read(".brief/installed.json");
+    let mark = |record: &str| {
+        let line = record.lines().find(|line| line.starts_with("  \"capabilities\": \""));
+        line.unwrap_or_else(|| panic!("{record}")).to_owned()
+    };
     run(&project, &["sync"]);
-    assert_eq!(project.read("brief.lock"), lock);
+    assert_eq!(project.read(".brief/installed.json"), record, "nothing new");
+    let forged = lock.replacen("api.example.com", "good.example", 1);
+    let other = format!("  \"capabilities\": \"{}\"", "a".repeat(64));
+    for foreign in [record.clone(), record.replacen(&mark(&record), &other, 1)] {
+        project.write("brief.lock", &forged);
+        project.write(".brief/installed.json", &foreign);
+        assert_eq!(project.run(&["sync", "--frozen"]).code, Some(1));
+        let corrected = run(&project, &["sync"]);
+        assert!(corrected.stderr.contains("which is corrected"), "{corrected}");
+        assert_eq!(project.read("brief.lock"), lock);
+        assert_eq!(project.read(".brief/installed.json"), record);
+    }
+}
+
+/// What is kept is a fact, and no permission: an acceptance that was taken back and a policy that came later count, and
+/// so does a byte that looks like the sign that stands for it.
+#[test]
+fn what_was_derived_before_is_judged_again() {
+    let (project, _remote) = with_skill(&format!("Sort modules. {}", tags("hi there")));
+    let refused = project.run(&["add", "acme/guidance", "fmt"]);
+    let content = named(&Output { stderr: refused.stdout.clone(), ..refused });
+    run(&project, &["sync", "--accept", &content]);
+    run(&project, &["sync"]);
+    let manifest = project.read("brief.toml");
+    project.write("brief.toml", manifest.replacen(&content, &"0".repeat(64), 1));
+    let output = project.run(&["sync"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stdout.contains("capability/hidden-text"), "{output}");
+
+    let project = consumer();
+    let skill = project.outside().join("source/skills/fmt/SKILL.md");
+    fs::create_dir_all(skill.parent().unwrap()).unwrap();
+    fs::write(&skill, item("fmt", "Sort \u{fffd}.")).unwrap();
+    run(&project, &["add", "../outside/source"]);
+    let text = fs::read(&skill).unwrap();
+    let at = text.windows(3).position(|three| three == "\u{fffd}".as_bytes()).unwrap();
+    fs::write(&skill, [&text[..at], b"\xff", &text[at + 3..]].concat()).unwrap();
+    let output = project.run(&["sync"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stdout.contains("bytes that are not UTF-8"), "{output}");
 }

@@ -439,9 +439,10 @@ fn a_lock_that_was_damaged_is_refused_with_its_line() {
     let (project, lock) = installed();
     let sha256 = lock.lines().find(|line| line.starts_with("sha256")).unwrap();
     let damages = [
-        ("version = 1", "version = 2"),
-        ("version = 1", "versoin = 1"),
-        ("version = 1", "version = \"1\""),
+        ("version = 2", "version = 3"),
+        ("version = 2", "versoin = 2"),
+        ("version = 2", "version = \"2\""),
+        ("capabilities = [\n]\n", ""),
         ("[[source]]", "<<<<<<< ours\n[[source]]"),
         ("[[source]]", "[[source"),
         ("kind = \"skill\"", "kind = \"skull\""),

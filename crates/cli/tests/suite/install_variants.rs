@@ -158,9 +158,9 @@ fn a_lock_from_a_newer_version_is_told_and_the_answer_is_there() {
     let project = installed();
     project.write("AGENTS.yaml", "context:\n  - content: Here.\n");
     let lock = project.read("brief.lock");
-    project.write("brief.lock", lock.replace("version = 1\n", "version = 9\nnews = true\n"));
+    project.write("brief.lock", lock.replace("version = 2\n", "version = 9\nnews = true\n"));
     let output = project.run(&["context", "src/a.ts", "--client", "claude"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert!(output.stdout.contains("Here."), "{output}");
-    assert_eq!(count(&output.stderr, "it has version 9, and this program knows 1"), 1, "{output}");
+    assert_eq!(count(&output.stderr, "it has version 9, and this program knows 2"), 1, "{output}");
 }

@@ -10,8 +10,11 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::model::Kind;
 
-/// The version of the lock that is understood.
-pub const LOCK_VERSION: i64 = 1;
+/// The version of a lock that is written. From this one on, every item has a list of capabilities.
+pub const LOCK_VERSION: i64 = 2;
+
+/// The oldest version of a lock that is read.
+pub const OLDEST_LOCK: i64 = 1;
 
 /// An item of a lock, and the files that were written for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +66,7 @@ fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
     while let Some(line) = lines.next() {
         match line {
             "" => {}
-            "version = 1" if !has_version => has_version = true,
+            "version = 1" | "version = 2" if !has_version => has_version = true,
             "[[item]]" => (is_item, kind, name, clients) = (true, None, None, Vec::new()),
             "[[source]]" | "[[shared]]" => is_item = false,
             "clients = [" if is_item => listed(&mut lines, |text| clients.push(text.to_owned()))?,
@@ -132,7 +135,7 @@ fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
     let document = Document::parse(text)
         .map_err(|error| invalid(error.span().map(|span| span.start), error.message()))?;
     match document.get("version").map(Item::as_integer) {
-        Some(Some(LOCK_VERSION)) => {}
+        Some(Some(OLDEST_LOCK..=LOCK_VERSION)) => {}
         Some(Some(found)) => return Err(LockProblem::Version { found }),
         _ => return Err(invalid(None, "it has no `version`")),
     }
@@ -174,7 +177,7 @@ fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
 mod tests {
     use super::*;
 
-    const LOCK: &str = "# A comment.\nversion = 1\n\n[[source]]\nname = \"acme\"\nbundles = [\n  \"base 1.0.0\",\n]\n\n\
+    const LOCK: &str = "# A comment.\nversion = 2\n\n[[source]]\nname = \"acme\"\nbundles = [\n  \"base 1.0.0\",\n]\n\n\
                         [[item]]\nkind = \"skill\"\nname = \"pdf\"\nsource = \"acme\"\ncapabilities = [\n]\nfiles = [\n  \
                         \".claude/skills/pdf/SKILL.md 0a\",\n  \".claude/skills/pdf/run it.py 0b program\",\n]\n\n\
                         [[item]]\nkind = \"rule\"\nname = \"go\"\nclients = [\n  \"claude\",\n  \"copilot\",\n]\ncapabilities = [\n  \"commands git log --format='%h'\",\n  \"hosts api.example.com\",\n]\nfiles = [\n  \".claude/rules/go.md 0c\",\n]\n\n\
@@ -221,8 +224,15 @@ mod tests {
     /// U11: a lock of a newer version is told, whatever else is in it.
     #[test]
     fn a_lock_from_a_newer_version_is_a_problem_of_its_own() {
-        let newer = LOCK.replace("version = 1", "version = 2");
-        assert_eq!(locked_files(&newer), Err(LockProblem::Version { found: 2 }));
+        let newer = LOCK.replace("version = 2", "version = 3");
+        assert_eq!(locked_files(&newer), Err(LockProblem::Version { found: 3 }));
+    }
+
+    #[test]
+    fn a_lock_of_an_older_version_says_the_same() {
+        let older = LOCK.replace("version = 2", "version = 1");
+        assert_eq!(by_lines(&older), Some(expected()));
+        assert_eq!(by_parser(&older), Ok(expected()));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub mod toml;
 pub use check::check;
 pub use fields::name_problem;
 pub use installed::{ClientCopy, Installed, InstalledItem, OUTPUTS, Piece, has_own_copy};
-pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, locked_files};
+pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, OLDEST_LOCK, locked_files};
 pub use model::{
     Bundle, CAPABILITIES, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, Override, Required,
     SCHEMA, SupportFile, ToolCapability,

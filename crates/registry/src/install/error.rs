@@ -54,6 +54,9 @@ pub enum InstallError {
     /// Somebody wants exactly what is locked, and there is no lock.
     #[error("there is no `brief.lock`, so nothing can be restored from it")]
     NoLock,
+    /// Somebody wants exactly what is locked, and the lock is too old to say what items can do.
+    #[error("`brief.lock` is of an older version, which does not record what every item can do")]
+    OldLock,
     /// The lock does not say what the manifest wants.
     #[error("`brief.lock` is not what `brief.toml` comes to")]
     Frozen {

@@ -10,6 +10,9 @@ pub(super) fn check_lock(manifest: &Manifest, lock: Option<&Lock>) -> Result<(),
         // Nothing was locked, and nothing is wanted.
         return if manifest.sources.is_empty() { Ok(()) } else { Err(InstallError::NoLock) };
     };
+    if lock.is_old {
+        return Err(InstallError::OldLock);
+    }
     let mut differences = Vec::new();
     for source in &manifest.sources {
         match lock.sources.get(&source.name) {

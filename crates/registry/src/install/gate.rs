@@ -1,11 +1,11 @@
 //! What items can do, and what is not installed until the user accepts it.
 //!
-//! The list is read from the content on every run. What `brief.lock` says about it is compared, never
-//! believed.
+//! The list is read from the content. What `brief.lock` says about it is compared, never believed, unless this
+//! machine has derived it itself ([`super::derived`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brief_dialects::capability::{CapabilityFinding, Inventory};
+use brief_dialects::capability::{Capability, CapabilityFinding, Inventory};
 use brief_dialects::policy::Policy;
 use brief_dialects::portable::{Item, ItemId};
 use brief_syntax::system::Permission;
@@ -75,9 +75,21 @@ pub(super) fn forbidden(findings: &[CapabilityFinding], policy: &Policy) -> Vec<
     forbidden.collect()
 }
 
-/// Returns whether a lock records what items can do: an older version does not.
-pub(super) fn is_recorded(lock: &Lock) -> bool {
-    lock.items.values().any(|item| item.capabilities.is_some())
+/// Returns whether nothing keeps an item with these facts from being installed. Where something does, its
+/// place has to be found again, too.
+pub(super) fn pass(
+    facts: &[String],
+    sha256: &str,
+    accepted: &BTreeSet<String>,
+    policy: &Policy,
+) -> bool {
+    let is_accepted = accepted.contains(sha256);
+    facts.iter().all(|fact| {
+        let name = fact.split(' ').next().unwrap_or_default();
+        Capability::from_name(name).is_some_and(|capability| {
+            (is_accepted || !capability.blocks()) && policy.capability(capability).is_none()
+        })
+    })
 }
 
 /// Tells what items can do that are new or changed.
@@ -88,7 +100,7 @@ pub(super) fn told(before: &Lock, after: &Lock) -> BTreeMap<ItemId, ItemCapabili
         if known.is_some_and(|known| known.sha256 == item.sha256 && known.source == item.source) {
             continue;
         }
-        let all = item.capabilities.clone().unwrap_or_default();
+        let all = item.capabilities.clone();
         let added = new_facts(known, item);
         told.insert(id.clone(), ItemCapabilities { all, added });
     }
@@ -96,14 +108,13 @@ pub(super) fn told(before: &Lock, after: &Lock) -> BTreeMap<ItemId, ItemCapabili
 }
 
 fn new_facts(known: Option<&LockedItem>, item: &LockedItem) -> Vec<String> {
-    let known = known.and_then(|known| known.capabilities.as_deref()).unwrap_or_default();
-    let all = item.capabilities.iter().flatten();
-    all.filter(|fact| !known.contains(fact)).cloned().collect()
+    let known = known.map(|known| known.capabilities.as_slice()).unwrap_or_default();
+    item.capabilities.iter().filter(|fact| !known.contains(fact)).cloned().collect()
 }
 
 /// Says which items a lock has lied about: the content is the same, and the list is not.
 pub(super) fn forged(before: &Lock, after: &Lock) -> Vec<String> {
-    if !is_recorded(before) {
+    if before.is_old {
         return Vec::new();
     }
     let same = after.items.iter().filter_map(|(id, item)| {
@@ -125,8 +136,7 @@ pub(super) fn unused(accepted: &BTreeSet<String>, lock: &Lock) -> Vec<String> {
 
 /// Names the facts that only one of two lists has.
 pub(super) fn difference(known: &LockedItem, item: &LockedItem) -> String {
-    let (before, after) = (known.capabilities.as_deref(), item.capabilities.as_deref());
-    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let (before, after) = (&known.capabilities, &item.capabilities);
     let only = |list: &[String], other: &[String], sign: char| {
         let only = list.iter().filter(|fact| !other.contains(fact));
         only.map(|fact| format!("{sign} {fact}")).collect::<Vec<_>>()

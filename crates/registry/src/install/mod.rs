@@ -9,6 +9,7 @@
 //! Nothing is written before everything is known: where each source is, which items that means, what each
 //! file will hold and whose the file is that stands there now.
 
+mod derived;
 mod error;
 mod finish;
 mod frozen;

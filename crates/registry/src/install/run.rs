@@ -21,7 +21,7 @@ use super::select::{Selected, Selection, select};
 use super::state::{State, needs_manifest};
 use super::{
     Extent, InstallError, Locking, Mode, Project, Report, Request, SourceReport, Unresolved,
-    frozen, gate, shared,
+    derived, frozen, gate, shared,
 };
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
@@ -84,7 +84,7 @@ pub fn sync(
     } else if stage::is_pending(&disks.own) {
         report.notes.push("a run was ended in the middle; `brief sync` finishes it".to_owned());
     }
-    let old = State::read(compiler, project, request, &mut disks)?;
+    let old = State::read(system, compiler, project, request, &mut disks)?;
     let run = Run { system, compiler, project, request, observer, forbidding: &forbidding };
     run.go(&old, &mut disks, report)
 }
@@ -301,17 +301,6 @@ impl Run<'_> {
             // What was resolved stays known, so that it can be restored.
             return Ok(old.lock.clone());
         }
-        let may_record =
-            self.request.mode == Mode::Write && self.request.locking != Locking::Frozen;
-        if !may_record && !gate::is_recorded(&old.lock) {
-            // A lock of an older version is no drift; the next run that writes adds the lists.
-            for (id, item) in &mut lock.items {
-                let known = old.lock.items.get(id);
-                if known.is_some_and(|known| known.sha256 == item.sha256) {
-                    item.capabilities = None;
-                }
-            }
-        }
         if self.request.locking == Locking::Frozen {
             // Who shares a copy changes no file, and an older lock does not say it.
             for (id, item) in &mut lock.items {
@@ -320,6 +309,11 @@ impl Run<'_> {
                 }
             }
             frozen::refuse_difference(&old.lock, &lock)?;
+        }
+        // What failed keeps the list of the old lock, which may not be what its content comes to.
+        if self.request.mode == Mode::Write && is_read && plan.failed == 0 {
+            plan.after.capabilities = derived::mark(self.system, self.project, &lock)
+                .map_err(InstallError::NotWritten)?;
         }
         Ok(lock)
     }
@@ -346,17 +340,26 @@ impl Run<'_> {
             }
         };
         let content = item::content_hash(item, &beside);
-        let findings = gate::inventory(item, &beside);
-        let mut refused = gate::refused(&findings, &content, &old.manifest.accept);
-        refused.extend(gate::forbidden(&findings, self.forbidding));
-        if !refused.is_empty() {
-            plan.diagnostics.extend(refused);
-            plan.fail(&key);
-            return Ok(known.cloned());
-        }
+        let accepted = &old.manifest.accept;
+        let facts = old.facts(item.id(), &content);
+        let facts = facts.filter(|facts| gate::pass(facts, &content, accepted, self.forbidding));
+        let capabilities = match facts {
+            Some(facts) => facts.to_vec(),
+            None => {
+                let findings = gate::inventory(item, &beside);
+                let mut refused = gate::refused(&findings, &content, accepted);
+                refused.extend(gate::forbidden(&findings, self.forbidding));
+                if !refused.is_empty() {
+                    plan.diagnostics.extend(refused);
+                    plan.fail(&key);
+                    return Ok(known.cloned());
+                }
+                capability::facts(&findings)
+            }
+        };
         // What the user accepts by its hash needs no other witness; the lock may still name what was refused.
         if source.is_locked
-            && !old.manifest.accept.contains(&content)
+            && !accepted.contains(&content)
             && let Some(known) = known
             && known.source == source.wanted.name
             && known.sha256 != content
@@ -388,7 +391,7 @@ impl Run<'_> {
                 .filter(|client| item.is_for(client))
                 .map(str::to_owned)
                 .collect(),
-            capabilities: Some(capability::facts(&findings)),
+            capabilities,
             files: BTreeMap::new(),
         }))
     }
@@ -416,6 +419,13 @@ impl Run<'_> {
         }
         let before = &old.lock.items;
         report.capabilities = gate::told(&old.lock, lock);
+        if old.lock.is_old {
+            let what = match self.request.mode {
+                Mode::Write => "it says now what every item can do",
+                Mode::Check | Mode::Diff => "`brief sync` adds what every item can do",
+            };
+            report.notes.push(format!("`brief.lock` is of an older version; {what}"));
+        }
         report.notes.extend(gate::forged(&old.lock, lock));
         report.notes.extend(gate::unused(&self.request.accept, lock));
         let mut tell = |id: &ItemId, kind| {

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use brief_dialects::portable::ItemId;
 use brief_dialects::portable::output::Compile;
-use brief_syntax::Source;
 use brief_syntax::system::ReadError;
+use brief_syntax::{Source, System};
 
 use super::run::RECORD;
-use super::{Extent, InstallError, Project, Request};
+use super::{Extent, InstallError, Project, Request, derived};
 use crate::lock::{Lock, LockError};
 use crate::manifest::{Edit, Manifest};
 use crate::outputs::disk::Disk;
@@ -28,10 +29,13 @@ pub(super) struct State {
     pub(super) record: Option<Record>,
     /// What the lock says about that.
     pub(super) witness: Record,
+    /// Whether the capability lists of the lock were derived on this machine.
+    pub(super) has_own_lists: bool,
 }
 
 impl State {
     pub(super) fn read(
+        system: &dyn System,
         compiler: &dyn Compile,
         project: &Project,
         request: &Request<'_>,
@@ -70,7 +74,23 @@ impl State {
             return Err(InstallError::Lock { path: project.lock(), error });
         }
         let witness = lock.to_record();
-        Ok(State { manifest_before, manifest_text, manifest, lock_before, lock, record, witness })
+        let has_own_lists = derived::has_mark(system, project, &lock, record.as_ref());
+        Ok(State {
+            manifest_before,
+            manifest_text,
+            manifest,
+            lock_before,
+            lock,
+            record,
+            witness,
+            has_own_lists,
+        })
+    }
+
+    /// Returns what an item with this content can do, if that was derived before.
+    pub(super) fn facts(&self, id: &ItemId, sha256: &str) -> Option<&[String]> {
+        let known = self.lock.items.get(id).filter(|_| self.has_own_lists)?;
+        (known.sha256 == sha256).then_some(known.capabilities.as_slice())
     }
 }
 

@@ -152,10 +152,10 @@ fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
 pub(crate) fn content_hash(item: &Item, beside: &Beside) -> String {
     let mut parts = Parts::default();
     parts.add(item.kind().as_str());
-    parts.add(item.document().source().text());
+    parts.add_bytes(item.document().source().bytes_from_line(0));
     for own in item.overrides() {
         parts.add(&own.client);
-        parts.add(own.source.text());
+        parts.add_bytes(own.source.bytes_from_line(0));
     }
     parts.add("files");
     for (path, file) in &beside.files {
@@ -178,8 +178,12 @@ struct Parts(Hasher);
 
 impl Parts {
     fn add(&mut self, part: &str) {
+        self.add_bytes(part.as_bytes());
+    }
+
+    fn add_bytes(&mut self, part: &[u8]) {
         self.0.update(part.len().to_string().as_bytes());
         self.0.update(b":");
-        self.0.update(part.as_bytes());
+        self.0.update(part);
     }
 }

@@ -1,4 +1,4 @@
-//! The mark by which a journal is known to be this machine's own.
+//! The mark by which a journal or a record is known to be this machine's own.
 //!
 //! A journal says which files to move and to remove, and a project may come with one. So a journal bears a
 //! mark that only this user can make: a hash of its text and its directory with a key from the user's
@@ -19,7 +19,7 @@ const KEY_BYTES: usize = 64;
 
 /// Returns the mark of a text for a directory. There is none where the user has no state directory, or may
 /// not write there: a journal without a mark is never carried out by a later run.
-pub(super) fn make(
+pub(crate) fn make(
     system: &dyn System,
     directory: &Path,
     text: &[u8],
@@ -42,7 +42,7 @@ pub(super) fn make(
 }
 
 /// Returns whether a mark is the one of a text for a directory.
-pub(super) fn is_valid(system: &dyn System, mark: &str, directory: &Path, text: &[u8]) -> bool {
+pub(crate) fn is_valid(system: &dyn System, mark: &str, directory: &Path, text: &[u8]) -> bool {
     read_key(system).is_some_and(|key| hash(system, &key, directory, text) == mark)
 }
 

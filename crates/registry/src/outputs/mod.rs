@@ -4,7 +4,7 @@
 pub(crate) mod backup;
 pub(crate) mod disk;
 pub(crate) mod item;
-mod mark;
+pub(crate) mod mark;
 pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod stage;

@@ -37,6 +37,9 @@ pub(crate) struct Record {
     /// What stands in files of the user because of us, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) shared: BTreeMap<String, Vec<SharedEntry>>,
+    /// The mark of the lock whose capability lists this machine has derived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) capabilities: Option<String>,
 }
 
 /// What was written for an item.
@@ -81,6 +84,7 @@ impl Record {
             items: BTreeMap::new(),
             adopted: BTreeMap::new(),
             shared: BTreeMap::new(),
+            capabilities: None,
         }
     }
 

@@ -1,0 +1,52 @@
+//! Which capability lists were derived on this machine, so that they need not be derived again.
+//!
+//! A lock comes with a project, and its lists may be forged. A run that has derived all lists of a lock
+//! leaves a mark in the record: a hash of the lists and the contents that they belong to, with a key of the
+//! user's state directory. A lock whose lists have that mark is believed; any other one is compared with the content.
+
+use std::io;
+use std::time::UNIX_EPOCH;
+
+use brief_syntax::System;
+
+use super::Project;
+use crate::lock::Lock;
+use crate::outputs::mark;
+use crate::outputs::record::Record;
+
+/// Returns the mark of a lock whose lists this run knows to be right; `None` where the machine can make none.
+pub(super) fn mark(
+    system: &dyn System,
+    project: &Project,
+    lock: &Lock,
+) -> io::Result<Option<String>> {
+    match marked(system, lock) {
+        Some(text) => mark::make(system, &project.own, &text),
+        None => Ok(None),
+    }
+}
+
+/// Returns whether this program has derived all lists of a lock on this machine, for this project.
+pub(super) fn has_mark(
+    system: &dyn System,
+    project: &Project,
+    lock: &Lock,
+    record: Option<&Record>,
+) -> bool {
+    let mark = record.and_then(|record| record.capabilities.as_deref());
+    let (Some(mark), Some(text)) = (mark, marked(system, lock)) else { return false };
+    mark::is_valid(system, mark, &project.own, &text)
+}
+
+/// Returns what the mark is made of. The program is part of it: another version may find more.
+fn marked(system: &dyn System, lock: &Lock) -> Option<Vec<u8>> {
+    let modified = system.modified(&system.own_program().ok()?).ok()?;
+    let modified = modified.duration_since(UNIX_EPOCH).ok()?.as_nanos().to_string();
+    let lists: Vec<(&str, &[String])> = lock
+        .items
+        .values()
+        .map(|item| (item.sha256.as_str(), item.capabilities.as_slice()))
+        .collect();
+    // A journal has no word in the first place, so that no mark stands for both.
+    serde_json::to_vec(&("capabilities", env!("CARGO_PKG_VERSION"), modified, lists)).ok()
+}
