@@ -21,6 +21,7 @@ pub(crate) fn run_all(runs: usize) -> Result<(), String> {
     let floor = directory.join("floor");
     let options = ["-O", "--edition=2024", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols"];
     run(Command::new("rustc").args(options).arg(&source).arg("-o").arg(&floor))?;
+    cargo(&["run", "--profile", "dist", "--package", "brief-syntax", "--example", "hidden-speed"])?;
     run(Command::new("python3")
         .arg(workspace().join("bench").join("run.py"))
         .arg("--brief")

@@ -99,9 +99,22 @@ pub struct HiddenCharacters<'t> {
 /// A carriage return and a byte order mark count: a terminal acts on the first and drops the second.
 /// [`HiddenText::find`] leaves them out where files have them.
 pub fn characters(text: &str) -> HiddenCharacters<'_> {
-    // Without an early exit, this runs many bytes at a time; nearly every text ends here.
-    let is_plain = !text.bytes().fold(false, |odd, byte| odd | !is_plain(byte));
-    HiddenCharacters { text, next: if is_plain { text.len() } else { 0 } }
+    HiddenCharacters { text, next: 0 }
+}
+
+/// Bytes that are looked at together. Within a piece there is no early exit, so that the compiler looks at many bytes at
+/// once.
+const PIECE: usize = 64;
+
+/// Returns the place of the first byte that is not plain.
+fn first_odd(bytes: &[u8]) -> Option<usize> {
+    let is_odd = |byte: &u8| !is_plain(*byte);
+    let (pieces, rest) = bytes.as_chunks::<PIECE>();
+    let plain =
+        pieces.iter().take_while(|piece| !piece.iter().fold(false, |odd, byte| odd | is_odd(byte)));
+    let skipped = plain.count() * PIECE;
+    let left = if skipped == bytes.len() - rest.len() { rest } else { &bytes[skipped..] };
+    left.iter().position(is_odd).map(|at| skipped + at)
 }
 
 /// Returns whether a byte is a character that everybody sees, or a line feed or tab.
@@ -115,7 +128,7 @@ impl Iterator for HiddenCharacters<'_> {
     fn next(&mut self) -> Option<HiddenCharacter> {
         loop {
             let rest = self.text.as_bytes().get(self.next..)?;
-            let offset = self.next + rest.iter().position(|&byte| !is_plain(byte))?;
+            let offset = self.next + first_odd(rest)?;
             let character = self.text[offset..].chars().next()?;
             self.next = offset + character.len_utf8();
             if let Some(class) = class_of(character)

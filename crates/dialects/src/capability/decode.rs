@@ -29,20 +29,21 @@ pub(super) fn scan(file: &mut FileScan) {
     let mut offset = 0;
     let mut first: Option<(Span, String)> = None;
     let mut count = 0;
-    while offset < bytes.len() {
-        let run = bytes[offset..].iter().position(|&byte| !is_base64(byte));
-        let end = offset + run.unwrap_or(bytes.len() - offset);
-        if end - offset >= LINE {
-            let end = block_end(bytes, end);
-            if let Some(what) = described(&text[offset..end])
-                && !is_embedded(text, offset)
-            {
-                count += 1;
-                first.get_or_insert((Span::new(offset, end), what));
-            }
-            offset = end;
+    while let Some(window) = bytes.get(offset..offset + LINE) {
+        // From its end: prose has a blank every few letters, and all that stands before the last is passed over.
+        if let Some(other) = window.iter().rposition(|&byte| !is_base64(byte)) {
+            offset += other + 1;
+            continue;
         }
-        offset = offset.max(end) + 1;
+        let run = bytes[offset..].iter().position(|&byte| !is_base64(byte));
+        let end = block_end(bytes, offset + run.unwrap_or(bytes.len() - offset));
+        if let Some(what) = described(&text[offset..end])
+            && !is_embedded(text, offset)
+        {
+            count += 1;
+            first.get_or_insert((Span::new(offset, end), what));
+        }
+        offset = end + 1;
     }
     // A file of icons has hundreds; the first shows what they are.
     if let Some((span, what)) = first {

@@ -81,6 +81,16 @@ fn is_denial(name: &str) -> bool {
     matches!(name, "deny" | "denied" | "disallowedtools" | "excludetools" | "toolsdenied" | "ask")
 }
 
+/// Returns whether a field of a hook says when or how something runs, and not what.
+fn is_setting(name: &str, value: Node<'_>) -> bool {
+    let Value::Scalar(text) = value.value() else { return false };
+    match name {
+        "type" | "matcher" | "timeout" | "timeoutsec" => true,
+        "shell" => matches!(text, "sh" | "bash" | "zsh" | "fish" | "pwsh" | "powershell" | "cmd"),
+        _ => matches!(text, "true" | "false") || text.parse::<f64>().is_ok(),
+    }
+}
+
 /// Values that grant nothing.
 fn is_refusal(value: &str) -> bool {
     matches!(
@@ -338,8 +348,7 @@ impl Walk<'_> {
             Value::Sequence(list) => list.iter().for_each(|node| self.commands(node, tell)),
             Value::Mapping(mapping) => {
                 for field in mapping.fields() {
-                    let name = plain(field.name());
-                    if !matches!(name.as_str(), "type" | "matcher" | "timeout" | "timeoutsec") {
+                    if !is_setting(&plain(field.name()), field.value) {
                         self.commands(field.value, tell);
                     }
                 }

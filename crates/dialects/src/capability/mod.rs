@@ -12,13 +12,14 @@ mod names;
 mod prose;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::hidden::{HiddenClass, HiddenText};
+use brief_syntax::hidden::{self, HiddenClass, HiddenText};
 use brief_syntax::system::Permission;
 use brief_syntax::text::{fold, visible_line};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
@@ -211,8 +212,10 @@ impl Inventory {
         let mut file = FileScan::new(slashed, path, content);
         bytes::scan(&mut file, permission);
         if file.is_text {
-            file.hidden(Capability::HiddenText, |class| class != HiddenClass::Control);
-            file.hidden(Capability::ControlCharacters, |class| class == HiddenClass::Control);
+            if hidden::characters(file.source.text()).next().is_some() {
+                file.hidden(Capability::HiddenText, |class| class != HiddenClass::Control);
+                file.hidden(Capability::ControlCharacters, |class| class == HiddenClass::Control);
+            }
             fields::scan(&mut file);
             let fences = if is_markdown(&file.ending()) {
                 prose::fences(file.source.text())

@@ -10,11 +10,12 @@ use brief_syntax::Span;
 use memchr::memmem;
 
 use super::fields::is_markdown;
+use super::words::{ORDINARY, OUTSIDE, READERS, TEXTS};
 use super::{Capability, FileScan};
 
 /// The bytes that a construct begins with.
 const STARTS: [bool; 256] = {
-    let (mut starts, bytes, mut index) = ([false; 256], b"!@:$~/<%mcwC`", 0);
+    let (mut starts, bytes, mut index) = ([false; 256], b"!@:$~/<%", 0);
     while index < bytes.len() {
         starts[bytes[index] as usize] = true;
         index += 1;
@@ -25,76 +26,6 @@ const STARTS: [bool; 256] = {
 /// Characters of a word, a path or a host, at most: what is longer is cut there.
 const WORD: usize = 200;
 
-/// Variables that every shell has, and those that stand for the arguments of a text.
-const ORDINARY: [&str; 26] = [
-    "ARGUMENTS",
-    "ARGS",
-    "BASH",
-    "BASH_SOURCE",
-    "BASH_VERSION",
-    "COLUMNS",
-    "CWD",
-    "DISPLAY",
-    "EDITOR",
-    "EUID",
-    "FUNCNAME",
-    "HOME",
-    "HOSTNAME",
-    "IFS",
-    "LANG",
-    "LINENO",
-    "OLDPWD",
-    "OSTYPE",
-    "PATH",
-    "PIPESTATUS",
-    "PWD",
-    "RANDOM",
-    "SECONDS",
-    "SHELL",
-    "TERM",
-    "USER",
-];
-
-/// Directories outside any project. `/tmp`, `/dev/null` and interpreters are part of ordinary commands.
-const OUTSIDE: [&str; 19] = [
-    "/etc/",
-    "/root/",
-    "/home/",
-    "/Users/",
-    "/var/",
-    "/proc/",
-    "/sys/",
-    "/opt/",
-    "/usr/local/",
-    "/Library/",
-    "/Applications/",
-    "/boot/",
-    "/mnt/",
-    "/srv/",
-    "/private/",
-    "/dev/tcp/",
-    "/dev/udp/",
-    "/dev/mem",
-    "/run/",
-];
-
-/// Ways in which programs ask for a variable, before and after `env`; its name follows, perhaps in
-/// quotation marks.
-const READERS: [(&str, &str); 12] = [
-    ("process.", "env."),
-    ("process.", "env["),
-    ("import.meta.", "env."),
-    ("os.", "environ["),
-    ("os.", "environ.get("),
-    ("os.get", "env("),
-    ("get", "env("),
-    ("Deno.", "env.get("),
-    ("Bun.", "env."),
-    ("", "ENV["),
-    ("", "ENV.fetch("),
-    ("", "env::var("),
-];
-
 /// Reports the constructs of a text.
 pub(super) fn scan(file: &mut FileScan, fences: &[Fence]) {
     let source = std::sync::Arc::clone(&file.source);
@@ -104,11 +35,15 @@ pub(super) fn scan(file: &mut FileScan, fences: &[Fence]) {
     let (seen, names) = (BTreeSet::new(), BTreeSet::new());
     let mut scan = Prose { file, text, is_markdown, fences, names, seen };
     scan.constructs(is_template);
+    // Letters begin too many words for the table of bytes.
+    let bytes = text.as_bytes();
     for word in ["env", "ENV"] {
-        for offset in memmem::find_iter(text.as_bytes(), word) {
-            scan.reader(offset);
-        }
+        memmem::find_iter(bytes, word).for_each(|offset| scan.reader(offset));
     }
+    for word in ["curl ", "wget "] {
+        memmem::find_iter(bytes, word).for_each(|offset| scan.download(offset, word));
+    }
+    memmem::find_iter(bytes, "mcp__").for_each(|offset| scan.server_name(offset));
     scan.fenced_commands();
     scan.javascript_tools();
 }
@@ -187,6 +122,14 @@ pub(super) fn is_code(text: &str, fences: &[Fence], offset: usize) -> bool {
     memchr::memchr_iter(b'`', &text.as_bytes()[start..offset]).count() % 2 == 1
 }
 
+/// Returns whether an offset lies between quotation marks of its line.
+pub(super) fn is_in_quotes(text: &str, offset: usize) -> bool {
+    let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+    let before = &text[start..offset];
+    before.matches('“').count() > before.matches('”').count()
+        || before.matches('"').count() % 2 == 1
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
@@ -232,12 +175,14 @@ impl<'p> Prose<'p> {
                 b'!' if is_template => self.command(offset, before),
                 b'@' => self.import(offset, before),
                 b':' if bytes[offset..].starts_with(b"://") => skip = self.url(offset),
+                b':' if before == Some(b'C') => {
+                    let drive = offset - 1;
+                    self.outside(drive, drive.checked_sub(1).map(|at| bytes[at]));
+                }
                 b'$' => self.shell_variable(offset, before),
                 b'%' => self.windows_variable(offset),
-                b'~' | b'/' | b'C' => self.outside(offset, before),
+                b'~' | b'/' => self.outside(offset, before),
                 b'<' if bytes[offset..].starts_with(b"<!--") => self.comment(offset),
-                b'm' if bytes[offset..].starts_with(b"mcp__") => self.server_name(offset, before),
-                b'c' | b'w' => self.download(offset, before),
                 _ => {}
             }
         }
@@ -311,12 +256,18 @@ impl<'p> Prose<'p> {
         let path = path.trim_end_matches(['.', '!', '?', '}']);
         let name = path.rsplit('/').next().unwrap_or_default();
         let is_rooted = path.starts_with(['/', '~', '.']) && path.len() > 1;
+        let is_alone = name.len() == path.len();
         let has_ending = name.rsplit_once('.').is_some_and(|(stem, ending)| {
+            // A decorator has dots, too: `@pytest.mark.asyncio`.
+            let is_known = !is_alone || TEXTS.contains(&ending.to_ascii_lowercase().as_str());
             !stem.is_empty()
                 && ending.len() <= 8
                 && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                && is_known
         });
-        if !(is_rooted || has_ending) || is_code(self.text, self.fences, offset) {
+        // What a user types is quoted as an example. It counts all the same where it leads out of the project.
+        let is_example = || is_in_quotes(self.text, offset) && !is_outside(path);
+        if !(is_rooted || has_ending) || is_code(self.text, self.fences, offset) || is_example() {
             return;
         }
         let span = offset..offset + 1 + path.len();
@@ -389,11 +340,11 @@ impl<'p> Prose<'p> {
     }
 
     /// `curl host/path` and `wget host`: a host without its scheme.
-    fn download(&mut self, offset: usize, before: Option<u8>) {
-        let rest = &self.text[offset..];
-        let name = ["curl ", "wget "].into_iter().find(|name| rest.starts_with(name));
-        let Some(name) = name.filter(|_| !before.is_some_and(is_word)) else { return };
-        let line = rest[name.len()..].lines().next().unwrap_or_default();
+    fn download(&mut self, offset: usize, name: &str) {
+        if self.is_in_word(offset) {
+            return;
+        }
+        let line = self.text[offset + name.len()..].lines().next().unwrap_or_default();
         let mut at = offset + name.len();
         for word in line.split(' ').take(12) {
             let bare = path_of(word.trim_start_matches(['"', '\'']));
@@ -423,7 +374,13 @@ impl<'p> Prose<'p> {
         });
         if let Some(rest) = found {
             let rest = rest.trim_start_matches(['"', '\'', '`', ' ']);
-            self.variable(offset, &rest[..name_length(rest.as_bytes())]);
+            let (name, after) = rest.split_at(name_length(rest.as_bytes()));
+            let after = after.trim_start_matches(['"', '\'', '`', ']', ' ']);
+            // `os.environ["NAME"] = value` sets a variable and asks for none.
+            let is_set = after.starts_with('=') && !after.starts_with("==");
+            if !is_set {
+                self.variable(offset, name);
+            }
         }
     }
 
@@ -437,7 +394,9 @@ impl<'p> Prose<'p> {
         let rest = rest.strip_prefix("env:").unwrap_or(rest);
         let name = &rest[..name_length(rest.as_bytes())];
         let follows = rest.as_bytes().get(name.len());
-        if !follows.is_some_and(|&byte| is_word(byte)) {
+        // `${ENV['NAME']}` asks for `NAME`.
+        let is_table = name == "ENV" && follows == Some(&b'[');
+        if !is_table && !follows.is_some_and(|&byte| is_word(byte)) {
             self.variable(offset, name);
         }
     }
@@ -457,7 +416,15 @@ impl<'p> Prose<'p> {
         }
         let is_name =
             name.len() > 2 && name.starts_with(|letter: char| letter.is_ascii_uppercase());
-        if is_name && ORDINARY.binary_search(&name).is_err() && !self.is_assigned(name) {
+        // `$VAR` and `${ENV_VAR_NAME}` stand for any variable.
+        let is_placeholder = name.split('_').all(|word| {
+            matches!(word, "ENV" | "VAR" | "VARIABLE" | "NAME" | "VALUE" | "MY" | "YOUR" | "SOME")
+        });
+        if is_name
+            && !is_placeholder
+            && ORDINARY.binary_search(&name).is_err()
+            && !self.is_assigned(name)
+        {
             self.add(Capability::Variables, offset..offset + name.len() + 1, name);
         }
     }
@@ -483,7 +450,10 @@ impl<'p> Prose<'p> {
             return;
         }
         let path = path_of(&self.text[offset..]);
-        if is_outside(path) {
+        // `C:\path\to\file` stands for any path.
+        let is_placeholder =
+            (path.contains("path/to") || path.contains("path\\to")) && !path.contains("..");
+        if is_outside(path) && !is_placeholder {
             self.add(Capability::OutsidePaths, offset..offset + path.len(), path);
         }
     }
@@ -500,10 +470,15 @@ impl<'p> Prose<'p> {
         }
     }
 
-    fn server_name(&mut self, offset: usize, before: Option<u8>) {
+    /// Returns whether the letters before an offset belong to the same word.
+    fn is_in_word(&self, offset: usize) -> bool {
+        self.text[..offset].bytes().next_back().is_some_and(is_word)
+    }
+
+    fn server_name(&mut self, offset: usize) {
         let rest = &self.text[offset + 5..];
         let end = memmem::find(&rest.as_bytes()[..rest.len().min(WORD)], b"__");
-        if let Some(end) = end.filter(|_| !before.is_some_and(is_word)) {
+        if let Some(end) = end.filter(|_| !self.is_in_word(offset)) {
             let name = &rest[..end];
             let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
             if !name.is_empty() && name.bytes().all(is_name) {

@@ -282,6 +282,63 @@ fn plain_guidance_is_clean() {
     }
 }
 
+/// A file is imported; a decorator and what a user would type are none, unless the file is outside the project.
+#[test]
+fn imports_are_files_and_no_examples() {
+    for (body, fact) in [
+        ("See @docs/more.md.", "imports docs/more.md"),
+        ("@README.md", "imports README.md"),
+        ("@tsconfig.app.json", "imports tsconfig.app.json"),
+        ("@.github/aw/instructions.md", "imports .github/aw/instructions.md"),
+        ("Type \"fix @~/.netrc\".", "imports ~/.netrc"),
+        ("A \"quoted\" word, then @src/auth.ts", "imports src/auth.ts"),
+    ] {
+        let found = facts(&of_body(body));
+        assert!(found.iter().any(|one| one == fact), "{body}: {found:?}");
+    }
+    for body in [
+        "Remove @pytest.mark.asyncio, and use @app.route or @angular/core.",
+        "- \"Fix @src/auth.ts to match @tests/auth.test.ts\" for several files",
+        "Type “explain @src/auth.ts” instead.",
+    ] {
+        assert_eq!(facts(&of_body(body)), Vec::<String>::new(), "{body}");
+    }
+}
+
+/// A variable that a text asks for is one; the arguments of a command, a placeholder and a variable that is set are none.
+#[test]
+fn variables_are_those_that_a_text_asks_for() {
+    for (body, name) in [
+        ("Log in with $KUBE_TOKEN.", "KUBE_TOKEN"),
+        ("cluster_name ${ENV['CLUSTER_NAME']}", "CLUSTER_NAME"),
+        ("`os.environ[\"API_KEY\"] == \"\"`", "API_KEY"),
+        ("`process.env.MY_TOKEN`", "MY_TOKEN"),
+    ] {
+        assert_eq!(facts(&of_body(body)), [format!("variables {name}")], "{body}");
+    }
+    for body in [
+        "**Arguments:** `$ARGUMENTS` and $ARGS",
+        "Write ${ENV_VAR_NAME} or $VAR instead.",
+        "`os.environ[\"TRACING\"] = \"true\"`",
+        "Pass `C:\\path\\to\\file` or /home/path/to/file.",
+    ] {
+        assert_eq!(facts(&of_body(body)), Vec::<String>::new(), "{body}");
+    }
+    let climbs = facts(&of_body("Read /home/path/to/../../me/.ssh/id."));
+    assert_eq!(climbs, ["outside-paths /home/path/to/../../me/.ssh/id"]);
+    assert!(super::words::ORDINARY.is_sorted(), "it is searched");
+}
+
+/// Hooks have settings besides what they run.
+#[test]
+fn settings_of_a_hook_are_no_commands() {
+    let text = "hooks:\n  preprovision:\n    posix:\n      shell: sh\n      run: ./validate.sh\n      interactive: false\n      timeout: 3\n";
+    let found = facts(&read(&[("azure.yaml", text)]));
+    assert_eq!(found, ["hooks preprovision: ./validate.sh"]);
+    let found = facts(&read(&[("azure.yaml", &text.replace("shell: sh", "shell: ./evil"))]));
+    assert_eq!(found, ["hooks preprovision: ./evil", "hooks preprovision: ./validate.sh"]);
+}
+
 /// INJ-001 to INJ-008 and their like.
 #[test]
 fn injections_are_found_and_their_mention_is_not() {

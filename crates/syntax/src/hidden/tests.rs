@@ -145,3 +145,18 @@ fn places_are_those_of_the_text() {
     let found = HiddenText::find("aé❤\u{fe0f}x\u{200b}y").unwrap();
     assert_eq!((found.first.offset, found.count, found.payload), (10, 1, None));
 }
+
+/// The search looks at pieces of the text: no place in a piece, and no length of the rest, is passed over.
+#[test]
+fn s5_a_character_is_found_wherever_it_stands() {
+    for length in (0..140).chain([191, 192, 193]) {
+        for at in 0..=length {
+            for character in ['\u{200b}', '\u{7}', '\u{e0041}'] {
+                let text = format!("{}{character}{}", "a".repeat(at), "é".repeat(length - at));
+                let found: Vec<usize> = characters(&text).map(|found| found.offset).collect();
+                assert_eq!(found, [at], "{length} {character:?}");
+            }
+        }
+        assert_eq!(characters(&"a\n".repeat(length)).count(), 0);
+    }
+}
