@@ -1,18 +1,30 @@
-//! Passes two options to the linker for release builds: compact relocations, where the building system can
-//! start such a program, and `hook.ld`, which places the functions that a hook runs next to each other.
+//! Passes options to the linker for release builds: a static C library, compact relocations and `hook.ld`,
+//! which places the functions that a hook runs next to each other.
 //!
-//! The loader reads and writes every relocation before the first line of ours runs. A hook is started
-//! for every tool call, and half a megabyte of them is a tenth of its memory. Programs for development go
+//! A hook is started for every tool call. Loading three shared libraries takes as long as its work, and
+//! the loader writes every relocation before the first line of ours runs. Programs for development go
 //! without: older versions of the linker mold, which builds them fast, write relocations that glibc refuses.
 
 // This runs while the program is built, not in it: there is no `System` here.
 #![allow(clippy::disallowed_methods)]
 
-use std::env;
+use std::path::Path;
 use std::process::Command;
+use std::{env, fs};
 
-/// The first glibc that can load them.
+/// The first glibc that can load compact relocations.
 const GLIBC: (u32, u32) = (2, 36);
+
+/// The libraries that rustc names, and the archives that take their place. With these scripts found
+/// first, the program needs none of the system's shared libraries and still starts at a random address.
+/// The target feature `crt-static` does the same, but not for a workspace with procedural macros that is
+/// built without `--target`.
+const SCRIPTS: [(&str, &str); 3] = [
+    ("libgcc_s.so", "INPUT(-l:libgcc_eh.a -l:libgcc.a)"),
+    ("libm.so", "INPUT(-l:libm.a)"),
+    ("libc.so", "INPUT(-l:libc.a -l:libgcc_eh.a -l:libgcc.a -l:libc.a)"),
+];
+const ARCHIVES: [&str; 4] = ["libc.a", "libm.a", "libgcc_eh.a", "libgcc.a"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -20,16 +32,37 @@ fn main() {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let is_native = env::var("HOST").ok() == env::var("TARGET").ok();
     let is_gnu = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
-    let is_release = is("PROFILE", "release");
-    if is_release && is_native && is_gnu && glibc().is_some_and(|version| version >= GLIBC) {
-        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
-    }
     // mold knows no linker scripts.
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    if is_release && is_gnu && !flags.contains("mold") {
-        let directory = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-        println!("cargo::rustc-link-arg-bins=-Wl,-T,{directory}/hook.ld");
+    let is_plain = !flags.contains("mold") && !flags.contains("crt-static");
+    if !is("PROFILE", "release") || !is_gnu {
+        return;
     }
+    if is_native && glibc().is_some_and(|version| version >= GLIBC) {
+        option("-Wl,-z,pack-relative-relocs");
+    }
+    if is_plain {
+        let directory = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        option(&format!("-Wl,-T,{directory}/hook.ld"));
+    }
+    if is_plain && is_native && ARCHIVES.iter().all(|name| has_archive(name)) {
+        let directory = env::var("OUT_DIR").expect("cargo names a directory for what is generated");
+        for (name, content) in SCRIPTS {
+            fs::write(Path::new(&directory).join(name), content).expect("that directory is ours");
+        }
+        option(&format!("-L{directory}"));
+        option("-static-pie");
+    }
+}
+
+fn option(text: &str) {
+    println!("cargo::rustc-link-arg-bins={text}");
+}
+
+/// Asks the C compiler for a library; it answers with a path when it has one.
+fn has_archive(name: &str) -> bool {
+    let output = Command::new("cc").arg(format!("-print-file-name={name}")).output();
+    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains('/'))
 }
 
 /// Returns the version of the C library of this system; `None` when it does not say.

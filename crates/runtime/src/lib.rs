@@ -14,6 +14,7 @@ pub mod execution;
 pub mod fuzzing;
 pub mod gates;
 pub mod mcp_client;
+mod names;
 pub mod prompt;
 pub mod remote_commands;
 pub mod review;

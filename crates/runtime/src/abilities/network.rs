@@ -11,11 +11,12 @@ use std::time::Duration;
 use brief_syntax::{System, limits};
 use serde_json::{Map, Value, json};
 use ureq::http::{self, Method, Uri};
-use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 use super::address::is_public;
 use super::{Refusal, text};
+use crate::names::Names;
 
 /// Fields that the program itself decides about.
 const OURS: [&str; 9] = [
@@ -218,7 +219,7 @@ fn send(
     let agent = ureq::Agent::with_parts(
         config,
         DefaultConnector::default(),
-        Guard { resolver: DefaultResolver::default(), is_private },
+        Guard { resolver: Names::default(), is_private },
     );
     let mut builder = http::Request::builder().method(&request.method).uri(uri);
     for (name, value) in &request.headers {
@@ -275,7 +276,7 @@ struct NotPublic;
 /// Looks names up, and hands on only addresses that may be connected to.
 #[derive(Debug)]
 struct Guard {
-    resolver: DefaultResolver,
+    resolver: Names,
     is_private: bool,
 }
 

@@ -4,9 +4,11 @@ use std::io::{self, Read};
 use std::time::Duration;
 
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::unversioned::transport::DefaultConnector;
 
 use super::endpoint::Endpoint;
 use super::transport::{Answer, Post, Transport, TransportError, TransportProblem};
+use crate::names::Names;
 
 /// How long to wait for a connection. A server that is there takes far less.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -46,7 +48,8 @@ impl Http {
             .timeout_connect(Some(CONNECT))
             .user_agent(concat!("brief/", env!("CARGO_PKG_VERSION")))
             .build();
-        Ok(Http { agent: config.new_agent() })
+        let agent = ureq::Agent::with_parts(config, DefaultConnector::default(), Names::default());
+        Ok(Http { agent })
     }
 }
 

@@ -1,0 +1,140 @@
+//! Looks up the addresses of host names.
+//!
+//! The program is linked with a static C library where that is possible, and a static library must not load
+//! the name service modules of the system that it runs on: they are made for that system's own version.
+//! So `getent`, which every Linux system has, is asked. Systems without it resolve names in this process.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use brief_syntax::system::{Call, Ending, Environment, OsSystem, Stream, System};
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::NextTimeout;
+
+/// A name server that is slower than this counts as absent.
+const LOOKUP_TIME: Duration = Duration::from_secs(30);
+/// `getent` prints some 40 bytes for each address.
+const OUTPUT_BYTES: usize = 64 * 1024;
+
+/// The library has room for so many.
+const MOST_ADDRESSES: usize = 16;
+
+/// Resolves names as the system is configured to.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    in_process: DefaultResolver,
+}
+
+impl Resolver for Names {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let port = uri.port_u16().or(match uri.scheme_str() {
+            Some("https") => Some(443),
+            Some("http") => Some(80),
+            _ => None,
+        });
+        let host = uri.host().filter(|host| is_name(host));
+        let (Some(host), Some(port), true) = (host, port, cfg!(target_os = "linux")) else {
+            return self.in_process.resolve(uri, config, timeout);
+        };
+        let patience = LOOKUP_TIME.min(*timeout.after);
+        match look_up(&OsSystem, host, patience) {
+            Lookup::Found(addresses) => {
+                let all = addresses.into_iter().map(|address| SocketAddr::new(address, port));
+                let family = config.ip_family();
+                let mut result = self.empty();
+                family
+                    .keep_wanted(all)
+                    .take(MOST_ADDRESSES)
+                    .for_each(|address| result.push(address));
+                if result.is_empty() { Err(ureq::Error::HostNotFound) } else { Ok(result) }
+            }
+            Lookup::Unknown => Err(ureq::Error::HostNotFound),
+            Lookup::TimedOut => Err(ureq::Error::Timeout(timeout.reason)),
+            Lookup::NoProgram => self.in_process.resolve(uri, config, timeout),
+        }
+    }
+}
+
+/// The answer of `getent`.
+#[derive(Debug, PartialEq, Eq)]
+enum Lookup {
+    Found(Vec<IpAddr>),
+    Unknown,
+    TimedOut,
+    NoProgram,
+}
+
+/// Returns whether `host` needs a lookup; an address stands for itself.
+fn is_name(host: &str) -> bool {
+    !host.starts_with('[') && host.parse::<IpAddr>().is_err()
+}
+
+fn look_up(system: &dyn System, host: &str, patience: Duration) -> Lookup {
+    let mut call = Call::new("getent", "/", patience, OUTPUT_BYTES);
+    call.environment = Environment::Path;
+    let call = call.arg("ahosts").arg("--").arg(host);
+    let mut output = Vec::new();
+    let ending = system.run(&call, &mut |stream, bytes| {
+        if stream == Stream::Stdout {
+            output.extend_from_slice(bytes);
+        }
+    });
+    match ending {
+        Ok(Ending::Exited(0)) => Lookup::Found(read(&String::from_utf8_lossy(&output))),
+        // The status for a key that no database has.
+        Ok(Ending::Exited(2)) => Lookup::Unknown,
+        Ok(Ending::TimedOut) => Lookup::TimedOut,
+        Ok(_) | Err(_) => Lookup::NoProgram,
+    }
+}
+
+/// Reads lines such as `192.0.2.7  STREAM example.com`. Each address comes once per kind of socket.
+fn read(output: &str) -> Vec<IpAddr> {
+    let streams = output.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let address = words.next()?;
+        words.next().filter(|kind| *kind == "STREAM")?;
+        address.parse().ok()
+    });
+    streams.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_address_is_read_once() {
+        let output = "192.0.2.7       STREAM example.com\n192.0.2.7       DGRAM  \n2001:db8::1 STREAM \n\
+                      fe80::1%eth0 STREAM \nnonsense\n";
+        let expected: [IpAddr; 2] =
+            [[192, 0, 2, 7].into(), [0x2001, 0xdb8, 0, 0, 0, 0, 0, 1].into()];
+        assert_eq!(read(output), expected);
+    }
+
+    #[test]
+    fn addresses_need_no_lookup() {
+        assert!(is_name("example.com"));
+        assert!(is_name("localhost"));
+        assert!(!is_name("127.0.0.1"));
+        assert!(!is_name("[::1]"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_system_knows_its_own_name_and_no_invented_one() {
+        let Lookup::Found(addresses) = look_up(&OsSystem, "localhost", LOOKUP_TIME) else {
+            panic!("`getent ahosts localhost` finds an address on every Linux system");
+        };
+        assert!(addresses.iter().all(IpAddr::is_loopback), "{addresses:?}");
+        let unknown = look_up(&OsSystem, "--no-such-option.invalid", LOOKUP_TIME);
+        assert!(matches!(unknown, Lookup::Unknown | Lookup::TimedOut), "{unknown:?}");
+    }
+}
