@@ -1,6 +1,6 @@
-//! The answer: what applies and what does not, each with its reason.
+//! The answer: the items that apply and those that do not, each with its reason.
 //!
-//! Everything is borrowed from the shelf that it stands on, because a question on a hook's path
+//! Everything is borrowed from the [`Shelf`](crate::Shelf), because a question on the hook's path
 //! looks at thousands of entries to deliver three.
 
 use std::fmt;
@@ -8,61 +8,61 @@ use std::path::Path;
 
 use crate::moment::{Actions, Timing};
 
-/// How general something is: whose it is, how deep its directory lies, whether it names files.
+/// The rank of an item in an answer, general first.
 ///
-/// The order of an answer, general first: the user's own before the project's, a directory before
-/// those in it, what is for all files before what is for some.
+/// The user's own items come before the project's, a directory's before those of its
+/// subdirectories, items for all files before items for some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level {
-    /// Whose it is.
+    /// The user or the project.
     pub owner: Owner,
-    /// How many names the path of its directory has, counted from the root of the file system.
+    /// The number of names in the path of its directory, counted from the root of the file system.
     pub depth: usize,
-    /// Whether it says for itself which files it is about.
+    /// True for an item that names the files it is about.
     pub is_scoped: bool,
 }
 
 impl Level {
-    /// Returns the level of something of the user, wherever it lies.
+    /// Returns the level of an item of the user, wherever its file lies.
     pub fn of_user(is_scoped: bool) -> Level {
         Level { owner: Owner::User, depth: 0, is_scoped }
     }
 
-    /// Returns the level of something that holds in `directory` and below.
+    /// Returns the level of an item that holds in `directory` and below.
     pub fn of_directory(directory: &Path, is_scoped: bool) -> Level {
         Level { owner: Owner::Project, depth: directory.components().count(), is_scoped }
     }
 }
 
-/// Whose guidance it is.
+/// The owner of a piece of guidance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
-    /// The user's, for all projects.
+    /// The user, for all projects.
     User,
-    /// The project's.
+    /// The project.
     Project,
 }
 
-/// What one or more dialects have to say about a moment.
+/// The guidance of one or more dialects for a moment.
 #[derive(Debug, Default)]
 pub struct Answer<'s> {
-    /// What applies, whatever its [`State`]: general first, most specific last. What to deliver is
-    /// [`Answer::active`].
+    /// The items that apply, in any [`State`], general first and most specific last.
+    /// [`Answer::active`] returns those to deliver.
     pub items: Vec<Applied<'s>>,
     /// The decisions that bind the target, in the same order.
     pub decisions: Vec<Decision<'s>>,
-    /// What does not apply, in the same order.
+    /// The candidates that do not apply, in the same order.
     pub left_out: Vec<LeftOut<'s>>,
-    /// What only client-hosted context has: its configuration and MCP servers.
+    /// The configuration and the MCP servers of client-hosted context.
     pub hosted: Option<&'s crate::hosted::Resolution>,
-    /// Whether what does not apply is not wanted, for those who ask about every file of a project.
-    /// What the client loads by itself is wanted always.
+    /// True where [`Answer::left_out`] is not needed: a survey asks about every file of a project.
+    /// Items that the client loads by itself are recorded all the same.
     pub is_short: bool,
 }
 
 impl<'s> Answer<'s> {
-    /// Returns the items whose text is to be delivered, in order. What is only offered, and what
-    /// waits until it is mentioned, is not among them.
+    /// Returns the items whose text is delivered, in order, without those that are only offered or
+    /// manual.
     pub fn active(&self) -> impl Iterator<Item = &Applied<'s>> {
         self.in_state(State::Active)
     }
@@ -72,7 +72,7 @@ impl<'s> Answer<'s> {
         self.in_state(State::Offered)
     }
 
-    /// Returns the items that wait until they are mentioned.
+    /// Returns the items that are delivered only when they are mentioned.
     pub fn manual(&self) -> impl Iterator<Item = &Applied<'s>> {
         self.in_state(State::Manual)
     }
@@ -81,7 +81,7 @@ impl<'s> Answer<'s> {
         self.items.iter().filter(move |applied| applied.item.state == state)
     }
 
-    /// Takes note of a candidate that does not apply, if anybody wants to know.
+    /// Records a candidate that does not apply, unless the caller wants none.
     pub fn leave_out(&mut self, candidate: impl FnOnce() -> LeftOut<'s>) {
         if !self.is_short {
             self.left_out.push(candidate());
@@ -94,31 +94,31 @@ impl<'s> Answer<'s> {
 pub struct Item<'s> {
     /// The dialect that it is written in.
     pub dialect: &'static str,
-    /// What it is, such as `context`.
+    /// The kind, such as `context`.
     pub kind: &'static str,
-    /// Its name, or its place in its file when it has none.
+    /// Its name, or its position in its file when it has none.
     pub name: Name<'s>,
     /// The file it stands in, absolute.
     pub path: &'s Path,
     /// The line it begins on, from 1.
     pub line: usize,
-    /// Where it is valid: `project` or `user`, or what the dialect calls it.
+    /// The scope: `project`, `user` or the dialect's own word.
     pub scope: &'static str,
-    /// When its dialect uses it, such as `always`; `None` where a dialect has no such thing.
+    /// The condition of its dialect, such as `always`; `None` where a dialect has none.
     pub trigger: Option<&'static str>,
-    /// Whether it is in the briefing.
+    /// Active, offered or manual.
     pub state: State,
-    /// The text to deliver.
+    /// The text that is delivered.
     pub content: &'s str,
-    /// What it is about, where the dialect has such a field.
+    /// The description; empty where the dialect has none.
     pub description: &'s str,
     /// The file patterns that scope it.
     pub patterns: &'s [crate::structured::Pattern],
-    /// How general it is.
+    /// The rank in the answer.
     pub level: Level,
 }
 
-/// A place where a text stands.
+/// The place of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin<'s> {
     /// The dialect that it is written in.
@@ -129,15 +129,15 @@ pub struct Origin<'s> {
     pub line: usize,
 }
 
-/// What a piece of guidance is called. A name is put into words only when somebody reads it.
+/// The name of an item. It is formatted only when it is shown, which saves work on the hook's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Name<'s> {
-    /// Its place in a list of its file.
+    /// The position in a list of its file.
     Entry {
         /// The list, such as `context`.
         list: &'static str,
-        /// The position, from 0.
+        /// The index, from 0.
         index: usize,
     },
     /// A name of its own.
@@ -153,19 +153,19 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// Whether an item is in the briefing.
+/// The way in which an item is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
-    /// It is.
+    /// Its text is part of the briefing.
     Active,
-    /// The agent may ask for it by its description.
+    /// The agent sees its description and may ask for it.
     Offered,
-    /// Only when somebody mentions it.
+    /// It waits until the user mentions it.
     Manual,
 }
 
 impl State {
-    /// Returns the word for it.
+    /// Returns the state's name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             State::Active => "active",
@@ -175,14 +175,14 @@ impl State {
     }
 }
 
-/// An item that applies, or would when asked for.
+/// An item that applies, or would apply when asked for.
 #[derive(Debug, Clone)]
 pub struct Applied<'s> {
     /// The item.
     pub item: Item<'s>,
-    /// Why it applies.
+    /// The reason why it applies.
     pub reason: Reason<'s>,
-    /// Where else the same text stands, which is delivered once.
+    /// Other places of the same text, which is delivered once.
     pub also: Vec<Origin<'s>>,
 }
 
@@ -192,13 +192,13 @@ impl<'s> Applied<'s> {
         Applied { item, reason, also: Vec::new() }
     }
 
-    /// Returns where it stands.
+    /// Returns the place of the item.
     pub fn origin(&self) -> Origin<'s> {
         let Item { dialect, path, line, .. } = self.item;
         Origin { dialect, path, line }
     }
 
-    /// Takes it out of the answer for another reason.
+    /// Turns it into a candidate that does not apply, with another reason.
     pub fn leave_out(self, reason: Reason<'s>) -> LeftOut<'s> {
         let Item { dialect, kind, name, path, line, content, level, .. } = self.item;
         LeftOut { dialect, kind, name, path, line, content, level, reason }
@@ -210,19 +210,19 @@ impl<'s> Applied<'s> {
 pub struct LeftOut<'s> {
     /// The dialect that it is written in.
     pub dialect: &'static str,
-    /// What it is, such as `context` or `decision`.
+    /// The kind, such as `context` or `decision`.
     pub kind: &'static str,
-    /// Its name, or its place in its file.
+    /// Its name, or its position in its file.
     pub name: Name<'s>,
     /// The file it stands in, absolute.
     pub path: &'s Path,
     /// The line it begins on, from 1.
     pub line: usize,
-    /// Its text, for people who look for it.
+    /// Its text, for a search in the candidates.
     pub content: &'s str,
-    /// How general it is.
+    /// The rank in the answer.
     pub level: Level,
-    /// Why it does not apply.
+    /// The reason why it does not apply.
     pub reason: Reason<'s>,
 }
 
@@ -233,30 +233,31 @@ pub struct Decision<'s> {
     pub decision: &'s crate::structured::Decision,
     /// The file it stands in, absolute.
     pub path: &'s Path,
-    /// Why it binds.
+    /// The reason why it binds.
     pub reason: Reason<'s>,
 }
 
-/// Why something applies, or does not.
+/// The reason why an item applies or does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason<'s> {
-    /// No path was asked about.
+    /// The question names no path.
     Listed,
-    /// Its dialect says so in these words.
+    /// The dialect's own fixed words.
     Stated(&'s str),
-    /// Its dialect says so in words made for this question.
+    /// The dialect's words, composed for this question.
     Composed(String),
     /// A pattern matches the file or directory.
     Covers {
         /// The field and the pattern in it.
         pattern: &'s str,
     },
-    /// A pattern matches the file, which is read: what is for before an edit or a creation is due.
+    /// A pattern matches the file, which is being read, and the item is for a moment before an edit
+    /// or a creation: the read is the last chance to deliver it.
     Ahead {
         /// The pattern.
         pattern: &'s str,
-        /// The actions that it is for.
+        /// The actions of the item.
         on: Actions,
     },
     /// A pattern could match a file inside the directory.
@@ -279,14 +280,14 @@ pub enum Reason<'s> {
         /// The patterns.
         patterns: &'s [crate::structured::Pattern],
     },
-    /// It is for other actions.
+    /// The item is for other actions.
     OtherAction {
-        /// The actions that it is for.
+        /// The actions of the item.
         on: Actions,
     },
-    /// It is for the other timing.
+    /// The item is for the other timing.
     OtherTiming {
-        /// The timing that it is for.
+        /// The timing of the item.
         when: Timing,
     },
     /// A pattern in a field of a client's own file matches.
@@ -303,45 +304,45 @@ pub enum Reason<'s> {
         /// The patterns.
         patterns: &'s [String],
     },
-    /// The client that asks reads it anyway.
+    /// The client that asks loads the item by itself.
     LoadedByClient {
         /// The client.
         client: &'s str,
     },
-    /// The same text is in the answer from another place.
+    /// The answer has the same text from another place.
     SameText {
-        /// That place.
+        /// The other place.
         origin: Origin<'s>,
     },
-    /// The client that asks reads the same text from another place.
+    /// The client that asks loads the same text from another place.
     SameTextLoaded {
         /// The client.
         client: &'s str,
-        /// That place.
+        /// The other place.
         origin: Origin<'s>,
     },
-    /// It is an installed item as another client gets it.
+    /// The item is an installed one, compiled for another client.
     OtherVariant {
-        /// The client that it was compiled for.
+        /// The client of the compiled file.
         client: &'s str,
     },
-    /// It lies beside an installed item, which links to it where it is needed.
+    /// The file belongs to an installed item, which links to it.
     Beside {
-        /// What the item is, such as `rule`.
+        /// The kind of the item, such as `rule`.
         kind: &'static str,
-        /// The item.
+        /// The name of the item.
         name: &'s str,
     },
-    /// There is no room for it.
+    /// The token budget is used up.
     OverBudget {
-        /// What it costs.
+        /// The cost of the item in tokens.
         tokens: usize,
-        /// What all may cost together.
+        /// The budget of the whole answer in tokens.
         budget: usize,
     },
-    /// It is broken, and the diagnostics say where.
+    /// The item is invalid; the diagnostics give the place.
     Invalid {
-        /// What is wrong.
+        /// The problem.
         problem: &'s str,
     },
 }
@@ -353,7 +354,7 @@ impl<'s> Reason<'s> {
     }
 }
 
-/// A reason in words. Other places are named by their absolute paths, unless a root is given.
+/// A reason in words. It names other places by their absolute paths, unless a root is given.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'r, 's> {
     reason: &'r Reason<'s>,
@@ -362,7 +363,7 @@ pub struct About<'r, 's> {
 }
 
 impl<'r> About<'r, '_> {
-    /// Names places in `root` relative to it, as people like to read them.
+    /// Names places below `root` relative to it.
     #[must_use]
     pub fn seen_from(self, root: &'r Path) -> Self {
         About { root: Some(root), ..self }

@@ -1,4 +1,4 @@
-//! Private parsers, open to the targets in `fuzz/` and to nothing else.
+//! Private parsers, exported for the targets in `fuzz/` only.
 
 use std::sync::LazyLock;
 
@@ -8,17 +8,17 @@ use crate::agents::{Value, fuzzing as agents};
 use crate::policy::fuzzing as policy;
 use crate::tasks::fuzzing as tasks;
 
-/// Takes a text of a task apart: each part with its offset.
+/// Splits a task text into its parts, each with its offset.
 pub fn expansions(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     tasks::expansions(text)
 }
 
-/// Reads the calls of commands in a text.
+/// Reads the slash commands of a text.
 pub fn slash_calls(text: &[u8]) {
     tasks::slash_calls(text);
 }
 
-/// Reads a template and renders it with an input that has values of all kinds.
+/// Parses a template and renders it with values of all kinds.
 pub fn template(text: &str) {
     static INPUT: LazyLock<Value> = LazyLock::new(|| {
         let yaml = Yaml::parse(

@@ -1,9 +1,9 @@
-//! The published formats, one folder each, all with the same rooms: `model` (the types), `parse`
-//! (text to types), `check` (what lint says), `resolve` (what applies when).
+//! The published formats, one folder each. Every folder has the same modules: `model` (the types),
+//! `parse` (text to types), `check` (lint), `resolve` (the items that apply at a moment).
 //!
-//! A dialect reads during a walk that the engine makes once for all of them ([`Dialect::reader`]),
-//! and then answers questions ([`Shelf::resolve`]) without touching anything. The words that all
-//! dialects share stand in [`moment`] and [`answer`].
+//! A dialect collects its files during a walk that the engine makes once for all of them
+//! ([`Dialect::reader`]). It then answers questions from memory ([`Shelf::resolve`]). The types
+//! that all dialects share are in [`moment`] and [`answer`].
 
 pub mod agents;
 pub mod answer;
@@ -35,7 +35,7 @@ pub use answer::{
 pub use moment::{Action, Actions, Moment, Timing};
 pub use reach::{Candidate, FileSet, Likeness, Reached};
 
-/// A format that guidance is written in.
+/// A format of guidance files.
 pub trait Dialect: Sync {
     /// Returns the name that users type and read, such as `structured`.
     fn name(&self) -> &'static str;
@@ -51,14 +51,14 @@ pub trait Dialect: Sync {
         self.reader()
     }
 
-    /// Starts reading the directories from the mounted one down to a path, for a dialect whose files
-    /// count from there on, wherever the question is asked.
+    /// Starts reading the directories from the mounted one down to a path, for a dialect whose
+    /// files count from the mounted directory down.
     fn mounted_reader(&self, _question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
         None
     }
 
-    /// Reads what it takes to answer a question about one path; `None` for a dialect whose files
-    /// were read on the way to it.
+    /// Reads the files needed to answer a question about one path; `None` for a dialect with a
+    /// [`Dialect::reader`].
     fn ask(&self, _system: &dyn System, _question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
         None
     }
@@ -69,31 +69,31 @@ pub trait Dialect: Sync {
 pub struct PathQuestion<'q> {
     /// The file or directory, absolute; it need not exist.
     pub path: &'q Path,
-    /// The directory that the client has open.
+    /// The directory open in the client.
     pub mounted: &'q Path,
-    /// The file or directory below it; `None` when it lies outside.
+    /// The file or directory below the root; `None` when it lies outside.
     pub target: Option<&'q Target>,
-    /// What the user mentioned by name.
+    /// The names that the user mentioned.
     pub mentions: &'q [String],
-    /// What the user allows client-hosted context.
+    /// The user's limits for client-hosted context.
     pub hosted: hosted::Options,
 }
 
 impl PathQuestion<'_> {
-    /// Starts counting the directories on the way from the mounted one.
+    /// Starts counting the directories between the mounted one and the path.
     fn way(&self) -> Way {
         let levels = self.target.map_or(0, |target| target.directories().len() + 1);
         Way { seen: 0, levels }
     }
 }
 
-/// Returns whether a directory on an endless way is looked at. Half of those that are lie at the top, where
-/// general guidance is, and half nearest to the work; what lies between is reported.
+/// Returns whether a directory on a very deep path is read. At most `limit` are: half at the top,
+/// where general guidance is, and half nearest to the file. The caller reports the skipped ones.
 fn is_looked_at(depth: usize, levels: usize, limit: usize) -> bool {
     levels <= limit || depth < limit / 2 || depth >= levels - limit / 2
 }
 
-/// How far a reader has come on the way to a path.
+/// The position of a reader between the mounted directory and a path.
 #[derive(Debug, Default)]
 struct Way {
     seen: usize,
@@ -101,7 +101,7 @@ struct Way {
 }
 
 impl Way {
-    /// Returns whether the next directory is looked at.
+    /// Advances to the next directory and returns whether it is read.
     fn is_near(&mut self) -> bool {
         let depth = self.seen;
         self.seen += 1;
@@ -118,14 +118,15 @@ pub trait Reader {
     fn finish(self: Box<Self>) -> Box<dyn Shelf>;
 }
 
-/// Everything that one dialect has to say in a project.
+/// Everything that one dialect found in a project.
 pub trait Shelf {
-    /// Adds to `answer` what applies at `moment`, and what does not, each with its reason. A dialect
-    /// that is not about paths has nothing to add.
+    /// Adds to `answer` the items that apply at `moment` and those that do not, each with its
+    /// reason. The default adds nothing: a dialect may have no guidance for paths.
     fn resolve<'s>(&'s self, _moment: &Moment, _answer: &mut Answer<'s>) {}
 
-    /// Tells of each item which files of the project it is for, at a moment without a target. What
-    /// the client loads by itself is told as such.
+    /// Finds for each item the files of the project that it applies to, at a moment without a
+    /// target. Items that the client loads by itself are reported as
+    /// [`Candidate::Loaded`].
     fn reach<'s>(
         &'s self,
         moment: &Moment,
@@ -136,45 +137,47 @@ pub trait Shelf {
         reach::by_asking(resolve, |file, likeness| self.liken(file, likeness), moment, files, tell);
     }
 
-    /// Notes what tells a file from the others in its directory. Without a note, all files of a
-    /// directory get the same answer.
+    /// Records which patterns match a file, so that files of one directory with equal records are
+    /// resolved once. Without a record, all files of a directory get the same answer.
     fn liken(&self, _file: &Target, _likeness: &mut Likeness) {}
 
-    /// Returns which files of other dialects are items of this one, for names in an answer.
+    /// Returns the files of other dialects that are installed items of this one, so that an answer
+    /// can name them.
     fn installed(&self) -> Option<&portable::Installed> {
         None
     }
 
-    /// Returns what is wrong with the files, as far as it shows without looking at others.
+    /// Returns the problems that show in each file by itself.
     fn diagnostics(&self) -> &[Diagnostic];
 
-    /// Returns what only shows against the whole project: `files` are all paths in it, sorted.
+    /// Returns the problems that show only in comparison with all paths of the project.
     fn check_against(&self, _files: &ProjectFiles) -> Vec<Diagnostic> {
         Vec::new()
     }
 
-    /// Tells the texts whose links a reader of the project follows: those of the project, not the user's.
+    /// Passes the project's Markdown texts to `tell`, for the link check. Texts of the user's own
+    /// directories are left out.
     fn texts<'s>(&'s self, _tell: &mut dyn FnMut(GuidanceText<'s>)) {}
 
-    /// Returns how many files of its own the dialect found, readable or not.
+    /// Returns the number of the dialect's files, readable or not.
     fn file_count(&self) -> usize;
 
-    /// Returns how many of these are rules or skills to the dialect of tasks, too, which counts them.
+    /// Returns how many of these files the tasks dialect counts too, as rules or skills.
     fn shared_with_tasks(&self) -> usize {
         0
     }
 }
 
-/// A text of guidance in Markdown.
+/// A Markdown text of guidance.
 #[derive(Debug, Clone, Copy)]
 pub struct GuidanceText<'t> {
-    /// The dialect that has read it.
+    /// The dialect that read it.
     pub dialect: &'static str,
     /// The file.
     pub source: &'t Arc<Source>,
-    /// Where its body starts.
+    /// The offset at which the body starts, after the front matter.
     pub body_start: usize,
-    /// Whether it is a skill's entrypoint, whose directory is all that is installed of it.
+    /// True for the entry file of a skill, which is installed with its directory only.
     pub is_skill: bool,
 }
 
@@ -183,7 +186,7 @@ pub struct GuidanceText<'t> {
 pub struct ProjectFiles {
     /// Files, `/`-separated below the root, sorted.
     pub files: Vec<String>,
-    /// Directories likewise, without the root.
+    /// Directories, in the same form and order, without the root.
     pub directories: Vec<String>,
 }
 
@@ -193,7 +196,7 @@ impl ProjectFiles {
         below(&self.files, directory)
     }
 
-    /// Returns where in [`ProjectFiles::files`] the files below a directory stand.
+    /// Returns the range of [`ProjectFiles::files`] that lies below a directory.
     pub fn places_below(&self, directory: &str) -> Range<usize> {
         range_below(&self.files, directory)
     }

@@ -1,15 +1,15 @@
-//! MCP servers, as every dialect that declares them understands them.
+//! MCP servers, in the one model for every dialect that declares them.
 
-/// How to reach an MCP server. Nothing here is ever started.
+/// The declaration of an MCP server. This crate never starts one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServer {
     /// The program or the address.
     pub connection: Connection,
     /// The value of `type`, if it is set.
     pub kind: Option<ServerKind>,
-    /// Whether it is listed only.
+    /// True for a server that is listed and never connected to.
     pub disabled: bool,
-    /// What else its author says, in the order written: fields that a format lets anybody add.
+    /// Fields of the author that the format allows and does not define, in the order written.
     pub custom: Vec<(String, serde_json::Value)>,
 }
 
@@ -49,7 +49,7 @@ impl ServerKind {
     /// All kinds, in the order in which the document lists them.
     pub const ALL: [ServerKind; 3] = [ServerKind::Stdio, ServerKind::Sse, ServerKind::Http];
 
-    /// Returns the word for it.
+    /// Returns the kind's name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             ServerKind::Stdio => "stdio",
@@ -58,7 +58,7 @@ impl ServerKind {
         }
     }
 
-    /// Finds the kind of that name. Case counts.
+    /// Finds a kind by its name, which is case-sensitive.
     pub fn from_name(name: &str) -> Option<ServerKind> {
         ServerKind::ALL.into_iter().find(|kind| kind.as_str() == name)
     }

@@ -1,4 +1,4 @@
-//! The question: what is being done, to what, before or after.
+//! The question: a path, the action on it, before or after, and the client that asks.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,35 +7,36 @@ use brief_syntax::{Target, TargetKind};
 
 use crate::tasks::Selectors;
 
-/// One moment of work.
+/// One moment of work, as a question.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Moment {
-    /// The file or directory; `None` asks about the whole project, whatever the patterns say.
+    /// The file or directory; `None` asks about the whole project and passes over patterns.
     pub target: Option<Target>,
-    /// What is being done; `None` asks for all actions.
+    /// The action; `None` asks for all actions.
     pub action: Option<Action>,
     /// Before or after it; `None` asks for both.
     pub timing: Option<Timing>,
-    /// The client that asks, by name: what it loads by itself is not delivered again.
+    /// The name of the client that asks. Items that it loads by itself are not delivered again.
     pub client: Option<String>,
-    /// The directory that this client was started in, absolute and without links; `None` for the root
-    /// of the question. Many clients load by themselves what lies between the root and that directory.
+    /// The directory in which this client was started, absolute and without links; `None` for the
+    /// root of the question. Many clients load the files between the root and that directory by
+    /// themselves.
     pub started: Option<PathBuf>,
-    /// The task that is being worked on, by name: some rules are for some tasks only.
+    /// The name of the current task: some rules are for some tasks only.
     pub task: Option<String>,
-    /// What task files are chosen by, besides their task.
+    /// The selectors that choose task files.
     pub selectors: Selectors,
-    /// What the user mentions by name.
+    /// The names that the user mentions.
     pub mentions: Vec<String>,
 }
 
 impl Moment {
-    /// Returns the actions that may follow, and whose "before" is now.
+    /// Returns the actions that may follow this one, and whose "before" is therefore now.
     ///
     /// Clients show a text that belongs to a call only together with its result, so guidance for
-    /// before an edit would come after it. The read of the file is the last moment that is still
-    /// before; for a new file it is the read of one like it (ruling K1). A question without a client
-    /// is about the action alone.
+    /// before an edit would come after it. The read of the file is the last moment before the edit;
+    /// for a new file it is the read of a similar one (ruling K1). Without a client the set is
+    /// empty.
     pub fn ahead(&self) -> Actions {
         let is_file = self.target.as_ref().is_some_and(|target| target.kind() == TargetKind::File);
         if self.client.is_some() && self.action == Some(Action::Read) && is_file {
@@ -46,14 +47,14 @@ impl Moment {
     }
 }
 
-/// What is being done to a file.
+/// An action on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {
-    /// It is read.
+    /// The file is read.
     Read,
-    /// It exists and is changed.
+    /// The file exists and is changed.
     Edit,
-    /// It is made.
+    /// The file is new.
     Create,
 }
 
@@ -61,7 +62,7 @@ impl Action {
     /// All actions, in the order in which the document lists them.
     pub const ALL: [Action; 3] = [Action::Read, Action::Edit, Action::Create];
 
-    /// Returns the word for it.
+    /// Returns the name of the action in files and options.
     pub fn as_str(self) -> &'static str {
         match self {
             Action::Read => "read",
@@ -70,7 +71,7 @@ impl Action {
         }
     }
 
-    /// Finds the action of that name. Case counts.
+    /// Finds an action by its name, which is case-sensitive.
     pub fn from_name(name: &str) -> Option<Action> {
         Action::ALL.into_iter().find(|action| action.as_str() == name)
     }
@@ -99,7 +100,7 @@ impl Actions {
         Actions(self.0 & other.0)
     }
 
-    /// Returns the actions in a sentence, such as `an edit or a creation`.
+    /// Formats the actions for a sentence, such as `an edit or a creation`.
     pub fn with_articles(self) -> String {
         let noun = |action: &Action| match action {
             Action::Read => "a read",
@@ -110,7 +111,7 @@ impl Actions {
         actions.map(noun).collect::<Vec<_>>().join(" or ")
     }
 
-    /// Returns whether no action is in the set.
+    /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -128,12 +129,12 @@ impl fmt::Display for Actions {
     }
 }
 
-/// Before or after the action.
+/// The order of guidance and action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Timing {
-    /// Before it.
+    /// Before the action.
     Before,
-    /// After it.
+    /// After the action.
     After,
 }
 
@@ -141,7 +142,7 @@ impl Timing {
     /// Both timings.
     pub const ALL: [Timing; 2] = [Timing::Before, Timing::After];
 
-    /// Returns the word for it.
+    /// Returns the name of the timing in files and options.
     pub fn as_str(self) -> &'static str {
         match self {
             Timing::Before => "before",
@@ -149,7 +150,7 @@ impl Timing {
         }
     }
 
-    /// Finds the timing of that name. Case counts.
+    /// Finds a timing by its name, which is case-sensitive.
     pub fn from_name(name: &str) -> Option<Timing> {
         Timing::ALL.into_iter().find(|timing| timing.as_str() == name)
     }

@@ -1,8 +1,8 @@
-//! Which files an item is for, over a whole project.
+//! The files that an item is for, over a whole project.
 //!
-//! The answer for one path says what applies to it; this is the same seen from the other side. Each
-//! dialect can be asked about every file in turn, and one that knows its patterns can do better
-//! ([`crate::Shelf::reach`]).
+//! An [`Answer`] lists the items for one path; this module lists the paths for each item. The
+//! default asks a dialect about every file in turn. A dialect that can match its patterns against
+//! all files at once overrides [`crate::Shelf::reach`].
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,23 +19,23 @@ use crate::moment::Moment;
 pub struct Reached<'s> {
     /// The item.
     pub candidate: Candidate<'s>,
-    /// The files, by their places in [`ProjectFiles::files`].
+    /// The files, by their index in [`ProjectFiles::files`].
     pub files: FileSet,
-    /// Whether it names a directory of the project instead.
+    /// True if the item also applies to a directory of the project.
     pub has_directory: bool,
 }
 
-/// Something that reaches a file in one way or the other.
+/// An item that reaches a file.
 #[derive(Debug, Clone)]
 pub enum Candidate<'s> {
-    /// It is delivered.
+    /// The briefing delivers it.
     Item(Item<'s>),
     /// The client that asks loads it by itself.
     Loaded(LeftOut<'s>),
 }
 
 impl<'s> Candidate<'s> {
-    /// Returns what it is called, to be changed, and where it stands: dialect, kind, name, file.
+    /// Returns dialect, kind and name for renaming, and the item's file.
     pub fn called(&mut self) -> (&mut &'static str, &mut &'static str, &mut Name<'s>, &'s Path) {
         match self {
             Candidate::Item(Item { dialect, kind, name, path, .. })
@@ -46,13 +46,13 @@ impl<'s> Candidate<'s> {
     }
 }
 
-/// A set of files of a project.
+/// A set of files of a project, as a bit set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSet {
     words: Box<[u64]>,
 }
 
-/// Files in one word of a set.
+/// The number of files per word of the set.
 const WORD: usize = 64;
 
 impl FileSet {
@@ -68,7 +68,7 @@ impl FileSet {
         }
     }
 
-    /// Adds neighbours.
+    /// Adds a range of files.
     pub fn insert_all(&mut self, files: Range<usize>) {
         for file in files {
             self.insert(file);
@@ -90,12 +90,12 @@ impl FileSet {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
     }
 
-    /// Returns how many files there are.
+    /// Returns the number of files.
     pub fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Returns whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
@@ -112,7 +112,7 @@ impl FileSet {
         Some(index * WORD + WORD - 1 - word.leading_zeros() as usize)
     }
 
-    /// Returns the files in order.
+    /// Returns the files in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         self.words.iter().enumerate().flat_map(|(index, &word)| {
             let mut rest = word;
@@ -125,8 +125,8 @@ impl FileSet {
     }
 }
 
-/// What tells a file from the others in its directory: which of the patterns that could cover it do.
-/// Files of one directory with the same notes get the same answer.
+/// A record of the patterns that match a file. Files of one directory with equal records get the
+/// same answer.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub struct Likeness {
     words: Vec<u64>,
@@ -134,7 +134,7 @@ pub struct Likeness {
 }
 
 impl Likeness {
-    /// Notes whether one pattern covers the file.
+    /// Records whether the next pattern matches the file.
     pub fn note(&mut self, covers: bool) {
         if self.used.is_multiple_of(WORD) {
             self.words.push(0);
@@ -145,14 +145,14 @@ impl Likeness {
         self.used += 1;
     }
 
-    /// Forgets everything, for the next file.
+    /// Clears the record for the next file.
     pub fn clear(&mut self) {
         self.words.clear();
         self.used = 0;
     }
 }
 
-/// Asks about every file in turn, of those that are alike only one.
+/// Asks about every file in turn, and only once for files with equal records.
 pub(crate) fn by_asking<'s>(
     resolve: impl Fn(&Moment, &mut Answer<'s>),
     liken: impl Fn(&Target, &mut Likeness),
@@ -161,11 +161,12 @@ pub(crate) fn by_asking<'s>(
     tell: &mut dyn FnMut(Reached<'s>),
 ) {
     let mut reached: Vec<Reached<'s>> = Vec::new();
-    // One item is one place in memory and in its file, which is sooner compared than its path.
+    // Items are the same if path and line are: a path's address in memory compares faster than its
+    // text.
     let mut known: HashMap<(usize, usize, usize, Option<State>), usize> = HashMap::new();
     let mut moment = moment.clone();
     let mut answer = Answer { is_short: true, ..Answer::default() };
-    // What reaches the files of the directory that was looked at last.
+    // The items that reach the files of the last directory.
     let mut directory = None;
     let mut alike: HashMap<Likeness, Vec<usize>> = HashMap::new();
     let mut likeness = Likeness::default();
@@ -205,7 +206,7 @@ pub(crate) fn by_asking<'s>(
     reached.into_iter().for_each(tell);
 }
 
-/// Returns where something stands in memory and in its file, and in which state.
+/// Returns the address of the path in memory, the line, the index in a list and the state.
 fn address(candidate: &Candidate<'_>) -> (usize, usize, usize, Option<State>) {
     let (path, line, name, state) = match candidate {
         Candidate::Item(item) => (item.path, item.line, item.name, Some(item.state)),

@@ -1,21 +1,21 @@
-//! What a pattern that matches nothing was probably meant to be.
+//! Repairs of patterns that match nothing.
 //!
-//! Each slip has one obvious repair. A repair counts only when it matches something in the project, so that
-//! nobody is sent from one dead pattern to the next.
+//! Each typical slip has one repair. A repair is proposed only when it matches a file of the
+//! project.
 
-/// What to write instead of a dead pattern.
+/// The replacement for a pattern that matches nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Repair {
     /// Another pattern.
     Pattern(String),
-    /// Several patterns, where one holds commas.
+    /// Several patterns, for one that holds commas.
     Several(Vec<String>),
-    /// A pattern of what to leave out.
+    /// An exclusion, for a pattern that begins with `!`.
     Exclude(String),
 }
 
 impl Repair {
-    /// Returns the advice in words; `exclude` tells where a pattern of what to leave out belongs.
+    /// Returns the advice in words; `exclude` names the field for exclusions.
     pub(crate) fn help(&self, exclude: &str) -> String {
         match self {
             Repair::Pattern(pattern) => format!("did you mean `{pattern}`?"),
@@ -29,12 +29,12 @@ impl Repair {
     }
 }
 
-/// The paths of a project that patterns are about, relative to where the patterns start.
+/// The paths of a project, relative to the directory that the patterns start at.
 #[derive(Clone, Copy)]
 pub(crate) struct Paths<'p> {
     pub(crate) files: &'p [&'p str],
     pub(crate) directories: &'p [&'p str],
-    /// Whether a pattern of this format matches a file.
+    /// The matcher of the format: pattern and file.
     pub(crate) matches: &'p dyn Fn(&str, &str) -> bool,
 }
 
@@ -59,7 +59,7 @@ impl Paths<'_> {
         self.corrected(pattern).filter(|corrected| corrected != pattern).map(Repair::Pattern)
     }
 
-    /// Applies the corrections that make a pattern match, one after the other.
+    /// Applies one correction after the other until the pattern matches.
     fn corrected(self, pattern: &str) -> Option<String> {
         let mut text = pattern.trim().to_owned();
         for correct in [forward_slashes, relative, spread_stars] {
@@ -80,7 +80,7 @@ impl Paths<'_> {
         self.directories.contains(&directory).then(|| format!("{directory}/**"))
     }
 
-    /// Returns a pattern with the names before its first wildcard spelled as they are on disk.
+    /// Respells the names before the first wildcard as they are on disk.
     fn spelled(self, pattern: &str) -> Option<String> {
         let names: Vec<&str> = pattern.split('/').collect();
         let plain = names.iter().take_while(|name| !name.contains(['*', '?', '[', '{'])).count();
@@ -97,17 +97,17 @@ impl Paths<'_> {
     }
 }
 
-/// `src\api\*.py`: a backslash escapes.
+/// Replaces the backslashes of `src\api\*.py`: a backslash escapes.
 fn forward_slashes(pattern: &str) -> String {
     pattern.replace("\\\\", "/").replace('\\', "/")
 }
 
-/// `/src/**`: patterns start at a directory of the project.
+/// Removes the first slash of `/src/**`: patterns are relative to a directory of the project.
 fn relative(pattern: &str) -> String {
     pattern.trim_start_matches('/').to_owned()
 }
 
-/// `src/**.py`: two stars cross directories only when they are a whole name.
+/// Turns `src/**.py` into `src/**/*.py`: two stars cross directories only as a whole name.
 fn spread_stars(pattern: &str) -> String {
     let names = pattern.split('/').map(|name| match name.strip_prefix("**") {
         Some(rest) if !rest.is_empty() && !rest.contains("**") => {

@@ -1,13 +1,13 @@
-//! Names that keep a file out, whatever any configuration says.
+//! File names that are always kept out, whatever a configuration says.
 //!
-//! The document lists 30 patterns. They are read as they are evidently meant: `.key` is the name
-//! `.key` and every name that ends so (`server.key`), in any case, and a directory of such a name
-//! takes all below it out. A second list of ours names files that hold secrets just as surely.
-//! Spellings that some file systems take for the same name (`.env.`, `.e\u{200c}nv`, `.env::$DATA`)
-//! are the same name here.
+//! The document lists 30 patterns. They are read by their evident meaning: `.key` is the name
+//! `.key` and every name with that ending (`server.key`), in any case, and a directory of that name
+//! excludes everything below it. A second list of ours names files that hold secrets just as
+//! surely. Spellings that some file systems take for the same name (`.env.`, `.e\u{200c}nv`,
+//! `.env::$DATA`) are the same name here.
 //!
-//! Every channel that reads on behalf of a project asks here, so nothing in this room may depend
-//! on the hosted format.
+//! Every channel that reads on behalf of a project asks this module, so it must not depend on the
+//! hosted format.
 
 use std::borrow::Cow;
 
@@ -47,8 +47,8 @@ pub const PATTERNS: [&str; 30] = [
     ".ovpn.*",
 ];
 
-/// Our additional list: file names, some with the directories that they lie in. A `*` stands for any
-/// letters of one name.
+/// Our additional list: file names, some with their directories. A `*` stands for any letters of
+/// one name.
 pub const EXTRA: [&str; 124] = [
     // Keys.
     "id_rsa",
@@ -175,7 +175,7 @@ pub const EXTRA: [&str; 124] = [
     "secrets.yml",
     "secrets.json",
     "secrets.toml",
-    // What was typed.
+    // Histories of shells and interpreters.
     ".*_history",
     "fish_history",
     "consolehost_history.txt",
@@ -183,12 +183,12 @@ pub const EXTRA: [&str; 124] = [
     ".lesshst",
 ];
 
-/// Which list a name is on.
+/// The list that a pattern is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
-    /// The document's: always in force.
+    /// The document's list: always in force.
     Required,
-    /// Ours: in force unless the user says otherwise.
+    /// Our list: in force unless the user turns it off.
     Extra,
 }
 
@@ -201,18 +201,18 @@ pub struct Sensitive {
     pub tier: Tier,
 }
 
-/// What a path leads to.
+/// The kind of the last name of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaf {
-    /// A file: both lists are asked.
+    /// A file: both lists apply.
     File,
-    /// A directory: only [`PATTERNS`] are about directories.
+    /// A directory: only [`PATTERNS`] apply.
     Directory,
 }
 
 /// Returns the pattern that keeps the file at `path` out.
 ///
-/// The path is relative to a directory above which names do not count: a project may live in
+/// The path is relative to a directory whose own name does not count: a project may live in
 /// `credentials-api/`. Both `/` and `\` separate names.
 ///
 /// ```
@@ -225,7 +225,7 @@ pub fn find(path: &str) -> Option<Sensitive> {
     find_below("", path, Leaf::File)
 }
 
-/// As [`find`], for a path below the directory `above`, whose own names count only as the
+/// Like [`find`], for a path below the directory `above`. The names of `above` count only as the
 /// directory part of patterns that have one: `id_x` below `.ssh` is `.ssh/id_*`.
 pub fn find_below(above: &str, path: &str, leaf: Leaf) -> Option<Sensitive> {
     let mut names: Vec<Cow<'_, str>> = Vec::with_capacity(8);
@@ -249,8 +249,8 @@ pub fn find_below(above: &str, path: &str, leaf: Leaf) -> Option<Sensitive> {
     listed.map(|pattern| Sensitive { pattern, tier: Tier::Extra })
 }
 
-/// Adds the names of a path in their plainest spelling. `..` takes the name before it away, but
-/// none of the first `floor`.
+/// Adds the normalised names of a path. `..` removes the name before it, but none of the first
+/// `floor`.
 fn push_names<'p>(names: &mut Vec<Cow<'p, str>>, path: &'p str, floor: usize) {
     for name in path.split(['/', '\\']) {
         match name {
@@ -263,8 +263,8 @@ fn push_names<'p>(names: &mut Vec<Cow<'p, str>>, path: &'p str, floor: usize) {
     }
 }
 
-/// Returns the name without case, invisible characters, trailing dots and blanks, and the name of
-/// a stream within the file.
+/// Normalises a name: drops case, invisible characters, trailing dots and blanks, and the name of
+/// an alternate data stream.
 fn plain(name: &str) -> Cow<'_, str> {
     let usual =
         |byte: u8| matches!(byte, b'!'..=b'~') && byte != b':' && !byte.is_ascii_uppercase();
@@ -272,7 +272,7 @@ fn plain(name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     let visible = name.chars().filter(|&character| !is_hidden(character));
-    // Upper case first: `ſ` and `K` are letters of `s` and `k` to a file system without case.
+    // Upper case first: a file system without case reads `ſ` as `s` and the Kelvin sign as `k`.
     let folded: String =
         visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     let stem = match folded.find(':') {
@@ -283,7 +283,7 @@ fn plain(name: &str) -> Cow<'_, str> {
     Cow::Owned(if trimmed.is_empty() { folded } else { trimmed.to_owned() })
 }
 
-/// The patterns that begin with a dot, by the word after it.
+/// Finds the pattern of a dot and this word.
 fn find_extension(word: &str) -> Option<usize> {
     const WORDS: [(&str, usize); 13] = [
         ("env", 0),
@@ -324,7 +324,7 @@ fn find_in_ssh(directory: &str, name: &str) -> Option<&'static str> {
 }
 
 fn ends_with(names: &[Cow<'_, str>], pattern: &str) -> bool {
-    // Nearly every name differs in its last letter already.
+    // Nearly every name differs in its last letter, so this check comes first.
     let last = |text: &str| text.as_bytes().last().copied();
     let end = last(pattern);
     if end != Some(b'*') && names.last().and_then(|name| last(name)) != end {
@@ -334,7 +334,7 @@ fn ends_with(names: &[Cow<'_, str>], pattern: &str) -> bool {
     pattern.rsplit('/').all(|part| names.next().is_some_and(|name| fits(name, part)))
 }
 
-/// Returns whether a name is what a pattern with stars stands for.
+/// Returns whether a name matches a pattern with stars.
 fn fits(name: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(mut name) = name.strip_prefix(start) else { return false };
@@ -405,7 +405,7 @@ mod tests {
         }
     }
 
-    /// Ordinary files of projects stay visible, however near their names are.
+    /// Ordinary files of projects stay visible, even with similar names.
     #[test]
     fn ordinary_names_are_not_hidden() {
         for path in [

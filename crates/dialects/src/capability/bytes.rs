@@ -1,4 +1,4 @@
-//! Files by their bytes: what no review shows, and what can be started.
+//! Files classified by their bytes: opaque to a review, or executable.
 
 use brief_syntax::Span;
 use brief_syntax::source::Encoding;
@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::{Capability, FileScan};
 
-/// Beginnings of archives, programs and bytecode.
+/// Magic bytes of archives, programs and bytecode.
 const OPAQUE: [(&[u8], &str); 27] = [
     (b"PK\x03\x04", "a zip archive"),
     (b"PK\x05\x06", "a zip archive"),
@@ -38,7 +38,7 @@ const OPAQUE: [(&[u8], &str); 27] = [
     (b"\x80\x05\x95", "a Python pickle"),
 ];
 
-/// Endings of files that are opaque whatever their bytes are: their formats have no fixed beginning.
+/// Extensions of opaque formats without magic bytes.
 const OPAQUE_ENDINGS: [(&str, &str); 10] = [
     ("pyc", "bytecode (Python)"),
     ("pyo", "bytecode (Python)"),
@@ -52,7 +52,7 @@ const OPAQUE_ENDINGS: [(&str, &str); 10] = [
     ("exe", "a program"),
 ];
 
-/// Beginnings of pictures, sounds, fonts and pages, which clients show and never start.
+/// Magic bytes of images, audio, fonts and documents, which clients show and never execute.
 const MEDIA: [&[u8]; 25] = [
     b"\x89PNG\r\n\x1a\n",
     b"\xff\xd8\xff",
@@ -81,16 +81,16 @@ const MEDIA: [&[u8]; 25] = [
     b"\x76\x2f\x31\x01",
 ];
 
-/// The end of a zip archive, which may stand behind anything: a picture can be an archive, too.
+/// The end record of a zip archive, which may follow any content: an image can be an archive, too.
 const ZIP_END: &[u8] = b"PK\x05\x06";
 
-/// Bytes before the end of a file in which the end of a zip archive begins.
+/// The number of last bytes in which the end record of a zip archive begins.
 const ZIP_TAIL: usize = 66_000;
 
-/// The first line of a file whose content is elsewhere.
+/// The first line of a Git LFS pointer, whose content is elsewhere.
 const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/";
 
-/// Endings of code that an interpreter starts.
+/// Extensions of code for an interpreter.
 const SCRIPTS: [&str; 30] = [
     "applescript",
     "awk",
@@ -124,18 +124,18 @@ const SCRIPTS: [&str; 30] = [
     "zsh",
 ];
 
-/// Names of files that a tool starts by itself.
+/// Names of files that a tool executes by itself.
 const STARTED: [&str; 6] =
     ["Makefile", "makefile", "GNUmakefile", "Justfile", "justfile", "Rakefile"];
 
-/// Returns whether bytes are not the text of a review: they hold a NUL or a known beginning.
+/// Returns whether content is binary: it holds a NUL or known magic bytes.
 pub(super) fn is_binary(content: &[u8]) -> bool {
     memchr::memchr(0, content).is_some() || is_media(content) || opaque_start(content).is_some()
 }
 
 fn opaque_start(content: &[u8]) -> Option<&'static str> {
     let known = OPAQUE.iter().find(|(start, _)| content.starts_with(start));
-    // A text may begin with two letters; a program has bytes that are not text.
+    // A text may begin with the two or three letters of short magic bytes; a program is not UTF-8.
     let known = known.filter(|(start, _)| start.len() > 3 || std::str::from_utf8(content).is_err());
     known.map(|(_, what)| *what)
 }
@@ -146,7 +146,7 @@ fn is_media(content: &[u8]) -> bool {
     (is_known || is_boxed) && std::str::from_utf8(content).is_err() || content.starts_with(b"%PDF-")
 }
 
-/// Reports a file that cannot be reviewed, and one that can be started.
+/// Reports a file that cannot be reviewed, and one that can be executed.
 pub(super) fn scan(file: &mut FileScan, permission: Permission) {
     if let Some(what) = opaque(file) {
         let evidence = format!("{}: {what}", file.slashed);
@@ -180,7 +180,7 @@ fn opaque(file: &FileScan) -> Option<&'static str> {
         return by_name.or(has_archive.then_some("a picture or page that is a zip archive, too"));
     }
     let is_tar = content.get(257..262) == Some(b"ustar");
-    // UTF-16 and everything else without a name: nobody reads it.
+    // UTF-16 and all other unknown bytes.
     let other = if is_tar { "a tar archive" } else { "bytes that are not text" };
     Some(opaque_start(content).or(by_name).unwrap_or(other))
 }

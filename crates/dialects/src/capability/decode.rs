@@ -1,23 +1,23 @@
-//! Encoded blocks, and what they say.
+//! Encoded blocks, and their decoded text.
 
 use brief_syntax::Span;
 use memchr::memmem;
 
 use super::{Capability, FileScan};
 
-/// Characters of base64 in a row that are worth telling: longer than any digest.
+/// The shortest reported run of base64 characters: longer than any digest.
 const BASE64: usize = 180;
 
-/// Hexadecimal digits in a row that are worth telling: longer than any digest.
+/// The shortest reported run of hexadecimal digits: longer than any digest.
 const HEXADECIMAL: usize = 160;
 
-/// Characters of a line of a block that is broken into lines.
+/// The shortest line of a block that is broken into lines.
 const LINE: usize = 56;
 
-/// Letters of what a block says that are shown.
+/// The number of decoded letters in a report.
 const SHOWN: usize = 60;
 
-/// Pictures and fonts that stand in a text as data.
+/// Prefixes of images and fonts that are embedded in a text.
 const EMBEDDED: [&str; 5] =
     ["data:image/", "data:font/", "data:audio/", "data:video/", "data:application/font"];
 
@@ -30,7 +30,8 @@ pub(super) fn scan(file: &mut FileScan) {
     let mut first: Option<(Span, String)> = None;
     let mut count = 0;
     while let Some(window) = bytes.get(offset..offset + LINE) {
-        // From its end: prose has a blank every few letters, and all that stands before the last is passed over.
+        // Search from the end: prose has a blank every few letters, so the scan skips to after the
+        // last one.
         if let Some(other) = window.iter().rposition(|&byte| !is_base64(byte)) {
             offset += other + 1;
             continue;
@@ -45,7 +46,7 @@ pub(super) fn scan(file: &mut FileScan) {
         }
         offset = end + 1;
     }
-    // A file of icons has hundreds; the first shows what they are.
+    // A file of icons has hundreds of blocks; one report is enough.
     if let Some((span, what)) = first {
         let more = if count > 1 { format!("{count} blocks, the first of ") } else { String::new() };
         file.add(Capability::Encoded, span, &format!("{more}{what}"));
@@ -56,7 +57,7 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_')
 }
 
-/// Returns the end of a block whose first line ends at `end`: full lines follow each other.
+/// Returns the end of a block whose first line ends at `end` and continues with full lines.
 fn block_end(bytes: &[u8], mut end: usize) -> usize {
     loop {
         let rest = &bytes[end..];
@@ -66,7 +67,7 @@ fn block_end(bytes: &[u8], mut end: usize) -> usize {
         }
         let length = rest[blanks..].iter().take_while(|&&byte| is_base64(byte)).count();
         if length < LINE {
-            // The last line is shorter, and alone in its line.
+            // The last line is shorter and contains nothing else.
             let after = rest.get(blanks + length);
             let is_last = length > 0 && after.is_none_or(|&byte| byte == b'\n' || byte == b'"');
             return if is_last { end + blanks + length } else { end };
@@ -84,7 +85,7 @@ fn is_embedded(text: &str, offset: usize) -> bool {
     EMBEDDED.iter().any(|kind| before.contains(kind))
 }
 
-/// Returns what a block is; `None` when it is short, or words and not digits.
+/// Describes a block; `None` when it is short, or words instead of digits.
 fn described(block: &str) -> Option<String> {
     let digits: String = block.chars().filter(|letter| !letter.is_whitespace()).collect();
     let length = digits.len();
@@ -97,7 +98,8 @@ fn described(block: &str) -> Option<String> {
             .collect();
         return is_varied.then(|| told("hexadecimal", length, &bytes));
     }
-    // Words have few capitals and digits; paths have slashes; rules have the same sign throughout.
+    // Words have few capitals and digits; paths have slashes; horizontal rules repeat one
+    // character.
     let count = |is: fn(&u8) -> bool| digits.bytes().filter(&is).count();
     let (upper, small, number) =
         (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase), count(u8::is_ascii_digit));
@@ -116,7 +118,7 @@ fn told(encoding: &str, length: usize, bytes: &[u8]) -> String {
     format!("{length} characters of {encoding}{content}")
 }
 
-/// Decodes base64 in either alphabet; `None` for what is none.
+/// Decodes base64 in either alphabet; `None` for other text.
 pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut count) = (0_u32, 0);
@@ -139,7 +141,7 @@ pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the text of the longest word of base64 in a line, for a report.
+/// Decodes the longest base64 word of a line, for a report.
 pub(super) fn decoded_word(line: &str) -> Option<String> {
     let words = line.split(|letter: char| !letter.is_ascii() || !is_base64(letter as u8));
     let longest = words.filter(|word| word.len() >= 8).max_by_key(|word| word.len())?;

@@ -1,8 +1,8 @@
 //! Fields that grant, start or configure something: front matter, JSON, YAML and TOML.
 //!
-//! Clients spell the same field in many ways and nest it at will, so a field counts by its name
-//! wherever it stands, in letters of any case and with any separators. A text that its parser refuses
-//! is read by lines instead: another parser may be more tolerant.
+//! Clients spell the same field in many ways and nest it at any depth. So a field counts by its
+//! name wherever it is, in any case and with any separators. A text that its parser refuses is read
+//! line by line instead: another parser may be more tolerant.
 
 use brief_syntax::Span;
 use brief_syntax::front_matter::FrontMatter;
@@ -10,10 +10,10 @@ use brief_syntax::yaml::{Mapping, Node, Value};
 
 use super::{Capability, FileScan};
 
-/// Nodes that are looked at: aliases can make a small text endless.
+/// The limit of visited nodes: aliases can make a small text endless.
 const NODES: usize = 400_000;
 
-/// Returns what a field of that name can do. `name` has letters of one case and no separators.
+/// Returns the capability of a field by its name, in lower case and without separators.
 fn meaning(name: &str) -> Option<Capability> {
     let found = match name {
         "allowedtools" | "tools" | "allowtools" | "coretools" | "autoallowedtools"
@@ -76,12 +76,12 @@ fn meaning(name: &str) -> Option<Capability> {
     Some(found)
 }
 
-/// Fields whose content takes something away.
+/// Returns whether the content of a field takes permissions away.
 fn is_denial(name: &str) -> bool {
     matches!(name, "deny" | "denied" | "disallowedtools" | "excludetools" | "toolsdenied" | "ask")
 }
 
-/// Returns whether a field of a hook says when or how something runs, and not what.
+/// Returns whether a field of a hook sets a condition or an option of the command.
 fn is_setting(name: &str, value: Node<'_>) -> bool {
     let Value::Scalar(text) = value.value() else { return false };
     match name {
@@ -91,7 +91,7 @@ fn is_setting(name: &str, value: Node<'_>) -> bool {
     }
 }
 
-/// Values that grant nothing.
+/// Returns whether a value grants nothing.
 fn is_refusal(value: &str) -> bool {
     matches!(
         value,
@@ -109,13 +109,13 @@ fn is_refusal(value: &str) -> bool {
     )
 }
 
-/// Returns a name in small letters, without separators.
+/// Returns a name in lower case, without separators.
 fn plain(name: &str) -> String {
     let kept = name.chars().filter(|letter| !matches!(letter, '-' | '_' | ' ' | '.'));
     kept.flat_map(char::to_lowercase).collect()
 }
 
-/// Reports the fields of a file that has some.
+/// Reports the fields of a file.
 pub(super) fn scan(file: &mut FileScan) {
     let ending = file.ending();
     let source = std::sync::Arc::clone(&file.source);
@@ -136,7 +136,7 @@ pub(super) fn scan(file: &mut FileScan) {
     }
 }
 
-/// Returns whether an ending is one of Markdown's.
+/// Returns whether an extension is one of Markdown.
 pub(super) fn is_markdown(ending: &str) -> bool {
     matches!(ending, "md" | "mdc" | "markdown" | "mdx" | "txt" | "" | "cursorrules")
 }
@@ -165,7 +165,7 @@ fn by_tree(file: &mut FileScan, front: &FrontMatter) {
     }
 }
 
-/// Reads fields line by line, for what is not a tree.
+/// Reads fields line by line, for a text that is not a tree.
 fn by_lines(file: &mut FileScan, text: &str, start: usize) {
     let mut offset = start;
     for line in text.split_inclusive('\n') {
@@ -183,7 +183,7 @@ fn by_lines(file: &mut FileScan, text: &str, start: usize) {
     }
 }
 
-/// A `.gitmodules` names repositories whose content a review of this one does not show.
+/// Reports the repositories of a `.gitmodules`, whose content a review of this one does not show.
 fn submodules(file: &mut FileScan, text: &str) {
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
@@ -259,7 +259,8 @@ impl Walk<'_> {
         }
     }
 
-    /// `Bash(git:*), Read`, a list of them, or a mapping of names to `true`.
+    /// Reads the forms of a tool list: `Bash(git:*), Read`, a list of strings, or a mapping of
+    /// names to `true`.
     fn tools(&mut self, node: Node<'_>) {
         match node.value() {
             Value::Scalar(text) => {
@@ -318,7 +319,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whatever text a hook has is part of what it does.
+    /// Reports every text of a hook, because each can be part of the command.
     fn hooks(&mut self, name: &str, node: Node<'_>) {
         let Value::Mapping(mapping) = node.value() else {
             return self.leaves(node, &mut |walk, node, text| {
@@ -338,7 +339,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Calls `tell` with every text that a hook runs, asks or sends.
+    /// Calls `tell` with every text that a hook runs, sends or asks a model.
     fn commands(&mut self, node: Node<'_>, tell: &mut dyn FnMut(&mut Self, Node<'_>, &str)) {
         if !self.step() {
             return;
@@ -365,7 +366,7 @@ impl Walk<'_> {
             Value::Scalar(text) => self.file.add(Capability::McpServers, node.span(), text),
             Value::Sequence(list) => list.iter().for_each(|node| self.servers(node)),
             Value::Mapping(mapping) => {
-                // One server without a name, or several with theirs.
+                // Either one server without a name or a mapping of names to servers.
                 if mapping.get("command").is_some() || mapping.get("url").is_some() {
                     return self.server("", node.span(), mapping);
                 }
@@ -394,11 +395,11 @@ impl Walk<'_> {
         let separator = if name.is_empty() || words.is_empty() { "" } else { ": " };
         let evidence = format!("{name}{separator}{}", words.join(" "));
         self.file.add(Capability::McpServers, span, &evidence);
-        // What it gets from the environment, and what it may do unasked.
+        // Its environment, and the tools that it may use without approval.
         self.mapping(server);
     }
 
-    /// A mapping of names to values, or a list of names.
+    /// Reads a mapping of names to values, or a list of names.
     fn variables(&mut self, node: Node<'_>) {
         match node.value() {
             Value::Mapping(mapping) => {

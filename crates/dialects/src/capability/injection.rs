@@ -1,8 +1,8 @@
 //! Text that turns an agent against its user.
 //!
-//! No list of phrases finds every attack, so this one stays short and precise: each form does harm
-//! whatever surrounds it, and a text that quotes it as an example, in code or in quotation marks, is
-//! left alone unless the form works in code, too.
+//! No list of phrases finds every attack, so this one stays short and precise. Each form does harm
+//! in any surroundings. A text that quotes it as an example, in code or in quotation marks, is not
+//! reported, unless the form works in code, too.
 
 use brief_syntax::Span;
 use memchr::memmem;
@@ -35,15 +35,15 @@ pub(super) fn scan(file: &mut FileScan, fences: &[Fence]) {
 struct Injection<'i> {
     file: &'i mut FileScan,
     text: &'i str,
-    /// The text with ASCII letters in one case; offsets are the same.
+    /// The text in ASCII lower case, with the same offsets.
     small: &'i str,
     fences: &'i [Fence],
 }
 
-/// Verbs that set aside what came before.
+/// Verbs that override earlier instructions.
 const OVERRIDES: [&str; 5] = ["ignore ", "disregard ", "forget ", "override ", "bypass "];
 
-/// What is set aside.
+/// Objects of these verbs.
 const OVERRIDDEN: [&str; 10] = [
     "previous instruction",
     "prior instruction",
@@ -57,7 +57,7 @@ const OVERRIDDEN: [&str; 10] = [
     "your instructions",
 ];
 
-/// What stands round `the user` where something is kept from the user.
+/// Phrases before and after `the user` that conceal something.
 const CONCEALMENT: [(&str, &str); 20] = [
     ("do not tell ", ""),
     ("don't tell ", ""),
@@ -81,13 +81,13 @@ const CONCEALMENT: [(&str, &str); 20] = [
     ("don't notify ", ""),
 ];
 
-/// Verbs that do something to a machine.
+/// Verbs that change a machine.
 const ACTS: [&str; 17] = [
     "run ", "execute", "install", "send", "upload", "delete", "download", "curl", "wget", "modify",
     "write", "add ", "push", "commit", "read ", "copy", "fetch",
 ];
 
-/// Programs that run what they read.
+/// Programs that execute their input.
 const INTERPRETERS: [&str; 16] = [
     "sh",
     "bash",
@@ -107,11 +107,11 @@ const INTERPRETERS: [&str; 16] = [
     "source",
 ];
 
-/// Programs that fetch something.
+/// Programs that download.
 const FETCHING: [&str; 6] =
     ["curl ", "wget ", "iwr ", "irm ", "invoke-webrequest ", "invoke-restmethod "];
 
-/// Programs and functions that decode something.
+/// Programs and functions that decode.
 const DECODING: [&str; 9] = [
     "base64 -d",
     "base64 --decode",
@@ -124,7 +124,7 @@ const DECODING: [&str; 9] = [
     "frombase64string(",
 ];
 
-/// Verbs that send something away.
+/// Verbs that send data away.
 const SENDING: [&str; 9] = [
     "send ",
     "upload ",
@@ -157,10 +157,10 @@ const SECRETS: [&str; 16] = [
     "keychain",
 ];
 
-/// Schemes of links that run code or read files.
+/// Schemes of links that execute code or read files.
 const SCHEMES: [&str; 5] = ["javascript:", "vbscript:", "data:text/html", "file:///", "command:"];
 
-/// Marks of roles and system messages that clients put round texts of their own.
+/// Tags of roles and system messages that clients use themselves.
 const ENVELOPES: [&str; 10] = [
     "<|im_start|>",
     "<|im_end|>",
@@ -174,7 +174,8 @@ const ENVELOPES: [&str; 10] = [
     "</system>",
 ];
 
-/// What makes a text one that spreads: a verb, a word for many, a file that agents read, and a place far from here.
+/// The parts of a self-replicating instruction: a verb, a quantifier, a guidance file, and a place
+/// elsewhere.
 struct Spread {
     files: [&'static str; 7],
     verbs: [&'static str; 8],
@@ -207,7 +208,7 @@ const SPREAD: Spread = Spread {
     ],
 };
 
-/// Bytes between the word for many and the file, at most.
+/// The greatest distance in bytes between quantifier and file.
 const NEAR: usize = 48;
 
 impl Injection<'_> {
@@ -225,7 +226,7 @@ impl Injection<'_> {
         (start, end)
     }
 
-    /// Returns whether a form at an offset is an example: in code, or in quotation marks.
+    /// Returns whether the form at an offset is an example: in code or in quotation marks.
     fn is_quoted(&self, offset: usize) -> bool {
         if is_code(self.text, self.fences, offset) {
             return true;
@@ -236,7 +237,7 @@ impl Injection<'_> {
         is_table || is_in_quotes(self.text, offset) || before.ends_with('\'')
     }
 
-    /// Returns where a phrase stands, in small letters.
+    /// Returns the offsets of a phrase, which is in lower case.
     fn places(&self, phrase: &str) -> Vec<usize> {
         let small = self.small.as_bytes();
         let is_start =
@@ -244,7 +245,7 @@ impl Injection<'_> {
         memmem::find_iter(small, phrase).filter(is_start).collect()
     }
 
-    /// A comment is invisible on a page; one that gives orders is not meant for its reader.
+    /// Reports comments with instructions: a rendered page does not show them.
     fn comments(&mut self) {
         let starts: Vec<usize> = memmem::find_iter(self.text.as_bytes(), b"<!--").collect();
         for start in starts {
@@ -269,7 +270,7 @@ impl Injection<'_> {
         }
     }
 
-    /// `ignore all previous instructions`
+    /// Reports `ignore all previous instructions`.
     fn overrides(&mut self) {
         for object in ["instruction", "prompt"] {
             for at in self.places(object) {
@@ -281,7 +282,7 @@ impl Injection<'_> {
                 let between = &around[verb..];
                 let is_object = OVERRIDDEN.iter().any(|what| between.contains(what));
                 let is_sentence = between[..at - start - verb].contains(['.', ';', ':', '`', '"']);
-                // A text that tells how to deal with the phrase does not use it.
+                // Instructions against the attack mention the phrase, too.
                 let (line, _) = self.line(start + verb);
                 let before = &self.small[line..start + verb];
                 let warnings =
@@ -302,7 +303,8 @@ impl Injection<'_> {
                 .iter()
                 .find(|(first, last)| before.ends_with(first) && after.starts_with(last));
             let Some((first, _)) = phrase else { continue };
-            // To keep quiet about a detail is manners; to act behind the user's back is not.
+            // Staying silent about a detail is harmless; acting without the user's knowledge is
+            // not.
             let before = &before[..before.len() - first.len()];
             let is_act = ACTS.iter().any(|act| before.contains(act));
             if is_act && !self.is_quoted(at) {
@@ -318,7 +320,7 @@ impl Injection<'_> {
         }
     }
 
-    /// What was fetched or decoded goes straight to an interpreter.
+    /// Reports downloaded or decoded data that is piped into an interpreter.
     fn piped(&mut self) {
         let bytes = self.small.as_bytes();
         let mut places: Vec<usize> = memchr::memchr_iter(b'|', bytes).collect();
@@ -340,7 +342,7 @@ impl Injection<'_> {
             if !is_fetch && !is_decoding {
                 continue;
             }
-            // Within a sentence or a table, each piece of code is a command by itself.
+            // In a sentence or a table, each code span is a command by itself.
             let mut pieces = line
                 .split('`')
                 .filter(|piece| FETCHING.iter().chain(&DECODING).any(|word| piece.contains(word)));
@@ -362,8 +364,9 @@ impl Injection<'_> {
         }
     }
 
-    /// Installers are documented as commands in blocks of code, over TLS. An order in a sentence, or
-    /// one to a host that anybody on the way can speak for, is something else.
+    /// Returns whether a download and its execution are suspicious. Installers are documented as
+    /// commands in code blocks, over TLS; an order in a sentence is not, and plain HTTP can be
+    /// forged on the way.
     fn is_unasked(&self, start: usize, end: usize) -> bool {
         let line = &self.small[start..end];
         let is_open = line.contains("http://") && !line.contains("http://localhost");
@@ -377,7 +380,7 @@ impl Injection<'_> {
             || !has_scheme && !fence && line.contains("curl ")
     }
 
-    /// A text that makes an agent spread it: `add this to every CLAUDE.md you find`.
+    /// Reports a self-replicating instruction: `add this to every CLAUDE.md you find`.
     fn replication(&mut self) {
         for file in SPREAD.files {
             for at in memmem::find_iter(self.small.as_bytes(), file) {
@@ -396,7 +399,7 @@ impl Injection<'_> {
         }
     }
 
-    /// Returns the last place between two offsets at which a word begins.
+    /// Returns the last offset between two at which a word begins.
     fn word_in(&self, start: usize, end: usize, word: &str) -> Option<usize> {
         let small = self.small.as_bytes();
         let is_start =
@@ -405,7 +408,7 @@ impl Injection<'_> {
         places.into_iter().find(is_start)
     }
 
-    /// `send ~/.aws/credentials to http://host`
+    /// Reports `send ~/.aws/credentials to http://host`.
     fn exfiltration(&mut self) {
         let mut last = 0;
         for at in memmem::find_iter(self.small.as_bytes(), "http").collect::<Vec<_>>() {
@@ -429,7 +432,7 @@ impl Injection<'_> {
         }
     }
 
-    /// Links that run code, read files, or show another host than they lead to.
+    /// Reports links that execute code, read files, or show another host than they lead to.
     fn links(&mut self) {
         let starts: Vec<usize> = memmem::find_iter(self.text.as_bytes(), b"](").collect();
         for start in starts {
@@ -439,7 +442,7 @@ impl Injection<'_> {
             let target = self.small[start + 2..].trim_start_matches(['<', ' ', '\t']);
             let skipped = self.small.len() - start - 2 - target.len();
             let end = target.find([')', ' ', '\n', '>']).unwrap_or(target.len());
-            // A browser leaves out tabs and line breaks within a scheme.
+            // A browser ignores tabs and line breaks in a scheme.
             let target = &target[..end];
             if SCHEMES.iter().any(|scheme| target.starts_with(scheme)) {
                 self.add(
@@ -451,7 +454,7 @@ impl Injection<'_> {
         }
     }
 
-    /// `http://github.com@evil.example/`: what looks like the host is the name of a user.
+    /// Reports `http://github.com@evil.example/`: the apparent host is a user name.
     fn spoofed_hosts(&mut self) {
         for at in memchr::memchr_iter(b'@', self.small.as_bytes()).collect::<Vec<_>>() {
             let before = &self.small[floor(self.small, at.saturating_sub(128))..at];
@@ -470,7 +473,7 @@ impl Injection<'_> {
         }
     }
 
-    /// Texts that begin like a client's own messages.
+    /// Reports texts that imitate a client's own messages.
     fn envelopes(&mut self) {
         for at in memchr::memchr2_iter(b'<', b'[', self.small.as_bytes()) {
             if !ENVELOPES.iter().any(|mark| self.small[at..].starts_with(mark)) {
@@ -485,7 +488,7 @@ impl Injection<'_> {
     }
 }
 
-/// Returns the greatest offset up to `at` at which a character begins.
+/// Returns the last character boundary up to `at`.
 fn floor(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -493,7 +496,7 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Returns whether a line runs what a command within it fetches: `sh -c "$(curl …)"`.
+/// Returns whether a line executes the output of a download: `sh -c "$(curl …)"`.
 fn substitutes(line: &str) -> bool {
     ["$(curl", "$(wget", "<(curl", "<(wget", "`curl", "`wget"].iter().any(|form| {
         line.find(form).is_some_and(|at| {
@@ -504,7 +507,7 @@ fn substitutes(line: &str) -> bool {
     })
 }
 
-/// Returns whether a command pipes what it fetches or decodes into a program that runs what it reads.
+/// Returns whether a command pipes a download or decoded data into an interpreter.
 fn pipes_to_interpreter(line: &str) -> bool {
     let mut parts = line.split('|');
     let mut before = parts.next().unwrap_or_default().to_owned();

@@ -1,8 +1,9 @@
-//! What an item can do to a machine or to an agent, read from its files.
+//! The capabilities of an item, read from its files: its possible effects on a machine or an agent.
 //!
-//! Every file of an item goes through [`Inventory::read`]; nothing is run and nothing is fetched, so
-//! the same bytes always give the same list. A finding is a fact with its place, not a verdict: a
-//! skill may bring a script. Only [`Capability::blocks`] names what an installation refuses.
+//! Every file of an item goes through [`Inventory::read`]. Nothing is executed or fetched, so the
+//! same bytes always give the same list. A finding is a fact with its place and leaves the
+//! judgement to the reader: a skill may bring a script. Only [`Capability::blocks`] names what an
+//! installation refuses.
 
 mod bytes;
 mod decode;
@@ -27,12 +28,13 @@ use brief_syntax::{Diagnostic, Severity, Source, Span};
 use fields::is_markdown;
 pub use names::is_guidance;
 
-/// Something that an item can do, or that keeps a reader from seeing what it does.
+/// A possible effect of an item, or content that a reviewer cannot see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Capability {
-    /// Characters that show nothing or change the reading direction, and bytes that are not UTF-8.
+    /// Invisible characters, characters that change the reading direction, and bytes that are not
+    /// UTF-8.
     HiddenText,
-    /// Archives, bytecode, programs and other bytes that no review shows.
+    /// Archives, bytecode, programs and other bytes that a review cannot show.
     Opaque,
     /// Text that turns an agent against its user.
     Injection,
@@ -42,30 +44,30 @@ pub enum Capability {
     Encoded,
     /// Commands that run when a text is read or an agent starts.
     Commands,
-    /// Code that comes along: scripts, programs, tools in JavaScript.
+    /// Bundled code: scripts, programs, JavaScript tools.
     Scripts,
     /// Commands that run at events of a client.
     Hooks,
     /// Servers that a client starts or connects to.
     McpServers,
-    /// Modes and rules that let a client act without asking.
+    /// Modes and rules that let a client act without approval.
     Permissions,
     /// Tools that an agent may use.
     Tools,
     /// Files outside the project.
     OutsidePaths,
-    /// Other files that become part of the text.
+    /// Other files that are included in the text.
     Imports,
-    /// Variables of the environment.
+    /// Environment variables.
     Variables,
-    /// Hosts on the network.
+    /// Network hosts.
     Hosts,
-    /// Comments that a rendered page does not show and an agent reads.
+    /// Comments that an agent reads and a rendered page hides.
     Comments,
 }
 
 impl Capability {
-    /// All capabilities, the gravest first.
+    /// All capabilities, the most severe first.
     pub const ALL: [Capability; 16] = [
         Capability::HiddenText,
         Capability::Opaque,
@@ -90,7 +92,7 @@ impl Capability {
         self.code().split_at("capability/".len()).1
     }
 
-    /// Finds the capability of that name.
+    /// Finds a capability by its name.
     pub fn from_name(name: &str) -> Option<Capability> {
         Capability::ALL.into_iter().find(|capability| capability.as_str() == name)
     }
@@ -100,7 +102,7 @@ impl Capability {
         matches!(self, Capability::HiddenText | Capability::Opaque)
     }
 
-    /// Returns how bad it is when an audit finds it.
+    /// Returns the severity in an audit.
     pub fn severity(self) -> Severity {
         match self {
             Capability::HiddenText | Capability::Opaque | Capability::Injection => Severity::Error,
@@ -136,7 +138,7 @@ impl Capability {
         }
     }
 
-    /// Returns the words that a message begins with, before the evidence.
+    /// Returns the start of a message, before the evidence.
     fn words(self) -> &'static str {
         match self {
             Capability::HiddenText => "text that a reader does not see",
@@ -165,31 +167,31 @@ impl fmt::Display for Capability {
     }
 }
 
-/// Characters of a piece of evidence, at most.
+/// The longest evidence, in characters.
 const EVIDENCE: usize = 120;
 
-/// A capability and the place that shows it.
+/// A capability and the place that proves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapabilityFinding {
     /// The capability.
     pub capability: Capability,
-    /// What shows it: the command, the host, the name. One line, without hidden characters.
+    /// The evidence: the command, the host, the name. One line, without hidden characters.
     pub evidence: String,
     /// The file.
     pub source: Arc<Source>,
-    /// The place in the file; empty for the file as a whole.
+    /// The place in the file; empty for the whole file.
     pub span: Span,
 }
 
 impl CapabilityFinding {
-    /// Returns the fact without its place, as `brief.lock` records it.
+    /// Formats the fact without its place, for `brief.lock`.
     pub fn fact(&self) -> String {
-        // Quotation marks and backslashes would need escapes, and the lock is read on every tool call.
+        // Quotation marks and backslashes would need escapes, and every tool call reads the lock.
         let evidence = self.evidence.replace('"', "'").replace('\\', "/");
         format!("{} {evidence}", self.capability)
     }
 
-    /// Returns it as a diagnostic.
+    /// Converts the finding to a diagnostic.
     pub fn diagnostic(&self) -> Diagnostic {
         let CapabilityFinding { capability, evidence, source, span } = self;
         let message = format!("{}: {evidence}", capability.words());
@@ -199,7 +201,7 @@ impl CapabilityFinding {
     }
 }
 
-/// What the files of one item can do, each fact once, at the first place that shows it.
+/// The capabilities of one item, each fact once, at its first place.
 #[derive(Debug, Clone, Default)]
 pub struct Inventory {
     findings: Vec<CapabilityFinding>,
@@ -207,7 +209,7 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Reads one more file: `slashed` is its path below the item, `path` where it lies.
+    /// Reads one more file: `slashed` is its path below the item, `path` its real path.
     pub fn read(&mut self, slashed: &str, path: &Path, content: Vec<u8>, permission: Permission) {
         let mut file = FileScan::new(slashed, path, content);
         bytes::scan(&mut file, permission);
@@ -229,7 +231,7 @@ impl Inventory {
         self.take(file.findings);
     }
 
-    /// Notes a file that could not be read: nobody knows what it does.
+    /// Records an unreadable file as opaque.
     pub fn unread(&mut self, slashed: &str, path: &Path, why: &str) {
         let mut file = FileScan::new(slashed, path, Vec::new());
         file.add(Capability::Opaque, Span::default(), &format!("{slashed}: {why}"));
@@ -244,14 +246,14 @@ impl Inventory {
         }
     }
 
-    /// Returns the findings, the gravest capabilities first, each in the order of its files.
+    /// Returns the findings, the most severe capabilities first, each in the order of its files.
     pub fn finish(mut self) -> Vec<CapabilityFinding> {
         self.findings.sort_by_key(|found| found.capability);
         self.findings
     }
 }
 
-/// Returns the facts of findings as `brief.lock` has them, sorted.
+/// Formats findings for `brief.lock`, sorted.
 pub fn facts(findings: &[CapabilityFinding]) -> Vec<String> {
     let mut facts: Vec<String> = findings.iter().map(CapabilityFinding::fact).collect();
     facts.sort_unstable();
@@ -259,7 +261,7 @@ pub fn facts(findings: &[CapabilityFinding]) -> Vec<String> {
     facts
 }
 
-/// One file while it is read.
+/// One file during the scan.
 struct FileScan {
     /// The path below the item, with `/`.
     slashed: String,
@@ -282,18 +284,18 @@ impl FileScan {
         FileScan { slashed, source, content, is_text, findings: Vec::new() }
     }
 
-    /// Returns the name of the file.
+    /// Returns the file name.
     fn name(&self) -> &str {
         self.slashed.rsplit('/').next().unwrap_or(&self.slashed)
     }
 
-    /// Returns the ending of the name, in small letters.
+    /// Returns the extension in lower case.
     fn ending(&self) -> String {
         let name = self.name();
         name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
     }
 
-    /// Reports characters of some classes that show nothing, once.
+    /// Reports hidden characters of the wanted classes, once.
     fn hidden(&mut self, capability: Capability, is_wanted: fn(HiddenClass) -> bool) {
         if let Some(found) = HiddenText::find_of(self.source.text(), is_wanted) {
             let at = found.first.offset;

@@ -1,6 +1,6 @@
-//! Files that guide agents, by their names.
+//! The names of files that guide agents.
 
-/// Directories that clients read guidance and settings from.
+/// Directories in which clients look for guidance and settings.
 const DIRECTORIES: [&str; 34] = [
     ".agent",
     ".agents",
@@ -38,7 +38,7 @@ const DIRECTORIES: [&str; 34] = [
     ".windsurf",
 ];
 
-/// Directories of `.github` that Copilot reads.
+/// Directories in `.github` that Copilot reads.
 const GITHUB: [&str; 7] =
     ["instructions", "prompts", "agents", "chatmodes", "skills", "hooks", "copilot"];
 
@@ -55,7 +55,7 @@ const FOLDERS: [&str; 9] = [
     "tasks",
 ];
 
-/// Names of files that clients read, in small letters.
+/// Names of files that clients read, in lower case.
 const FILES: [&str; 26] = [
     ".aider.conf.yml",
     ".cursorrules",
@@ -85,7 +85,7 @@ const FILES: [&str; 26] = [
     "warp.md",
 ];
 
-/// Endings of files that clients read.
+/// Endings of the names of files that clients read.
 const ENDINGS: [&str; 7] = [
     ".agent.md",
     ".bundle.md",
@@ -96,7 +96,8 @@ const ENDINGS: [&str; 7] = [
     "-bootstrap",
 ];
 
-/// Returns whether a file guides an agent or sets one up, by its path below the root, with `/`.
+/// Returns whether a file is guidance or configuration of an agent, by its path below the root,
+/// with `/`.
 pub fn is_guidance(slashed: &str) -> bool {
     let (above, name) = slashed.rsplit_once('/').unwrap_or(("", slashed));
     let small = name.to_lowercase();

@@ -1,7 +1,7 @@
 //! Constructs in the text itself: commands, hosts, variables, paths, imports, comments.
 //!
-//! One pass over the bytes with a table of those that can begin a construct. Code blocks count like
-//! prose, except for imports: clients fill in commands and variables there, too.
+//! The scan is one pass over the bytes, with a table of the bytes that can begin a construct. Code
+//! blocks count like prose, except for imports: clients expand commands and variables there, too.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::fields::is_markdown;
 use super::words::{ORDINARY, OUTSIDE, READERS, TEXTS};
 use super::{Capability, FileScan};
 
-/// The bytes that a construct begins with.
+/// The bytes that can begin a construct.
 const STARTS: [bool; 256] = {
     let (mut starts, bytes, mut index) = ([false; 256], b"!@:$~/<%", 0);
     while index < bytes.len() {
@@ -23,7 +23,7 @@ const STARTS: [bool; 256] = {
     starts
 };
 
-/// Characters of a word, a path or a host, at most: what is longer is cut there.
+/// The longest word, path or host, in characters; longer ones are cut.
 const WORD: usize = 200;
 
 /// Reports the constructs of a text.
@@ -53,13 +53,13 @@ struct Prose<'p> {
     text: &'p str,
     is_markdown: bool,
     fences: &'p [Fence],
-    /// Names of variables that were looked at.
+    /// The names of variables seen so far.
     names: BTreeSet<&'p str>,
-    /// What was told already: the same host stands in many links.
+    /// The facts reported so far: the same host occurs in many links.
     seen: BTreeSet<(Capability, String)>,
 }
 
-/// A block of code, and the words after its opening marks.
+/// A code block and its info string.
 #[derive(Debug)]
 pub(super) struct Fence {
     pub(super) span: Range<usize>,
@@ -112,7 +112,7 @@ pub(super) fn fences(text: &str) -> Vec<Fence> {
     found
 }
 
-/// Returns whether an offset lies in a code block or in code within its line.
+/// Returns whether an offset is in a code block or a code span.
 pub(super) fn is_code(text: &str, fences: &[Fence], offset: usize) -> bool {
     let place = fences.partition_point(|fence| fence.span.end <= offset);
     if fences.get(place).is_some_and(|fence| fence.span.contains(&offset)) {
@@ -122,7 +122,7 @@ pub(super) fn is_code(text: &str, fences: &[Fence], offset: usize) -> bool {
     memchr::memchr_iter(b'`', &text.as_bytes()[start..offset]).count() % 2 == 1
 }
 
-/// Returns whether an offset lies between quotation marks of its line.
+/// Returns whether an offset is between quotation marks of its line.
 pub(super) fn is_in_quotes(text: &str, offset: usize) -> bool {
     let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
     let before = &text[start..offset];
@@ -134,14 +134,14 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-/// Returns the length of the name of a variable.
+/// Returns the length of a variable name.
 fn name_length(rest: &[u8]) -> usize {
     let is_part = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
     let length = rest.iter().take(WORD).position(|byte| !is_part(byte));
     length.unwrap_or(rest.len().min(WORD))
 }
 
-/// Returns the beginning of a text that is a path: up to a blank, a quotation mark or a bracket.
+/// Returns the path at the start of a text: up to a blank, a quotation mark or a bracket.
 fn path_of(rest: &str) -> &str {
     let is_end = |letter: char| {
         letter.is_whitespace()
@@ -166,7 +166,7 @@ impl<'p> Prose<'p> {
         let bytes = self.text.as_bytes();
         let mut skip = 0;
         for (offset, &byte) in bytes.iter().enumerate() {
-            // Nearly every byte ends here, so that this is one look at a table.
+            // Nearly every byte ends here, after one table lookup.
             if !STARTS[usize::from(byte)] || offset < skip {
                 continue;
             }
@@ -188,7 +188,8 @@ impl<'p> Prose<'p> {
         }
     }
 
-    /// `` !`command` `` of Claude Code and task files, `!{command}` of Gemini's commands.
+    /// Reports `` !`command` `` of Claude Code and task files, and `!{command}` of Gemini's
+    /// commands.
     fn command(&mut self, offset: usize, before: Option<u8>) {
         let rest = &self.text[offset + 1..];
         let close = match rest.as_bytes().first() {
@@ -196,7 +197,7 @@ impl<'p> Prose<'p> {
             Some(b'{') => '}',
             _ => return,
         };
-        // `` `!` `` is code that shows the sign.
+        // `` `!` `` is code that shows the exclamation mark.
         if before.is_some_and(|byte| is_word(byte) || byte == b'`') {
             return;
         }
@@ -206,14 +207,14 @@ impl<'p> Prose<'p> {
         } else {
             inner.find('}')
         };
-        // A command that spans lines is a command to some clients.
+        // Some clients accept a command that spans lines.
         let end = end.or_else(|| (close == '`').then(|| inner.find('`')).flatten());
         if let Some(end) = end.filter(|&end| !inner[..end].trim().is_empty() && end < 4_096) {
             self.add(Capability::Commands, offset..offset + end + 3, inner[..end].trim());
         }
     }
 
-    /// A block that opens with `` ```! `` runs, line by line.
+    /// Reports a code block that opens with `` ```! ``: each line is executed.
     fn fenced_commands(&mut self) {
         let blocks: Vec<(Range<usize>, String)> = self
             .fences
@@ -226,7 +227,7 @@ impl<'p> Prose<'p> {
         }
     }
 
-    /// Agent files bring tools in JavaScript: a block below the heading `Tools`.
+    /// Reports the JavaScript tools of agent files: a code block below the heading `Tools`.
     fn javascript_tools(&mut self) {
         if !self.file.name().ends_with(".agent.md") {
             return;
@@ -246,7 +247,7 @@ impl<'p> Prose<'p> {
         }
     }
 
-    /// `@path/to/file`; a mention (`@alice`), an address and a package (`@scope/name`) are none.
+    /// Reports `@path/to/file`, but no mention (`@alice`), address or package (`@scope/name`).
     fn import(&mut self, offset: usize, before: Option<u8>) {
         let is_start = before.is_none_or(|byte| byte.is_ascii_whitespace() || byte == b'(');
         if !self.is_markdown || !is_start {
@@ -265,7 +266,8 @@ impl<'p> Prose<'p> {
                 && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
                 && is_known
         });
-        // What a user types is quoted as an example. It counts all the same where it leads out of the project.
+        // A quoted path is an example of what a user types. A path outside the project counts all
+        // the same.
         let is_example = || is_in_quotes(self.text, offset) && !is_outside(path);
         if !(is_rooted || has_ending) || is_code(self.text, self.fences, offset) || is_example() {
             return;
@@ -277,7 +279,7 @@ impl<'p> Prose<'p> {
         self.add(Capability::Imports, span, path);
     }
 
-    /// `https://host/path`. Returns the offset after the host.
+    /// Reports the host of `https://host/path`. Returns the offset after the host.
     fn url(&mut self, offset: usize) -> usize {
         let before = &self.text.as_bytes()[..offset];
         let scheme = before.iter().rev().take(10).take_while(|byte| byte.is_ascii_alphabetic());
@@ -339,7 +341,7 @@ impl<'p> Prose<'p> {
         offset + 3 + authority.len()
     }
 
-    /// `curl host/path` and `wget host`: a host without its scheme.
+    /// Reports the host of `curl host/path` and `wget host`, which have no scheme.
     fn download(&mut self, offset: usize, name: &str) {
         if self.is_in_word(offset) {
             return;
@@ -366,7 +368,7 @@ impl<'p> Prose<'p> {
         }
     }
 
-    /// `process.env.NAME`, `os.environ["NAME"]`: a program asks for a variable. `offset` is that of `env`.
+    /// Reports `process.env.NAME` and `os.environ["NAME"]`. `offset` is that of `env`.
     fn reader(&mut self, offset: usize) {
         let found = READERS.iter().find_map(|(before, after)| {
             let rest = self.text[offset..].strip_prefix(after)?;
@@ -376,7 +378,7 @@ impl<'p> Prose<'p> {
             let rest = rest.trim_start_matches(['"', '\'', '`', ' ']);
             let (name, after) = rest.split_at(name_length(rest.as_bytes()));
             let after = after.trim_start_matches(['"', '\'', '`', ']', ' ']);
-            // `os.environ["NAME"] = value` sets a variable and asks for none.
+            // `os.environ["NAME"] = value` only sets a variable.
             let is_set = after.starts_with('=') && !after.starts_with("==");
             if !is_set {
                 self.variable(offset, name);
@@ -384,7 +386,7 @@ impl<'p> Prose<'p> {
         }
     }
 
-    /// `$NAME`, `${NAME}` and `$env:NAME`.
+    /// Reports `$NAME`, `${NAME}` and `$env:NAME`.
     fn shell_variable(&mut self, offset: usize, before: Option<u8>) {
         if before == Some(b'\\') {
             return;
@@ -394,14 +396,14 @@ impl<'p> Prose<'p> {
         let rest = rest.strip_prefix("env:").unwrap_or(rest);
         let name = &rest[..name_length(rest.as_bytes())];
         let follows = rest.as_bytes().get(name.len());
-        // `${ENV['NAME']}` asks for `NAME`.
+        // `${ENV['NAME']}` reads `NAME`.
         let is_table = name == "ENV" && follows == Some(&b'[');
         if !is_table && !follows.is_some_and(|&byte| is_word(byte)) {
             self.variable(offset, name);
         }
     }
 
-    /// `%NAME%` of Windows.
+    /// Reports `%NAME%` of Windows.
     fn windows_variable(&mut self, offset: usize) {
         let rest = &self.text[offset + 1..];
         let name = &rest[..name_length(rest.as_bytes())];
@@ -416,7 +418,7 @@ impl<'p> Prose<'p> {
         }
         let is_name =
             name.len() > 2 && name.starts_with(|letter: char| letter.is_ascii_uppercase());
-        // `$VAR` and `${ENV_VAR_NAME}` stand for any variable.
+        // `$VAR` and `${ENV_VAR_NAME}` are placeholders.
         let is_placeholder = name.split('_').all(|word| {
             matches!(word, "ENV" | "VAR" | "VARIABLE" | "NAME" | "VALUE" | "MY" | "YOUR" | "SOME")
         });
@@ -429,7 +431,7 @@ impl<'p> Prose<'p> {
         }
     }
 
-    /// Returns whether the text gives the variable its value, without asking for it.
+    /// Returns whether the text assigns the variable a value of its own.
     fn is_assigned(&self, name: &str) -> bool {
         let assignment = format!("{name}=");
         memmem::find_iter(self.text.as_bytes(), assignment.as_bytes()).any(|at| {
@@ -442,7 +444,7 @@ impl<'p> Prose<'p> {
         })
     }
 
-    /// `~/path`, `/etc/path`, `C:\path`.
+    /// Reports `~/path`, `/etc/path` and `C:\path`.
     fn outside(&mut self, offset: usize, before: Option<u8>) {
         if before.is_some_and(|byte| {
             is_word(byte) || matches!(byte, b'/' | b'.' | b'~' | b'}' | b'-' | b'*' | b':' | b'@')
@@ -450,7 +452,7 @@ impl<'p> Prose<'p> {
             return;
         }
         let path = path_of(&self.text[offset..]);
-        // `C:\path\to\file` stands for any path.
+        // `C:\path\to\file` is a placeholder.
         let is_placeholder =
             (path.contains("path/to") || path.contains("path\\to")) && !path.contains("..");
         if is_outside(path) && !is_placeholder {
@@ -470,7 +472,7 @@ impl<'p> Prose<'p> {
         }
     }
 
-    /// Returns whether the letters before an offset belong to the same word.
+    /// Returns whether the letter before an offset belongs to the same word.
     fn is_in_word(&self, offset: usize) -> bool {
         self.text[..offset].bytes().next_back().is_some_and(is_word)
     }
@@ -488,7 +490,7 @@ impl<'p> Prose<'p> {
     }
 }
 
-/// Returns whether a word after `curl` is a file that it writes.
+/// Returns whether an argument of `curl` is an output file.
 fn is_file_name(word: &str) -> bool {
     let endings =
         ["json", "sh", "txt", "html", "zip", "gz", "tar", "md", "py", "log", "xml", "pdf"];
@@ -503,7 +505,7 @@ fn is_outside(path: &str) -> bool {
     below_home || is_drive && path.len() > 4 || is_root || climbs
 }
 
-/// Returns whether a comment is a directive of a tool or a mark of a generator, and no prose.
+/// Returns whether a comment is a directive of a tool or the mark of a generator.
 pub(super) fn is_ordinary_comment(comment: &str) -> bool {
     const TOOLS: [&str; 16] = [
         "@client",

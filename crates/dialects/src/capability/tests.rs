@@ -1,4 +1,4 @@
-//! Goal S6: everything that is planted is found, and ordinary text is left alone.
+//! Goal S6: every planted construct is found, and ordinary text has no findings.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ fn names_are_stable_and_unique() {
     assert_eq!(Capability::ALL.into_iter().filter(|one| one.blocks()).count(), 2);
 }
 
-/// A construct that is planted: where it stands, and what has to be found.
+/// A planted construct: its place, and the expected finding.
 struct Planted {
     header: String,
     body: String,
@@ -61,7 +61,7 @@ struct Planted {
     evidence: String,
 }
 
-/// The fourteen kinds of goal S6 and the ones that the gate knows besides.
+/// The fourteen kinds of goal S6 and the others that the gate knows.
 const KINDS: usize = 22;
 
 #[expect(clippy::too_many_lines, reason = "one arm for each kind")]
@@ -234,7 +234,7 @@ fn s6_every_planted_construct_is_found() {
         let planted: Vec<Planted> = chosen.iter().map(|&kind| plant(kind, number)).collect();
         let headers: String = planted.iter().map(|one| one.header.as_str()).collect();
         let bodies: Vec<&str> = planted.iter().map(|one| one.body.as_str()).collect();
-        // Two passthrough blocks of one client would be one key twice.
+        // Two passthrough blocks of one client would be a duplicate key.
         if headers.matches("claude:").count() > 1 || headers.matches("opencode:").count() > 1 {
             continue;
         }
@@ -266,7 +266,7 @@ fn s6_every_planted_construct_is_found() {
     assert!(planted_count > 1_500, "{planted_count}");
 }
 
-/// Ordinary guidance has no capability at all.
+/// Ordinary guidance has no capability.
 #[test]
 fn plain_guidance_is_clean() {
     for body in [
@@ -282,7 +282,8 @@ fn plain_guidance_is_clean() {
     }
 }
 
-/// A file is imported; a decorator and what a user would type are none, unless the file is outside the project.
+/// An import is a file. Decorators and quoted examples are not reported, unless the file is outside
+/// the project.
 #[test]
 fn imports_are_files_and_no_examples() {
     for (body, fact) in [
@@ -305,7 +306,8 @@ fn imports_are_files_and_no_examples() {
     }
 }
 
-/// A variable that a text asks for is one; the arguments of a command, a placeholder and a variable that is set are none.
+/// A variable is reported if the text reads it. Arguments, placeholders and assigned variables are
+/// not.
 #[test]
 fn variables_are_those_that_a_text_asks_for() {
     for (body, name) in [
@@ -329,7 +331,7 @@ fn variables_are_those_that_a_text_asks_for() {
     assert!(super::words::ORDINARY.is_sorted(), "it is searched");
 }
 
-/// Hooks have settings besides what they run.
+/// A hook has options besides its command, and only the command is reported.
 #[test]
 fn settings_of_a_hook_are_no_commands() {
     let text = "hooks:\n  preprovision:\n    posix:\n      shell: sh\n      run: ./validate.sh\n      interactive: false\n      timeout: 3\n";
@@ -339,7 +341,7 @@ fn settings_of_a_hook_are_no_commands() {
     assert_eq!(found, ["hooks preprovision: ./evil", "hooks preprovision: ./validate.sh"]);
 }
 
-/// INJ-001 to INJ-008 and their like.
+/// INJ-001 to INJ-008 and similar attacks.
 #[test]
 fn injections_are_found_and_their_mention_is_not() {
     for body in [
@@ -378,7 +380,7 @@ fn injections_are_found_and_their_mention_is_not() {
     }
 }
 
-/// A parser that gives up does not make a file clean.
+/// A file that its parser refuses is still scanned.
 #[test]
 fn broken_and_endless_fields_are_read_all_the_same() {
     let broken = read(&[("SKILL.md", "---\nname: [x\nhooks: {\nallowed-tools: Bash\n---\nx\n")]);
@@ -398,7 +400,7 @@ fn broken_and_endless_fields_are_read_all_the_same() {
     assert!(has(&toml, Capability::McpServers, "mcp_servers.files"), "{toml:?}");
 }
 
-/// S5: bytes that are not UTF-8 are never clean.
+/// S5: bytes that are not UTF-8 are always a finding.
 #[test]
 fn s5_bytes_that_are_not_text_are_found() {
     let mut inventory = Inventory::default();
@@ -419,7 +421,7 @@ fn s5_bytes_that_are_not_text_are_found() {
     );
 }
 
-/// The scan is total: any bytes in, findings out, each within its text.
+/// The scan is total: any bytes give findings within the text.
 #[test]
 fn any_bytes_are_read() {
     arbtest::arbtest(|unstructured| {

@@ -1,6 +1,6 @@
-//! The words that constructs of a text are known by.
+//! Word lists for the constructs of a text.
 
-/// Variables that every shell has, and those that stand for the arguments of a text.
+/// Variables that every shell has, and those for the arguments of a text.
 pub(super) const ORDINARY: [&str; 26] = [
     "ARGS",
     "ARGUMENTS",
@@ -30,7 +30,8 @@ pub(super) const ORDINARY: [&str; 26] = [
     "USER",
 ];
 
-/// Directories outside any project. `/tmp`, `/dev/null` and interpreters are part of ordinary commands.
+/// Directories outside any project. `/tmp`, `/dev/null` and interpreters are part of ordinary
+/// commands.
 pub(super) const OUTSIDE: [&str; 19] = [
     "/etc/",
     "/root/",
@@ -53,14 +54,14 @@ pub(super) const OUTSIDE: [&str; 19] = [
     "/run/",
 ];
 
-/// Endings of files that texts import by their name alone.
+/// Extensions of files that texts import by their name alone.
 pub(super) const TEXTS: [&str; 33] = [
     "adoc", "bash", "c", "cfg", "conf", "cpp", "cs", "css", "csv", "env", "go", "h", "html", "ini",
     "java", "js", "json", "jsonc", "jsx", "kt", "md", "mdc", "mdx", "py", "rb", "rs", "sh", "toml",
     "ts", "tsx", "txt", "yaml", "yml",
 ];
 
-/// Ways in which programs ask for a variable, before and after `env`; its name follows, perhaps in
+/// Expressions that read a variable, before and after `env`; its name follows, possibly in
 /// quotation marks.
 pub(super) const READERS: [(&str, &str); 12] = [
     ("process.", "env."),

@@ -1,11 +1,11 @@
-//! A policy file of any bytes, for [`crate::fuzzing`].
+//! A policy file of arbitrary bytes, for [`crate::fuzzing`].
 
 use std::path::Path;
 
 use super::{Policy, PolicyError, SourcePlace, read};
 
-/// Reads a file and asks it what it forbids. Every decision and every problem has a line of the file, and
-/// an address that servers may read otherwise is on no list.
+/// Reads a file and asks it for decisions. Checks that every decision and every problem has a line
+/// of the file, and that no list allows an ambiguous address.
 pub(crate) fn read(bytes: &[u8]) {
     let lines = bytes.split(|&byte| byte == b'\n').count();
     let layer = read::layer(Path::new("/policy.toml"), bytes.to_vec(), Some(Path::new("/home/u")));

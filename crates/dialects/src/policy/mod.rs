@@ -1,12 +1,13 @@
-//! What a machine and its user forbid.
+//! The policies of a machine and its user: rules that forbid.
 //!
-//! Two files count: `policy.toml` of the machine, which the administrator writes, and that of the user.
-//! Each can only forbid more: every question is asked of both, and one "no" is enough. A project has no
-//! policy, because it would decide about itself. A file that cannot be read or understood is an error,
-//! and whoever asks stops there: a slip in a policy must not open what it was to close.
+//! Two files count: `policy.toml` of the machine, which the administrator writes, and that of the
+//! user. Each can only forbid more: every question is asked of both, and one "no" is enough. A
+//! project has no policy, because it would decide about itself. A file that cannot be read or
+//! understood is an error, and the command stops: a slip in a policy must not allow what it was to
+//! forbid.
 //!
-//! It lies on this floor because installing, running and serving all ask it, and none of them sees the
-//! others.
+//! The module is in this crate because installing, running and serving all ask it, and their crates
+//! do not see each other.
 
 pub(crate) mod fuzzing;
 mod pattern;
@@ -25,20 +26,20 @@ use crate::portable::ItemId;
 use pattern::SourcePattern;
 pub use pattern::SourcePlace;
 
-/// The file's name, in the directory of the machine and in that of the user.
+/// The file's name, in the machine's directory and in the user's.
 pub const FILE_NAME: &str = "policy.toml";
 
-/// The policies that count, the machine's first.
+/// The policies in force, the machine's first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
     layers: Vec<Layer>,
 }
 
-/// One file.
+/// The rules of one policy file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Layer {
     path: PathBuf,
-    /// Sources outside of this list are forbidden. The line is that of the key.
+    /// The allowed sources, with the line of the key; every other source is forbidden.
     allow: Option<(usize, Vec<SourcePattern>)>,
     deny: Vec<(usize, SourcePattern)>,
     required: Vec<(usize, ItemId)>,
@@ -46,19 +47,19 @@ struct Layer {
     execution: Option<usize>,
 }
 
-/// The place of a rule that decided, and its words.
+/// A rule that decided, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// The file.
     pub path: PathBuf,
     /// The line of the rule.
     pub line: usize,
-    /// The rule, in words that go on after "the policy …".
+    /// The rule, in words that follow "the policy …".
     pub rule: String,
 }
 
 impl Decision {
-    /// Returns the file and the line.
+    /// Formats the place as file and line.
     pub fn place(&self) -> String {
         format!("{}:{}", self.path.display(), self.line)
     }
@@ -70,11 +71,11 @@ impl fmt::Display for Decision {
     }
 }
 
-/// A policy that cannot be followed. Nothing that asks it goes on.
+/// A policy that cannot be followed. The command stops.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// It is there, and cannot be read.
+    /// The file exists and cannot be read.
     #[error("the policy `{}` cannot be read: {problem}", path.display())]
     Unreadable {
         /// The file.
@@ -82,22 +83,22 @@ pub enum PolicyError {
         /// The reason.
         problem: String,
     },
-    /// It does not say what a policy says.
+    /// The file is not a valid policy.
     #[error("the policy `{}:{line}` cannot be followed: {problem}", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
         /// The line.
         line: usize,
-        /// What is wrong there.
+        /// The problem.
         problem: String,
-        /// The way out.
+        /// Advice for a repair.
         help: Option<String>,
     },
 }
 
 impl Policy {
-    /// Reads the files that count. A file that is not there forbids nothing.
+    /// Reads the files in force. A missing file forbids nothing.
     pub fn load(system: &dyn System) -> Result<Policy, PolicyError> {
         let home = system.env("HOME").map(PathBuf::from);
         let mut layers = Vec::new();
@@ -114,17 +115,17 @@ impl Policy {
         Ok(Policy { layers })
     }
 
-    /// Returns the files that count.
+    /// Returns the paths of the files in force.
     pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.layers.iter().map(|layer| layer.path.as_path())
     }
 
-    /// Returns what forbids a source.
+    /// Returns the rule that forbids a source.
     pub fn source(&self, place: &SourcePlace) -> Option<Decision> {
         self.layers.iter().find_map(|layer| layer.source(place))
     }
 
-    /// Returns what forbids that an item which can do this is installed.
+    /// Returns the rule that forbids installing an item with this capability.
     pub fn capability(&self, capability: Capability) -> Option<Decision> {
         self.layers.iter().find_map(|layer| {
             let (line, never) = layer.never.iter().find(|(_, never)| *never == capability)?;
@@ -132,14 +133,14 @@ impl Policy {
         })
     }
 
-    /// Returns what turns execution off.
+    /// Returns the rule that turns execution off.
     pub fn execution(&self) -> Option<Decision> {
         self.layers.iter().find_map(|layer| {
             layer.execution.map(|line| layer.decision(line, "turns execution off".to_owned()))
         })
     }
 
-    /// Returns the items that every project has to have, each with what requires it.
+    /// Returns the items that every project must have, each with the rule that requires it.
     pub fn required(&self) -> impl Iterator<Item = (&ItemId, Decision)> {
         self.layers.iter().flat_map(|layer| {
             let decision =
@@ -172,7 +173,7 @@ impl Layer {
     }
 }
 
-/// The text of a policy, with places.
+/// Decodes a policy file as UTF-8.
 fn source_of(path: &Path, bytes: Vec<u8>) -> Result<Arc<Source>, PolicyError> {
     let path = path.to_owned();
     match String::from_utf8(bytes) {

@@ -1,26 +1,26 @@
 //! Patterns for sources: `github.com/acme/*`, `*.acme.example`, `/srv/guidance`.
 //!
-//! A repository is known by its host and path, whatever the transport is and however the address is
-//! spelled. A pattern also stands for everything below what it names.
+//! A repository is identified by host and path, with any transport and spelling of the address. A
+//! pattern also matches everything below.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::glob::Glob;
 
-/// The place of a source, as patterns see it.
+/// The place of a source, in the form that patterns match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourcePlace {
     /// A repository: `github.com/acme/guidance`.
     Repository(String),
     /// A directory of this machine, absolute and with all links followed.
     Directory(PathBuf),
-    /// An address that servers may read in another way than we do. No list allows it.
+    /// An address that servers may read in another way than this module. No list allows it.
     Unclear,
 }
 
 impl SourcePlace {
-    /// Reads the address of a repository. One of a file is a directory.
+    /// Reads the address of a repository. A `file:` address is a directory.
     pub fn of_address(address: &str) -> SourcePlace {
         if let Some(path) = address.strip_prefix("file://") {
             return SourcePlace::Directory(PathBuf::from(path.trim_end_matches('/')));
@@ -35,14 +35,14 @@ impl SourcePlace {
     }
 }
 
-/// A pattern as it is written, ready to be matched.
+/// A pattern as written, compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SourcePattern {
     written: String,
     is_directory: bool,
-    /// The pattern, and all below it.
+    /// The pattern itself and everything below it.
     globs: [Glob; 2],
-    /// The same without case.
+    /// The same globs in lower case.
     folded: [Glob; 2],
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for SourcePattern {
 }
 
 impl SourcePattern {
-    /// Reads a pattern; `home` stands for `~`. The error is in words.
+    /// Compiles a pattern; `home` stands for `~`. The error is a message.
     pub(super) fn read(written: &str, home: Option<&Path>) -> Result<SourcePattern, String> {
         let below_home = written.strip_prefix("~/");
         let text = match (below_home, home) {
@@ -79,7 +79,7 @@ impl SourcePattern {
         Ok(SourcePattern { written: written.to_owned(), is_directory, globs, folded })
     }
 
-    /// Returns whether the pattern lets a source pass: its path as it is written.
+    /// Returns whether the pattern allows a source. Case counts in the path.
     pub(super) fn allows(&self, place: &SourcePlace) -> bool {
         match (place, self.is_directory) {
             (SourcePlace::Repository(text), false) => matches(&self.globs, text),
@@ -88,8 +88,8 @@ impl SourcePattern {
         }
     }
 
-    /// Returns whether the pattern stops a source: capitals make no difference, because they make none
-    /// to many servers. What is unclear is stopped by every pattern for repositories.
+    /// Returns whether the pattern denies a source. Case does not count, because many servers
+    /// ignore it. Every pattern for repositories denies an unclear address.
     pub(super) fn denies(&self, place: &SourcePlace) -> bool {
         match (place, self.is_directory) {
             (SourcePlace::Repository(text), false) => matches(&self.folded, &text.to_lowercase()),
@@ -106,8 +106,8 @@ fn matches(globs: &[Glob; 2], text: &str) -> bool {
     globs.iter().any(|glob| glob.matches(text))
 }
 
-/// Returns `host/path` of an address or a pattern: without transport, user, usual port, `.git` and a slash
-/// at the end; the host in small letters.
+/// Returns `host/path` of an address or a pattern: without transport, user, default port, `.git`
+/// and final slash; the host in lower case.
 fn plain(address: &str) -> String {
     let (scheme, rest) = match address.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),
@@ -117,7 +117,7 @@ fn plain(address: &str) -> String {
     let (authority, path) = rest.split_at(end);
     let authority = authority.rsplit('@').next().unwrap_or(authority);
     let (host, path) = match authority.split_once(':') {
-        // As `git@host:owner/repository` has it; what is all digits is a port.
+        // The form `git@host:owner/repository`; digits alone are a port.
         Some((host, first))
             if scheme.is_none() && !first.bytes().all(|byte| byte.is_ascii_digit()) =>
         {

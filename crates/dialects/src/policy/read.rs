@@ -1,4 +1,4 @@
-//! From a file to a policy. Whatever is not understood is an error with its line.
+//! The reader of policy files. Everything that it does not understand is an error with its line.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Policies in memory: what they forbid, and that a broken one forbids everything.
+//! Policies in memory: the rules, and that a broken file forbids everything.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ fn without_a_file_nothing_is_forbidden() {
     assert_eq!(policy.required().count(), 0);
 }
 
-/// A pattern is host and path, whatever the transport and the spelling, and all below.
+/// A pattern is host and path, with any transport and spelling, and everything below.
 #[test]
 fn sources_are_allowed_by_host_and_path() {
     let policy = user(
@@ -65,7 +65,7 @@ fn sources_are_allowed_by_host_and_path() {
     assert!(forbids(&none, "https://github.com/acme/guidance"));
 }
 
-/// A denial wins over a list of what is allowed, and capitals do not get round it.
+/// A denial wins over an allow list, in any case of letters.
 #[test]
 fn a_denial_wins() {
     let policy = user(
@@ -82,7 +82,7 @@ fn a_denial_wins() {
     );
 }
 
-/// The two files only tighten: whatever one forbids is forbidden, and what one requires is required.
+/// Both files only tighten: each prohibition and each requirement of either holds.
 #[test]
 fn each_file_can_only_forbid_more() {
     let texts = [
@@ -107,7 +107,7 @@ fn each_file_can_only_forbid_more() {
     }
 }
 
-/// Nothing in the project counts, wherever it lies.
+/// A policy file in the project has no effect, wherever it lies.
 #[test]
 fn a_project_has_no_policy() {
     let system =
@@ -117,7 +117,7 @@ fn a_project_has_no_policy() {
     assert_eq!(Policy::load(&system).unwrap(), Policy::default());
 }
 
-/// Bad input: what cannot be read or understood is an error with its place, never an empty policy.
+/// A file that cannot be read or understood is an error with its place, never an empty policy.
 #[test]
 fn a_policy_that_cannot_be_followed_is_an_error() {
     for (text, line) in [
