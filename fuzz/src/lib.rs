@@ -1,8 +1,8 @@
 //! Hostile input for every parser and protocol of the program.
 //!
-//! One list of [targets](targets::TARGETS) serves three drivers: the mutation fuzzer of this crate
-//! (`cargo xtask fuzz`), which needs nothing but a compiler; libFuzzer with coverage feedback (`fuzz/coverage`,
-//! for a nightly toolchain with cargo-fuzz); and a test that replays every seed and every input that was found.
+//! One list of [targets](targets::TARGETS) serves two drivers: the mutation fuzzer of this crate
+//! (`cargo xtask fuzz`), which needs nothing but a compiler, and a test that replays every seed and every input
+//! that was found.
 //! A target fails by a panic, by computing for more than a second, or by taking more than 256 MB.
 #![expect(clippy::disallowed_methods, reason = "this tool reads seeds and writes findings")]
 
