@@ -34,15 +34,18 @@ fn assert_places(diagnostics: &[Diagnostic]) {
     }
 }
 
+/// The length of the input says which of the three ways of reading it gets.
 pub(crate) fn front_matter(bytes: &[u8]) {
     let source = source(bytes, "f.md");
-    let strict = FrontMatter::read_strictly(&source, &["argument-hint"]);
-    for front in [FrontMatter::read(&source), strict, FrontMatter::whole(&source)] {
-        assert_places(&front.diagnostics);
-        assert!(source.text().is_char_boundary(front.body_start));
-        if let Some(root) = front.header.as_ref().and_then(|header| header.yaml.root()) {
-            walk(root, 0);
-        }
+    let front = match bytes.len() % 3 {
+        0 => FrontMatter::read(&source),
+        1 => FrontMatter::read_strictly(&source, &["argument-hint"]),
+        _ => FrontMatter::whole(&source),
+    };
+    assert_places(&front.diagnostics);
+    assert!(source.text().is_char_boundary(front.body_start));
+    if let Some(root) = front.header.as_ref().and_then(|header| header.yaml.root()) {
+        walk(root, 0);
     }
 }
 
