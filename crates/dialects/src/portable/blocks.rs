@@ -1,11 +1,12 @@
-//! Blocks of clients that contradict the item (ruling P8).
+//! Client blocks that contradict the item (ruling P8).
 //!
-//! A block wins over what is generated (ruling R14), and is the way to a client's own tools (§4). It must not
-//! hand out, for one client, what `tools` keeps from the agent: a reader of the item would not see it.
+//! A block wins over generated fields (ruling R14) and gives access to a client's own tools (§4).
+//! It must not grant one client a tool that `tools` withholds from the agent: a reader of the item
+//! would not see it.
 
 use brief_syntax::yaml::{Field, Node, Value};
 
-/// Words of clients for the capabilities of §4, in lower case and letters only.
+/// Clients' names for the capabilities of §4, in lower case and letters only.
 const WORDS: [(&str, &str); 16] = [
     ("bash", "bash"),
     ("edit", "edit"),
@@ -25,7 +26,7 @@ const WORDS: [(&str, &str); 16] = [
     ("write", "write"),
 ];
 
-/// Returns the first word of a client's `tools` or `permission` that grants what `tools` leaves out.
+/// Returns the first name in a client's `tools` or `permission` that grants more than `tools`.
 pub(super) fn widened<'y>(key: &str, block: Node<'y>, tools: &[&str]) -> Option<&'y str> {
     if key == "tools" {
         return granted_by_list(block).into_iter().find(|word| is_wider(word, tools));
@@ -34,7 +35,8 @@ pub(super) fn widened<'y>(key: &str, block: Node<'y>, tools: &[&str]) -> Option<
         Value::Mapping(permissions) => {
             let fields = permissions.effective_fields();
             let granted = fields.into_iter().filter(|field| grants(field.value));
-            // The document has no words of opencode's for the web: its block adds them (ruling R10).
+            // The document has no names for opencode's web tools; the block may add them (ruling
+            // R10).
             let mut known = granted.map(Field::name).filter(|word| !is_web(word));
             known.find(|word| is_wider(word, tools))
         }
@@ -51,7 +53,7 @@ fn granted_by_list(node: Node<'_>) -> Vec<&str> {
     }
 }
 
-/// Returns whether a permission lets anything through.
+/// Returns whether a permission allows anything.
 fn grants(permission: Node<'_>) -> bool {
     match permission.value() {
         Value::Scalar(word) => word != "deny",
@@ -76,7 +78,7 @@ fn is_web(word: &str) -> bool {
     capability(word).is_some_and(|capability| capability.starts_with("web-"))
 }
 
-/// Returns the capability that a client's word stands for, `Bash(git:*)` included.
+/// Returns the capability for a client's tool name, also for `Bash(git:*)`.
 fn capability(word: &str) -> Option<&'static str> {
     let name = word.split('(').next().unwrap_or_default();
     let letters: String = name

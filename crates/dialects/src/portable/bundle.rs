@@ -1,4 +1,5 @@
-//! What a bundle comes to: its items and those of all bundles that it needs (§3.7 of the document).
+//! The closure of a bundle: its items and those of all bundles that it requires (§3.7 of the
+//! document).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,29 +9,29 @@ use brief_syntax::{Source, Span};
 use super::model::{Bundle, ItemId, Required};
 use super::registry::Registry;
 
-/// What a bundle comes to.
+/// The closure of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Closure {
-    /// The bundles, each after those that it needs.
+    /// The bundles, each after those that it requires.
     pub bundles: Vec<String>,
     /// The items of all of them, sorted.
     pub items: BTreeSet<ItemId>,
 }
 
-/// What a bundle comes to among several registries, each known by its number.
+/// The closure of a bundle over several registries, each identified by its index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WideClosure {
-    /// The bundles, each after those that it needs.
+    /// The bundles, each after those that it requires.
     pub bundles: Vec<(usize, String)>,
-    /// The items of all of them with the bundle that lists them, sorted.
+    /// The items of all bundles, each with the bundles that list it, sorted.
     pub items: BTreeMap<(ItemId, usize), BTreeSet<String>>,
 }
 
-/// Why a bundle comes to nothing.
+/// A bundle that cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BundleError {
-    /// A bundle lists an item that is not there.
+    /// A bundle lists an item that does not exist.
     #[error("the bundle `{bundle}` lists the {item}, which does not exist")]
     Unresolved {
         /// The bundle.
@@ -38,51 +39,51 @@ pub enum BundleError {
         /// The item.
         item: ItemId,
     },
-    /// A bundle needs one that is not there.
+    /// A bundle requires a bundle that does not exist.
     #[error("the bundle `{bundle}` needs the bundle `{name}`, which does not exist")]
     Missing {
         /// The bundle.
         bundle: String,
-        /// The one that it needs.
+        /// The required bundle.
         name: String,
     },
-    /// Something is wrong with a bundle.
+    /// A bundle is invalid.
     #[error("the bundle `{bundle}` cannot be used: {problem}")]
     Invalid {
         /// The bundle.
         bundle: String,
-        /// What is wrong, with its place.
+        /// The problem, with its place.
         problem: String,
     },
-    /// What a bundle names is in several other registries, and not in its own.
+    /// Several other registries have the named item or bundle, and the bundle's own has not.
     #[error("the bundle `{bundle}` names the {what}, which several sources have")]
     Ambiguous {
         /// The bundle.
         bundle: String,
-        /// What it names.
+        /// The named item or bundle.
         what: String,
     },
-    /// Bundles need each other.
+    /// Bundles require each other.
     #[error("bundles need each other: {}", chain.join(" -> "))]
     Circle {
-        /// The bundles, the first one again at the end.
+        /// The bundles of the cycle; the first one is repeated at the end.
         chain: Vec<String>,
     },
-    /// A bundle needs another version.
+    /// A bundle requires another version.
     #[error("the bundle `{bundle}` needs `{name}` {wanted}, which is {found}")]
     Version {
         /// The bundle.
         bundle: String,
-        /// The one that it needs.
+        /// The required bundle.
         name: String,
-        /// The versions that would do.
+        /// The accepted versions.
         wanted: String,
-        /// The version that there is, or why there is none.
+        /// The existing version, or the reason why it has none.
         found: String,
     },
 }
 
-/// Walks from a bundle to everything that it needs.
+/// Resolves a bundle in one registry.
 pub fn resolve(registry: &Registry, name: &str) -> Result<Closure, Vec<BundleError>> {
     let wide = resolve_among(&[registry], 0, name)?;
     Ok(Closure {
@@ -91,8 +92,8 @@ pub fn resolve(registry: &Registry, name: &str) -> Result<Closure, Vec<BundleErr
     })
 }
 
-/// Walks from a bundle of one registry to everything that it needs in all of them. What a bundle names
-/// is looked for in its own registry first; elsewhere it has to be the only one.
+/// Resolves a bundle of one registry over all registries. A name is looked up in the bundle's own
+/// registry first; otherwise exactly one other registry must have it.
 pub fn resolve_among(
     registries: &[&Registry],
     home: usize,
@@ -149,8 +150,9 @@ pub fn resolve_among(
     if errors.is_empty() { Ok(closure) } else { Err(errors) }
 }
 
-/// Returns where bundles of `own` name an item or a bundle that is missing there and that exactly one
-/// of `others` has, in a version that will do. An installation finds it there ([`resolve_among`]).
+/// Returns the places at which bundles of `own` name an item or a bundle that is missing there, and
+/// that exactly one of `others` has in an accepted version. An installation finds it there
+/// ([`resolve_among`]).
 pub fn found_elsewhere(own: &Registry, others: &[&Registry]) -> Vec<(Arc<Source>, Span)> {
     let mut found = Vec::new();
     for bundle in &own.bundles {
@@ -176,8 +178,8 @@ pub fn found_elsewhere(own: &Registry, others: &[&Registry]) -> Vec<(Arc<Source>
     found
 }
 
-/// Finds something in the registry that it is named in, or in the only other one that has it. The error
-/// is how many have it.
+/// Looks a name up in the registry that mentions it, or in the only other one that has it. The
+/// error is the number of registries that have it.
 fn among<'r, T>(
     registries: &[&'r Registry],
     home: usize,
@@ -196,20 +198,20 @@ fn among<'r, T>(
     }
 }
 
-/// Bundles that need each other, as the bundle says that closes the circle.
+/// A cycle of bundles, reported at the bundle that closes it.
 pub(super) struct Circle {
-    /// Where the bundle stands in the registry.
+    /// The index of this bundle in the registry.
     pub(super) bundle: usize,
-    /// Where it names the one that begins the circle.
+    /// The place at which it requires the first bundle of the cycle.
     pub(super) span: Span,
-    /// The bundles of the circle, or the first and last of many.
+    /// The bundles of the cycle; of a long one the first and the last.
     pub(super) message: String,
 }
 
-/// Names of a circle that are shown.
+/// The number of names of a cycle in a message.
 const SHOWN: usize = 16;
 
-/// Returns the circles among all bundles, one for each bundle that closes any.
+/// Returns the cycles among all bundles, at most one for each bundle that closes one.
 pub(super) fn circles(registry: &Registry) -> Vec<Circle> {
     let mut circles: Vec<Circle> = Vec::new();
     let registries = [registry];
@@ -233,33 +235,35 @@ pub(super) fn circles(registry: &Registry) -> Vec<Circle> {
     circles
 }
 
-/// Where a bundle stands: the number of the registry, and its number there.
+/// A bundle: the index of its registry, and its index there.
 type Place = (usize, usize);
 
-/// A walk along `requires`, depth first and without recursion: a registry may be anyone's.
+/// A depth-first walk along `requires`. It does not recurse, because a hostile registry could
+/// overflow the stack.
 struct Walk<'w> {
     registries: &'w [&'w Registry],
     states: Vec<Vec<State>>,
-    /// The bundles on the way to this one, each with the number of the next that it needs.
+    /// The bundles from the start to the current one, each with twice the index of its next
+    /// requirement.
     chain: Vec<(Place, usize)>,
-    /// Where on the way the circle begins that was found last.
+    /// The index in `chain` at which the last cycle begins.
     circle: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     New,
-    /// It stands at this place of the way.
+    /// It is at this index of the chain.
     On(usize),
     Done,
 }
 
 enum Step<'w> {
-    /// A bundle names another, of which there may be none or several.
+    /// A bundle requires another; the error is the number of bundles with that name.
     Edge { from: &'w Bundle, required: &'w Required, to: Result<&'w Bundle, usize> },
-    /// A bundle names one that it is needed by.
+    /// A bundle requires one of its ancestors in the chain.
     Back { from: Place, required: &'w Required },
-    /// All that a bundle needs has been walked.
+    /// Everything that a bundle requires has been walked.
     Done(usize, &'w Bundle),
 }
 
@@ -269,7 +273,7 @@ impl<'w> Walk<'w> {
         Walk { registries, states, chain: Vec::new(), circle: 0 }
     }
 
-    /// Takes the next step of the walk that begins at a bundle.
+    /// Takes the next step of the walk from a bundle.
     fn next(&mut self, start: Place) -> Option<Step<'w>> {
         if self.chain.is_empty() && !self.enter(start) {
             return None;
@@ -278,7 +282,7 @@ impl<'w> Walk<'w> {
             let on = self.chain.len() - 1;
             let (place, number) = self.chain[on];
             let bundle = self.bundle(place);
-            // Every requirement is looked at twice: for itself, then for what lies behind it.
+            // Every requirement is visited twice: as an edge, then to enter the required bundle.
             let Some(required) = bundle.requires().get(number / 2) else {
                 self.chain.pop();
                 self.states[place.0][place.1] = State::Done;
@@ -314,7 +318,7 @@ impl<'w> Walk<'w> {
         is_new
     }
 
-    /// Returns the names of the circle that was found last, the first one again at the end.
+    /// Returns the names of the last cycle; the first one is repeated at the end.
     fn circle(&self) -> Vec<&'w str> {
         let name = |&(place, _): &(Place, usize)| self.bundle(place).name();
         let around = &self.chain[self.circle..];
@@ -322,7 +326,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// Returns why a bundle is not the version that another one needs.
+/// Returns an error if a bundle does not have the required version.
 pub(super) fn version_problem(
     bundle: &Bundle,
     required: &Required,

@@ -1,4 +1,4 @@
-//! What would not travel: every rule of the document that is about more than one field.
+//! The portability rules of the document that concern more than one field.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::model::{Item, ItemId, Kind};
 use super::parse;
 use super::registry::{Registry, is_foreign, is_in_shared, kind_of_place};
 
-/// More findings than this in one item help nobody.
+/// The limit of findings in one item.
 const REPORTED_PER_ITEM: usize = 1_000;
 
-/// Checks a registry; what is wrong is added to its items and bundles.
+/// Checks a registry and adds the diagnostics to its items and bundles.
 pub fn check(registry: &mut Registry, clients: &[&str]) {
     let mut seen: BTreeMap<ItemId, (String, bool)> = BTreeMap::new();
     let has_own = registry.items.iter().any(|item| !is_foreign(item));
@@ -28,7 +28,7 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
         let mut found = std::mem::take(&mut item.diagnostics);
         if is_foreign(item) {
             found.extend(foreign(item));
-            // A collection of such skills is laid out as its authors like it.
+            // A collection of foreign skills alone may have any layout.
             found.extend(place(item).into_iter().filter(|_| has_own));
         } else {
             parse::check_item(&item.id, &item.document, clients, &mut found);
@@ -37,7 +37,8 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
             found.extend(body(item, clients));
         }
         found.extend(file_names(item));
-        // Collections hold translations and variants; the open standard has no names across directories.
+        // Collections hold translations and variants; the open standard requires unique names only
+        // within a directory.
         let first = seen.get(&item.id).filter(|(_, was_foreign)| !was_foreign || !is_foreign(item));
         if let Some((first, _)) = first {
             let message = format!("the {} is also in {first}", item.id);
@@ -57,7 +58,7 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
     check_bundles(registry);
 }
 
-/// What makes an item an error comes first, so that leaving out the rest hides nothing.
+/// Limits the findings of an item. Errors come first, so that the cut hides none of them.
 fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> {
     if found.len() > REPORTED_PER_ITEM {
         found.sort_by_key(|diagnostic| diagnostic.severity != Severity::Error);
@@ -71,7 +72,7 @@ fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> 
     found
 }
 
-/// R19: says once for all of them that skills of the open standard are taken as they are.
+/// R19: notes once for the whole registry that skills of the open standard are taken as they are.
 fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
     let mut foreign = registry.items.iter().filter(|item| is_foreign(item));
     let first = foreign.next()?;
@@ -86,7 +87,7 @@ fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
     )
 }
 
-/// R19: what every client of the open standard needs.
+/// R19: checks the requirements of the open standard.
 fn foreign(item: &Item) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
@@ -107,7 +108,7 @@ fn foreign(item: &Item) -> Vec<Diagnostic> {
     found
 }
 
-/// §2.1: where an item lies.
+/// §2.1: checks the directory of an item.
 fn place(item: &Item) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
@@ -129,7 +130,7 @@ fn place(item: &Item) -> Vec<Diagnostic> {
     found
 }
 
-/// §2.3: bodies for single clients.
+/// §2.3: checks the bodies for single clients.
 fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for own in &item.overrides {
@@ -166,7 +167,7 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     found
 }
 
-/// §5 and §6: the canonical body.
+/// §5 and §6: checks the canonical body.
 fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     let document = &item.document;
     let (source, start) = (&document.source, document.body_start());
@@ -176,7 +177,7 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     let mut found = directive_problems(item, &directives, clients);
     found.extend(fences(source, start, &outline));
     found.extend(hidden::check("portable/hidden-character", source));
-    // Who has a body of its own never sees this one.
+    // A client with a body of its own does not get this one.
     let readers: Vec<&str> = clients
         .iter()
         .copied()
@@ -200,7 +201,7 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     found
 }
 
-/// §5.4: links to files lead to files that travel.
+/// §5.4: checks that links lead to files that are installed with the item.
 fn file_links(item: &Item, source: &Arc<Source>, start: usize, text: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for link in links::file_links(text) {
@@ -230,7 +231,7 @@ fn file_links(item: &Item, source: &Arc<Source>, start: usize, text: &str) -> Ve
     found
 }
 
-/// A construct is fine where only its own client reads it.
+/// §5.5: a construct is allowed where only its own client reads it.
 fn client_construct(
     source: &Arc<Source>,
     start: usize,
@@ -306,7 +307,8 @@ fn directive_problems(item: &Item, directives: &Directives, clients: &[&str]) ->
     directives.problems.iter().map(problem).collect()
 }
 
-/// §5.1 for each client's body after its blocks are chosen (ruling P3); what several clients get is told once.
+/// §5.1 for each client's body after its blocks are chosen (ruling P3); a finding in several bodies
+/// is reported once.
 fn headings_by_client(
     source: &Arc<Source>,
     start: usize,
@@ -347,7 +349,7 @@ fn all(outline: &Outline) -> Vec<&Heading> {
     outline.headings.iter().collect()
 }
 
-/// §5.1: bodies begin at the second level and skip none.
+/// §5.1: bodies begin at the second level and skip no level.
 fn headings(
     source: &Arc<Source>,
     start: usize,
@@ -365,7 +367,7 @@ fn headings(
             let mut diagnostic =
                 Diagnostic::error("portable/first-level-heading", source, span, message)
                     .with_help("begin with `##`");
-            // One change moves them all.
+            // One fix shifts all headings.
             diagnostic.fix = shift.take();
             found.push(diagnostic);
         } else if previous.is_none() && heading.level > 2 {
@@ -388,7 +390,7 @@ fn headings(
     found
 }
 
-/// Moves every heading one level down, when all are written with `#` and have room.
+/// Shifts every heading one level down, when all are written with `#` and have room.
 fn shifted(start: usize, outline: &Outline) -> Option<Fix> {
     let mut edits = Vec::new();
     for heading in &outline.headings {
@@ -404,7 +406,7 @@ fn trimmed(source: &Source, span: Span) -> Span {
     Span::new(span.start, span.start + source.slice(span).trim_end().len())
 }
 
-/// §5.2: every fence says what is in it.
+/// §5.2: every fence has an info string.
 fn fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for block in &outline.code_blocks {
@@ -421,7 +423,7 @@ fn fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnost
     found
 }
 
-/// Names that cannot exist everywhere, or that are one name on some systems.
+/// Reports file names that are invalid on some systems, or equal on systems without case.
 fn file_names(item: &Item) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
@@ -460,7 +462,7 @@ fn file_names(item: &Item) -> Vec<Diagnostic> {
     found
 }
 
-/// R21: an agent may name a skill that comes from elsewhere, so it is only a warning.
+/// R21: reports missing skills as warnings, because a preloaded skill may come from elsewhere.
 fn preloaded_skills(registry: &mut Registry) {
     let skills: BTreeSet<String> = registry
         .items
@@ -488,7 +490,7 @@ fn preloaded_skills(registry: &mut Registry) {
     }
 }
 
-/// §3.7: what bundles list and need.
+/// §3.7: checks the items and requirements of bundles.
 fn check_bundles(registry: &mut Registry) {
     let mut all = Vec::new();
     for (index, bundle) in registry.bundles.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! What a project's own configuration, `brief.toml`, says to this format.
+//! The part of a project's `brief.toml` that concerns this format.
 
 use toml_edit::{DocumentMut, Item};
 
 /// The name of the configuration file.
 pub const FILE_NAME: &str = "brief.toml";
 
-/// Returns the clients that a configuration names: the tables in `[clients]`. What is not TOML names
-/// none; whoever needs more of it reports that.
+/// Returns the clients of a configuration: the tables in `[clients]`. Invalid TOML has none; the
+/// reader of the whole file reports it.
 pub fn client_names(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };

@@ -3,33 +3,33 @@
 use brief_syntax::Span;
 use brief_syntax::markdown::Outline;
 
-/// Something in a body that belongs to one client.
+/// A part of a body that only one client understands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Construct {
     pub(super) span: Span,
-    /// What it is, in words.
+    /// Its description.
     pub(super) what: &'static str,
     /// The client that understands it.
     pub(super) client: &'static str,
     pub(super) weight: Weight,
 }
 
-/// How bad it is where another client reads it.
+/// The severity of a construct that another client reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     /// The document forbids it (§5.5).
     Forbidden,
-    /// The document advises against it: a tool by one client's name (§5.3).
+    /// The document advises against it: one client's name of a tool (§5.3).
     ToolName,
-    /// The document advises against it: an MCP tool by its internal name (§4).
+    /// The document advises against it: the internal name of an MCP tool (§4).
     McpName,
 }
 
-/// Names of tools that only Claude Code has.
+/// Tool names that only Claude Code has.
 const CLAUDE_TOOLS: [&str; 8] =
     ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "WebFetch", "WebSearch"];
 
-/// The bytes that a construct begins with.
+/// The bytes that can begin a construct.
 const STARTS: [bool; 256] = {
     let (mut starts, bytes, mut index) = ([false; 256], b"$!@#uUmRWEBG", 0);
     while index < bytes.len() {
@@ -43,10 +43,10 @@ const STARTS: [bool; 256] = {
 pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
     let mut found = Vec::new();
     let bytes = body.as_bytes();
-    // Names that run on to the next blank are looked at once, not again from inside.
+    // The ends of long names, so that the scan does not start again within them.
     let (mut reference_end, mut name_end) = (0, 0);
     for (offset, byte) in body.bytes().enumerate() {
-        // Nearly every byte ends here, so that this is one look at a table.
+        // Nearly every byte ends here, after one table lookup.
         if !STARTS[usize::from(byte)] {
             continue;
         }
@@ -68,8 +68,8 @@ pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
             b'm' => name_end = offset + length,
             _ => {}
         }
-        // Code shows things; variables and commands are filled in there all the same.
-        // `$1` is an argument of awk, sed and shells there, so it counts as theirs.
+        // Clients fill in variables and commands also in code. `$1` belongs to awk, sed and shells
+        // there.
         let is_digit = byte == b'$' && rest.get(1).is_some_and(u8::is_ascii_digit);
         let works_in_code = matches!(byte, b'$' | b'!') && !is_digit;
         if works_in_code || weight == Weight::ToolName || !outline.is_opaque(offset) {
@@ -90,7 +90,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-/// `$ARGUMENTS`, `$0`, `$1` of Claude Code, `${workspaceFolder}` and `${file}` of Copilot.
+/// Finds `$ARGUMENTS`, `$0`, `$1` of Claude Code, `${workspaceFolder}` and `${file}` of Copilot.
 fn variable(rest: &[u8], before: Option<u8>) -> Option<Found> {
     if before == Some(b'\\') {
         return None;
@@ -115,7 +115,7 @@ fn variable(rest: &[u8], before: Option<u8>) -> Option<Found> {
     }
 }
 
-/// `` !`command` `` of Claude Code.
+/// Finds `` !`command` `` of Claude Code.
 fn shell(rest: &[u8], before: Option<u8>) -> Option<Found> {
     let inner = rest.strip_prefix(b"!`")?;
     let end = inner.iter().position(|&byte| matches!(byte, b'`' | b'\n'))?;
@@ -123,7 +123,7 @@ fn shell(rest: &[u8], before: Option<u8>) -> Option<Found> {
     is_command.then_some((end + 3, "a shell command", "claude", Weight::Forbidden))
 }
 
-/// `@path/to/file` of Claude Code. A mention (`@alice`) and an address are none.
+/// Finds `@path/to/file` of Claude Code, but no mention (`@alice`) and no address.
 fn import(rest: &[u8], before: Option<u8>) -> Option<Found> {
     if before.is_some_and(|byte| !byte.is_ascii_whitespace() && byte != b'(') {
         return None;
@@ -139,7 +139,7 @@ fn import(rest: &[u8], before: Option<u8>) -> Option<Found> {
     looks_like_a_path.then_some((path.len() + 1, "a file import", "claude", Weight::Forbidden))
 }
 
-/// `#tool:name` and `#file:path` of Copilot.
+/// Finds `#tool:name` and `#file:path` of Copilot.
 fn reference(rest: &[u8], before: Option<u8>) -> Option<Found> {
     if before.is_some_and(is_word) {
         return None;
@@ -156,7 +156,7 @@ fn reference(rest: &[u8], before: Option<u8>) -> Option<Found> {
     None
 }
 
-/// `ultrathink` of Claude Code.
+/// Finds `ultrathink` of Claude Code.
 fn thinking(rest: &[u8], before: Option<u8>) -> Option<Found> {
     const WORD: &[u8] = b"ultrathink";
     let word = rest.get(..WORD.len())?;
@@ -170,7 +170,7 @@ fn thinking(rest: &[u8], before: Option<u8>) -> Option<Found> {
     ))
 }
 
-/// `mcp__server__tool`, which is how Claude Code calls it inside.
+/// Finds `mcp__server__tool`, Claude Code's internal name.
 fn mcp_name(rest: &[u8], before: Option<u8>) -> Option<Found> {
     let after = rest.strip_prefix(b"mcp__")?;
     let length =
@@ -180,7 +180,7 @@ fn mcp_name(rest: &[u8], before: Option<u8>) -> Option<Found> {
     is_name.then_some((5 + length, "an internal name of an MCP tool", "claude", Weight::McpName))
 }
 
-/// "the `Read` tool" and "the Read tool".
+/// Finds "the `Read` tool" and "the Read tool".
 fn tool_name(body: &str, offset: usize) -> Option<Found> {
     let rest = &body[offset..];
     let name = CLAUDE_TOOLS.into_iter().find(|name| rest.starts_with(name))?;
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// What was found is not looked at again from inside, which would take the square of its length.
+    /// The scan does not start again within a name, which would take quadratic time.
     #[test]
     fn a_long_name_is_found_once() {
         for body in ["#file:a#file:b#tool:c", "mcp__a__b-mcp__c__d"] {

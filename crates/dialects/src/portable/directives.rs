@@ -1,22 +1,22 @@
 //! Parts of a body that are for some clients only (§6 of the document).
 //!
-//! A directive is an HTML comment on a line of its own, outside code. Bodies are cut by lines, before
-//! anything else happens to them, so that what is for every client keeps its bytes.
+//! A directive is an HTML comment on a line of its own, outside code. Bodies are cut by lines
+//! before any other step, so that the text for all clients keeps its bytes.
 
 use brief_syntax::Span;
 use brief_syntax::markdown::Outline;
 
-/// Whom a part is for.
+/// The clients that a part is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Audience {
-    /// These clients.
+    /// The listed clients.
     Only(Vec<String>),
-    /// Every client but these.
+    /// All clients except the listed ones.
     Except(Vec<String>),
 }
 
 impl Audience {
-    /// Returns whether a client is meant.
+    /// Returns whether the audience includes a client.
     pub fn includes(&self, client: &str) -> bool {
         match self {
             Audience::Only(clients) => clients.iter().any(|name| name == client),
@@ -32,36 +32,36 @@ pub struct Block {
     pub open: Span,
     /// The closing line, line break included.
     pub close: Span,
-    /// Whom it is for.
+    /// Its clients.
     pub audience: Audience,
 }
 
-/// What is wrong with the directives of a body.
+/// A problem in the directives of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
+    /// The place.
     pub span: Span,
-    /// What.
+    /// The kind of problem.
     pub kind: ProblemKind,
 }
 
 /// The kinds of [`Problem`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// A block that is not closed.
+    /// A block is not closed.
     NotClosed,
-    /// A closing line without an opening one.
+    /// A closing line has no opening one.
     NotOpened,
-    /// A block in a block; the other one opens at this offset.
+    /// A block begins within another block.
     Nested {
-        /// The first block's opening line.
+        /// The offset of the outer block's opening line.
         outer: usize,
     },
-    /// A client that nobody knows.
+    /// A client is unknown.
     UnknownClient(String),
-    /// The list of clients makes no sense, in these words.
+    /// The list of clients is invalid, for the given reason.
     List(&'static str),
-    /// It looks like a directive, but is none and would reach every client.
+    /// A comment resembles a directive, but is malformed and would reach every client.
     Malformed,
 }
 
@@ -70,11 +70,11 @@ pub enum ProblemKind {
 pub struct Directives {
     /// The blocks, in order.
     pub blocks: Vec<Block>,
-    /// What is wrong.
+    /// The problems, in order.
     pub problems: Vec<Problem>,
 }
 
-/// Reads the directives of a body; `clients` are those that exist.
+/// Reads the directives of a body; `clients` are the existing clients.
 pub fn scan(body: &str, clients: &[&str]) -> Directives {
     let mut found = Directives::default();
     if !body.contains("<!--") {
@@ -86,7 +86,7 @@ pub fn scan(body: &str, clients: &[&str]) -> Directives {
     for (span, line) in lines(body) {
         let is_code = |offset: usize| is_code(body, &outline, span.start + offset);
         let directive = match directive(line, is_code) {
-            // A comment of several lines holds no directive, however much it looks like one.
+            // A comment of several lines holds no directive.
             None if in_comment && is_near_miss(line.trim()) => Some(Directive::Malformed),
             directive => directive,
         };
@@ -136,7 +136,7 @@ pub fn scan(body: &str, clients: &[&str]) -> Directives {
     found
 }
 
-/// Returns a body as one client gets it.
+/// Returns the body for one client.
 pub fn render(body: &str, client: &str, clients: &[&str]) -> String {
     let mut output = String::with_capacity(body.len());
     let mut at = 0;
@@ -151,7 +151,7 @@ pub fn render(body: &str, client: &str, clients: &[&str]) -> String {
         return body.to_owned();
     }
     append(&mut output, &body[at..]);
-    // A part that went at the end leaves the blank lines before it.
+    // A part that was removed at the end leaves the blank lines before it.
     let end = output.trim_end_matches(['\n', '\r', ' ', '\t']).len();
     let line_end = if output[end..].starts_with("\r\n") { "\r\n" } else { "\n" };
     if end < output.len() {
@@ -161,7 +161,7 @@ pub fn render(body: &str, client: &str, clients: &[&str]) -> String {
     output
 }
 
-/// Code blocks and inline code show directives, and hold none.
+/// Returns whether an offset is in code, where a directive is only shown.
 fn is_code(body: &str, outline: &Outline, offset: usize) -> bool {
     let blocks = &outline.code_blocks;
     let after = blocks.partition_point(|block| block.span.start <= offset);
@@ -175,7 +175,7 @@ fn is_code(body: &str, outline: &Outline, offset: usize) -> bool {
     })
 }
 
-/// Appends text where lines were taken out: blank lines on both sides of the gap become one.
+/// Appends text after a gap: blank lines on both sides of the gap become one.
 fn append(output: &mut String, text: &str) {
     let last = output.strip_suffix('\n').and_then(|above| above.rsplit('\n').next());
     let ends_blank = output.is_empty() || last.is_some_and(|line| line.trim().is_empty());
@@ -194,7 +194,7 @@ enum Directive<'l> {
     Malformed,
 }
 
-/// Reads a line that is a directive, or has something in it that is almost one.
+/// Parses a line that is, or nearly is, a directive.
 fn directive(line: &str, is_code: impl Fn(usize) -> bool) -> Option<Directive<'_>> {
     let mut from = 0;
     while let Some(start) = line[from..].find("<!--").map(|start| from + start) {
@@ -219,7 +219,8 @@ fn directive(line: &str, is_code: impl Fn(usize) -> bool) -> Option<Directive<'_
     None
 }
 
-/// `@Client:x`, `@end-client`, `@client x`, `client:x` in a comment are meant to be directives.
+/// Returns whether a comment was meant as a directive: `@Client:x`, `@end-client`, `@client x`,
+/// `client:x`.
 fn is_near_miss(inner: &str) -> bool {
     let word: String = inner
         .chars()
@@ -281,7 +282,7 @@ mod tests {
         assert_eq!(render(body, "opencode", &CLIENTS), "a\nc\n");
     }
 
-    /// §6.3: no two blank lines are left, at the start and end neither.
+    /// §6.3: a gap leaves no two blank lines, nor one at the start or end.
     #[test]
     fn gaps_close() {
         let body = "<!-- @client:claude -->\nx\n<!-- @endclient -->\n\na\n\n<!-- @client:claude -->\nb\n<!-- @endclient -->\n";
@@ -289,7 +290,7 @@ mod tests {
         assert_eq!(render(body, "claude", &CLIENTS), "x\n\na\n\nb\n");
     }
 
-    /// Blank lines in code are not ours (N64).
+    /// Blank lines in code stay (N64).
     #[test]
     fn code_keeps_its_blank_lines() {
         let body = "```py\na\n\n\nb\n```\n\n<!-- @client:claude -->\nx\n<!-- @endclient -->\n\n```py\nc\n\n\nd\n```\n";
@@ -350,7 +351,7 @@ mod tests {
         }
     }
 
-    /// What is outside of blocks keeps its bytes, whatever the text.
+    /// Text outside blocks keeps its bytes.
     #[test]
     fn a_body_without_directives_is_left_alone() {
         arbtest::arbtest(|bytes| {

@@ -9,39 +9,39 @@ use super::model::{
 };
 use super::parse::is_null;
 
-/// Characters of a description, at most, and of one that a client reads at every choice.
+/// The longest description, and the longest that a client reads at every choice, in characters.
 const DESCRIPTION_LENGTH: usize = 1024;
 const SKILL_DESCRIPTION_LENGTH: usize = 200;
 
-/// Names that no file can have on Windows.
+/// Names that Windows reserves.
 const RESERVED: [&str; 22] = [
     "aux", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "con", "lpt1",
     "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
 ];
 
-/// Returns whether a file of that name cannot exist on every system.
+/// Returns whether a file of that name is impossible on some system.
 pub(super) fn is_reserved(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().to_lowercase();
     RESERVED.binary_search(&stem.as_str()).is_ok()
 }
 
-/// Where a name must stand again.
+/// The file or directory whose name an item's `name` must repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
-    /// In the item's directory.
+    /// The item's directory.
     Directory,
-    /// In the bundle's file.
+    /// The bundle's file.
     File,
 }
 
-/// The front matter of one file, and what is wrong with it.
+/// The front matter of one file and its diagnostics.
 pub(super) struct Fields<'f> {
     pub(super) document: &'f Document,
     pub(super) clients: &'f [&'f str],
     pub(super) diagnostics: &'f mut Vec<Diagnostic>,
 }
 
-/// Fields of clients, and the field of the format that decides about each.
+/// Fields of clients, each with the format's own field that decides about it.
 const NEUTRAL: [(&str, &str); 6] = [
     ("name", "name"),
     ("tools", "tools"),
@@ -79,7 +79,8 @@ impl Fields<'_> {
         self.error("portable/wrong-type", node.span(), message, &format!("write {wanted}"));
     }
 
-    /// The file begins with front matter that has fields (§3).
+    /// Returns whether the file begins with front matter that has fields (§3), and reports it
+    /// otherwise.
     pub(super) fn begins_well(&mut self) -> bool {
         let header = self.document.front.header.as_ref();
         if header.is_some_and(|header| !header.leading_blank) && self.document.fields().is_some() {
@@ -99,7 +100,7 @@ impl Fields<'_> {
         self.document.field(name).filter(|node| !is_null(*node))
     }
 
-    /// §8.1: what is newer than we are is refused, and what was never published too.
+    /// §8.1: refuses a newer schema and one that was never published.
     pub(super) fn schema(&mut self) {
         let help = "add `schema: 1`";
         if self.required("schema", help).is_none() {
@@ -108,7 +109,7 @@ impl Fields<'_> {
         let Some(node) = self.document.field("schema") else { return };
         let plain = node.as_str().filter(|_| node.is_plain());
         let digits = plain.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        // What has more digits than a number can hold is newer than anything.
+        // A number that overflows is newer than any schema.
         let number = digits.map(|text| text.parse().unwrap_or(u64::MAX));
         match number {
             Some(version) if (1..=SCHEMA).contains(&version) => {}
@@ -130,7 +131,8 @@ impl Fields<'_> {
         }
     }
 
-    /// §2.1 and §2.2: letters, digits and hyphens, and the same as that of the directory or file.
+    /// §2.1 and §2.2: a name has letters, digits and hyphens, and equals that of the directory or
+    /// file.
     pub(super) fn name(&mut self, expected: &str, named: Named) {
         if self.required("name", "every item has a name").is_none() {
             return;
@@ -152,7 +154,8 @@ impl Fields<'_> {
         }
     }
 
-    /// §2.1: a name that a bundle lists is one, too; a letter that only looks like another is none.
+    /// §2.1: checks a name, also one in a bundle's list. Letters outside ASCII are invalid, even
+    /// look-alikes.
     pub(super) fn check_name(&mut self, name: &str, span: Span) {
         if let Some(problem) = name_problem(name) {
             let message = format!("`{name}` is no name: {problem}");
@@ -161,7 +164,7 @@ impl Fields<'_> {
         }
     }
 
-    /// §3.1 and §3.3. Characters are counted as they are after YAML is decoded.
+    /// §3.1 and §3.3. The length counts characters after YAML is decoded.
     pub(super) fn description(&mut self, kind: Kind) {
         if self.required("description", "say what it does and when to use it").is_none() {
             return;
@@ -242,8 +245,8 @@ impl Fields<'_> {
         }
     }
 
-    /// §3.5: blocks of clients are "for fields that have no neutral equivalent" (ruling P8). One that says again
-    /// what the item is called, may use or is for would grant more than a reader of the item sees.
+    /// §3.5: blocks of clients are "for fields that have no neutral equivalent" (ruling P8). A
+    /// block that repeats name, tools or paths could grant more than a reader of the item sees.
     fn blocks(&mut self) {
         for client in self.clients {
             let block = self.document.field(client).map(Node::value);
@@ -278,12 +281,12 @@ impl Fields<'_> {
         }
     }
 
-    /// §3.1: a list of known clients, with at least one of them.
+    /// §3.1: a list of known clients, at least one.
     fn audience(&mut self) {
         let Some(node) = self.document.field("audience").filter(|node| !is_null(*node)) else {
             return;
         };
-        // Bundles have no audience; the field is nobody's there.
+        // Bundles have no audience.
         if self.clients.is_empty() {
             return;
         }
@@ -322,7 +325,7 @@ impl Fields<'_> {
         let Some(paths) = scope.get("paths").filter(|node| !is_null(*node)) else { return };
         for (pattern, node) in self.texts("scope.paths", paths) {
             if has_comma(pattern, Braces::Outside) {
-                // A client that joins patterns with commas would read two of them, perhaps `**`.
+                // A client that joins patterns with commas would read two of them, possibly `**`.
                 let message = format!(
                     "`{pattern}` has a comma, by which some clients split patterns: it would be for other files"
                 );
@@ -337,7 +340,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Returns the texts of a list, and reports what is none.
+    /// Returns the strings of a list, and reports other values.
     fn texts<'n>(&mut self, name: &str, node: Node<'n>) -> Vec<(&'n str, Node<'n>)> {
         let Value::Sequence(list) = node.value() else {
             self.wrong_type(name, node, "a list of texts");
@@ -353,7 +356,7 @@ impl Fields<'_> {
         texts
     }
 
-    /// R20: two hyphens in a row are a name here, but not in the open standard.
+    /// R20: a name may have two hyphens in a row here, but not in the open standard.
     pub(super) fn skill(&mut self) {
         let Some(node) = self.document.field("name") else { return };
         if node.as_str().is_some_and(|name| name.contains("--")) {
@@ -401,7 +404,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Returns whether other clients than this one get the item.
+    /// Returns whether other clients get the item, too.
     fn reaches_beyond(&self, client: &str) -> bool {
         match self.document.list("audience") {
             None => true,
@@ -415,7 +418,7 @@ impl Fields<'_> {
         };
         match node.as_str() {
             None => self.wrong_type("model", node, "a text"),
-            // Whole names belong to a client, and are handed on.
+            // Full model names belong to a client and are passed on.
             Some(model) if MODEL_ALIASES.contains(&model) || model.contains(['/', '.', '-']) => {}
             Some(model) => {
                 let message = format!("`{model}` is not one of the models that every client has");
@@ -425,7 +428,7 @@ impl Fields<'_> {
         }
     }
 
-    /// R35: a tool by the name that one client has for it reaches no other.
+    /// R35: reports one client's tool name, which no other client knows.
     fn tool(&mut self, tool: &str, node: Node<'_>) {
         if ToolCapability::from_name(tool).is_some() {
             return;
@@ -446,7 +449,7 @@ impl Fields<'_> {
     }
 }
 
-/// A client that nobody knows.
+/// Returns the diagnostic for an unknown client.
 pub(super) fn unknown_client(
     document: &Document,
     name: &str,
@@ -461,7 +464,7 @@ pub(super) fn unknown_client(
     Diagnostic::error("portable/unknown-client", &document.source, span, message).with_help(help)
 }
 
-/// Returns why a text cannot be a name.
+/// Returns the reason why a name is invalid.
 pub fn name_problem(name: &str) -> Option<&'static str> {
     let is_part = |character: char| matches!(character, 'a'..='z' | '0'..='9' | '-');
     if name.is_empty() {
@@ -479,14 +482,15 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Where a comma stands in a pattern.
+/// The position of a comma in a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Braces {
     Inside,
     Outside,
 }
 
-/// A comma between braces is one pattern here, and two for a client that splits at commas.
+/// Returns whether a pattern has a comma inside or outside braces. A client that splits at commas
+/// reads `{a,b}` as two patterns.
 fn has_comma(pattern: &str, place: Braces) -> bool {
     let mut depth = 0_usize;
     pattern.chars().any(|character| {

@@ -1,4 +1,4 @@
-//! One layout for the files of a registry: front matter with its comments and order, and the body.
+//! The formatter for the files of a registry: front matter, with its comments and order, and body.
 
 use std::sync::Arc;
 
@@ -9,26 +9,25 @@ use brief_syntax::yaml::format_header;
 use super::model::{Bundle, Document, Item};
 use super::registry::Registry;
 
-/// A file in its layout.
+/// A formatted file.
 #[derive(Debug)]
 pub struct FormattedFile {
-    /// The file as it is.
+    /// The file before formatting.
     pub source: Arc<Source>,
-    /// The text in its layout.
+    /// The formatted text.
     pub text: String,
-    /// Why the body keeps its layout.
+    /// The reason why the body was not formatted.
     pub refused: Option<Refusal>,
 }
 
 impl FormattedFile {
-    /// Returns whether the file is already as it should be.
+    /// Returns whether the file is already formatted.
     pub fn is_unchanged(&self) -> bool {
         self.source.text() == self.text
     }
 }
 
-/// Returns every file of a registry in its layout. Skills that were not written for this format, and
-/// files that are not text, are left alone.
+/// Formats every file of a registry. Foreign skills and files that are not text are left alone.
 pub fn files(registry: &Registry) -> Vec<FormattedFile> {
     let items = registry.items.iter().filter(|item| !item.is_foreign()).flat_map(item);
     let bundles = registry.bundles.iter().filter_map(bundle);
@@ -47,13 +46,13 @@ fn item(item: &Item) -> Vec<FormattedFile> {
     entrypoint(item.document()).into_iter().chain(overrides).collect()
 }
 
-/// A bundle that is YAML alone has no body to lay out.
+/// A bundle in YAML alone has no body to format.
 fn bundle(bundle: &Bundle) -> Option<FormattedFile> {
     let is_markdown = bundle.slashed().strip_suffix(".md").is_some();
     is_markdown.then(|| entrypoint(bundle.document())).flatten()
 }
 
-/// A file without front matter is broken, and whoever repairs it should see it as it is.
+/// A file without front matter is broken and stays as it is for its author.
 fn entrypoint(document: &Document) -> Option<FormattedFile> {
     document.fields()?;
     let header = format_header(document.header()?);
@@ -64,8 +63,8 @@ fn entrypoint(document: &Document) -> Option<FormattedFile> {
     Some(FormattedFile { source: Arc::clone(document.source()), text, refused })
 }
 
-/// The body without the blank line before it, which we write ourselves: with it, no file would be
-/// recognised as laid out already, and each would take the slow way.
+/// Returns the body without the blank line before it, which the formatter writes itself. With that
+/// line, the fast check would recognise no file as formatted.
 fn body_of(document: &Document) -> &str {
     document.body().trim_start_matches(['\n', '\r'])
 }
@@ -75,7 +74,7 @@ mod tests {
     use super::super::parse;
     use super::*;
 
-    /// U77: what we have laid out is recognised without laying it out again.
+    /// U77: a formatted file is recognised without formatting it again.
     #[test]
     fn a_file_in_its_layout_takes_the_fast_way() {
         let text =

@@ -1,8 +1,8 @@
-//! Which files of a project are one installed item, and which client each was written for.
+//! The files of a project that belong to one installed item, and the client of each.
 //!
-//! An item is compiled once for each client, so it lies in a project several times. It is one item all
-//! the same (ruling G14): who asks gets the copy of its client, and nobody gets the copies of others.
-//! The locks tell which files belong together. Nothing is trusted, written or removed because of it.
+//! An item is compiled once for each client, so a project has several copies. They count as one
+//! item (ruling G14): a client gets its own copy and no other. The locks name the files of each
+//! item. Nothing is trusted, written or removed because of them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,10 +16,10 @@ use crate::native;
 /// The name of the lock.
 pub(crate) const LOCK_NAME: &str = "brief.lock";
 
-/// Where the clients of the document find an item, in the order in which one is chosen when no client
-/// asks: those that know which files a rule is for come first. `{}` stands for the item's name.
+/// The paths of items by client, in order of preference for a question without a client: clients
+/// that support a rule's path patterns come first. `{}` stands for the item's name.
 ///
-/// These are the paths of the built-in profiles; a test of the crate `clients` holds them together.
+/// These are the paths of the built-in profiles; a test of the crate `clients` compares them.
 pub const OUTPUTS: [(Kind, &str, &str); 13] = [
     (Kind::Rule, "claude", ".claude/rules/{}.md"),
     (Kind::Rule, "copilot", ".github/instructions/{}.instructions.md"),
@@ -40,31 +40,31 @@ pub const OUTPUTS: [(Kind, &str, &str); 13] = [
 #[derive(Debug, Default)]
 pub struct Installed {
     items: Vec<InstalledItem>,
-    /// Every text of an item: its place in `items`, and its place among the copies if it is one.
+    /// Every file of an item: its index in `items`, and the index of its copy, if it is one.
     files: HashMap<PathBuf, (usize, Option<usize>)>,
 }
 
 /// One item, with a copy for each client that it was compiled for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledItem {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Its name.
     pub name: String,
-    /// The copies, the one for everybody first.
+    /// The copies, in order of preference.
     pub copies: Vec<ClientCopy>,
-    /// The clients that it is for, where one of them has no copy of its own and reads another one's.
+    /// The clients of the item, where one of them shares the copy of another.
     pub shared_by: Vec<String>,
 }
 
-/// An item as one client gets it.
+/// The copy of an item for one client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientCopy {
-    /// The client that it was compiled for.
+    /// The client of this copy.
     pub client: Cow<'static, str>,
     /// The file, absolute.
     pub path: PathBuf,
-    /// The file below the directory that the lock is about, with `/`.
+    /// The file below the lock's directory, with `/`.
     pub slashed: String,
 }
 
@@ -73,24 +73,24 @@ pub struct ClientCopy {
 pub struct Piece<'i> {
     /// The item.
     pub item: &'i InstalledItem,
-    /// The place of the item among all, which tells it from others of its name.
+    /// The index of the item, which tells it from others with its name.
     pub index: usize,
-    /// The copy that the file is; `None` for what lies beside an item.
+    /// The copy, if the file is one; `None` for a supporting file.
     pub copy: Option<&'i ClientCopy>,
 }
 
 impl Installed {
-    /// Returns whether nothing is installed.
+    /// Returns whether no item is installed.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// Returns how many texts are installed.
+    /// Returns the number of installed files.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Returns the items, lock by lock.
+    /// Returns the items in the order of the locks.
     pub fn items(&self) -> &[InstalledItem] {
         &self.items
     }
@@ -102,7 +102,7 @@ impl Installed {
         Some(Piece { item, index, copy: copy.map(|copy| &item.copies[copy]) })
     }
 
-    /// Adds what a lock says about the files below a directory.
+    /// Adds the items of a lock, with their files below a directory.
     pub fn add(&mut self, directory: &Path, lock: &str) -> Result<(), LockProblem> {
         for LockedFiles { kind, name, clients: shared_by, files } in locked_files(lock)? {
             let index = self.items.len();
@@ -130,8 +130,8 @@ impl Installed {
 }
 
 impl InstalledItem {
-    /// Returns the copy for whoever asks, of those that are there: the client's own, else one that the
-    /// client reads; without a client, the one for everybody. `None` when all are for others.
+    /// Returns the existing copy for a client: its own, else one that it reads. Without a client it
+    /// is the preferred copy. `None` when all copies are for other clients.
     pub fn copy_for(
         &self,
         client: Option<&str>,
@@ -142,8 +142,9 @@ impl InstalledItem {
         let there: Vec<&ClientCopy> = there.collect();
         let variant = variant_of(client);
         let own = there.iter().find(|copy| copy.client == variant);
-        // What a client of the document has no copy of is not for it, unless the lock says that it shares
-        // one. Nobody compiles for the others, but some of them read what is there.
+        // A client of the document without a copy is not in the item's audience, unless the lock
+        // says that it shares one. Other clients have no copies, but some of them read those of
+        // others.
         let may_read =
             !CLIENTS.contains(&variant) || self.shared_by.iter().any(|client| client == variant);
         let is_read = |copy: &&&ClientCopy| may_read && native::reads(client, &copy.slashed);
@@ -151,14 +152,14 @@ impl InstalledItem {
     }
 }
 
-/// Returns whether a client has a copy of an item of its own among the files that were written for it.
+/// Returns whether a client has its own copy of an item among the written files.
 pub fn has_own_copy(id: &ItemId, client: &str, paths: &[&str]) -> bool {
     let owner = |path: &&str| client_of(id.kind, &id.name, path).map(|(_, client)| client);
     paths.iter().filter_map(owner).any(|owner| owner == variant_of(client))
 }
 
-/// Returns the name under which items are compiled for a client: programs that share their files share
-/// their items.
+/// Returns the name under which items are compiled for a client: the programs of one vendor that
+/// share their files share the copies, too.
 fn variant_of(client: &str) -> &str {
     match client.split_once('-') {
         Some(("copilot", _)) => "copilot",
@@ -166,8 +167,7 @@ fn variant_of(client: &str) -> &str {
     }
 }
 
-/// Returns the client that a file of an item was compiled for, and its place in the order; `None` for
-/// a file that lies beside the item.
+/// Returns the preference and the client of a copy; `None` for a supporting file.
 fn client_of(kind: Kind, name: &str, path: &str) -> Option<(usize, Cow<'static, str>)> {
     let is_it = |template: &str| {
         let (before, after) = template.split_once("{}").unwrap_or((template, ""));
@@ -177,7 +177,8 @@ fn client_of(kind: Kind, name: &str, path: &str) -> Option<(usize, Cow<'static, 
     if let Some(rank) = known {
         return Some((rank, Cow::Borrowed(OUTPUTS[rank].1)));
     }
-    // A client that only the project knows: its directory has its name, and the file that of the item.
+    // A client of the project's configuration: its directory has the client's name, and the file
+    // the item's.
     let (first, rest) = path.strip_prefix('.')?.split_once('/')?;
     if matches!(first, "agents" | "claude" | "config" | "copilot" | "github" | "opencode") {
         return None;
@@ -223,7 +224,7 @@ mod tests {
         copy.map(|copy| copy.slashed.clone())
     }
 
-    /// U20: the files of one item are one item, each with its client.
+    /// U20: the copies of one item are one item, each with its client.
     #[test]
     fn a_lock_names_the_item_and_the_client_of_each_text() {
         let installed = installed(&[
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(at("/p/.claude/skills/pdf/run.py"), None, "a program is no guidance");
     }
 
-    /// U20: the asking client's variant, never another one's; without a client one for everybody.
+    /// U20: a client gets its own copy, never another's; without a client the preferred one.
     #[test]
     fn who_asks_gets_the_copy_of_its_client() {
         let all = installed(&[(
@@ -290,7 +291,7 @@ mod tests {
         }
     }
 
-    /// A client that only `brief.toml` knows has its own copy, too.
+    /// A client that only `brief.toml` defines has its own copy, too.
     #[test]
     fn a_client_of_the_project_is_known_by_its_directory() {
         let files: &[&str] = &[".cursor/rules/go.mdc", ".claude/rules/go.md", ".x/go/RULE.md"];

@@ -1,4 +1,4 @@
-//! Links from a body to files beside it (§5.4 of the document).
+//! Links from a body to files in the item's directory (§5.4 of the document).
 
 use brief_syntax::Span;
 use brief_syntax::markdown::{Link, decoded_destination, links};
@@ -10,16 +10,16 @@ use super::model::Item;
 pub struct FileLink {
     /// The destination as written.
     pub span: Span,
-    /// Where it leads, below the item's directory, without query and fragment.
+    /// The target below the item's directory, without query and fragment.
     pub target: Target,
 }
 
-/// Where a relative link leads.
+/// The target of a relative link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// To a path in the item.
+    /// A path in the item.
     Inside(String),
-    /// Out of the item.
+    /// A path outside the item.
     Outside,
 }
 
@@ -38,7 +38,8 @@ pub fn file_links(body: &str) -> Vec<FileLink> {
         .collect()
 }
 
-/// `mailto:x`, `data:…`; a letter and a colon alone is a drive of Windows, and no scheme either.
+/// Returns whether a link has a scheme such as `mailto:`; one letter and a colon is a Windows
+/// drive.
 fn has_scheme(path: &str) -> bool {
     path.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
@@ -62,7 +63,7 @@ fn target(path: &str) -> Target {
     Target::Inside(names.join("/"))
 }
 
-/// Returns whether a path is a file of the item, or a directory of one.
+/// Returns whether a path is a file of the item, or a directory with such files.
 pub(super) fn exists(item: &Item, path: &str) -> bool {
     path.is_empty()
         || path == item.kind().entrypoint()

@@ -1,8 +1,8 @@
-//! Reads which files each item of a `brief.lock` has.
+//! The files of each item in a `brief.lock`.
 //!
-//! Questions ask this on every tool call, so the form that `brief sync` writes is read line by line; a
-//! lock of any other form goes through the TOML parser and says the same. What is resolved and may be
-//! removed is for the registry, which reads the whole lock and checks all of it.
+//! Every tool call asks for them, so the form that `brief sync` writes is read line by line. A lock
+//! in any other form goes through the TOML parser, with the same result. The crate `registry` reads
+//! and checks the whole lock.
 
 use std::str::Lines;
 
@@ -10,41 +10,41 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::model::Kind;
 
-/// The version of a lock that is written. From this one on, every item has a list of capabilities.
+/// The version of new locks. From this version on, every item has a list of capabilities.
 pub const LOCK_VERSION: i64 = 2;
 
-/// The oldest version of a lock that is read.
+/// The oldest supported version of a lock.
 pub const OLDEST_LOCK: i64 = 1;
 
-/// An item of a lock, and the files that were written for it.
+/// An item of a lock and its written files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedFiles {
-    /// What the item is.
+    /// The kind.
     pub kind: Kind,
     /// Its name.
     pub name: String,
-    /// The clients that it is for, where they share copies.
+    /// The clients of the item, where they share copies.
     pub clients: Vec<String>,
     /// The paths below the lock's directory, with `/`.
     pub files: Vec<String>,
 }
 
-/// Why a lock says nothing.
+/// A lock that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockProblem {
     /// A newer program wrote it.
     #[error("it has version {found}, and this program knows {LOCK_VERSION}")]
     Version {
-        /// The version that it has.
+        /// The version of the lock.
         found: i64,
     },
-    /// It is not a lock.
+    /// The file is not a valid lock.
     #[error("line {line}: {problem}")]
     Invalid {
-        /// Where, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }
@@ -57,7 +57,7 @@ pub fn locked_files(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
     }
 }
 
-/// Reads the form that we write; `None` for anything else, which is not necessarily wrong.
+/// Reads the form that `brief sync` writes; `None` for any other form, valid or not.
 fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
     let mut items: Vec<LockedFiles> = Vec::new();
     let (mut is_item, mut has_version) = (false, false);
@@ -97,7 +97,7 @@ fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
     has_version.then_some(items)
 }
 
-/// Reads a list with one text or table in a line, up to its closing bracket.
+/// Reads a list with one string or table per line, up to its closing bracket.
 fn listed<'t>(lines: &mut Lines<'t>, mut take: impl FnMut(&'t str)) -> Option<()> {
     for line in lines.by_ref() {
         if line == "]" {
@@ -106,7 +106,7 @@ fn listed<'t>(lines: &mut Lines<'t>, mut take: impl FnMut(&'t str)) -> Option<()
         let value = line.strip_prefix("  ")?.strip_suffix(',')?;
         match plain(value) {
             Some(text) => take(text),
-            // Tables stand only in lists that nobody here reads.
+            // Tables occur only in lists that this reader skips.
             None if value.starts_with("{ ") && !value.contains("\"\"\"") => {}
             None => return None,
         }
@@ -114,13 +114,13 @@ fn listed<'t>(lines: &mut Lines<'t>, mut take: impl FnMut(&'t str)) -> Option<()
     None
 }
 
-/// Returns a text in quotation marks that means itself.
+/// Returns a quoted string without escapes.
 fn plain(value: &str) -> Option<&str> {
     let text = value.strip_prefix('"')?.strip_suffix('"')?;
     (!text.contains(['"', '\\'])).then_some(text)
 }
 
-/// Returns the path of an entry: the SHA-256 follows it, and `program` where it may be started.
+/// Returns the path of an entry; the SHA-256 follows it, and `program` for an executable file.
 fn path_of(entry: &str) -> &str {
     let entry = entry.strip_suffix(" program").unwrap_or(entry);
     entry.rsplit_once(' ').map_or(entry, |(path, _)| path)
@@ -201,7 +201,7 @@ mod tests {
         ]
     }
 
-    /// U11: a list on one line, or in any other form of TOML, says the same.
+    /// U11: a list on one line, or in any other form of TOML, gives the same files.
     #[test]
     fn every_form_of_a_lock_says_the_same() {
         assert_eq!(by_lines(LOCK), Some(expected()), "our own form needs no parser");
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// U11: a lock of a newer version is told, whatever else is in it.
+    /// U11: a lock of a newer version has its own error, with any content.
     #[test]
     fn a_lock_from_a_newer_version_is_a_problem_of_its_own() {
         let newer = LOCK.replace("version = 2", "version = 3");

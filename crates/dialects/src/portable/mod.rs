@@ -1,8 +1,9 @@
 //! The portable format: rules, skills, agents and bundles, written once for every client.
 //!
 //! A source registry holds items in directories of their own. [`Registry`] finds and reads them,
-//! [`check`] says what would not travel, [`directives`] gives each client its own body. What a client's
-//! files look like is not known here: clients are names that are passed in, so that a new one is data.
+//! [`check`] reports portability problems, [`directives`] selects the body for each client. This
+//! module does not know the clients' files: clients are names that are passed in, so that a new one
+//! is data.
 
 mod blocks;
 pub mod bundle;
@@ -37,5 +38,5 @@ pub use shelf::{Portable, SCOPE as REGISTRY_SCOPE};
 /// The name of the dialect.
 pub const NAME: &str = "portable";
 
-/// The clients that the document knows.
+/// The clients of the document.
 pub const CLIENTS: [&str; 3] = ["claude", "copilot", "opencode"];

@@ -8,21 +8,21 @@ use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Mapping, Node, Value};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
 
-/// The newest version of the format that is understood.
+/// The newest supported version of the format.
 pub const SCHEMA: u64 = 1;
 
-/// Characters of a name, at most.
+/// The longest name, in characters.
 pub const NAME_LENGTH: usize = 64;
 
-/// The model names that mean something for every client.
+/// The model names that every client understands.
 pub const MODEL_ALIASES: [&str; 3] = ["sonnet", "opus", "haiku"];
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Guidance that is always there.
+    /// Guidance that is always in force.
     Rule,
-    /// A procedure that is read when it is needed.
+    /// A procedure that an agent reads on demand.
     Skill,
     /// A persona with its own prompt and tools.
     Agent,
@@ -32,7 +32,7 @@ impl Kind {
     /// All kinds, in the order of the document.
     pub const ALL: [Kind; 3] = [Kind::Rule, Kind::Skill, Kind::Agent];
 
-    /// Returns the word for it.
+    /// Returns the kind's name in options and files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Kind::Rule => "rule",
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the directory that holds items of the kind, and of the list in a bundle.
+    /// Returns the name of the directory for items of the kind, and of the list in a bundle.
     pub fn folder(self) -> &'static str {
         match self {
             Kind::Rule => "rules",
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// Returns the stem of the entrypoint: `RULE` of `RULE.md`.
+    /// Returns the stem of the entry file: `RULE` of `RULE.md`.
     pub fn stem(self) -> &'static str {
         match self {
             Kind::Rule => "RULE",
@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the entrypoint.
+    /// Returns the name of the entry file.
     pub fn entrypoint(self) -> &'static str {
         match self {
             Kind::Rule => "RULE.md",
@@ -68,12 +68,12 @@ impl Kind {
         }
     }
 
-    /// Finds the kind whose items lie in a directory of that name.
+    /// Finds the kind by the name of its directory.
     pub fn of_folder(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.folder() == name)
     }
 
-    /// Finds the kind of that name.
+    /// Finds a kind by its name.
     pub fn from_name(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
@@ -85,7 +85,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What tells two items apart.
+/// The identity of an item in a registry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId {
     /// The kind.
@@ -100,7 +100,7 @@ impl fmt::Display for ItemId {
     }
 }
 
-/// A tool by what it can do.
+/// A tool named by its capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ToolCapability(pub &'static str);
 
@@ -117,21 +117,21 @@ pub const CAPABILITIES: [ToolCapability; 8] = [
 ];
 
 impl ToolCapability {
-    /// Finds the capability of that name.
+    /// Finds a capability by its name.
     pub fn from_name(name: &str) -> Option<ToolCapability> {
         CAPABILITIES.into_iter().find(|capability| capability.0 == name)
     }
 }
 
-/// How an agent is used.
+/// The way in which an agent is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// By the user.
+    /// The user calls it.
     Primary,
-    /// By another agent.
+    /// Another agent calls it.
     #[default]
     Subagent,
-    /// By both.
+    /// Both call it.
     All,
 }
 
@@ -139,7 +139,7 @@ impl Mode {
     /// All modes, in the order of the document.
     pub const ALL: [Mode; 3] = [Mode::Primary, Mode::Subagent, Mode::All];
 
-    /// Returns the word for it.
+    /// Returns the mode's name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Mode::Primary => "primary",
@@ -148,13 +148,13 @@ impl Mode {
         }
     }
 
-    /// Finds the mode of that name.
+    /// Finds a mode by its name.
     pub fn from_name(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 }
 
-/// A file taken apart: front matter and body.
+/// A file, split into front matter and body.
 #[derive(Debug)]
 pub struct Document {
     pub(super) source: Arc<Source>,
@@ -180,12 +180,12 @@ impl Document {
         self.fields()?.get(name)
     }
 
-    /// Returns the text of a field that is one.
+    /// Returns a field that is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.field(name)?.as_str()
     }
 
-    /// Returns the texts of a field that is a list.
+    /// Returns a field that is a list of strings.
     pub fn list(&self, name: &str) -> Option<Vec<&str>> {
         list_of(self.field(name)?)
     }
@@ -203,18 +203,18 @@ impl Document {
         &self.source.text()[self.front.body_start..]
     }
 
-    /// Returns where the body begins.
+    /// Returns the offset of the body.
     pub fn body_start(&self) -> usize {
         self.front.body_start
     }
 
-    /// Returns the front matter's text between the dashes.
+    /// Returns the text of the front matter between the dashes.
     pub fn header(&self) -> Option<&str> {
         self.front.header.as_ref().map(|header| self.source.slice(header.span))
     }
 }
 
-/// Returns the texts of a list.
+/// Returns the strings of a list.
 pub(super) fn list_of(node: Node<'_>) -> Option<Vec<&str>> {
     match node.value() {
         Value::Sequence(list) => Some(list.iter().filter_map(Node::as_str).collect()),
@@ -235,12 +235,12 @@ pub struct Item {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Whether an item was written for this format.
+/// The format that an item was written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// It has a `schema`.
+    /// This format: it has a `schema`.
     Portable,
-    /// A skill of the open standard without one: taken as it is.
+    /// The open standard for skills: it has none, and is taken as it is.
     ForeignSkill,
 }
 
@@ -253,7 +253,7 @@ pub struct Override {
     pub source: Arc<Source>,
 }
 
-/// A file beside the entrypoint.
+/// A supporting file of an item.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SupportFile {
     /// The path below the item's directory, with `/`.
@@ -261,7 +261,7 @@ pub struct SupportFile {
 }
 
 impl Item {
-    /// Returns the kind and name; the name is that of the directory.
+    /// Returns the kind and name. The name is that of the directory.
     pub fn id(&self) -> &ItemId {
         &self.id
     }
@@ -286,7 +286,7 @@ impl Item {
         &self.slashed
     }
 
-    /// Returns the entrypoint.
+    /// Returns the entry file.
     pub fn document(&self) -> &Document {
         &self.document
     }
@@ -296,27 +296,27 @@ impl Item {
         &self.overrides
     }
 
-    /// Returns the files beside the entrypoint, sorted.
+    /// Returns the supporting files, sorted.
     pub fn files(&self) -> &[SupportFile] {
         &self.files
     }
 
-    /// Returns whether it is a skill of the open standard that does not know this format.
+    /// Returns whether it is a skill of the open standard, without this format's fields.
     pub fn is_foreign(&self) -> bool {
         self.origin == Origin::ForeignSkill
     }
 
-    /// Returns what is wrong with it.
+    /// Returns its diagnostics.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// Returns whether it can be compiled: nothing about it is an error.
+    /// Returns whether it can be compiled: it has no errors.
     pub fn is_valid(&self) -> bool {
         self.diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error)
     }
 
-    /// Returns what it is for.
+    /// Returns its description.
     pub fn description(&self) -> &str {
         self.document.text("description").unwrap_or_default()
     }
@@ -331,7 +331,7 @@ impl Item {
         self.document.list("audience").is_none_or(|audience| audience.contains(&client))
     }
 
-    /// Returns the patterns that a rule is scoped by; none means always.
+    /// Returns the path patterns of a rule; without any it always applies.
     pub fn scope_paths(&self) -> Vec<&str> {
         let Some(Value::Mapping(scope)) = self.document.field("scope").map(Node::value) else {
             return Vec::new();
@@ -339,33 +339,33 @@ impl Item {
         scope.get("paths").and_then(list_of).unwrap_or_default()
     }
 
-    /// Returns how an agent is used.
+    /// Returns the mode of an agent.
     pub fn mode(&self) -> Mode {
         self.document.text("mode").and_then(Mode::from_name).unwrap_or_default()
     }
 
-    /// Returns the model that an agent wants.
+    /// Returns the model of an agent.
     pub fn model(&self) -> &str {
         self.document.text("model").unwrap_or(MODEL_ALIASES[0])
     }
 
-    /// Returns the tools that an agent lists; `None` means all that a client has.
+    /// Returns the tools of an agent; `None` means all tools of a client.
     pub fn tools(&self) -> Option<Vec<&str>> {
         self.document.list("tools")
     }
 
-    /// Returns the skills that an agent has from the start.
+    /// Returns the skills that are loaded when an agent starts.
     pub fn preload_skills(&self) -> Vec<&str> {
         self.document.list("preload-skills").unwrap_or_default()
     }
 
-    /// Returns the fields that are for one client only: a mapping.
+    /// Returns the fields for one client only: a mapping.
     pub fn passthrough(&self, client: &str) -> Option<Node<'_>> {
         self.document.field(client).filter(|node| matches!(node.value(), Value::Mapping(_)))
     }
 
-    /// Returns the body for a client: its own file, as it is, or the canonical body with the
-    /// directives carried out.
+    /// Returns the body for a client: its own file unchanged, or the canonical body with the
+    /// directives applied.
     pub fn body_for(&self, client: &str, clients: &[&str]) -> String {
         match self.overrides.iter().find(|own| own.client == client) {
             Some(own) => own.source.text().trim_start_matches('\u{feff}').to_owned(),
@@ -375,7 +375,7 @@ impl Item {
     }
 }
 
-/// A list of items that belong together.
+/// A named list of items.
 #[derive(Debug)]
 pub struct Bundle {
     pub(super) name: String,
@@ -386,14 +386,14 @@ pub struct Bundle {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// A bundle that another one needs.
+/// A bundle that another one requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Required {
     /// Its name.
     pub name: String,
-    /// The versions that will do, as written.
+    /// The accepted versions, as written.
     pub version: Option<String>,
-    /// Where it is named.
+    /// The place of the requirement.
     pub span: Span,
 }
 
@@ -418,7 +418,7 @@ impl Bundle {
         self.items.iter().map(|(id, _)| id)
     }
 
-    /// Returns the bundles that it needs.
+    /// Returns the bundles that it requires.
     pub fn requires(&self) -> &[Required] {
         &self.requires
     }
@@ -428,7 +428,7 @@ impl Bundle {
         self.document.version()
     }
 
-    /// Returns what is wrong with it.
+    /// Returns its diagnostics.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }

@@ -1,7 +1,7 @@
-//! What items become: files of clients.
+//! The compiled form of items: files of clients.
 //!
-//! Whoever writes files does not know clients, and whoever knows clients does not write files. Both
-//! know this.
+//! The crate `clients` compiles and the crate `registry` writes. Neither sees the other; this trait
+//! connects them.
 
 use std::collections::BTreeSet;
 
@@ -13,95 +13,95 @@ use super::Item;
 /// The files of an item for some clients.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Compiled {
-    /// The files: the item itself, then what lies beside it.
+    /// The files: the item itself, then its supporting files.
     pub files: Vec<OutputFile>,
-    /// What did not get through.
+    /// The problems of the compilation.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A file to be written.
+/// An output file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputFile {
     /// The path below the output directory, with `/`.
     pub path: String,
-    /// What is in it.
+    /// The content.
     pub content: Content,
 }
 
-/// What is in a file to be written.
+/// The content of an output file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// This text.
+    /// The given text.
     Text(String),
-    /// The same as in this file beside the entrypoint, with `/`, executable or not as that is.
+    /// A copy of this supporting file, with its executable bit.
     Copy(String),
 }
 
-/// What turns items into files of clients.
+/// The compiler of items to client files.
 pub trait Compile {
-    /// Returns the names of all clients that exist, in order.
+    /// Returns the names of all known clients, in order.
     fn clients(&self) -> Vec<&str>;
 
-    /// Returns one name for everything that the files depend on but the item and the clients that are
-    /// asked for.
+    /// Returns a hash of everything that the files depend on, except the item and the requested
+    /// clients.
     fn fingerprint(&self) -> &str;
 
     /// Compiles an item for some of the clients.
     fn compile(&self, item: &Item, clients: &[&str]) -> Compiled;
 
-    /// Returns whether the path could be that of an output for some client, wanted or not.
+    /// Returns whether some client, requested or not, could have an output at this path.
     fn could_write(&self, path: &str) -> bool;
 
-    /// Returns whether the path could be that of a file in which something has to stand for some client,
-    /// wanted or not.
+    /// Returns whether some client, requested or not, could have entries in a shared file at this
+    /// path.
     fn could_share(&self, path: &str) -> bool;
 
-    /// Returns the files of the user that decide what a shared file has to say, with `/`.
+    /// Returns the user's files that decide about entries in shared files, with `/`.
     fn watched(&self) -> Vec<String>;
 
-    /// Returns the files that belong to the user or to several tools, and what has to stand in them so
-    /// that the clients read what was written.
+    /// Returns the shared files, owned by the user or several tools, and the entries that they need
+    /// so that clients read the outputs.
     fn shared(&self, project: &Outputs<'_>) -> Vec<SharedFile>;
 
-    /// Puts what is wanted into the text of a shared file, and takes out what was there before and is no
-    /// longer wanted. Everything else stays as it is, byte for byte.
+    /// Adds the wanted entries to the text of a shared file, and removes earlier ones that are no
+    /// longer wanted. The rest stays the same, byte for byte.
     fn merge(&self, request: &Merge<'_>) -> Result<Merged, String>;
 }
 
-/// What there is in a project once everything is written.
+/// The state of a project after a build.
 #[derive(Debug, Clone, Copy)]
 pub struct Outputs<'o> {
-    /// Every file that was written for an item, with `/`.
+    /// Every written file of an item, with `/`.
     pub files: &'o BTreeSet<String>,
-    /// The clients that are wanted.
+    /// The requested clients.
     pub clients: &'o [&'o str],
-    /// Files of the user that somebody asked about: those of [`Compile::watched`] that exist.
+    /// The existing files of [`Compile::watched`].
     pub present: &'o BTreeSet<String>,
 }
 
-/// A file that several have a say in.
+/// A file with entries of several owners.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedFile {
     /// The path below the project, with `/`.
     pub path: String,
-    /// What has to stand in it, in order.
+    /// The entries that it needs, in order.
     pub entries: Vec<SharedEntry>,
 }
 
-/// One thing that has to stand in a shared file.
+/// One required entry of a shared file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SharedEntry {
-    /// A text in a list: `instructions` of `opencode.json`.
+    /// A string in a list: `instructions` of `opencode.json`.
     Listed {
-        /// The key of the list at the top of the file.
+        /// The key of the list at the top level of the file.
         key: String,
-        /// The text.
+        /// The string.
         value: String,
     },
     /// A key in a table: a server of `.mcp.json`.
     Keyed {
-        /// The key of the table at the top of the file.
+        /// The key of the table at the top level of the file.
         key: String,
         /// The key in the table.
         name: String,
@@ -116,7 +116,7 @@ pub enum SharedEntry {
 }
 
 impl SharedEntry {
-    /// Returns what tells it apart from others in its file: `instructions[.agents/rules/**]`,
+    /// Returns the identity of the entry in its file: `instructions[.agents/rules/**]`,
     /// `mcpServers.files`, `block`.
     pub fn name(&self) -> String {
         match self {
@@ -127,37 +127,38 @@ impl SharedEntry {
     }
 }
 
-/// A question about a shared file.
+/// A request to change a shared file.
 #[derive(Debug, Clone, Copy)]
 pub struct Merge<'m> {
-    /// The path below the project, with `/`: its ending tells the format.
+    /// The path below the project, with `/`; its extension gives the format.
     pub path: &'m str,
-    /// What is in it; `None` when there is no such file.
+    /// The present text; `None` when the file does not exist.
     pub text: Option<&'m str>,
-    /// What has to stand in it.
+    /// The entries that it needs.
     pub wanted: &'m [SharedEntry],
-    /// What we have put into it before; of one that was changed since, all that it may have been.
+    /// The entries of the last build; for one that may have been written in several forms, all of
+    /// them.
     pub before: &'m [SharedEntry],
-    /// What becomes of entries that somebody else has written or changed.
+    /// The treatment of entries that the user or another tool wrote or changed.
     pub foreign: Foreign,
 }
 
-/// What becomes of entries of a shared file that somebody else has written or changed.
+/// The treatment of entries that the user or another tool wrote or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Foreign {
-    /// They stay, and are named.
+    /// They stay, and are reported.
     Keep,
     /// They are replaced.
     Replace,
 }
 
-/// A shared file after all.
+/// The result of a [`Merge`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Merged {
-    /// The text; `None` when nothing is left of the file but what we have put there.
+    /// The text; `None` when the file would be empty.
     pub text: Option<String>,
-    /// What stands in it because of us now.
+    /// The entries in the file that are ours.
     pub entries: Vec<SharedEntry>,
-    /// Entries that stay as somebody else has written them: what they are called, and why.
+    /// Foreign entries that stay: their names, and the reasons.
     pub kept: Vec<(String, &'static str)>,
 }

@@ -1,4 +1,4 @@
-//! Text to items and bundles, with what is wrong with their fields.
+//! The parser for items and bundles, with the diagnostics of their fields.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use brief_syntax::{Diagnostic, Source, Span};
 use super::fields::{self, Fields};
 use super::model::{Bundle, Document, ItemId, Kind, Origin, Required};
 
-/// Takes a file apart.
+/// Splits a file into front matter and body.
 pub(super) fn document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>) {
     let mut front = FrontMatter::read(source);
     let diagnostics = std::mem::take(&mut front.diagnostics);
     (Document { source: Arc::clone(source), front }, diagnostics)
 }
 
-/// Takes a file apart that is YAML from its first line to its last, as later bundles are.
+/// Parses a file that is YAML from first to last line, as later bundles are.
 pub(super) fn yaml_document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>) {
     let mut front = FrontMatter::whole(source);
     let diagnostics = std::mem::take(&mut front.diagnostics);
     (Document { source: Arc::clone(source), front }, diagnostics)
 }
 
-/// Returns whether a document was written for this format, or a skill that was not.
+/// Returns the format that a document was written for.
 pub(super) fn origin(kind: Kind, document: &Document) -> Origin {
     match document.field("schema") {
         None if kind == Kind::Skill => Origin::ForeignSkill,

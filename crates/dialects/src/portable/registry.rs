@@ -1,7 +1,8 @@
-//! Finding items and bundles in a source registry (§2 of the document).
+//! The reader of source registries (§2 of the document).
 //!
-//! One walk over the directories, parents first. An item directory is one that holds an entrypoint;
-//! everything else in it belongs to the item. Trees that are written for clients are nobody's source.
+//! It makes one walk over the directories, parents first. A directory with an entry file is an
+//! item, and everything else in it belongs to the item. Trees that are written for clients are not
+//! sources.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,30 +17,30 @@ use brief_syntax::{Diagnostic, Root, Source, Span, Target, TargetKind};
 use super::model::{Bundle, Item, ItemId, Kind, Origin, Override, SupportFile};
 use super::{check, fields, parse};
 
-/// Directories that clients read, where only generated files lie.
+/// Directories that clients read, which hold only generated files.
 const GENERATED: [&str; 3] = [".claude", ".github", ".opencode"];
 
-/// The directory that opencode's generated items share with nobody's source, if all goes well.
+/// The directory that holds opencode's generated items, and may hold source items by mistake.
 const SHARED: &str = ".agents";
 
 /// The end of a bundle's file name, in this version of the format and in a later one.
 const BUNDLE_SUFFIX: &str = ".bundle.md";
 const YAML_BUNDLE_SUFFIX: &str = ".bundle.yaml";
 
-/// Everything that a source registry holds.
+/// The content of a source registry.
 #[derive(Debug, Default)]
 pub struct Registry {
     /// The items, sorted by kind and name.
     pub items: Vec<Item>,
     /// The bundles, sorted by name.
     pub bundles: Vec<Bundle>,
-    /// What is wrong with files that are neither.
+    /// The diagnostics of all other files.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Registry {
-    /// Returns the item of a kind and name; of several, the first. A skill of the open standard is also
-    /// found by the name of its directory.
+    /// Returns the item of a kind and name; of several, the first. A skill of the open standard is
+    /// also found by the name of its directory.
     pub fn item(&self, id: &ItemId) -> Option<&Item> {
         let first = self.items.partition_point(|item| item.id < *id);
         let named = self.items.get(first).filter(|item| item.id == *id);
@@ -54,13 +55,13 @@ impl Registry {
         self.bundles.get(self.bundle_index(name)?)
     }
 
-    /// Returns where the bundle of a name stands.
+    /// Returns the index of a bundle by its name.
     pub(super) fn bundle_index(&self, name: &str) -> Option<usize> {
         let first = self.bundles.partition_point(|bundle| bundle.name.as_str() < name);
         self.bundles.get(first).filter(|bundle| bundle.name == name).map(|_| first)
     }
 
-    /// Returns everything that is wrong, unsorted.
+    /// Returns all diagnostics, unsorted.
     pub fn all_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         let items = self.items.iter().flat_map(|item| &item.diagnostics);
         let bundles = self.bundles.iter().flat_map(|bundle| &bundle.diagnostics);
@@ -68,13 +69,13 @@ impl Registry {
     }
 }
 
-/// Reads a whole registry and checks it; `clients` are those that exist.
+/// Reads a whole registry and checks it; `clients` are the known clients.
 pub fn read(system: &dyn System, root: &Root, clients: &[&str]) -> Registry {
     read_except(system, root, clients, None)
 }
 
-/// Reads a registry as [`read`] does, but for one directory in it: the one that outputs go to, by its
-/// path below the root with `/`.
+/// Reads a registry like [`read`], without the output directory, given by its path below the root
+/// with `/`.
 pub fn read_except(
     system: &dyn System,
     root: &Root,
@@ -91,7 +92,7 @@ pub fn read_except(
     registry
 }
 
-/// A part of the registry that nobody has seen.
+/// Reports a part of the registry that was not read.
 fn unvisited(gap: &Gap) -> Diagnostic {
     let source = Arc::new(Source::unread(&gap.path));
     let why = match &gap.reason {
@@ -107,7 +108,7 @@ fn unvisited(gap: &Gap) -> Diagnostic {
 /// Collects the files of a registry during a walk.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
-    /// The item directories found so far: their path below the root, and what is in them.
+    /// The item directories found so far, by their path below the root.
     directories: BTreeMap<String, ItemDirectory>,
     bundles: Vec<(Arc<Source>, String)>,
     diagnostics: Vec<Diagnostic>,
@@ -115,7 +116,7 @@ pub(super) struct Collector {
 
 #[derive(Debug, Default)]
 struct ItemDirectory {
-    /// The entrypoints: several, where directories are not sorted by kind.
+    /// The entry files: several, where directories are not sorted by kind.
     entrypoints: Vec<(Kind, Arc<Source>)>,
     overrides: Vec<(Kind, String, Arc<Source>)>,
     files: Vec<SupportFile>,
@@ -123,7 +124,7 @@ struct ItemDirectory {
 }
 
 impl ItemDirectory {
-    /// Reports something about the directory as a whole.
+    /// Reports a problem of the whole directory.
     fn refuse(&mut self, code: &'static str, message: String, help: &str) {
         if let Some((_, source)) = self.entrypoints.first() {
             let diagnostic = Diagnostic::error(code, source, Span::default(), message);
@@ -145,7 +146,7 @@ impl Collector {
         {
             self.bundle(visit, name);
         }
-        // What clients read is nobody's source, but a bundle may lie anywhere (§2.2).
+        // Directories that clients read are not sources, but a bundle may be anywhere (§2.2).
         if self.is_generated(slashed) {
             return;
         }
@@ -172,14 +173,14 @@ impl Collector {
         }
     }
 
-    /// Returns whether a directory is one of those that clients read. What lies in an item belongs to it,
-    /// whatever it is called.
+    /// Returns whether a directory is one of those that clients read. A directory in an item
+    /// belongs to the item, with any name.
     fn is_generated(&self, slashed: &str) -> bool {
         slashed.split('/').any(|name| GENERATED.contains(&name))
             && self.item_above(slashed).is_none()
     }
 
-    /// Returns the item directory that a directory lies in, and the way from there.
+    /// Returns the item directory around a directory, and the path from there.
     fn item_above(&self, slashed: &str) -> Option<(String, String)> {
         let mut above = slashed;
         while let Some((parent, _)) = above.rsplit_once('/') {
@@ -245,11 +246,11 @@ impl Collector {
         self.add_files(slashed, "", names);
     }
 
-    /// Everything in an item's directory belongs to it, but for entrypoints and overrides.
+    /// Adds the files of an item's directory to it, except entry files and overrides.
     fn add_files(&mut self, item: &str, below: &str, names: &[(&str, FileKind)]) {
         let Some(directory) = self.directories.get_mut(item) else { return };
         for (name, kind) in names {
-            // A bundle is for whoever installs, wherever it lies.
+            // A bundle belongs to the registry, wherever it is.
             if below.is_empty() && is_part_of_format(name) || is_bundle(name) {
                 continue;
             }
@@ -279,7 +280,7 @@ impl Collector {
         }
     }
 
-    /// Ends the walk: what was found is parsed and checked.
+    /// Ends the walk: parses and checks the items and bundles.
     pub(super) fn finish(self, clients: &[&str]) -> Registry {
         let mut registry = Registry { diagnostics: self.diagnostics, ..Registry::default() };
         for (slashed, mut directory) in self.directories {
@@ -304,8 +305,8 @@ impl Collector {
     }
 }
 
-/// Gives each skill of the open standard the name in its front matter: that is the one people know, and
-/// the directory's only where it is none, or where another skill has it.
+/// Gives each skill of the open standard the name in its front matter, which its users know. It
+/// keeps the directory's name if that one is invalid or if another skill has it.
 fn name_as_people_do(items: &mut [Item]) {
     let own_name = |item: &Item| {
         let name = item.document.text("name").filter(|_| is_foreign(item))?;
@@ -375,13 +376,12 @@ fn is_bundle(name: &str) -> bool {
         .any(|suffix| name.strip_suffix(suffix).is_some_and(|stem| !stem.is_empty()))
 }
 
-/// Returns whether a file of that name is an entrypoint, a body for one client, or a bundle, where items
-/// lie.
+/// Returns whether a name is that of an entry file, an override or a bundle.
 pub fn is_file_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| is_part_of_format(name) || is_bundle(name))
 }
 
-/// Returns whether a file is an entrypoint or an override.
+/// Returns whether a file is an entry file or an override.
 fn is_part_of_format(name: &str) -> bool {
     Kind::ALL.into_iter().any(|kind| {
         let rest = name.strip_prefix(kind.stem()).and_then(|rest| rest.strip_suffix(".md"));
@@ -389,20 +389,22 @@ fn is_part_of_format(name: &str) -> bool {
     })
 }
 
-/// What a file that is called like an entrypoint is.
+/// The role of a file with the name of an entry file.
 enum Standing {
-    /// An item's entrypoint.
+    /// The entry file of an item.
     Item,
-    /// An item's entrypoint in a directory that cannot be an item's.
+    /// The entry file of an item in a directory that cannot be an item's.
     Misplaced,
-    /// Something else.
+    /// Another file.
     Other,
 }
 
-/// An entrypoint counts in a directory of its kind, or when it says that it is one. A file called
-/// `AGENT.md` may be something else; a `SKILL.md` is a skill wherever it lies, but in a directory like
-/// `.agents` it was written for a client. The directories that hold items by kind, and the top, are no
-/// items: all others would be files of theirs.
+/// Returns the role of a file with the name of an entry file.
+///
+/// It is an entry file in a directory of its kind, or if it has a `schema`. A file called
+/// `AGENT.md` may be something else. A `SKILL.md` is a skill anywhere, except in a hidden directory
+/// such as `.agents`, where it was written for a client. The root and the directories for items of
+/// a kind are no items: all other items would be their files.
 fn standing(slashed: &str, kind: Kind, source: &Source) -> Standing {
     let has_schema = || {
         let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
@@ -439,17 +441,17 @@ fn without_entrypoint(kind: Kind, source: &Arc<Source>) -> Diagnostic {
         .with_help("add the entrypoint, or correct the name of this file")
 }
 
-/// Returns whether an item lies where clients' files are written to.
+/// Returns whether an item is in a directory for generated files.
 pub(super) fn is_in_shared(item: &Item) -> bool {
     item.slashed.split('/').any(|name| name == SHARED)
 }
 
-/// Returns the kind that the directory above an item stands for.
+/// Returns the kind of the directory above an item.
 pub(super) fn kind_of_place(item: &Item) -> Option<Kind> {
     item.slashed.rsplit('/').nth(1).and_then(Kind::of_folder)
 }
 
-/// Returns whether an item was not written for this format.
+/// Returns whether an item was written for another format.
 pub(super) fn is_foreign(item: &Item) -> bool {
     item.origin == Origin::ForeignSkill
 }

@@ -1,8 +1,8 @@
-//! A first version of an item, for its author to go on from.
+//! Templates for new items.
 
 use super::model::Kind;
 
-/// Returns the entrypoint of a new item.
+/// Returns the entry file of a new item.
 pub fn item(kind: Kind, name: &str) -> String {
     let title = title(name);
     let (description, extra, body) = match kind {
@@ -28,7 +28,7 @@ pub fn item(kind: Kind, name: &str) -> String {
     )
 }
 
-/// Returns a new bundle.
+/// Returns the file of a new bundle.
 pub fn bundle(name: &str) -> String {
     let title = title(name);
     format!(
@@ -38,7 +38,7 @@ pub fn bundle(name: &str) -> String {
     )
 }
 
-/// `api-conventions` as a heading: `Api conventions`.
+/// Turns `api-conventions` into the heading `Api conventions`.
 fn title(name: &str) -> String {
     let words = name.replace('-', " ");
     let mut letters = words.chars();

@@ -1,4 +1,4 @@
-//! The dialect as the engine sees it.
+//! The implementation of [`Dialect`] for this format.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -25,18 +25,18 @@ impl Dialect for Portable {
         NAME
     }
 
-    /// What is installed lies among the files that clients read; the locks on the way tell which.
+    /// Installed items are among the files that clients read; the locks above the path name them.
     fn mounted_reader(&self, question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
         Some(Box::new(Locks { way: question.way(), ..Locks::default() }))
     }
 
-    /// A source registry is compiled, not read by agents, so only a look at all of it concerns it.
+    /// A source registry is compiled and not read by agents, so only a whole project reads it.
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(Files::default()))
     }
 }
 
-/// What the locks say: the user's own, and those on the way.
+/// The installed items of the locks: the user's own, and those in the directories above the path.
 #[derive(Default)]
 struct Locks {
     installed: Installed,
@@ -46,7 +46,8 @@ struct Locks {
 }
 
 impl Locks {
-    /// Reads what is installed for the user: the lock lies among the settings, the files at home.
+    /// Reads the user's lock: it is in the configuration directory, its files are below the home
+    /// directory.
     fn read_home(&mut self, system: &dyn System) {
         let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let Some(home) = absolute("HOME").or_else(|| absolute("USERPROFILE")) else { return };
@@ -92,7 +93,7 @@ impl Reader for Locks {
         }
         if self.way.is_near() {
             let content = match visit.read(LOCK_NAME) {
-                // It may be larger than a text that people write.
+                // A lock may be larger than a text that people write.
                 Err(ReadError::TooLarge { .. }) => {
                     visit.handle().read(OsStr::new(LOCK_NAME), limits::BUILD_RECORD_BYTES)
                 }
@@ -127,7 +128,7 @@ impl Shelf for Locks {
 struct Files {
     locks: Locks,
     collector: Collector,
-    /// Clients that the project's own configuration adds.
+    /// The clients that the project's configuration adds.
     clients: Vec<String>,
 }
 
@@ -153,10 +154,10 @@ impl Reader for Files {
     }
 }
 
-/// What the scope of an item of a source registry is called.
+/// The scope of an item in a source registry.
 pub const SCOPE: &str = "registry";
 
-/// Returns whether a path lies in a directory, both with `/`.
+/// Returns whether a path is below a directory, both with `/`.
 fn is_in(directory: &str, path: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -168,8 +169,8 @@ struct Checked {
 }
 
 impl Shelf for Checked {
-    /// Items of a source registry are compiled for others, and are guidance for nobody here. They are
-    /// told as something to be mentioned in their own directories, for whoever looks at all of it.
+    /// Adds the items of a source registry as manual ones in their own directories. They are
+    /// compiled for other projects and are not guidance for this one.
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
         for item in &self.registry.items {
             let reason = match &moment.target {
@@ -192,7 +193,7 @@ impl Shelf for Checked {
                 content: document.body(),
                 description: item.description(),
                 patterns: &[],
-                // It is one of those in the directory around its own.
+                // Its level is that of the directory around its own.
                 level: Level::of_directory(
                     item.directory().parent().unwrap_or(item.directory()),
                     false,
@@ -211,7 +212,7 @@ impl Shelf for Checked {
     }
 
     fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
-        // Items of this format are held to stricter rules.
+        // Items of this format have stricter rules.
         for item in self.registry.items.iter().filter(|item| item.is_foreign()) {
             let (source, body_start) = (&item.document.source, item.document.body_start());
             tell(GuidanceText { dialect: NAME, source, body_start, is_skill: true });

@@ -1,4 +1,4 @@
-//! `brief.toml` with places, and one way to say what is wrong with it.
+//! `brief.toml` with places, and its diagnostics.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source, Span};
 use toml_edit::{Document, Item, TableLike};
 
-/// What is wrong, in a box: mostly nothing is.
+/// A diagnostic in a box, because errors are rare and large.
 pub type Problem = Box<Diagnostic>;
 
-/// A table of a file, and the keys on the way to it.
+/// A table of a file and the keys above it.
 #[derive(Clone, Copy)]
 pub struct Table<'t> {
     /// The file.
     pub source: &'t Arc<Source>,
     /// The table.
     pub content: &'t dyn TableLike,
-    /// The keys above it, with dots: nothing for the whole file.
+    /// The keys above it, with dots; empty for the whole file.
     pub prefix: &'t str,
 }
 
@@ -25,17 +25,17 @@ pub struct Table<'t> {
 pub struct Entry<'t> {
     /// The file.
     pub source: &'t Arc<Source>,
-    /// The key with all above it: `rule.path`.
+    /// The key with those above it: `rule.path`.
     pub path: String,
     /// The key.
     pub key: &'t str,
     /// The value.
     pub item: &'t Item,
-    /// Where the key stands.
+    /// The place of the key.
     pub span: Span,
 }
 
-/// Parses a file; one that is not TOML is a problem with a place.
+/// Parses a file; invalid TOML is a diagnostic.
 pub fn parse(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Option<Document<String>> {
     match Document::parse(source.text().trim_start_matches('\u{feff}').to_owned()) {
         Ok(document) => Some(document),
@@ -67,7 +67,7 @@ impl<'t> Table<'t> {
 }
 
 impl<'t> Entry<'t> {
-    /// Reports what is wrong with the value.
+    /// Returns the diagnostic for an invalid value.
     pub fn wrong(&self, problem: &str, help: &str) -> Problem {
         let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
         let message = format!("`{}`: {problem}", self.path);
@@ -75,7 +75,7 @@ impl<'t> Entry<'t> {
         Box::new(if help.is_empty() { diagnostic } else { diagnostic.with_help(help) })
     }
 
-    /// Reports a key that is not one of those that exist.
+    /// Returns the diagnostic for an unknown key.
     pub fn unknown(&self, known: &[&str]) -> Problem {
         let message = format!("`{}`: there is no such key", self.path);
         let help = match nearest(self.key, known) {
@@ -87,12 +87,12 @@ impl<'t> Entry<'t> {
         Box::new(diagnostic.with_help(help))
     }
 
-    /// Returns the value as a text.
+    /// Returns the value as a string.
     pub fn text(&self) -> Result<&'t str, Problem> {
         self.item.as_str().ok_or_else(|| self.wrong("this is no text", "write it in quotes"))
     }
 
-    /// Returns the value as one of some words.
+    /// Returns the value as one of the given words.
     pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Problem> {
         let text = self.text()?;
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
@@ -106,7 +106,7 @@ impl<'t> Entry<'t> {
         })
     }
 
-    /// Returns the value as a list of texts.
+    /// Returns the value as a list of strings.
     pub fn texts(&self) -> Result<Vec<String>, Problem> {
         let problem = || self.wrong("this is no list of texts", "write `[\"…\", \"…\"]`");
         let list = self.item.as_array().ok_or_else(problem)?;
