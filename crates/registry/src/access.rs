@@ -1,50 +1,50 @@
-//! What git has to be told to reach an address: credentials, and what may carry them.
+//! Git settings for one address: credentials, and the protocols that may carry them.
 //!
-//! Credentials go to git as a helper for that one host and not as a header, because git sends a
-//! header along when the server sends it on to another host.
+//! Git gets credentials from a helper for that one host. A header would be unsafe: git repeats it when the
+//! server redirects to another host.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::address::{Address, percent_decoded};
 
-/// The ways of transport that are always allowed.
+/// Protocols that are always allowed.
 const PROTOCOLS: &str = "https:ssh:file";
 
-/// Those, and the one that is allowed to the machine itself.
+/// The same, with the one that is allowed for the machine itself.
 const PROTOCOLS_HERE: &str = "https:ssh:file:http";
 
-/// Where the helper finds what it answers.
+/// The variables from which the helper reads its answer.
 const USER: &str = "BRIEF_GIT_USER";
 const PASSWORD: &str = "BRIEF_GIT_PASSWORD";
 
-/// Answers with the credentials when git asks for them, and keeps nothing when git has used them.
+/// A credential helper that answers from its environment and stores nothing.
 const HELPER: &str = r#"!f() { test "$1" != get || printf 'username=%s\npassword=%s\n' "$BRIEF_GIT_USER" "$BRIEF_GIT_PASSWORD"; }; f"#;
 
-/// A setting that git gets through the environment.
+/// A git setting that is passed through the environment.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub(crate) key: String,
     pub(crate) value: String,
 }
 
-/// How git reaches an address. Everything here goes through the environment, where nobody else
-/// sees it.
+/// The settings and variables with which git reaches an address. All of them go through the environment,
+/// which other users of the machine cannot read.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Access {
-    /// As in `GIT_ALLOW_PROTOCOL`.
+    /// The value of `GIT_ALLOW_PROTOCOL`.
     pub(crate) protocols: &'static str,
     pub(crate) settings: Vec<Setting>,
     pub(crate) env: Vec<(&'static str, String)>,
 }
 
 impl Access {
-    /// For an address that was checked.
+    /// Returns the access to a checked address.
     pub(crate) fn to(address: &Address) -> Access {
         let mut access = Access { protocols: PROTOCOLS, settings: Vec::new(), env: Vec::new() };
         let Address::Url { scheme, credentials, host, .. } = address else { return access };
         if scheme == "http" {
             access.protocols = PROTOCOLS_HERE;
-            // A proxy is another machine, and so may be the target of a redirection.
+            // A proxy is another machine, and a redirect may lead to one.
             access.env.extend([("no_proxy", "*".to_owned()), ("NO_PROXY", "*".to_owned())]);
             access.set(format!("http.{}.followRedirects", address.bare()), "false");
         }
@@ -62,12 +62,12 @@ impl Access {
         let user = percent_decoded(user).unwrap_or_default();
         match password {
             Some(password) => {
-                // Nobody else's helper is asked, or told to keep the password.
+                // An empty entry first: no other helper is asked, or stores the password.
                 self.set(format!("credential.{server}.helper"), "");
                 self.set(format!("credential.{server}.helper"), HELPER);
                 self.env.extend([(USER, user), (PASSWORD, password)]);
             }
-            // The user's credential helper knows the password.
+            // The user's own credential helper knows the password.
             None => self.set(format!("credential.{server}.username"), &user),
         }
     }
@@ -76,13 +76,13 @@ impl Access {
         self.settings.push(Setting { key, value: value.to_owned() });
     }
 
-    /// Returns whether what is sent can be read on the way, so that it must not leave the machine.
+    /// Returns whether the connection is unencrypted, so that it must stay on this machine.
     pub(crate) fn is_open(&self) -> bool {
         self.protocols == PROTOCOLS_HERE
     }
 }
 
-/// Returns whether a host, maybe with a port, is the machine itself.
+/// Returns whether a host, with or without a port, is this machine.
 pub(crate) fn is_here(host: &str) -> bool {
     if let Some((name, _)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         return name.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());

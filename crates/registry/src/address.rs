@@ -1,34 +1,35 @@
-//! The address of a repository, apart from the credentials in it.
+//! The address of a repository, with its credentials kept apart.
 //!
-//! A password must not be seen by anybody: not in a message, not in the name of a directory, and not
-//! in the arguments of a process, which every user of the machine can list. So git gets the address
-//! without it, and the credentials through the environment.
+//! A password must never be visible: not in a message, not in the name of a directory, and not in the
+//! arguments of a process, which every user of the machine can list. So git gets the address without it, and
+//! the credentials through the environment.
 
 use brief_syntax::{hidden, text};
 
-/// What stands for credentials wherever an address is shown.
+/// The replacement for credentials in an address that is shown.
 const HIDDEN: &str = "***";
 
-/// A repository's address in its parts.
+/// The parts of a repository's address.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Address {
     /// `scheme://[user[:password]@]host/path`.
     Url {
-        /// In lower case.
+        /// The scheme in lower case.
         scheme: String,
-        /// As written, before the `@`.
+        /// The text before the `@`, as written.
         credentials: Option<String>,
-        /// With the port, if there is one; empty for `file`.
+        /// The host, with the port if there is one; empty for `file`.
         host: String,
-        /// From the first slash on.
+        /// The path, from the first slash on.
         path: String,
     },
-    /// `[user@]host:path`, as ssh has it; also what stands for a prefix in the user's git settings.
+    /// `[user@]host:path`, the short form of ssh; also a prefix from the user's git settings.
     Remote(String),
 }
 
 impl Address {
-    /// Reads an address, or says what is wrong with it without repeating it.
+    /// Parses an address. The error describes the problem without repeating the text, which may hold a
+    /// password.
     pub(crate) fn parse(text: &str) -> Result<Address, &'static str> {
         if text.starts_with('-') {
             return Err("an address does not start with `-`");
@@ -70,7 +71,7 @@ impl Address {
     fn parse_remote(text: &str) -> Result<Address, &'static str> {
         let (host, path) = text.split_once(':').ok_or("it is not the address of a repository")?;
         let (user, host) = host.rsplit_once('@').unwrap_or(("git", host));
-        // One letter before the colon is a drive.
+        // A single letter before the colon is a drive.
         if !is_user(user) || !is_host(host) || host.len() < 2 {
             return Err("it is not of the form `user@host:path`");
         }
@@ -97,12 +98,11 @@ impl Address {
         }
     }
 
-    /// Returns the address as git gets it: everything but credentials. Also what names the
-    /// repository's place in the cache.
+    /// Returns the address without credentials: the form for git, and the key of the repository in the cache.
     pub(crate) fn bare(&self) -> String {
         match self {
             Address::Remote(text) => text.clone(),
-            // The user is part of where ssh leads.
+            // For ssh the user is part of the address.
             Address::Url { scheme, credentials: Some(user), host, path } if scheme == "ssh" => {
                 format!("ssh://{user}@{host}{path}")
             }
@@ -110,7 +110,7 @@ impl Address {
         }
     }
 
-    /// Returns the address as it may be shown.
+    /// Returns the address for messages, with credentials redacted.
     pub(crate) fn redacted(&self) -> String {
         match self {
             Address::Url { scheme, credentials: Some(_), host, path } if scheme != "ssh" => {
@@ -120,15 +120,15 @@ impl Address {
         }
     }
 
-    /// Returns what is the same for two spellings of one repository: the host in lower case, no
-    /// usual port, no `.git` and no slash at the end. Without credentials.
+    /// Returns a form that is equal for all spellings of one repository: the host in lower case, without the
+    /// default port, a final `.git` or slash, and credentials.
     pub(crate) fn identity(&self) -> String {
         let trimmed = |path: &str| {
             let path = path.trim_end_matches('/');
             path.strip_suffix(".git").filter(|rest| !rest.ends_with('/')).unwrap_or(path).to_owned()
         };
         match self {
-            // A prefix in the user's git settings is another one in capitals.
+            // A prefix in the user's git settings is case-sensitive.
             Address::Remote(text) => match text.split_once(':') {
                 Some((host, path)) if host.contains('@') => {
                     let (user, host) = host.rsplit_once('@').unwrap_or(("", host));
@@ -197,7 +197,7 @@ fn is_user(user: &str) -> bool {
         && user.chars().all(|other| other.is_ascii_alphanumeric() || "._+-".contains(other))
 }
 
-/// A name or an address in brackets, maybe with a port.
+/// Returns whether `host` is a host name or an address in brackets, with or without a port.
 fn is_host(host: &str) -> bool {
     let (name, port) = match host.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {
@@ -214,8 +214,8 @@ fn is_host(host: &str) -> bool {
         && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns `text` with the credentials of every URL in it hidden: what git or a user wrote, which
-/// may be no address at all.
+/// Returns `text` with the credentials of every URL in it redacted. The text is a message of git or input of
+/// a user, and need not be an address.
 pub(crate) fn redact(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -225,13 +225,13 @@ pub(crate) fn redact(text: &str) -> String {
         rest = after;
         let word = &after[..after.find(char::is_whitespace).unwrap_or(after.len())];
         let authority = &word[..word.find(['/', '?', '#']).unwrap_or(word.len())];
-        // A password that is not encoded as it should be may go on behind a slash.
+        // A password with unescaped characters may continue after a slash.
         let broken = authority.split_once(':').is_some_and(|(_, port)| {
             !authority.starts_with('[') && !port.bytes().all(|byte| byte.is_ascii_digit())
         });
         let within = if broken { word } else { authority };
         if let Some(end) = within.rfind('@') {
-            // A name for ssh is no secret, and without it the address is another.
+            // The user of ssh is not a secret, and it is part of the address.
             let is_ssh = before.ends_with("ssh://") && is_user(&within[..end]);
             if !is_ssh {
                 shown.push_str(HIDDEN);
@@ -243,12 +243,12 @@ pub(crate) fn redact(text: &str) -> String {
     shown
 }
 
-/// Returns text of a stranger as it may be shown in the middle of a message.
+/// Returns untrusted text in a form that is safe in the middle of a message.
 pub(crate) fn one_line(text: &str) -> String {
     text::visible(&text.replace(['\n', '\t'], " ")).into_owned()
 }
 
-/// Decodes `%41`; `None` where it is malformed or not UTF-8.
+/// Decodes `%41`. Returns `None` for malformed escapes and for text that is not UTF-8.
 pub(crate) fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -1,4 +1,4 @@
-//! Asks the policy before a source is used.
+//! The check of a source against the policy.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use brief_syntax::System;
 use crate::source::Source;
 
 impl Source {
-    /// Returns what forbids this source; `base` is where relative directories start.
+    /// Returns the policy decision that forbids this source, if one does. `base` is the start of relative
+    /// directories.
     pub fn forbidden_by(
         &self,
         policy: &Policy,

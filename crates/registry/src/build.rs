@@ -1,7 +1,7 @@
-//! From a registry to a directory of files for clients.
+//! Builds a registry: compiles its items to a directory of files for clients.
 //!
-//! Everything that was written is recorded, and only what is recorded is ever replaced or removed. What
-//! has not changed is neither compiled nor written: an item's record has one name for all that its files
+//! A record lists every file that a build wrote, and only recorded files are ever replaced or removed. An
+//! unchanged item is neither compiled nor written: its record holds one hash of everything that its files
 //! were made from.
 
 use std::io;
@@ -25,20 +25,20 @@ use crate::outputs::{Change, ChangeKind};
 /// The record of what was built.
 const RECORD: &str = "build.json";
 
-/// The file that two runs at once are kept apart with.
+/// The lock file that keeps two builds at once apart.
 const LOCK: &str = "lock";
 
-/// The way out of a conflict.
+/// The advice that goes with a conflict.
 const ADVICE: Advice = Advice {
     edited: "put the change into the source, then build with `--force`",
     foreign: "move it away, or build into another directory",
     stale: "remove it, or build with `--force`",
 };
 
-/// The output directory when nobody names one.
+/// The default output directory.
 pub const DEFAULT_OUT: &str = "dist";
 
-/// What to build.
+/// A build to run.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'r> {
     /// The registry, absolute.
@@ -49,113 +49,113 @@ pub struct Request<'r> {
     pub configured_out: Option<&'r str>,
     /// The clients to build for.
     pub clients: &'r [&'r str],
-    /// Whether anything is written.
+    /// The mode: write or only check.
     pub mode: Mode,
-    /// What becomes of outputs that were changed by hand.
+    /// The treatment of outputs that were edited by hand.
     pub edited: Edited,
 }
 
-/// Whether anything is written.
+/// The mode of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// The outputs are brought up to date.
+    /// Brings the outputs up to date.
     Write,
-    /// Nothing is written, only told.
+    /// Reports the changes and writes nothing.
     Check,
 }
 
-/// What becomes of outputs that were changed by hand.
+/// The treatment of outputs that were edited by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edited {
-    /// They stay.
+    /// Edited outputs stay.
     Keep,
-    /// They are replaced.
+    /// Edited outputs are replaced.
     Overwrite,
 }
 
-/// What a build did, or would do.
+/// The result of a build, or of a check.
 #[derive(Debug)]
 pub struct Report {
-    /// The registry.
+    /// The registry, absolute.
     pub registry: PathBuf,
-    /// The output directory.
+    /// The output directory, absolute.
     pub out: PathBuf,
-    /// The items that were found.
+    /// The number of items in the registry.
     pub items: usize,
-    /// How many of them could not be built.
+    /// The number of items that could not be built.
     pub failed: usize,
-    /// The files that changed, sorted by path.
+    /// The changed files, sorted by path.
     pub changes: Vec<Change>,
-    /// How many files are as they should be.
+    /// The number of files that are up to date.
     pub unchanged: usize,
-    /// How many files stand where something else should.
+    /// The number of outputs that another file keeps from being written.
     pub kept: usize,
-    /// What stopped an item, and what got lost on the way.
+    /// The problems that stopped an item, and what compiling lost.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Report {
-    /// Returns how many files changed in one way.
+    /// Returns the number of files with this kind of change.
     pub fn count(&self, kind: ChangeKind) -> usize {
         self.changes.iter().filter(|change| change.kind == kind).count()
     }
 
-    /// Returns whether something could not be built.
+    /// Returns whether an item could not be built.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 }
 
-/// Why nothing was built.
+/// A build that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The registry cannot be opened.
     #[error("the registry `{}` cannot be opened: {error}", path.display())]
     Registry {
-        /// The registry.
+        /// The registry, absolute.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
-    /// There is nothing to build.
+    /// The registry has no items.
     #[error("there are no items in `{}`", path.display())]
     NoItems {
-        /// The registry.
+        /// The registry, absolute.
         path: PathBuf,
     },
-    /// The configuration names an output directory that is not in the registry.
+    /// The configuration names an output directory outside the registry.
     #[error("`build.out` leads out of the registry, to `{}`", path.display())]
     OutOutside {
-        /// Where it leads.
+        /// The directory that `build.out` names.
         path: PathBuf,
     },
-    /// The output directory is where the items are.
+    /// The output directory holds items of the registry.
     #[error("`{}` is where items come from, and no place for outputs", path.display())]
     OutIsSource {
         /// The directory.
         path: PathBuf,
     },
-    /// The output directory cannot be used.
+    /// The output directory cannot be opened, created or written.
     #[error("the directory `{}` cannot be used: {error}", path.display())]
     Out {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The output directory came with a journal of a run.
+    /// The output directory has a journal that another machine wrote.
     #[error("`{}` was not written on this machine for this directory; nothing was carried out", path.display())]
     ForeignJournal {
         /// The journal.
         path: PathBuf,
     },
-    /// The record cannot be understood.
+    /// The record of the last build is not valid.
     #[error("the record of the last build, `{}`, cannot be read: {problem}", path.display())]
     Record {
         /// The record.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect of the record.
         problem: String,
     },
     /// The output directory belongs to another registry.
@@ -163,12 +163,12 @@ pub enum BuildError {
     OtherRegistry {
         /// The output directory.
         path: PathBuf,
-        /// The way from there to the other registry.
+        /// The relative path from there to the other registry.
         registry: String,
     },
 }
 
-/// Builds a registry.
+/// Builds a registry into its output directory. Only one build at a time writes to a directory.
 pub fn build(
     system: &dyn System,
     compiler: &dyn Compile,
@@ -180,7 +180,7 @@ pub fn build(
     let out = out_directory(system, &root, request)?;
     let failed = |error| BuildError::Out { path: out.clone(), error };
     let mut outputs = Disk::open(system, &out).map_err(failed)?;
-    // Whatever was built before is no source.
+    // Outputs of an earlier build are not items.
     let is_built = outputs.directory(record::DIRECTORY).map_err(failed)?.is_some();
     let inside = out.strip_prefix(root.path()).ok().filter(|_| is_built).map(slashed);
     let registry = portable::read_except(system, &root, &compiler.clients(), inside.as_deref());
@@ -205,7 +205,7 @@ pub fn build(
     report
 }
 
-/// Finds the output directory.
+/// Returns the output directory: the one on the command line, the configured one, or the default.
 fn out_directory(
     system: &dyn System,
     root: &Root,
@@ -216,11 +216,11 @@ fn out_directory(
     }
     let inside = request.configured_out.unwrap_or(DEFAULT_OUT);
     let path = resolve_existing(system, &root.path().join(inside)).path;
-    // A project cannot send its outputs elsewhere; only the command line can.
+    // Only the command line may name a directory outside the registry; a project's configuration may not.
     if path.starts_with(root.path()) { Ok(path) } else { Err(BuildError::OutOutside { path }) }
 }
 
-/// Refuses an output directory that is the root of some items, or lies among them.
+/// Refuses an output directory that is the root of items, or lies among them.
 fn refuse_source(out: &Path, root: &Root, registry: &Registry) -> Result<(), BuildError> {
     for item in &registry.items {
         let directory = root.path().join(item.slashed());
@@ -235,7 +235,7 @@ fn refuse_source(out: &Path, root: &Root, registry: &Registry) -> Result<(), Bui
     Ok(())
 }
 
-/// What all steps of a build need.
+/// The inputs of all steps of a build.
 struct Work<'w> {
     system: &'w dyn System,
     compiler: &'w dyn Compile,
@@ -266,7 +266,7 @@ impl Work<'_> {
         let planned = self.plan(registry, &mut plan, disks);
         if let Some(mut stage) = plan.stage.take() {
             if let Err(error) = planned {
-                // The first error is the one to tell about.
+                // The first error is the one to report.
                 let _ = stage.abandon(&disks.own);
                 return Err(failed(error));
             }
@@ -291,7 +291,7 @@ impl Work<'_> {
         Ok(self.report(registry, plan))
     }
 
-    /// Reads what was written before.
+    /// Reads the record of the last build.
     fn record(&self, disks: &Disks<'_>) -> Result<Record, BuildError> {
         let way = way(self.out, self.root.path());
         let Some(own) = disks.own.top() else { return Ok(Record::new(way)) };
@@ -340,7 +340,7 @@ impl Work<'_> {
                 plan.add(wanted, compiled, &mut disks.outputs, &disks.own)?;
             }
         }
-        // What could not be read may be an item whose files would seem to be nobody's.
+        // An unreadable file may be an item, whose outputs would look stale.
         let mut unread = registry.diagnostics.clone();
         unread.retain(|found| found.severity == Severity::Error);
         if unread.is_empty() {
@@ -377,7 +377,7 @@ fn slashed(path: &Path) -> String {
     names(path).join("/")
 }
 
-/// Returns the way from one directory to another, with `/`.
+/// Returns the relative path from one directory to another, with `/`.
 fn way(from: &Path, to: &Path) -> String {
     let (from, to) = (names(from), names(to));
     let shared = from.iter().zip(&to).take_while(|(left, right)| left == right).count();

@@ -1,9 +1,9 @@
 //! Git repositories as directories, one per commit.
 //!
-//! Everything in the cache is put in place whole, by one rename, and then never changed: what is
-//! there is complete. Two processes that fetch the same need no lock; the first one wins. Each
-//! commit has a small repository of its own instead of one that all share, because a shared one
-//! has locks, which a killed git leaves behind.
+//! Everything in the cache is put in place whole, by one rename, and then never changed, so an entry that
+//! exists is complete. Two processes that fetch the same commit need no lock; the first one wins. Each commit
+//! has a small repository of its own, because a shared repository has locks, which a killed git leaves
+//! behind.
 //!
 //! ```text
 //! ~/.cache/brief/git/github.com-org-repo-1a2b3c4d5e6f/
@@ -24,55 +24,55 @@ use crate::latest::Latest;
 use crate::place::{Kept, Place};
 use crate::source::{GitSource, SourceError};
 
-/// Whether anything may be fetched.
+/// The permission to fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// A branch is looked up, and what is missing is fetched.
+    /// Branches are looked up, and missing commits are fetched.
     Online,
-    /// Only what is there already.
+    /// Only the cache is read.
     Offline,
 }
 
-/// A git source as a directory.
+/// The files of a git source at one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
-    /// The absolute path of the files, with the source's subpath applied. Not to be written to.
+    /// The absolute path of the files, with the source's subpath applied. Read-only for callers.
     pub directory: PathBuf,
     /// The full commit.
     pub commit: String,
-    /// What the user should know: that the network could not be reached, which files were left
-    /// out. The same on every run as long as it is so.
+    /// Remarks for the user: an unreachable network, files that were left out. Repeated runs give the same
+    /// notes while the cause lasts.
     pub notes: Vec<String>,
 }
 
-/// What is about to be done, for somebody who waits.
+/// A step that may take a while, reported before it begins.
 ///
-/// `repository` is always the source as it may be shown: without credentials.
+/// `repository` is always the redacted address of the source, without credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<'e> {
-    /// A server is asked which commits its branches and tags are at.
+    /// The server is asked for the commits of its branches and tags.
     Asking {
-        /// The source.
+        /// The redacted address of the source.
         repository: &'e str,
     },
     /// A commit is fetched, which may take long.
     Fetching {
-        /// The source.
+        /// The redacted address of the source.
         repository: &'e str,
-        /// The full commit; a branch may have moved on before it arrives.
+        /// The full commit. A branch may move on before it arrives.
         commit: &'e str,
     },
-    /// An item is about to be compiled.
+    /// An item is compiled.
     Item {
-        /// Its number, from one.
+        /// The number of the item, from one.
         number: usize,
-        /// How many there are.
+        /// The number of all items.
         of: usize,
     },
 }
 
-/// The git repositories that were fetched, by commit.
+/// The user's cache of fetched git repositories, by commit.
 #[derive(Clone)]
 pub struct Cache<'s> {
     pub(crate) system: &'s dyn System,
@@ -81,8 +81,8 @@ pub struct Cache<'s> {
 }
 
 impl<'s> Cache<'s> {
-    /// Returns the user's cache: `$XDG_CACHE_HOME/brief/git`, or the platform's place for such
-    /// things. `None` if there is no home directory.
+    /// Returns the user's cache: `$XDG_CACHE_HOME/brief/git`, or the platform's cache directory. `None`
+    /// without a home directory.
     pub fn of_user(system: &'s dyn System) -> Option<Self> {
         Some(Cache::at(system, cache_directory(system)?.join("git")))
     }
@@ -92,18 +92,18 @@ impl<'s> Cache<'s> {
         Cache { system, directory, observer: None }
     }
 
-    /// Has `observer` told about everything that may take a while, before it is begun. What is in
-    /// the cache already takes none and is not told.
+    /// Reports every step that may take a while to `observer`, before the step begins. Answers from the cache
+    /// are not reported.
     #[must_use]
     pub fn observed(self, observer: &'s dyn Fn(Event<'_>)) -> Self {
         Cache { observer: Some(observer), ..self }
     }
 
-    /// Returns the files of a source at the commit that its reference leads to.
+    /// Returns the files of a source at the commit that its reference names.
     ///
-    /// A branch or tag costs one question to the server; a full commit, and everything offline,
-    /// costs none if it was fetched before. If the server does not answer, the commit of an earlier
-    /// run is used, and a note says so.
+    /// A branch or tag costs one request to the server; a full commit, and everything offline, costs none if
+    /// it was fetched before. If the server does not answer, the commit of an earlier run is used, and a note
+    /// says so.
     pub fn checkout(&self, source: &GitSource, network: Network) -> Result<Checkout, FetchError> {
         let address = source.check()?;
         let place = Place::of(self, source, &address);
@@ -130,9 +130,9 @@ impl<'s> Cache<'s> {
             other => other,
         }
     }
-    /// Returns the files of a source at this very commit, wherever its reference is by now.
+    /// Returns the files of a source at `commit`, even if its reference has moved on.
     ///
-    /// Costs no question to the server if the commit was fetched before.
+    /// Costs no request to the server if the commit was fetched before.
     pub fn checkout_commit(
         &self,
         source: &GitSource,
@@ -148,9 +148,9 @@ impl<'s> Cache<'s> {
         Place::of(self, source, &address).checkout_commit(&name, network)
     }
 
-    /// Asks the server where the source's reference is now, and for all tags. Nothing is fetched.
+    /// Asks the server for the commit of the source's reference and for all tags. Fetches nothing.
     ///
-    /// A full commit stays where it is, so that only the tags are new.
+    /// A full commit never moves, so for such a source only the tags are news.
     pub fn latest(&self, source: &GitSource) -> Result<Latest, FetchError> {
         let address = source.check()?;
         let place = Place::of(self, source, &address);

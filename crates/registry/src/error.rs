@@ -1,4 +1,4 @@
-//! Why a source could not be fetched.
+//! Errors of fetching a source.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,149 +7,149 @@ use brief_syntax::limits;
 
 use crate::source::SourceError;
 
-/// Why a git source is not there as a directory.
+/// A git source that could not be fetched.
 ///
-/// `repository` is always the source as it may be shown: without credentials.
+/// `repository` is always the redacted address of the source, without credentials.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The source itself is wrong.
+    /// The source itself is not valid.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// There is no `git`.
+    /// No directory of `PATH` outside the project has a `git`.
     #[error(
         "`git` was not found in a directory of `PATH` outside the project, and is needed for `{repository}`; install it, or clone it yourself and name the directory"
     )]
     GitMissing {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
     },
     /// `git` could not be started.
     #[error("`git` could not be started for `{repository}`")]
     NotStarted {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         error: io::Error,
     },
-    /// `git` failed.
+    /// `git` failed with a message.
     #[error(
         "git could not read `{repository}`: {said}; check the address, and that `git ls-remote` can read it without asking"
     )]
     Git {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
-        /// The last words of git.
+        /// The last lines of git's messages.
         said: String,
     },
-    /// The server wants to know who asks, or says that nothing is there.
+    /// The server denies access, or has no such repository.
     #[error(
         "`{repository}` is not there, or not for everybody: {said}; check the address, and that `git ls-remote` can read it without asking"
     )]
     Denied {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
-        /// The last words of git.
+        /// The last lines of git's messages.
         said: String,
     },
-    /// `git` took too long.
+    /// `git` exceeded the time limit.
     #[error(
         "git took longer than {} seconds for `{repository}`; clone it yourself and name the directory",
         limits::REMOTE_SECONDS
     )]
     TimedOut {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
     },
-    /// The user interrupted us.
+    /// The user interrupted the fetch.
     #[error("interrupted while fetching `{repository}`")]
     Interrupted {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
     },
-    /// `git` said something that we do not understand.
+    /// The output of `git` is not in a known format.
     #[error(
         "git answered in an unknown way for `{repository}` ({what}); a newer git may help, or clone it yourself and name the directory"
     )]
     Puzzled {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
-        /// Which answer.
+        /// The command with that output, or its defect.
         what: &'static str,
     },
     /// The repository has no such branch, tag or commit.
     #[error("`{repository}` has no branch, tag or commit `{reference}`; {help}")]
     ReferenceMissing {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
-        /// The reference.
+        /// The branch, tag or commit.
         reference: String,
-        /// The way out.
+        /// Advice for the user.
         help: &'static str,
     },
-    /// The repository has no commits.
+    /// The server lists no commit.
     #[error("`{repository}` shows no commit; name a branch, tag or commit with `?ref=…`")]
     Empty {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
     },
-    /// There is no such directory in the repository.
+    /// The commit has no such directory.
     #[error(
         "commit {commit} of `{repository}` has no directory `{subpath}`; look for it with `git ls-tree`, or name another after `//`"
     )]
     SubpathMissing {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
-        /// The directory.
+        /// The directory in the repository.
         subpath: String,
-        /// Where it was looked for.
+        /// The full commit.
         commit: String,
     },
-    /// The directory is larger than we take.
+    /// The directory exceeds a limit.
     #[error(
         "`{repository}` has more than {limit} {unit}; name a smaller directory in it after `//`"
     )]
     TooLarge {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
-        /// How much we take.
+        /// The limit.
         limit: u64,
-        /// Of what.
+        /// The unit of the limit: files or bytes.
         unit: &'static str,
     },
-    /// A name in the repository is made to land somewhere else.
+    /// A file name in the repository would escape its directory.
     #[error(
         "`{repository}` has the name `{name}`, which would lead out of its directory; do not trust it"
     )]
     HostileName {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
-        /// The name, made visible.
+        /// The name, with hidden characters made visible.
         name: String,
     },
-    /// Nothing may be fetched, and nothing was fetched before.
+    /// The source is not in the cache, and the network may not be used.
     #[error(
         "`{repository}` was not fetched before, and nothing is fetched offline; run once with the network"
     )]
     NotCached {
-        /// What was to be fetched.
+        /// The redacted address of the source.
         repository: String,
     },
     /// The cache could not be read or written.
     #[error("the cache could not be used at `{}`", path.display())]
     Io {
-        /// Where.
+        /// The path in the cache.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         error: io::Error,
     },
 }
 
 impl FetchError {
-    /// Returns whether it may be different with another network: then what an earlier run has
-    /// fetched will do.
+    /// Returns whether the network or the installed git may be the cause. Then the result of an earlier run
+    /// is a fair substitute.
     pub(crate) fn is_about_reach(&self) -> bool {
         matches!(
             self,

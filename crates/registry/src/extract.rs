@@ -1,8 +1,8 @@
-//! The files of a commit, written by us.
+//! Writes the files of a commit to a directory.
 //!
-//! git does not check anything out: attributes, filters and hooks have no part in it. We list the
-//! tree, judge every name, and write the contents to a directory that nobody else has. Links come
-//! last, so that nothing is ever written through one.
+//! git checks nothing out, so that attributes, filters and hooks play no part. This module lists the tree,
+//! validates every name, and writes the contents to a directory that no other process uses. Links come last,
+//! so that nothing is ever written through one.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -19,26 +19,26 @@ use crate::git::{Git, Outcome, Request};
 use crate::guidance;
 use crate::place::io_error;
 
-/// Bytes that a listing may have: some hundred thousand files.
+/// The limit for the bytes of a listing: some hundred thousand files.
 const LISTING_BYTES: usize = 64 * 1024 * 1024;
 
-/// Bytes of contents asked for in one call, unless one file alone has more.
+/// The limit for the bytes of contents in one call, unless one file alone has more.
 const BATCH_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Bytes of a link, as Linux has it.
+/// The limit for the bytes of a link, the same as on Linux.
 const LINK_BYTES: u64 = 4095;
 
-/// Files that notes name one by one.
+/// The limit for the file names in notes.
 const NAMED: usize = 20;
 
-/// What is to be written, and where.
+/// The tree of a commit, and the directory to write it to.
 pub(crate) struct Extraction<'a> {
     pub(crate) git: Git<'a>,
-    /// The repository that has the commit.
+    /// The repository with the commit.
     pub(crate) repository: &'a Path,
     pub(crate) commit: &'a str,
     pub(crate) subpath: Option<&'a str>,
-    /// Where the files go; not there yet.
+    /// The target directory, which does not exist yet.
     pub(crate) root: &'a Path,
 }
 
@@ -55,11 +55,11 @@ struct Entry {
     kind: Kind,
     object: String,
     size: u64,
-    /// The names from the root of the tree.
+    /// The path from the root of the tree.
     path: PathBuf,
 }
 
-/// What is said about the files that were left out.
+/// Notes about the files that were left out.
 #[derive(Default)]
 struct Notes {
     named: Vec<String>,
@@ -88,7 +88,7 @@ impl Notes {
 }
 
 impl Extraction<'_> {
-    /// Writes the files, and returns what the user should know about those that were left out.
+    /// Writes the files. Returns notes for the user about those that were left out.
     pub(crate) fn write(&self) -> Result<Vec<String>, FetchError> {
         let mut notes = Notes::default();
         let entries = self.list(&mut notes)?;
@@ -100,7 +100,7 @@ impl Extraction<'_> {
         self.read_all(&files, |entry, bytes| {
             let path = self.root.join(&entry.path);
             match self.write_file(&path, entry.kind, bytes, &mut directories) {
-                // On some systems two names are one, and a tree can be made to hold one name twice.
+                // Some file systems ignore case, and a hostile tree can hold one name twice.
                 Err(error) if is_taken(&error) => notes.add(&entry.path, "its name is taken"),
                 other => other.map_err(|error| io_error(&path, error))?,
             }
@@ -133,7 +133,7 @@ impl Extraction<'_> {
         FetchError::TooLarge { repository: self.git.repository.to_owned(), limit, unit }
     }
 
-    /// Returns what git calls the tree that is asked for. It is that of a commit, and of nothing else.
+    /// Returns git's name of the tree. It resolves only for a commit.
     fn tree(&self) -> String {
         match self.subpath {
             Some(subpath) => format!("{}^{{commit}}:{subpath}", self.commit),
@@ -141,7 +141,7 @@ impl Extraction<'_> {
         }
     }
 
-    /// Returns the error for a tree that is not there, once something is wrong with it.
+    /// Returns the error for a missing tree, after another command has failed.
     fn check_tree(&self) -> Result<(), FetchError> {
         let question = format!("{}\n", self.tree());
         let request =
@@ -158,7 +158,7 @@ impl Extraction<'_> {
         }
     }
 
-    /// Lists what is to be written.
+    /// Lists the entries to write.
     fn list(&self, notes: &mut Notes) -> Result<Vec<Entry>, FetchError> {
         let most = limits::REMOTE_FILES as u64;
         let request = Request::within(self.repository, "ls-tree")
@@ -186,7 +186,7 @@ impl Extraction<'_> {
                     continue;
                 }
                 mode if line.is_blob && mode.starts_with("100") => {
-                    // As git does: the user's bit decides.
+                    // As in git, the user's bit decides.
                     if mode.ends_with("755") { Kind::Program } else { Kind::File }
                 }
                 _ => return Err(self.puzzled("ls-tree")),
@@ -204,7 +204,7 @@ impl Extraction<'_> {
             entries.len() > limits::REMOTE_FILES || bytes(entries) > limits::REMOTE_BYTES
         };
         if is_large(&entries) {
-            // The limit is for what is read, and of a large repository that is guidance.
+            // The limit is for files that are read; in a large repository those are guidance.
             let all = entries.len();
             guidance::keep(&mut entries, |entry| &entry.path);
             let (all, kept) = (grouped(all as u64), grouped(entries.len() as u64));
@@ -221,7 +221,7 @@ impl Extraction<'_> {
         Ok(entries)
     }
 
-    /// Reads the contents of all entries in order, some at a time.
+    /// Reads the contents of all entries in order, in batches.
     fn read_all(
         &self,
         mut entries: &[Entry],
@@ -253,7 +253,7 @@ impl Extraction<'_> {
         for entry in batch {
             input.push_str(&entry.object);
             input.push('\n');
-            // The name of the object, its kind and size stand before it.
+            // A header with the object's name, kind and size precedes the content.
             expected += usize::try_from(entry.size).unwrap_or(usize::MAX) + 128;
         }
         let request = Request::within(self.repository, "cat-file")
@@ -292,7 +292,7 @@ impl Extraction<'_> {
         directories: &mut BTreeSet<PathBuf>,
     ) -> io::Result<()> {
         let parent = path.parent().unwrap_or(self.root);
-        // A directory that only links are in is new; if a link has its name, that is no place.
+        // A directory with only links in it does not exist yet. If a link has its name, the open below fails.
         if !directories.contains(parent) {
             let mut real = self.git.system.open_dir(self.root)?;
             let below = parent.strip_prefix(self.root).map_err(|_| io::ErrorKind::InvalidInput)?;
@@ -334,7 +334,7 @@ impl<'t> Line<'t> {
         })
     }
 
-    /// Returns the path, unless a part of it leads elsewhere or is git's own.
+    /// Returns the path, unless a part of it leads elsewhere or is a git directory.
     fn safe_path(&self) -> Option<PathBuf> {
         let is_safe = |name: &[u8]| {
             let lossy = String::from_utf8_lossy(name);
@@ -346,21 +346,21 @@ impl<'t> Line<'t> {
     }
 }
 
-/// Returns whether some file system takes the name for `.git`: case, invisible characters, dots and
-/// spaces at the end, what follows a colon, and the short name do not count everywhere.
+/// Returns whether some file system takes the name for `.git`. File systems may ignore case, invisible
+/// characters, dots and spaces at the end and everything after a colon, and may have a short name for it.
 pub(crate) fn is_git_directory(name: &str) -> bool {
     let name: String = name.chars().filter(|&character| !is_ignored(character)).collect();
     let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
     name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")
 }
 
-/// The joiners show in text, so they are not hidden; in names HFS+ ignores them all the same.
+/// Returns whether HFS+ ignores a character in names. Joiners are visible in text, but ignored in names.
 fn is_ignored(character: char) -> bool {
     is_hidden(character) || matches!(character, '\u{200c}' | '\u{200d}')
 }
 
-/// Returns whether a link at `path` leads nowhere but into the directory that `path` starts at,
-/// whatever other links there are: up only first, and no higher than it lies.
+/// Returns whether a link at `path` stays inside the directory that `path` starts at, whatever other links
+/// there are. Its target may go up only at its beginning, and no higher than the link lies.
 fn stays_inside(path: &Path, target: &Path) -> bool {
     use std::path::Component;
 
@@ -377,7 +377,7 @@ fn stays_inside(path: &Path, target: &Path) -> bool {
     !target.as_os_str().is_empty()
 }
 
-/// Takes one object from the output of `cat-file --batch`.
+/// Splits the first object from the output of `cat-file --batch`. Returns its content and the rest.
 fn split_object<'t>(output: &'t [u8], entry: &Entry) -> Option<(&'t [u8], &'t [u8])> {
     let end = output.iter().position(|&byte| byte == b'\n')?;
     let header = format!("{} blob {}", entry.object, entry.size);
@@ -386,7 +386,7 @@ fn split_object<'t>(output: &'t [u8], entry: &Entry) -> Option<(&'t [u8], &'t [u
     (output[..end] == *header.as_bytes()).then_some((content, rest.strip_prefix(b"\n")?))
 }
 
-/// Returns whether a full name of an object is one: 40 or 64 digits.
+/// Returns whether a text is the full name of an object: 40 or 64 digits.
 pub(crate) fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64)
         && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -427,7 +427,7 @@ mod tests {
             ("link", "..", false),
             ("a/link", "../../x", false),
             ("link", "/etc/passwd", false),
-            // `a` may itself be a link, and then this leads above what it seems.
+            // `a` may itself be a link, and then the target is above the root.
             ("link", "a/../b", false),
             ("x/link", "a/../b", false),
             ("link", "", false),

@@ -1,9 +1,8 @@
 //! Calls of the installed `git`.
 //!
-//! The user's own settings apply, because credential helpers and shorthands (`insteadOf`) live
-//! there. What a repository could use to run something does not: no hooks, no filters, no
-//! submodules, no transport that is a command. git works in our cache only, never in a tree of the
-//! user's, and never asks anything.
+//! The user's own settings apply, because credential helpers and shorthands (`insteadOf`) live there.
+//! Settings with which a repository could run something are off: hooks, filters, submodules, transports that
+//! are commands. git works in our cache only, never in a tree of the user's, and never asks a question.
 
 use std::ffi::OsString;
 use std::io;
@@ -17,7 +16,7 @@ use crate::access::{Access, Setting};
 use crate::address::{one_line, redact};
 use crate::error::FetchError;
 
-/// Settings that win over the user's.
+/// Settings that override the user's.
 const SETTINGS: [&str; 10] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -26,16 +25,16 @@ const SETTINGS: [&str; 10] = [
     "safe.bareRepository=explicit",
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
-    // What git would clean up in the background is ours to rename or remove.
+    // Background maintenance would collide with our renames and removals.
     "gc.auto=0",
     "maintenance.auto=false",
     "fetch.writeCommitGraph=false",
 ];
 
-/// Variables that git, ssh and helpers for passwords need besides the usual ones: the way to the network, to
-/// an agent for keys, and to the user's settings. None of them leads git to another repository, none makes
-/// it write a trace, which would show credentials, and none holds a secret but those of `GIT_CONFIG_COUNT`:
-/// they are how a build server hands over credentials.
+/// Variables that git, ssh and password helpers need besides the usual ones: network settings, the ssh agent,
+/// and the user's settings. None of them leads git to another repository or makes it write a trace, which
+/// would show credentials. Only those of `GIT_CONFIG_COUNT` may hold a secret: build servers pass credentials
+/// this way.
 const PASSED: [&str; 36] = [
     "GIT_ASKPASS",
     "GIT_CONFIG_COUNT",
@@ -75,19 +74,19 @@ const PASSED: [&str; 36] = [
     "XDG_RUNTIME_DIR",
 ];
 
-/// The variable that names more of them, with commas: for helpers that read a token.
+/// The variable that names further variables, with commas: for helpers that read a token.
 const MORE: &str = "BRIEF_GIT_ENV";
 
-/// Settings of `GIT_CONFIG_COUNT` that are passed.
+/// The limit for settings of `GIT_CONFIG_COUNT`.
 const MOST_SETTINGS: usize = 1_000;
 
-/// Bytes that a call may write beside what it is asked for: warnings, and words of the server.
+/// The limit for output beside the answer: warnings, and messages of the server.
 pub(crate) const CHATTER: usize = 1024 * 1024;
 
-/// Characters of git's last words that a message takes over.
+/// The limit for characters of git's messages in an error.
 const LAST_WORDS: usize = 300;
 
-/// What git, curl and ssh say when a server does not let us in.
+/// Messages of git, curl and ssh that mean denied access.
 const DENIED: [&str; 6] = [
     "Authentication failed",
     "could not read Username",
@@ -97,16 +96,16 @@ const DENIED: [&str; 6] = [
     "Permission denied (",
 ];
 
-/// The installed `git`, working in a directory of our cache for one source.
+/// The installed `git`, with a directory of our cache and one source.
 pub(crate) struct Git<'a> {
     pub(crate) system: &'a dyn System,
-    /// Where it is started.
+    /// The working directory of the process.
     pub(crate) directory: &'a Path,
-    /// The source, as it may be shown.
+    /// The redacted address of the source.
     pub(crate) repository: &'a str,
 }
 
-/// One call.
+/// A git command with its arguments and input.
 pub(crate) struct Request<'a> {
     args: Vec<OsString>,
     input: Vec<u8>,
@@ -115,12 +114,12 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// A command that works without a repository.
+    /// Creates a command that needs no repository.
     pub(crate) fn new(command: &str) -> Self {
         Request { args: vec![command.into()], input: Vec::new(), output: CHATTER, access: None }
     }
 
-    /// A command that works in the given repository of ours.
+    /// Creates a command for a repository of the cache.
     pub(crate) fn within(repository: &Path, command: &str) -> Self {
         let mut request = Request::new(command);
         let mut place = OsString::from("--git-dir=");
@@ -150,25 +149,25 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Says how the address in the arguments is reached; without it, none is.
+    /// Sets the access for the address in the arguments. Without it, no protocol is allowed.
     pub(crate) fn access(mut self, access: &'a Access) -> Self {
         self.access = Some(access);
         self
     }
 }
 
-/// How a call went that was not refused by us.
+/// The end of a git process.
 pub(crate) enum Outcome {
-    /// As asked, with this output.
+    /// Success, with the output.
     Done(Vec<u8>),
-    /// With another status than 0, and these last words.
+    /// A nonzero status, with the last lines of the messages.
     Failed(String),
-    /// It had more to say than it may.
+    /// Output above the limit.
     TooMuch,
 }
 
 impl Git<'_> {
-    /// Makes a call that has no reason to fail but the network or the repository.
+    /// Runs a command that fails only because of the network or the repository.
     pub(crate) fn expect(&self, request: Request<'_>) -> Result<Vec<u8>, FetchError> {
         let repository = self.repository.to_owned();
         match self.run(request)? {
@@ -188,7 +187,7 @@ impl Git<'_> {
             Ok(outcome) => Ok(outcome),
             Err(Stop::TimedOut) => Err(FetchError::TimedOut { repository }),
             Err(Stop::Interrupted) => Err(FetchError::Interrupted { repository }),
-            // The directory is ours and there, so it is the program that is missing.
+            // The working directory exists, so the program is missing.
             Err(Stop::NotStarted(error)) if error.kind() == io::ErrorKind::NotFound => {
                 Err(FetchError::GitMissing { repository })
             }
@@ -236,7 +235,7 @@ fn passed(system: &dyn System) -> Vec<String> {
     PASSED.into_iter().map(str::to_owned).chain(settings).chain(more).collect()
 }
 
-/// Prepares a call that a repository cannot make into anything else, and that reaches nobody.
+/// Prepares a call that a repository cannot turn into another command, with all protocols forbidden.
 pub(crate) fn hardened(
     system: &dyn System,
     directory: &Path,
@@ -254,11 +253,11 @@ pub(crate) fn hardened(
     call = call
         .with_env("GIT_ALLOW_PROTOCOL", "none")
         .with_env("GIT_TERMINAL_PROMPT", "0")
-        // Its words are in every message of ours, and those are English.
+        // git's messages become part of ours, which are English.
         .with_env("LANGUAGE", "C")
         .with_env("GIT_NO_LAZY_FETCH", "1");
-    // ssh asks on the terminal, which we do not have, and would wait for the time limit. Whoever
-    // has a program that answers keeps it.
+    // ssh would ask on the terminal, which is not there, and wait for the time limit. A configured askpass
+    // program stays.
     if system.env("SSH_ASKPASS").is_none() {
         call = call.with_env("SSH_ASKPASS", "false").with_env("SSH_ASKPASS_REQUIRE", "force");
         if system.env("GIT_ASKPASS").is_none() {
@@ -268,14 +267,14 @@ pub(crate) fn hardened(
     call
 }
 
-/// Why a call has no outcome.
+/// The reason why a call has no outcome.
 pub(crate) enum Stop {
     TimedOut,
     Interrupted,
     NotStarted(io::Error),
 }
 
-/// Makes a call and waits for its end.
+/// Runs a call and waits for its end.
 pub(crate) fn make(system: &dyn System, call: &Call) -> Result<Outcome, Stop> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let ending = system.run(call, &mut |stream, piece| match stream {
@@ -293,8 +292,8 @@ pub(crate) fn make(system: &dyn System, call: &Call) -> Result<Outcome, Stop> {
     }
 }
 
-/// Returns what git said last, fit to be shown. General advice follows after an empty line; before
-/// it, the last line says what failed and the one before often why.
+/// Returns git's last messages, safe for display. General advice follows after an empty line; before it, the
+/// last line says what failed and the one before often why.
 fn last_words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines: Vec<&str> = text

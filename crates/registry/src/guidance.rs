@@ -1,16 +1,15 @@
-//! Which files of a large repository could be guidance, by their names alone.
+//! Recognises the files of a large repository that could be guidance, by their names alone.
 //!
-//! A repository with more files than we take is mostly something else. What items are made of, what
-//! clients read and what tasks are found in is told by names; everything in an item's directory belongs
-//! to it.
+//! A repository above the limit for files is mostly something else. Names are enough to find the files that
+//! items, clients and tasks use; every file in an item's directory belongs to the item.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Files that make their directory an item.
+/// File names that make their directory an item.
 const ENTRYPOINTS: [&str; 3] = ["RULE.md", "SKILL.md", "AGENT.md"];
 
-/// Files that are guidance wherever they lie.
+/// File names that are guidance in any directory.
 const NAMES: [&str; 9] = [
     "AGENTS.md",
     "AGENTS.override.md",
@@ -23,11 +22,11 @@ const NAMES: [&str; 9] = [
     "brief.lock",
 ];
 
-/// How names of guidance end.
+/// Endings of file names that are guidance.
 const ENDINGS: [&str; 6] =
     [".bundle.md", ".bundle.yaml", ".mdc", ".instructions.md", ".agent.md", ".prompt.md"];
 
-/// Keeps what could be guidance.
+/// Keeps the files that could be guidance.
 pub(crate) fn keep<T>(files: &mut Vec<T>, path: impl Fn(&T) -> &PathBuf) {
     let is_entrypoint = |path: &Path| {
         path.file_name()
@@ -38,7 +37,7 @@ pub(crate) fn keep<T>(files: &mut Vec<T>, path: impl Fn(&T) -> &PathBuf) {
         .iter()
         .filter(|file| is_entrypoint(path(file)))
         .filter_map(above)
-        // All of it would be a file of an item at the top.
+        // With an item at the top, every file would belong to it.
         .filter(|directory| !directory.as_os_str().is_empty())
         .collect();
     files.retain(|file| {
@@ -50,7 +49,7 @@ pub(crate) fn keep<T>(files: &mut Vec<T>, path: impl Fn(&T) -> &PathBuf) {
 
 fn is_guidance(path: &Path) -> bool {
     let mut names = path.iter().map(|name| name.to_string_lossy());
-    // Clients have directories like `.claude`, tasks and hosted context, too.
+    // Hidden directories hold files of clients (`.claude`), tasks and hosted context.
     if names.any(|name| name.starts_with('.')) {
         return true;
     }

@@ -1,14 +1,14 @@
-//! What a server has by now: where a reference leads, and which tags are newer.
+//! The state of a source on its server: the commit of its reference, and newer tags.
 
 use brief_syntax::hidden;
 use semver::Version;
 
 use crate::source::check_reference;
 
-/// What a server says, without anything being fetched.
+/// The answer of a server about a source. Nothing was fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Latest {
-    /// The full commit that the source's reference is at now.
+    /// The full commit of the source's reference.
     pub commit: String,
     /// The names of all tags, sorted, each once.
     pub tags: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Latest {
 pub(crate) fn tags(answer: &str) -> Vec<String> {
     let names =
         answer.lines().filter_map(|line| line.split_once('\t')?.1.strip_prefix("refs/tags/"));
-    // What no reference can be, nobody could ask for; a hostile server may still say it.
+    // A hostile server may list names that are not valid references.
     let mut tags: Vec<String> = names
         .filter(|name| check_reference(name).is_ok() && !name.chars().any(hidden::is_hidden))
         .map(str::to_owned)
@@ -30,9 +30,8 @@ pub(crate) fn tags(answer: &str) -> Vec<String> {
 
 /// Returns the newest of the tags that is a newer version than `reference`, if that is a version.
 ///
-/// `v1.2.3` and `1.2.3` are versions, also after a name that ends in `/` or `@`, as repositories
-/// with several packages have it. Only tags that are written the same way count, and no
-/// pre-releases unless the reference is one.
+/// `v1.2.3` and `1.2.3` are versions, also after a name that ends in `/` or `@`, as in repositories with
+/// several packages. Only tags in the same form count, and pre-releases only if the reference is one.
 pub fn newer_tag<'t>(reference: &str, tags: &'t [String]) -> Option<&'t str> {
     let reference = ["refs/tags/", "tags/"]
         .iter()

@@ -1,9 +1,9 @@
-//! Where guidance comes from: a directory, or a git repository that is cached by commit.
+//! The sources of guidance, and the installation of their items.
 //!
-//! [`Source`] reads what a user typed. [`Cache`] turns a git source into a directory of plain files
-//! with the installed `git`, which knows the user's credentials and shorthands. What was fetched is
-//! data of a stranger: nothing of it is run, git does not check it out, and no file of it can land
-//! outside the cache.
+//! [`Source`] parses what a user typed: a directory, or a git repository. [`Cache`] turns a git source into a
+//! directory of plain files, one per commit, with the installed `git`, which knows the user's credentials and
+//! shorthands. Fetched files are untrusted data: none of them is run, git does not check them out, and none
+//! of them can land outside the cache.
 
 mod access;
 mod address;

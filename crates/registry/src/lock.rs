@@ -1,7 +1,7 @@
-//! What was resolved and written: `brief.lock`.
+//! `brief.lock`: the resolved sources and the files that were written.
 //!
-//! Sorted, one fact in a line, without clocks, machines or versions of the program, so that two branches
-//! that change different things merge without a conflict, and a run that changes nothing writes nothing.
+//! The text is sorted, with one fact per line, and free of times, machine names and program versions. So two
+//! branches that change different things merge without a conflict, and a run without changes writes nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,76 +21,76 @@ const HEADER: &str = "\
 # What `brief sync` has resolved and written. Keep it in version control; do not edit it by hand.
 ";
 
-/// What was resolved and written.
+/// A parsed `brief.lock`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lock {
-    /// The sources, by name.
+    /// The sources by their names.
     pub sources: BTreeMap<String, LockedSource>,
-    /// The items.
+    /// The installed items.
     pub items: BTreeMap<ItemId, LockedItem>,
-    /// What stands in files of the user because of us, by path.
+    /// Our entries in files of the user, by path.
     pub shared: BTreeMap<String, Vec<SharedEntry>>,
-    /// Whether it was read from a file of an older version, in which items may lack their capabilities. Such a lock is never
+    /// True for a lock of an older version, whose items may lack their capabilities. Such a lock is never
     /// written.
     pub is_old: bool,
 }
 
-/// A source as it was found.
+/// A resolved source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedSource {
-    /// Where it is, in the words of the manifest.
+    /// The address, in the words of the manifest.
     pub place: Place,
-    /// The commit, of a repository.
+    /// The commit; only for a repository.
     pub commit: Option<String>,
-    /// The bundles of it that are installed, with their versions.
+    /// The installed bundles of the source, with their versions.
     pub bundles: BTreeMap<String, Option<String>>,
 }
 
-/// An item as it was found and written.
+/// An installed item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedItem {
     /// The name of the source.
     pub source: String,
-    /// The directory in the source, with `/`.
+    /// The item's directory in the source, with `/`.
     pub path: String,
-    /// Its version, if it says one.
+    /// The version, if the item has one.
     pub version: Option<String>,
-    /// One name for its content.
+    /// The hash of the item's content.
     pub sha256: String,
-    /// The bundles that brought it.
+    /// The bundles that include the item.
     pub bundles: Vec<String>,
-    /// The clients that it is for, where one of them has no copy of its own and reads another one's.
+    /// The clients of the item; recorded only if one of them reads another client's copy.
     pub clients: Vec<String>,
-    /// What it can do, sorted, one fact each (`hosts api.example.com`).
+    /// The capabilities, sorted, one fact each (`hosts api.example.com`).
     pub capabilities: Vec<String>,
-    /// The files that were written.
+    /// The written files by path.
     pub files: BTreeMap<String, LockedFile>,
 }
 
-/// A file as it was written.
+/// A written file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedFile {
-    /// The SHA-256 of its content.
+    /// The SHA-256 of the content.
     pub sha256: String,
-    /// Whether it may be started.
+    /// True for an executable file.
     pub program: bool,
 }
 
-/// Why a lock cannot be used.
+/// An invalid lock.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct LockError {
-    /// Where.
+    /// The line, from one.
     pub line: usize,
-    /// What is wrong.
+    /// The defect.
     pub problem: String,
 }
 
 impl LockError {
-    /// Something is wrong with a file that was written.
+    /// Creates the error for a written file, at the line of its path.
     pub(crate) fn at_file(text: &str, path: &str, problem: String) -> LockError {
         let quoted = quoted(&format!("{path} "));
-        // As it stands in the list: the SHA-256 follows, and the quotation mark after that.
+        // In the list the SHA-256 follows the path, and then the quotation mark.
         let mark = quoted.strip_suffix(['"', '\'']).unwrap_or(&quoted);
         let line = text.lines().position(|line| line.contains(mark)).map_or(1, |line| line + 1);
         LockError { line, problem }
@@ -161,7 +161,7 @@ struct RawEntry {
 }
 
 impl Lock {
-    /// Reads a lock.
+    /// Parses a lock.
     pub fn parse(text: &str) -> Result<Lock, LockError> {
         if let Some(line) = text.lines().position(|line| line.starts_with("<<<<<<<")) {
             let problem = "it has marks of a merge that nobody has settled".to_owned();
@@ -181,12 +181,12 @@ impl Lock {
         })
     }
 
-    /// Returns whether it says nothing.
+    /// Returns whether the lock has no sources, items or shared entries.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty() && self.items.is_empty() && self.shared.is_empty()
     }
 
-    /// Returns the lock as a text; the same lock is always the same text.
+    /// Returns the lock as text. Equal locks give equal texts.
     pub fn to_text(&self) -> String {
         let mut text = format!("{HEADER}version = {LOCK_VERSION}\n");
         for (name, source) in &self.sources {
@@ -217,7 +217,7 @@ impl Lock {
             field(&mut text, "sha256", &item.sha256);
             lines(&mut text, "bundles", item.bundles.iter().map(|name| quoted(name)));
             lines(&mut text, "clients", item.clients.iter().map(|name| quoted(name)));
-            // An empty list is written, too, so that the first capability is one more line.
+            // An empty list is written too, so that the first capability adds one line.
             list(&mut text, "capabilities", item.capabilities.iter().map(|fact| quoted(fact)));
             let files = item.files.iter().map(|(path, file)| {
                 let program = if file.program { " program" } else { "" };
@@ -233,7 +233,7 @@ impl Lock {
         text
     }
 
-    /// Returns what the lock knows about files, as a record.
+    /// Returns the files of the lock as a record.
     pub(crate) fn to_record(&self) -> Record {
         let mut record = Record::new(String::new());
         record.shared = self.shared.clone();
@@ -254,7 +254,7 @@ impl Lock {
     }
 }
 
-/// A piece of text to find the line by, and what is wrong there.
+/// A defect: a text from which to find the line, and the problem.
 type Wrong = (String, String);
 
 impl RawLock {
@@ -295,7 +295,7 @@ impl RawLock {
             let entries: Option<Vec<SharedEntry>> =
                 shared.entries.into_iter().map(RawEntry::check).collect();
             let entries = entries.ok_or((mark, "an entry has neither of its shapes".to_owned()))?;
-            // A file with nothing of ours in it is not worth a line.
+            // A file without entries of ours needs no line.
             if !entries.is_empty() {
                 lock.shared.insert(shared.path, entries);
             }
@@ -351,7 +351,7 @@ impl RawItem {
             let Some((path, sha256)) = known else {
                 return Err((text.clone(), format!("`{text}` is no path and SHA-256")));
             };
-            // Files are removed by what stands here.
+            // A later run removes files by these paths.
             if !is_output_path(path) {
                 return Err((text.clone(), format!("`{path}` is no path of an output")));
             }
@@ -409,7 +409,7 @@ fn optional(text: &mut String, key: &str, value: Option<&str>) {
     }
 }
 
-/// One in a line, so that two changes to the list do not meet.
+/// Writes a list with one value per line, so that two changes to it merge.
 fn lines(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
     let mut values = values.peekable();
     if values.peek().is_some() {
@@ -426,7 +426,7 @@ fn list(text: &mut String, key: &str, values: impl Iterator<Item = String>) {
 }
 
 fn quoted(text: &str) -> String {
-    // Nearly everything here is names, paths and digits, which are written as they are.
+    // Most values are names, paths and digits, which need no escapes.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -_./:@+".contains(&byte);
     if text.bytes().all(is_plain) {
         return format!("\"{text}\"");
@@ -510,7 +510,7 @@ mod tests {
         assert!(text.lines().all(|line| line.len() < 200), "{text}");
     }
 
-    /// X14: a shared file without entries says nothing, and what is written again can be read.
+    /// X14: a shared file without entries adds nothing, and the rewritten lock can be read.
     #[test]
     fn x14_a_shared_file_without_entries_can_be_rewritten() {
         for entries in ["entries = []\n", ""] {

@@ -1,7 +1,6 @@
-//! One source's part of the cache.
+//! The cache slot of one source: its directory in the cache.
 //!
-//! Everything is prepared in a staged directory and put in place by a rename; what is in place is
-//! never changed.
+//! Files are prepared in a staged directory and put in place by a rename. A file in place is never changed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,50 +19,50 @@ use crate::git::{CHATTER, Git, Outcome, Request};
 use crate::latest::{self, Latest};
 use crate::source::GitSource;
 
-/// What staged directories are called until they are in place.
+/// The prefix of staged directories.
 const STAGED: &str = ".brief-";
 
-/// When a staged directory was left behind by somebody who is no more.
+/// The age from which a staged directory counts as left behind by a killed run.
 const ABANDONED: Duration = Duration::from_hours(24);
 
-/// Where git puts what we asked for.
+/// The reference that git writes for a fetched commit.
 const FETCHED: &str = "refs/brief/fetched";
 
-/// The settings of a repository that has only what was fetched, in the format that every git knows.
+/// The configuration of a repository with one fetched commit, in the oldest format of git.
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
 
-/// The same where names of objects are SHA-256.
+/// The same for a repository with SHA-256 object names.
 const LONG_CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\
                            [extensions]\n\tobjectformat = sha256\n";
 
-/// A commit that nobody has named yet, in a repository with names of the usual length.
+/// A commit that is not known yet, in a repository with SHA-1 object names.
 const NO_COMMIT: &str = "";
 
-/// What git says when a server has to be asked what it has before anything is fetched.
+/// Messages of git that mean: ask the server for its references before a fetch.
 const NEEDS_A_LOOK: [&str; 3] = ["find remote ref", "mismatched algorithms", "object format"];
 
-/// Bytes that the names of all tags may have.
+/// The limit for the bytes of the server's tag list.
 const TAGS_BYTES: usize = 16 * 1024 * 1024;
 
-/// One source's part of the cache.
+/// The cache slot of one source.
 pub(crate) struct Place<'a> {
     system: &'a dyn System,
-    /// The directory of the repository.
+    /// The directory of the repository in the cache.
     directory: PathBuf,
     source: &'a GitSource,
-    /// What git gets.
+    /// The address that git gets, without credentials.
     address: String,
     access: Access,
     observer: Option<&'a dyn Fn(Event<'_>)>,
-    /// The source as it may be shown.
+    /// The redacted address of the source.
     pub(crate) shown: String,
 }
 
-/// What the cache has of a commit.
+/// The state of a commit in the cache.
 pub(crate) enum Kept {
-    /// Its files.
+    /// The files of the commit.
     Files(Checkout),
-    /// Its repository, but git cannot read it.
+    /// A repository that git cannot read.
     Damaged(FetchError),
     Nothing,
 }
@@ -78,11 +77,11 @@ impl Kept {
     }
 }
 
-/// A branch or tag as the server has it.
+/// A branch or tag on the server.
 struct Found {
-    /// Its full name.
+    /// The full name of the reference.
     name: String,
-    /// The commit, if the server said so.
+    /// The commit, if the server named one.
     commit: String,
 }
 
@@ -115,7 +114,7 @@ impl<'a> Place<'a> {
         self.directory.join("refs")
     }
 
-    /// Where it is remembered which commit the source's reference led to.
+    /// Returns the file with the last known commit of the source's reference.
     fn record(&self) -> PathBuf {
         let reference = self.source.reference.as_deref().unwrap_or("HEAD");
         self.refs().join(&fingerprint(reference)[..24])
@@ -133,7 +132,7 @@ impl<'a> Place<'a> {
         self.directory.join("trees").join(name)
     }
 
-    /// Creates the directories, and clears away what killed runs have left.
+    /// Creates the directories, and removes leftovers of killed runs.
     pub(crate) fn prepare(&self) -> Result<(), FetchError> {
         for directory in ["refs", "commits", "trees"] {
             let path = self.directory.join(directory);
@@ -147,15 +146,14 @@ impl<'a> Place<'a> {
             let is_staged = entry.name.to_str().is_some_and(|name| name.starts_with(STAGED));
             let path = self.directory.join(&entry.name);
             if is_staged && entry.kind == FileKind::Directory && self.is_abandoned(&path) {
-                // Somebody else may be faster, which is as good.
+                // Another process may have removed it already.
                 let _ = self.system.remove_tree(&path);
             }
         }
         Ok(())
     }
 
-    /// What is not encrypted stays on the machine, also when the user's settings write another
-    /// address for it.
+    /// Refuses an unencrypted address that the user's git settings rewrite to another machine.
     fn stay_here(&self) -> Result<(), FetchError> {
         if !self.access.is_open() {
             return Ok(());
@@ -173,7 +171,7 @@ impl<'a> Place<'a> {
             || self.system.modified(path).is_ok_and(|modified| age(modified) > ABANDONED)
     }
 
-    /// Returns the files of one commit, and fetches it if it is not there.
+    /// Returns the files of one commit. Fetches it if it is not in the cache.
     pub(crate) fn checkout_commit(
         &self,
         commit: &str,
@@ -189,7 +187,7 @@ impl<'a> Place<'a> {
         self.extract(commit)
     }
 
-    /// Looks the reference up, and fetches its commit if it is not there.
+    /// Looks the reference up, and fetches its commit if it is not in the cache.
     pub(crate) fn checkout_reference(&self) -> Result<Checkout, FetchError> {
         if let Some(checkout) = self.checkout_head()? {
             return Ok(checkout);
@@ -206,8 +204,8 @@ impl<'a> Place<'a> {
         Ok(checkout)
     }
 
-    /// Fetches the branch that the server has checked out, when nothing of the source is there yet: what
-    /// it is at need not be asked before. `None` when it has to be, after all.
+    /// Fetches the server's default branch when the cache has nothing of the source yet, which saves a
+    /// request for its commit. Returns `None` when that request is needed after all.
     fn checkout_head(&self) -> Result<Option<Checkout>, FetchError> {
         if self.source.reference.is_some() || !matches!(self.earlier()?, Kept::Nothing) {
             return Ok(None);
@@ -219,7 +217,7 @@ impl<'a> Place<'a> {
             self.git().expect(self.fetch(&staged.path, &[&format!("+HEAD:{FETCHED}")], true));
         match fetched {
             Ok(_) => {}
-            // A repository without commits, or one with long names: the server says which.
+            // The repository has no commits, or SHA-256 object names; the server says which.
             Err(error) if NEEDS_A_LOOK.iter().any(|said| error.to_string().contains(said)) => {
                 return Ok(None);
             }
@@ -243,7 +241,7 @@ impl<'a> Place<'a> {
         Ok(Some(checkout))
     }
 
-    /// Returns the files of a commit, as far as they can be had without the network.
+    /// Returns the files of a commit as far as the cache has them.
     fn kept(&self, commit: &str) -> Result<Kept, FetchError> {
         if let Some(checkout) = self.extracted(commit)? {
             return Ok(Kept::Files(checkout));
@@ -259,7 +257,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns the files of the commit that an earlier run has found.
+    /// Returns the files of the commit that an earlier run resolved.
     pub(crate) fn earlier(&self) -> Result<Kept, FetchError> {
         let Ok(bytes) = self.system.read(&self.record(), limits::FILE_BYTES) else {
             return Ok(Kept::Nothing);
@@ -282,13 +280,13 @@ impl<'a> Place<'a> {
         self.system.replace_file(&path, text.as_bytes()).map_err(|error| io_error(&path, error))
     }
 
-    /// Asks the server where the reference is.
+    /// Asks the server for the commit of the reference.
     fn look_up(&self) -> Result<Found, FetchError> {
         let names = self.names();
         self.found(&self.ask(&names, CHATTER)?)
     }
 
-    /// Asks the server where the reference is, and for all tags.
+    /// Asks the server for the commit of the reference and for all tags.
     pub(crate) fn latest(&self) -> Result<Latest, FetchError> {
         let fixed = self.source.reference.as_deref().map(str::to_ascii_lowercase);
         let fixed = fixed.filter(|reference| is_commit(reference));
@@ -302,8 +300,8 @@ impl<'a> Place<'a> {
         Ok(Latest { commit, tags: latest::tags(&answer) })
     }
 
-    /// The full names that the reference can mean. A tag goes before a branch of the same name, as
-    /// in gitrevisions(7).
+    /// Returns the full names that the reference can mean. A tag precedes a branch of the same name, as in
+    /// gitrevisions(7).
     fn names(&self) -> Vec<String> {
         let reference = self.source.reference.as_deref().unwrap_or("HEAD");
         if reference == "HEAD" || reference.starts_with("refs/") {
@@ -313,7 +311,7 @@ impl<'a> Place<'a> {
         under.iter().map(|under| format!("{under}{reference}")).collect()
     }
 
-    /// Returns what the server says about some names: lines of an object, a tab and a full name.
+    /// Returns the server's answer for some names: lines of an object, a tab and a full name.
     fn ask(&self, names: &[String], bytes: usize) -> Result<String, FetchError> {
         self.stay_here()?;
         self.tell(Event::Asking { repository: &self.shown });
@@ -329,14 +327,14 @@ impl<'a> Place<'a> {
         Ok(String::from_utf8_lossy(&output).into_owned())
     }
 
-    /// Finds the reference in the answer of the server.
+    /// Finds the reference in the server's answer.
     fn found(&self, answer: &str) -> Result<Found, FetchError> {
-        // Patterns also match the end of longer names.
+        // The server matches patterns at the end of longer names too.
         let lines = || answer.lines().filter_map(|line| line.split_once('\t'));
         for name in self.names() {
             let of =
                 |name: &str| lines().find(|(_, other)| *other == name).map(|(commit, _)| commit);
-            // What an annotated tag leads to stands beside the tag itself.
+            // The commit of an annotated tag is listed beside the tag itself.
             let Some(commit) = of(&format!("{name}^{{}}")).or_else(|| of(&name)) else { continue };
             if !is_commit(commit) {
                 return Err(self.puzzled("ls-remote"));
@@ -367,7 +365,7 @@ impl<'a> Place<'a> {
         FetchError::Puzzled { repository: self.shown.clone(), what }
     }
 
-    /// Fetches a branch or tag, and returns the commit that it is at by now.
+    /// Fetches a branch or tag, and returns its commit, which may have moved on.
     fn fetch_reference(&self, found: &Found, kept: &Kept) -> Result<String, FetchError> {
         self.tell(Event::Fetching { repository: &self.shown, commit: &found.commit });
         let staged = self.new_repository(&found.commit)?;
@@ -387,8 +385,8 @@ impl<'a> Place<'a> {
         Ok(commit)
     }
 
-    /// Returns whether a branch was fetched at the commit that the server has named. What that is needs no
-    /// question then: branches lead to commits and nothing else, and whoever lists its files insists on it.
+    /// Returns whether a branch was fetched at the commit that the server named. Then its type needs no
+    /// check: branches lead to commits only, and listing the files fails for anything else.
     fn is_fetched(&self, repository: &Path, found: &Found) -> bool {
         let is_branch = found.name == "HEAD" || found.name.starts_with("refs/heads/");
         let path = repository.join(FETCHED);
@@ -399,7 +397,7 @@ impl<'a> Place<'a> {
                 .is_ok_and(|bytes| bytes.trim_ascii_end() == found.commit.as_bytes())
     }
 
-    /// Fetches a commit by its name.
+    /// Fetches a commit by its full name.
     fn fetch_commit(&self, commit: &str, kept: &Kept) -> Result<(), FetchError> {
         self.stay_here()?;
         self.tell(Event::Fetching { repository: &self.shown, commit });
@@ -407,7 +405,7 @@ impl<'a> Place<'a> {
         let refspec = format!("+{commit}:{FETCHED}");
         match self.git().run(self.fetch(&staged.path, &[&refspec], true))? {
             Outcome::Done(_) => {}
-            // Not every server hands out a commit by name; it is in the history of some branch then.
+            // Some servers refuse a commit by name; then it is in the history of a branch or tag.
             Outcome::Failed(_) | Outcome::TooMuch => {
                 let all = ["+refs/heads/*:refs/brief/heads/*", "+refs/tags/*:refs/brief/tags/*"];
                 self.git().expect(self.fetch(&staged.path, &all, false))?;
@@ -419,8 +417,8 @@ impl<'a> Place<'a> {
         self.keep(staged, commit, kept)
     }
 
-    /// Puts a fetched repository in place, and away with one that git cannot read. Only now: it may
-    /// have been git that was at fault, and then offline all is still there.
+    /// Puts a fetched repository in place, and removes a damaged one. The removal waits for the new copy: git
+    /// itself may be at fault, and then the old copy still works offline.
     fn keep(&self, staged: Staged<'_>, commit: &str, kept: &Kept) -> Result<(), FetchError> {
         let target = self.repository(commit);
         if matches!(kept, Kept::Damaged(_)) {
@@ -441,8 +439,8 @@ impl<'a> Place<'a> {
         request.args(["--", &self.address]).args(refspecs.iter().copied()).access(&self.access)
     }
 
-    /// Creates an empty repository of the kind that the commit is from: what `git init --bare` writes,
-    /// which takes a process of its own as long as a small fetch takes to unpack.
+    /// Creates an empty repository with the object format of the commit. Writes the files of `git init
+    /// --bare` itself: that process would take as long as unpacking a small fetch.
     fn new_repository(&self, commit: &str) -> Result<Staged<'_>, FetchError> {
         let staged = self.stage()?;
         for name in ["objects", "refs"] {
@@ -459,7 +457,7 @@ impl<'a> Place<'a> {
         Ok(staged)
     }
 
-    /// Returns the commit that a name in a repository of ours leads to, if there is one.
+    /// Returns the commit that a reference in a repository of the cache leads to, if there is one.
     fn commit_at(&self, repository: &Path, name: &str) -> Result<Option<String>, FetchError> {
         let request = Request::within(repository, "cat-file")
             .arg("--batch-check")
@@ -473,7 +471,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns the files of a commit if they were written before.
+    /// Returns the files of a commit if the cache has them.
     fn extracted(&self, commit: &str) -> Result<Option<Checkout>, FetchError> {
         let tree = self.tree(commit);
         if self.system.open_dir(&tree).is_err() {
@@ -489,7 +487,7 @@ impl<'a> Place<'a> {
         Ok(Some(Checkout { directory, commit: commit.to_owned(), notes }))
     }
 
-    /// Writes the files of a commit whose repository is there.
+    /// Writes the files of a commit whose repository is in the cache.
     fn extract(&self, commit: &str) -> Result<Checkout, FetchError> {
         if let Some(checkout) = self.extracted(commit)? {
             return Ok(checkout);
@@ -521,16 +519,16 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A directory that is removed again unless it is put in place.
+/// A directory that is removed on drop unless it was put in place.
 struct Staged<'a> {
     system: &'a dyn System,
     path: PathBuf,
-    /// Shows others that this run is alive.
+    /// Marks the directory as in use by a running process.
     _lock: FileLock,
 }
 
 impl Staged<'_> {
-    /// Puts the directory in place; if somebody was faster, theirs stays.
+    /// Puts the directory in place. If another process was faster, its directory stays.
     fn put(self, target: &Path) -> Result<(), FetchError> {
         match self.system.rename_dir(&self.path, target) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -543,8 +541,7 @@ impl Staged<'_> {
 
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
-        // Mostly it is in place and no longer here. What cannot be removed now is abandoned, and a
-        // later run tries again.
+        // Usually it is in place and no longer here. If the removal fails, a later run tries again.
         let _ = self.system.remove_tree(&self.path);
     }
 }
@@ -553,7 +550,7 @@ pub(crate) fn io_error(path: &Path, error: io::Error) -> FetchError {
     FetchError::Io { path: path.to_owned(), error }
 }
 
-/// Names a text: the beginning of its SHA-256, in hexadecimal.
+/// Returns the first digits of a text's SHA-256, in hexadecimal.
 fn fingerprint(text: &str) -> String {
     sha256(text.as_bytes())[..32].to_owned()
 }

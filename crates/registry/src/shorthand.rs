@@ -1,8 +1,8 @@
-//! What a user types to add something: the spellings of [`Source::parse`], and short ones.
+//! The spellings of sources that `brief add` accepts: those of [`Source::parse`], and short ones.
 //!
-//! `owner/repo` is a repository on GitHub, `@` says which version and `:` which directory, and an
-//! address that was copied from the page of a repository leads to what that page shows. Where a
-//! short spelling could also be a directory, one that exists is meant.
+//! `owner/repo` is a repository on GitHub, `@` begins the version and `:` the directory, and the address of a
+//! repository's web page means what that page shows. If a short spelling is also an existing directory, the
+//! directory is meant.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -14,20 +14,20 @@ use crate::source::{
     is_remote, is_repository, shown, split_forced, split_host, unsupported,
 };
 
-/// What stands before the colon for the hosts in [`HOSTS`], in the same order.
+/// The prefixes of the hosts in [`HOSTS`], in the same order.
 const PREFIXES: [&str; 3] = ["github:", "gitlab:", "bitbucket:"];
 
 const TWO_NAMES: &str = "a repository is `owner/repo`; a directory in it comes after `:`";
 
 impl Source {
-    /// Reads what a user typed to add something; `base` is where relative directories start.
+    /// Parses the source that a user typed for `brief add`; `base` is the start of relative directories.
     ///
-    /// Beside the spellings of [`Source::parse`] it takes `owner/repo`, `github:owner/repo`,
-    /// `gitlab:group/repo`, `bitbucket:owner/repo`, and the addresses of pages that show a directory
-    /// of a repository. After each but the last, and after a path, `@` begins a branch, tag or
-    /// commit and `:` a directory, in either order; an `@` right after a slash is part of a name.
+    /// Beside the spellings of [`Source::parse`] it accepts `owner/repo`, `github:owner/repo`,
+    /// `gitlab:group/repo`, `bitbucket:owner/repo`, and the addresses of web pages that show a directory of a
+    /// repository. After each but the last, and after a path, `@` begins a branch, tag or commit and `:` a
+    /// directory, in either order; an `@` directly after a slash is part of a name.
     ///
-    /// Looks at the disk for everything that could be a directory.
+    /// Looks at the disk for every text that could be a directory.
     pub fn parse_added(
         text: &str,
         base: &Path,
@@ -47,14 +47,14 @@ impl Source {
     }
 }
 
-/// What was typed, and where.
+/// The text that the user typed, with the directory where it was typed.
 struct Typed<'t> {
     given: &'t str,
     base: &'t Path,
     system: &'t dyn System,
 }
 
-/// What stands behind a repository.
+/// The version and directory after a repository.
 #[derive(Default)]
 struct Suffix {
     reference: Option<String>,
@@ -67,7 +67,7 @@ impl<'t> Typed<'t> {
         if is_plain_path(text) || is_drive(text) {
             return match self.existing(text) {
                 Some(end) => self.local(text, end),
-                // Whoever looks for it says that it is not there.
+                // Opening the directory reports that it is missing.
                 None => Ok(Source::Directory(text.into())),
             };
         }
@@ -97,7 +97,7 @@ impl<'t> Typed<'t> {
         if let Some(end) = self.existing(text) {
             return self.local(text, end);
         }
-        // No repository has that; as above, whoever looks for it says that it is not there.
+        // No repository has such a name; as above, opening the directory reports that it is missing.
         if text.contains('\\') {
             return Ok(Source::Directory(text.into()));
         }
@@ -112,14 +112,14 @@ impl<'t> Typed<'t> {
         self.system.resolve_dir(&self.base.join(path)).is_ok()
     }
 
-    /// Returns the end of the longest part that is a directory, all of it or up to a marker.
+    /// Returns the end of the longest part that is an existing directory: the whole text or up to a marker.
     fn existing(&self, text: &str) -> Option<usize> {
         let mut ends = markers(text);
         ends.push(text.len());
         ends.into_iter().rev().find(|&end| self.is_dir(&text[..end]))
     }
 
-    /// Takes what stands after `git::`, which is never a plain directory.
+    /// Parses the text after `git::`, which is never a plain directory.
     fn forced(&self, text: &'t str) -> Result<Source, SourceError> {
         if text.starts_with('-') {
             return Err(self.refused("an address does not start with `-`"));
@@ -132,7 +132,7 @@ impl<'t> Typed<'t> {
                 _ => self.url(text),
             }
         } else if text.split_once(':').is_some_and(|(host, _)| !host.contains('/')) {
-            // Also a prefix in the user's git settings.
+            // This includes prefixes from the user's git settings.
             self.remote(text)
         } else {
             self.repository(text)
@@ -158,7 +158,7 @@ impl<'t> Typed<'t> {
         Parts { given: self.given, location, reference, subpath }
     }
 
-    /// Takes a repository apart whose path begins at `start`.
+    /// Splits a repository whose path begins at `start` from its suffix.
     fn split<'p>(&self, text: &'p str, start: usize) -> Result<Parts<'p>, SourceError>
     where
         't: 'p,
@@ -174,7 +174,7 @@ impl<'t> Typed<'t> {
         self.cut(parts, end)
     }
 
-    /// Takes a suffix away that begins at `end`.
+    /// Cuts the suffix that begins at `end`.
     fn cut<'p>(&self, parts: Parts<'p>, end: usize) -> Result<Parts<'p>, SourceError> {
         let (location, suffix) = parts.location.split_at(end);
         let Suffix { reference, subpath } = Suffix::read(suffix);
@@ -192,7 +192,7 @@ impl<'t> Typed<'t> {
         })
     }
 
-    /// Reads `scheme://…`, but for `file`.
+    /// Parses `scheme://…`, except `file`.
     fn url(&self, text: &str) -> Result<GitSource, SourceError> {
         let start = self.path_of(text)?;
         let is_web = text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
@@ -217,8 +217,8 @@ impl<'t> Typed<'t> {
         parts.into_git(self.base)
     }
 
-    /// Returns where the path of a URL begins, when all before it is right. First of all: a part of
-    /// a password is no version, and not to be shown as one.
+    /// Returns the start of a URL's path, once everything before it is valid. This check comes first, because
+    /// a message must not show a part of a password as a version.
     fn path_of(&self, text: &str) -> Result<usize, SourceError> {
         let start = split_scheme(text).map_or(0, |(scheme, _)| scheme.len() + 3);
         let start = text[start..].find(['/', '?', '#']).map_or(text.len(), |length| start + length);
@@ -226,7 +226,7 @@ impl<'t> Typed<'t> {
         address.map(|_| start).map_err(|reason| self.refused(reason))
     }
 
-    /// Reads `file:///…`: like any path it goes on as long as there is a directory.
+    /// Parses `file:///…`. As with any path, the longest existing directory counts.
     fn file<'p>(&self, text: &'p str) -> Result<Parts<'p>, SourceError>
     where
         't: 'p,
@@ -251,13 +251,13 @@ impl<'t> Typed<'t> {
         Ok(parts)
     }
 
-    /// Reads `user@host:path`.
+    /// Parses `user@host:path`.
     fn remote(&self, text: &str) -> Result<GitSource, SourceError> {
         let start = text.find(':').map_or(text.len(), |colon| colon + 1);
         self.split(text, start)?.into_git(self.base)
     }
 
-    /// Reads `owner/repo` and `github.com/owner/repo`.
+    /// Parses `owner/repo` and `github.com/owner/repo`.
     fn repository(&self, text: &str) -> Result<GitSource, SourceError> {
         if let Some((host, path, _)) = split_host(text) {
             if let Some(page) = Page::read(&format!("https://{host}"), path) {
@@ -284,7 +284,7 @@ impl<'t> Typed<'t> {
         self.hosted(text, 0, HOSTS[0].0, true)
     }
 
-    /// Reads the names of a repository on a host that we know.
+    /// Parses the names of a repository on a known host.
     fn hosted(
         &self,
         text: &str,
@@ -311,14 +311,14 @@ impl<'t> Typed<'t> {
         source.checked(self.given)
     }
 
-    /// Takes a directory that exists, up to `end`, and what is said about it.
+    /// Parses an existing directory, up to `end`, and its suffix.
     fn local(&self, text: &str, end: usize) -> Result<Source, SourceError> {
         let (path, suffix) = text.split_at(end);
         let Suffix { reference, subpath } = Suffix::read(suffix);
         check_parts(reference.as_deref(), subpath.as_deref())?;
         let absolute = self.base.join(path);
         let is_repository = is_repository(&absolute, self.system);
-        // Without a version it is what lies there now. In a bare repository nothing does.
+        // Without a version the files on disk are meant. A bare repository has none.
         let is_bare = is_repository && self.system.resolve(&absolute.join(".git")).is_err();
         if reference.is_none() && !is_bare {
             let path = PathBuf::from(path);
@@ -338,7 +338,8 @@ impl<'t> Typed<'t> {
         self.parts(location, suffix).into_git(self.base)
     }
 
-    /// Returns a directory by the path that every spelling of it has, as far as links allow.
+    /// Returns a path without redundant parts, so that all spellings of a directory compare equal where links
+    /// allow.
     fn tidy(&self, path: &Path) -> PathBuf {
         if path.components().any(|part| part == Component::ParentDir) {
             return self.system.resolve_dir(path).unwrap_or_else(|_| path.to_owned());
@@ -348,7 +349,7 @@ impl<'t> Typed<'t> {
 }
 
 impl Suffix {
-    /// Reads all from a marker on.
+    /// Parses the text from a marker on.
     fn read(text: &str) -> Suffix {
         let (reference, subpath) = if let Some(rest) = text.strip_prefix('@') {
             match rest.split_once(':') {
@@ -373,7 +374,7 @@ impl Suffix {
     }
 }
 
-/// The address of a page that shows something in a repository, as a browser has it.
+/// The address of a web page that shows a part of a repository.
 struct Page<'p> {
     repository: &'p [&'p str],
     reference: &'p str,
@@ -382,7 +383,7 @@ struct Page<'p> {
 }
 
 impl Page<'_> {
-    /// Reads such an address, or says what is wrong with it; `None` if it is no such page.
+    /// Parses the address of such a page. Returns `None` for other addresses.
     fn read(server: &str, path: &str) -> Option<Result<GitSource, &'static str>> {
         let (path, query) = match path.find(['?', '#']) {
             Some(end) => path.split_at(end),
@@ -395,7 +396,7 @@ impl Page<'_> {
         }
         let repository = page.repository.join("/");
         let repository = repository.strip_suffix(".git").unwrap_or(&repository);
-        // A file is named for the directory that it is in; most of them have an ending.
+        // A file stands for its directory; most file names have an extension.
         let below = match page.below.split_last() {
             Some((file, above)) if page.is_file && file.trim_start_matches('.').contains('.') => {
                 above
@@ -415,7 +416,7 @@ impl Page<'_> {
             let (repository, below) = (&names[..end], names.get(reference + 1..)?);
             Some(Page { repository, reference: names[reference], below, is_file: kind == "blob" })
         };
-        // GitLab, wherever it runs.
+        // GitLab, on any host.
         if let Some(dash) = names.iter().position(|name| *name == "-").filter(|dash| *dash >= 2) {
             return match names.get(dash + 1)? {
                 kind @ (&"tree" | &"blob") if names.len() > dash + 2 => page(dash, dash + 2, kind),
@@ -424,7 +425,7 @@ impl Page<'_> {
         }
         let is_bitbucket = server.to_ascii_lowercase().ends_with("bitbucket.org");
         match names.get(2..)? {
-            // GitHub, and those that do as it does.
+            // GitHub, and hosts with the same addresses.
             [kind @ ("tree" | "blob"), _, ..] => page(2, 3, kind),
             ["src", _, ..] if is_bitbucket => page(2, 3, "blob"),
             // Gitea and Forgejo.
@@ -434,21 +435,21 @@ impl Page<'_> {
     }
 }
 
-/// Returns where a suffix can begin: at a colon, or at an `@` that does not begin a name.
+/// Returns the possible starts of a suffix: colons, and each `@` that does not begin a name.
 fn markers(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let is_marker = |at: usize| bytes[at] == b':' || (bytes[at] == b'@' && bytes[at - 1] != b'/');
     (1..bytes.len()).filter(|&at| is_marker(at)).collect()
 }
 
-/// The names that the hosts allow, more or less.
+/// Returns whether a name has the characters that the hosts allow, more or less.
 fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..")
         && !name.starts_with('-')
         && name.chars().all(|other| other.is_ascii_alphanumeric() || "._-".contains(other))
 }
 
-/// Returns whether the text is a path on Windows.
+/// Returns whether the text is an absolute path on Windows.
 fn is_drive(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(|letter| letter.is_ascii_alphabetic())

@@ -1,8 +1,7 @@
-//! What a user typed to say where guidance comes from.
+//! The parser for sources of guidance, as users type them.
 //!
-//! The spellings are those that people know from other tools. What leads into the network is told
-//! from a directory by its form alone, except for the few spellings that could be both: there a
-//! directory that exists is meant.
+//! The spellings are those of other tools. Their form alone tells a repository from a directory, except for a
+//! few that could be both: if the directory exists, the directory is meant.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,20 +11,20 @@ use brief_syntax::System;
 use crate::access::is_here;
 use crate::address::{Address, is_scheme, one_line, percent_decoded, redact, split_scheme};
 
-/// Hosts whose repositories need no `https://`, and whether a repository is always two names deep.
+/// Hosts whose repositories need no `https://`; the flag is true if repositories always have two names.
 pub(crate) const HOSTS: [(&str, bool); 3] =
     [("github.com", true), ("gitlab.com", false), ("bitbucket.org", true)];
 
-/// How the names of archives end.
+/// The extensions of archives.
 const ARCHIVES: [&str; 14] = [
     ".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".gz",
     ".bz2", ".xz", ".zst", ".7z",
 ];
 
-/// Characters that a reference may have.
+/// The limit for the characters of a reference.
 const REFERENCE_LENGTH: usize = 250;
 
-/// Where guidance comes from.
+/// A source of guidance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A directory, as typed.
@@ -36,100 +35,100 @@ pub enum Source {
 
 /// A git repository, or a directory in one.
 ///
-/// The address may hold a password. `Debug` and `Display` hide it, and [`GitSource::address`] is
-/// without; nothing but git should see [`GitSource::url`].
+/// The address may hold a password. `Debug` and `Display` redact it, and [`GitSource::address`] omits it;
+/// only git may get [`GitSource::url`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct GitSource {
     /// The address of the repository, credentials included.
     pub url: String,
-    /// A branch, a tag or a full commit; without one, what the repository shows first.
+    /// A branch, a tag or a full commit. `None` means the server's default branch.
     pub reference: Option<String>,
     /// A directory in the repository, with slashes.
     pub subpath: Option<String>,
 }
 
-/// Why what the user typed is not a source.
+/// A text that is not a valid source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// Nothing was typed.
+    /// The text is empty.
     #[error("the source is empty; name a directory or `git::https://host/repository`")]
     Empty,
-    /// A way of transport that we do not have.
+    /// The transport is not supported.
     #[error("`{given}`: `{scheme}` is not supported; {help}")]
     Scheme {
-        /// What was typed, credentials hidden.
+        /// The text that the user typed, credentials redacted.
         given: String,
-        /// The way of transport, with its punctuation.
+        /// The transport, with its punctuation.
         scheme: String,
-        /// The way out.
+        /// Advice for the user.
         help: &'static str,
     },
-    /// An archive.
+    /// The source is an archive.
     #[error(
         "`{given}` is an archive, which is not supported; name the git repository that it was made from, or unpack it and name the directory"
     )]
     Archive {
-        /// What was typed, credentials hidden.
+        /// The text that the user typed, credentials redacted.
         given: String,
     },
-    /// Something else is wrong with the address.
+    /// The address is not valid for another reason.
     #[error("`{given}` is not the address of a git repository: {reason}")]
     Address {
-        /// What was typed, credentials hidden.
+        /// The text that the user typed, credentials redacted.
         given: String,
-        /// What is wrong, and the way out.
+        /// The defect and the advice.
         reason: &'static str,
     },
-    /// A parameter that means nothing to us.
+    /// The parameter is not supported.
     #[error(
         "`{given}`: the parameter `{name}` is not supported; `ref` is, for a branch, tag or commit"
     )]
     Parameter {
-        /// What was typed, credentials hidden.
+        /// The text that the user typed, credentials redacted.
         given: String,
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
     },
-    /// Something that cannot be a branch, tag or commit.
+    /// The text cannot be a branch, tag or commit.
     #[error("`{reference}` cannot be a branch, tag or commit: {reason}")]
     Reference {
-        /// The reference.
+        /// The text of the reference.
         reference: String,
-        /// What is wrong.
+        /// The defect.
         reason: &'static str,
     },
-    /// Something that cannot be a directory in a repository.
+    /// The text cannot be a directory in a repository.
     #[error("`{subpath}` cannot be a directory in a repository: {reason}")]
     Subpath {
-        /// The directory.
+        /// The text of the directory.
         subpath: String,
-        /// What is wrong.
+        /// The defect.
         reason: &'static str,
     },
-    /// A version of something that has no versions.
+    /// A version was given for a directory that is not a repository.
     #[error(
         "`{given}` is not a git repository, so it has no versions; leave `?ref=…` or `@…` away"
     )]
     NotARepository {
-        /// What was typed, credentials hidden.
+        /// The text that the user typed, credentials redacted.
         given: String,
     },
-    /// A word that could be anything.
+    /// A single word that could be a directory or a repository.
     #[error(
         "there is no directory `{given}` here; write `./{given}` for a directory, or `owner/{given}` for a repository on GitHub"
     )]
     Word {
-        /// What was typed.
+        /// The text that the user typed.
         given: String,
     },
 }
 
 impl Source {
-    /// Reads what a user typed; `base` is where relative directories start.
+    /// Parses a source; `base` is the start of relative directories.
     ///
-    /// Looks at the disk only where the form leaves it open what is meant: `file:///…` is a
-    /// repository if there is one, and `github.com/org/repo` is a directory if there is one.
+    /// Looks at the disk only for ambiguous spellings: `file:///…` is a repository if there is one, and
+    /// `github.com/org/repo` is a directory if there is one.
     pub fn parse(text: &str, base: &Path, system: &dyn System) -> Result<Source, SourceError> {
         if text.trim().is_empty() {
             return Err(SourceError::Empty);
@@ -163,7 +162,7 @@ impl Source {
 }
 
 impl Source {
-    /// Returns the source of a directory below this one, `/`-separated.
+    /// Returns the source of a directory below this one; `directory` has `/`.
     #[must_use]
     pub fn below(&self, directory: &str) -> Source {
         match self {
@@ -178,7 +177,7 @@ impl Source {
         }
     }
 
-    /// Returns what a user types to add it, as short as can be.
+    /// Returns the shortest text that a user can type to add this source.
     pub fn typed(&self) -> String {
         let Source::Git(source) = self else { return self.to_string() };
         let Some(mut typed) = source.short() else { return self.to_string() };
@@ -207,16 +206,15 @@ impl GitSource {
         self.parts().map(|address| address.bare())
     }
 
-    /// Returns what is the same for two spellings of one repository, to compare with: `.git` or
-    /// a slash at the end, the usual port and capitals in the host make no difference.
+    /// Returns a form that is equal for all spellings of one repository: a final `.git` or slash, the default
+    /// port and capitals in the host make no difference.
     ///
-    /// One repository over `https` and over `ssh` are two, since one may be readable and the other
-    /// not.
+    /// The addresses for `https` and for `ssh` differ, because one may be readable and the other not.
     pub fn identity(&self) -> Result<String, SourceError> {
         self.parts().map(|address| address.identity())
     }
 
-    /// Returns the short spelling of a repository that has one: `acme/guidance`, `gitlab:group/repo`.
+    /// Returns the short spelling of a repository, if it has one: `acme/guidance`, `gitlab:group/repo`.
     pub fn short(&self) -> Option<String> {
         let address = self.address().ok()?;
         let hosted = [("https://github.com/", ""), ("https://gitlab.com/", "gitlab:")];
@@ -226,8 +224,8 @@ impl GitSource {
         })
     }
 
-    /// Returns how people call a file of the source: `acme/guidance:rules/money/RULE.md`. `below` is its
-    /// path in what was fetched, with `/`.
+    /// Returns the display name of a file of the source: `acme/guidance:rules/money/RULE.md`. `below` is the
+    /// path in the fetched directory, with `/`.
     pub fn place_of(&self, below: &str) -> String {
         let bare = GitSource { reference: None, subpath: None, ..self.clone() };
         let name = self.short().unwrap_or_else(|| bare.to_string());
@@ -250,7 +248,7 @@ impl GitSource {
         }
     }
 
-    /// Checks what was made of something that a user typed, which messages then name.
+    /// Validates a source that was parsed from `given`, which error messages name.
     pub(crate) fn checked(self, given: &str) -> Result<GitSource, SourceError> {
         self.check().map_err(|error| match error {
             SourceError::Address { reason, .. } => {
@@ -261,7 +259,7 @@ impl GitSource {
         Ok(self)
     }
 
-    /// Holds every part to its grammar, wherever it came from.
+    /// Validates every part of the source.
     pub(crate) fn check(&self) -> Result<Address, SourceError> {
         check_parts(self.reference.as_deref(), self.subpath.as_deref())?;
         self.parts()
@@ -291,11 +289,11 @@ impl fmt::Debug for GitSource {
     }
 }
 
-/// A source taken apart at `//` and `?`, in either order.
+/// A source, split at `//` and `?` in either order.
 pub(crate) struct Parts<'t> {
-    /// All that was typed.
+    /// The whole text that the user typed.
     pub(crate) given: &'t str,
-    /// What is left: the repository.
+    /// The rest: the repository.
     pub(crate) location: &'t str,
     pub(crate) reference: Option<String>,
     pub(crate) subpath: Option<String>,
@@ -317,7 +315,7 @@ impl<'t> Parts<'t> {
             None => (query, None),
         };
         let refused = |reason| SourceError::Address { given: shown(given), reason };
-        // First of all: a password with a `?` in it is no parameter, and not to be shown as one.
+        // The address comes first, because a message must not show a part of a password as a parameter.
         if split_scheme(location).is_some() {
             Address::parse(location).map_err(refused)?;
         }
@@ -343,7 +341,7 @@ impl<'t> Parts<'t> {
                     })?;
                     parts.reference = Some(value);
                 }
-                // Others take it to fetch less; we never fetch more than one commit.
+                // Other tools fetch less history with it; the cache always fetches one commit.
                 "depth" => {}
                 _ => {
                     let name = one_line(name);
@@ -404,8 +402,8 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// What was typed, fit to be shown: credentials and the values of parameters that we do not know
-/// are hidden (other tools take a private key there).
+/// Returns the typed text for messages. Redacts credentials and the values of unknown parameters, where other
+/// tools take a private key.
 pub(crate) fn shown(text: &str) -> String {
     let text = redact(text);
     let (location, query) = match text.split_once('?') {
@@ -448,12 +446,13 @@ pub(crate) fn unsupported(given: &str, word: &str, punctuation: &str) -> SourceE
     SourceError::Scheme { given: shown(given), scheme: format!("{word}{punctuation}"), help }
 }
 
-/// Splits `git::rest`.
+/// Splits `git::rest` at `::`.
 pub(crate) fn split_forced(text: &str) -> Option<(&str, &str)> {
     text.split_once("::").filter(|(word, _)| is_scheme(word))
 }
 
-/// Splits `github.com/org/repo` into host and path, and says whether it is two names deep.
+/// Splits `github.com/org/repo` into host and path. The flag is true if the host's repositories have two
+/// names.
 pub(crate) fn split_host(text: &str) -> Option<(&'static str, &str, bool)> {
     HOSTS.iter().find_map(|&(host, is_flat)| {
         let rest = text.get(host.len()..)?;
@@ -484,7 +483,7 @@ pub(crate) fn is_repository(path: &Path, system: &dyn System) -> bool {
         || ["HEAD", "objects", "refs"].iter().all(|name| system.resolve(&path.join(name)).is_ok())
 }
 
-/// Holds what is said about a repository to its grammar.
+/// Validates the reference and the directory of a repository.
 pub(crate) fn check_parts(
     reference: Option<&str>,
     subpath: Option<&str>,
@@ -500,7 +499,7 @@ pub(crate) fn check_parts(
     Ok(())
 }
 
-/// The rules of git-check-ref-format(1), and no more than a path component can hold.
+/// Checks the rules of git-check-ref-format(1), and that a path component can hold the reference.
 pub(crate) fn check_reference(reference: &str) -> Result<(), &'static str> {
     if reference.is_empty() {
         return Err("it is empty");

@@ -1,4 +1,4 @@
-//! Calls of git in a repository of the user's, which may be a bare one.
+//! Calls of git in a repository of the user's, which may be bare.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,15 +15,15 @@ use crate::git::{Outcome, Stop, hardened, make};
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) system: Arc<dyn System>,
-    /// Where it is started.
+    /// The working directory of the process.
     pub(super) directory: PathBuf,
-    /// The repository; `None` lets git look for it.
+    /// The repository; `None` lets git search for it.
     pub(super) git_dir: Option<PathBuf>,
 }
 
 impl Caller {
     pub(super) fn call(&self, args: &[&str], output: usize) -> Call {
-        // The user has started us in it, and nothing that it configures is used for what we ask.
+        // The user started the program in it, and the commands that we use ignore its configuration.
         let mut all: Vec<OsString> = vec!["-c".into(), "safe.bareRepository=all".into()];
         if let Some(git_dir) = &self.git_dir {
             let mut place = OsString::from("--git-dir=");
@@ -45,7 +45,7 @@ impl Caller {
         })
     }
 
-    /// Makes a call that has no reason to fail but the repository.
+    /// Runs a command that fails only because of the repository.
     pub(super) fn expect(&self, call: &Call) -> Result<Vec<u8>, HistoryError> {
         match self.make(call)? {
             Outcome::Done(output) => Ok(output),

@@ -1,15 +1,15 @@
-//! Why a revision could not be read.
+//! Errors of reading a revision.
 
 use std::io;
 use std::path::PathBuf;
 
 use brief_syntax::limits;
 
-/// Why the files of a revision are not there to be read. Every message says the way out.
+/// A revision whose files cannot be read. Every message includes advice.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
-    /// There is no `git`.
+    /// No directory of `PATH` outside the project has a `git`.
     #[error(
         "`git` was not found in a directory of `PATH` outside the project, and reads the revisions; install it"
     )]
@@ -17,7 +17,7 @@ pub enum HistoryError {
     /// `git` could not be started.
     #[error("`git` could not be started: {0}")]
     NotStarted(#[source] io::Error),
-    /// The directory is in no repository.
+    /// The directory is not in a git repository.
     #[error("`{}` is in no git repository; `-C DIR` names another directory", .0.display())]
     NoRepository(PathBuf),
     /// The repository has no working tree where the program was started.
@@ -28,49 +28,49 @@ pub enum HistoryError {
     /// The working tree lies elsewhere.
     #[error("the working tree of the repository is `{}`; start there", .0.display())]
     Elsewhere(PathBuf),
-    /// Nothing was committed yet.
+    /// The repository has no commits yet.
     #[error("the repository has no commits yet, so there is nothing to compare with; commit first")]
     NoCommits,
-    /// The text names no revision.
+    /// The text is not a revision.
     #[error("`{0}` is no revision; name a branch, tag or commit")]
     NotARevision(String),
     /// The repository has no such revision.
     #[error("the repository has no commit `{revision}`; {help}")]
     Unknown {
-        /// The revision.
+        /// The revision as typed.
         revision: String,
-        /// The way out.
+        /// Advice for the user.
         help: &'static str,
     },
     /// The revisions have no commit in common.
     #[error("`{left}` and `{right}` have no commit in common; {help}")]
     NoMergeBase {
-        /// One revision.
+        /// The first revision.
         left: String,
-        /// The other one.
+        /// The second revision.
         right: String,
-        /// The way out.
+        /// Advice for the user.
         help: &'static str,
     },
-    /// The tree has more names than we take.
+    /// The list of files exceeds the limit.
     #[error(
         "the list of files has more than {} bytes; start in a smaller repository",
         limits::TREE_LISTING_BYTES
     )]
     TooLarge,
-    /// `git` failed.
+    /// `git` failed with a message.
     #[error("git could not read the repository: {0}; see what `git status` says")]
     Git(String),
-    /// `git` took too long.
+    /// `git` exceeded the time limit.
     #[error(
         "git took longer than {} seconds; see whether `git status` does",
         limits::REMOTE_SECONDS
     )]
     TimedOut,
-    /// The user interrupted us.
+    /// The user interrupted the call.
     #[error("interrupted")]
     Interrupted,
-    /// `git` said something that we do not understand.
+    /// The output of `git` is not in a known format.
     #[error("git answered in an unknown way ({0}); a newer git may help")]
     Puzzled(&'static str),
 }

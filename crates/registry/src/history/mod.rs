@@ -1,8 +1,8 @@
-//! The files of a project at some revision, without a checkout.
+//! The files of a project at a revision, without a checkout.
 //!
-//! git lists the names and hands over contents as they are asked for; nothing is written, and nothing
-//! of the repository is executed: no hooks, no filters, no attributes, no fetching of what is not
-//! there. Submodules are other repositories and no part of it.
+//! git lists the names and hands over contents on demand. Nothing is written, and nothing of the repository
+//! is executed: no hooks, no filters, no attributes, no fetching of missing objects. Submodules are other
+//! repositories and are left out.
 
 mod caller;
 mod error;
@@ -26,44 +26,44 @@ use crate::address::one_line;
 use crate::extract::{is_commit, path_from};
 use crate::git::{CHATTER, Outcome};
 
-/// What the user may do about a revision that is not there.
+/// Advice for a missing revision.
 const TYPED: &str = "`git log` and `git branch --all` list what there is";
 
-/// The same, in a clone that has only the newest commits.
+/// The same in a shallow clone, which has only the newest commits.
 const SHALLOW: &str =
     "this clone has only some of the history; `git fetch --unshallow` gets the rest";
 
-/// A git repository.
+/// A git repository of the user's.
 pub struct Repository {
     git: Caller,
-    /// The top of the working tree.
+    /// The top of the working tree, if the program was started in one.
     top: Option<PathBuf>,
-    /// The contents, which revisions have in common.
+    /// The contents, shared by all revisions.
     objects: Arc<Objects>,
 }
 
 /// A commit of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
-    /// What the user typed.
+    /// The revision as typed.
     pub revision: String,
-    /// Its full name.
+    /// The full commit.
     pub id: String,
 }
 
-/// What a user wants to compare.
+/// The revisions to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revisions {
-    /// A revision with the working tree.
+    /// Compares a revision with the working tree.
     Working(String),
-    /// Two revisions with each other.
+    /// Compares two revisions.
     Two(String, String),
-    /// What happened on the way to the second one since both were one.
+    /// Compares the second revision with the merge base of both.
     SinceBase(String, String),
 }
 
 impl Revisions {
-    /// Reads what git takes: `A`, `A B`, `A..B` or `A...B`. A missing end of a range is `HEAD`.
+    /// Parses the forms of `git diff`: `A`, `A B`, `A..B` or `A...B`. A missing end of a range is `HEAD`.
     pub fn parse(first: &str, second: Option<&str>) -> Revisions {
         let or_head = |text: &str| if text.is_empty() { "HEAD" } else { text }.to_owned();
         if let Some(second) = second {
@@ -80,8 +80,8 @@ impl Revisions {
 }
 
 impl Repository {
-    /// Finds the repository that a directory lies in; the directory, an absolute path without links, may
-    /// be a bare repository itself.
+    /// Finds the repository of a directory, which may itself be a bare repository. `directory` is an absolute
+    /// path without links.
     pub fn find(system: Arc<dyn System>, directory: &Path) -> Result<Repository, HistoryError> {
         let puzzled = || HistoryError::Puzzled("rev-parse");
         let looking = Caller { system, directory: directory.to_owned(), git_dir: None };
@@ -110,17 +110,17 @@ impl Repository {
         self.top.as_deref()
     }
 
-    /// Returns where its files are, or would be in a bare repository.
+    /// Returns the directory of its files; in a bare repository, the directory where they would be.
     pub fn mount(&self) -> &Path {
         &self.git.directory
     }
 
-    /// Finds the commit that a revision names.
+    /// Resolves a revision to a commit.
     pub fn commit(&self, revision: &str) -> Result<Commit, HistoryError> {
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\n', '\0']) {
             return Err(HistoryError::NotARevision(one_line(revision)));
         }
-        // On standard input nothing is taken for an option.
+        // Standard input cannot be mistaken for an option.
         let mut call = self.git.call(&["cat-file", "--batch-check"], CHATTER);
         call.input = format!("{revision}^{{commit}}\n").into_bytes();
         let output = self.git.expect(&call)?;
@@ -134,7 +134,7 @@ impl Repository {
         }
     }
 
-    /// Returns the names of branches and tags, as git shortens them, and `HEAD`.
+    /// Returns `HEAD` and the names of branches and tags, shortened by git.
     pub fn names(&self) -> Result<Vec<String>, HistoryError> {
         let places = ["refs/heads", "refs/tags", "refs/remotes"];
         let call = [&["for-each-ref", "--format=%(refname:short)"][..], &places].concat();
@@ -152,14 +152,14 @@ impl Repository {
         Ok(references.is_empty() && head.trim_ascii_end().ends_with(b" missing"))
     }
 
-    /// Returns the way out when something of the history is not there.
+    /// Returns the advice for a missing part of the history.
     fn help(&self) -> Result<&'static str, HistoryError> {
         let call = self.git.call(&["rev-parse", "--is-shallow-repository"], CHATTER);
         let is_shallow = self.git.expect(&call)?.starts_with(b"true");
         Ok(if is_shallow { SHALLOW } else { TYPED })
     }
 
-    /// Finds the newest commit that two others have in common.
+    /// Finds the merge base of two commits.
     pub fn merge_base(&self, left: &Commit, right: &Commit) -> Result<Commit, HistoryError> {
         let call = self.git.call(&["merge-base", &left.id, &right.id], CHATTER);
         let output = match self.git.make(&call)? {
@@ -179,7 +179,7 @@ impl Repository {
         Ok(Commit { revision, id })
     }
 
-    /// Returns the files of a commit, with these variables in their environment.
+    /// Returns the files of a commit as a system with these environment variables.
     pub fn tree(
         &self,
         commit: &Commit,
@@ -200,13 +200,14 @@ impl Repository {
         Ok(listing)
     }
 
-    /// Returns the files of the working tree: what is tracked or could be, as it is on disk.
+    /// Returns the files of the working tree as they are on disk: tracked files, and untracked files that are
+    /// not ignored.
     pub fn working_tree(
         &self,
         env: &BTreeMap<String, OsString>,
     ) -> Result<TreeSystem, HistoryError> {
         let top = self.top.clone().ok_or(HistoryError::NoWorkingTree)?;
-        // Which tree belongs to a repository, git finds out only from inside.
+        // git finds the working tree of a repository only from inside.
         let git = Caller { git_dir: None, ..self.git.clone() };
         let names = git.expect(&git.call(&working::ARGS, limits::TREE_LISTING_BYTES))?;
         let listing = working::listing(git.system.as_ref(), &top, names);
@@ -217,7 +218,7 @@ impl Repository {
     }
 }
 
-/// Asks where things are.
+/// Runs `git rev-parse` with these arguments.
 fn discover(git: &Caller, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
     let args: Vec<&str> = std::iter::once("rev-parse").chain(args.iter().copied()).collect();
     match git.make(&git.call(&args, CHATTER))? {
@@ -254,7 +255,7 @@ fn places(text: &[u8]) -> Result<Vec<Place>, HistoryError> {
         };
         let kind = match mode {
             "120000" => ListedKind::Link,
-            // A submodule is somebody else's repository.
+            // A submodule is another repository.
             "160000" => continue,
             mode if mode.ends_with("755") => ListedKind::Program,
             _ => ListedKind::File,

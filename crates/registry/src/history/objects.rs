@@ -1,6 +1,6 @@
-//! The contents of a repository, one after the other from one `git cat-file` beside us.
+//! The contents of a repository, read one after the other from a single `git cat-file` process.
 //!
-//! Two revisions have most contents in common, so what was read stays at hand for the other one.
+//! Two revisions have most contents in common, so contents stay in memory for the other one.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,19 +15,19 @@ use super::caller::Caller;
 use crate::extract::path_from;
 use crate::git::Outcome;
 
-/// How long git may think about one object.
+/// The time limit for one object.
 const PATIENCE: Duration = Duration::from_secs(limits::REMOTE_SECONDS);
 
-/// Bytes of a link, as Linux has it.
+/// The limit for the bytes of a link, the same as on Linux.
 const LINK_BYTES: u64 = 4095;
 
-/// Bytes before an object: its name, kind and size.
+/// The limit for the bytes of an object's header: its name, kind and size.
 const HEADER: usize = 256;
 
-/// Bytes that are kept for the other revision.
+/// The limit for the bytes that are kept in memory.
 const KEPT: usize = 64 * 1024 * 1024;
 
-/// The contents that a repository has.
+/// The reader for the contents of a repository.
 pub(super) struct Objects {
     git: Caller,
     state: Mutex<State>,
@@ -58,7 +58,7 @@ impl Objects {
             content => content,
         };
         if content.is_err() {
-            // Whatever else it has to say is not what will be asked next.
+            // Unread output would be taken for the next answer.
             state.git = None;
         }
         let content: Arc<[u8]> = content?.into();
@@ -102,7 +102,7 @@ impl Objects {
         }
     }
 
-    /// Where no program runs beside us, one is started for each object.
+    /// Starts one process per object, on systems without a companion process.
     fn ask_alone(&self, object: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
         let most = usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(HEADER);
         let mut call = self.git.call(&["cat-file", "--batch"], most);
@@ -121,7 +121,7 @@ impl Objects {
     }
 }
 
-/// Takes the header and the line break at the end away.
+/// Removes the header before a content and the line break after it.
 fn content(mut answer: Vec<u8>, end: usize) -> Vec<u8> {
     answer.truncate(end - 1);
     let start = answer.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
@@ -129,7 +129,7 @@ fn content(mut answer: Vec<u8>, end: usize) -> Vec<u8> {
     answer
 }
 
-/// Reads `1a2b… blob 12`.
+/// Parses the size from a header such as `1a2b… blob 12`.
 fn size(header: &[u8], object: &[u8], limit: u64) -> Result<usize, ReadError> {
     let header = std::str::from_utf8(header).map_err(|_| strange())?;
     let words: Vec<&str> = header.split(' ').collect();
@@ -152,7 +152,7 @@ fn strange() -> ReadError {
     ReadError::Io(io::Error::other("git answered in an unknown way"))
 }
 
-/// The contents of a commit.
+/// The contents of the files of a commit.
 pub(super) struct Committed(pub(super) Arc<Objects>);
 
 impl Contents for Committed {

@@ -1,7 +1,7 @@
-//! The working tree: what git would see in it, read from disk.
+//! The files of the working tree that git would see, read from disk.
 //!
-//! git says which names count, because only it knows all that says what to ignore. It does not look
-//! into the files: that would run the filters of the repository.
+//! git lists the names, because only it knows all ignore rules. It does not read the files: that would run
+//! the filters of the repository.
 
 use std::ffi::OsStr;
 use std::io;
@@ -17,7 +17,8 @@ use brief_syntax::system::{
 use super::objects::Committed;
 use crate::extract::path_from;
 
-/// What to ask `git ls-files` for: `H 100644 1a2b… 0\tpath`, or `? path` for what is not tracked.
+/// The arguments of `git ls-files`. The output is `H 100644 1a2b… 0\tpath`, or `? path` for an untracked
+/// file.
 pub(super) const ARGS: [&str; 8] = [
     "ls-files",
     "-z",
@@ -29,8 +30,8 @@ pub(super) const ARGS: [&str; 8] = [
     "--full-name",
 ];
 
-/// Makes a listing of what git names, as far as it is there. What a sparse checkout leaves out is there
-/// for git, so it is for us, from the repository.
+/// Makes a listing of the names from git that exist on disk. Files that a sparse checkout leaves out are
+/// listed too, with their contents from the repository.
 pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Result<Listing> {
     let mut levels = Levels { open: vec![Level::read(system.open_dir(top)?)] };
     let mut listing = Listing::new(names);
@@ -49,7 +50,7 @@ pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Re
                 found.push((path, begin + object.start..begin + object.end, kind));
                 continue;
             }
-            // A submodule is somebody else's repository; what was removed is not there.
+            // A submodule is another repository; a removed file is missing.
             Some(FileKind::Directory | FileKind::Other) | None => continue,
         };
         found.push((path, 0..0, kind));
@@ -62,7 +63,7 @@ pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Re
 
 struct Line<'t> {
     path: &'t [u8],
-    /// Whether it is tracked and need not be on disk.
+    /// True for a tracked file that need not be on disk.
     is_sparse: bool,
     object: Range<usize>,
     kind: ListedKind,
@@ -88,10 +89,10 @@ impl<'t> Line<'t> {
     }
 }
 
-/// A directory on the way to a name.
+/// An open directory above a name.
 struct Level {
     name: Vec<u8>,
-    /// `None` when it cannot be opened.
+    /// The handle; `None` when the directory cannot be opened.
     handle: Option<Box<dyn Dir>>,
     entries: Vec<DirEntry>,
 }
@@ -123,8 +124,7 @@ impl Level {
     }
 }
 
-/// The open directories from the top to the last name. Names come in order, so each directory is
-/// read once.
+/// The open directories above the last name. Names come in order, so each directory is read once.
 struct Levels {
     open: Vec<Level>,
 }
@@ -149,7 +149,7 @@ impl Levels {
 pub(super) struct OnDisk {
     pub(super) system: Arc<dyn System>,
     pub(super) top: PathBuf,
-    /// For what a sparse checkout leaves out.
+    /// The contents for files that a sparse checkout leaves out.
     pub(super) committed: Committed,
 }
 
@@ -167,7 +167,7 @@ impl Contents for OnDisk {
         }
         let below = path_from(file.path).ok_or(ReadError::Missing)?;
         let name = below.file_name().ok_or(ReadError::Missing)?;
-        // From handle to handle: a directory that has become a link since leads nowhere.
+        // Opened from handle to handle, so that a directory replaced by a link cannot lead elsewhere.
         let handle = match below.parent().filter(|parent| *parent != Path::new("")) {
             Some(parent) => self.system.open_dir_below(&self.top, parent)?,
             None => self.system.open_dir(&self.top)?,

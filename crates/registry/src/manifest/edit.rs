@@ -1,85 +1,86 @@
-//! Changes to `brief.toml` that leave everything else in it as the user wrote it.
+//! Edits of `brief.toml` that preserve the rest of the file as the user wrote it.
 
 use brief_dialects::portable::{ItemId, Kind};
 use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value, value};
 
 use super::{Place, Wanted};
 
-/// A change to a manifest.
+/// An edit of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
-    /// Adds to what is wanted of a source, which may be new.
+    /// Adds wanted items to a source, which may be new.
     Want {
         /// The name of the source.
         source: String,
-        /// Where it is.
+        /// The address of the source.
         place: Place,
-        /// What is wanted of it, besides what was.
+        /// The items to add.
         wanted: Wanted,
-        /// The clients that its items are for; `None` to leave that as it is.
+        /// The clients of its items; `None` leaves them as they are.
         clients: Option<Vec<String>>,
     },
-    /// Takes an item from those that are named.
+    /// Removes a named item.
     DropItem {
         /// The name of the source.
         source: String,
-        /// The item.
+        /// The item to remove.
         item: ItemId,
     },
-    /// Leaves an item out of all that there are.
+    /// Excludes an item from a source of which every item is wanted.
     Exclude {
         /// The name of the source.
         source: String,
-        /// The item.
+        /// The item to exclude.
         item: ItemId,
     },
-    /// Takes a bundle from those that are named.
+    /// Removes a named bundle.
     DropBundle {
         /// The name of the source.
         source: String,
-        /// The bundle.
+        /// The bundle to remove.
         bundle: String,
     },
-    /// Removes a source with everything that is wanted of it.
+    /// Removes a source with all its items.
     DropSource {
         /// The name of the source.
         source: String,
     },
-    /// Accepts the content of an item that holds hidden text or opaque files.
+    /// Accepts the content of an item with hidden text or opaque files.
     Accept {
         /// The SHA-256 of the content.
         sha256: String,
     },
-    /// Names the clients that all sources are for, unless the manifest does already. They go with the
+    /// Names the clients of all sources, unless the manifest names some already. They are removed with the
     /// last source.
     FoundClients {
-        /// The clients.
+        /// The names of the clients.
         clients: Vec<String>,
-        /// The files that tell that the project uses them.
+        /// The files that show that the project uses these clients.
         signs: Vec<String>,
     },
 }
 
-/// Why a manifest was not changed.
+/// An edit that failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
-    /// It is not TOML.
+    /// The file is not valid TOML.
     #[error("it is not TOML: {0}")]
     Syntax(String),
-    /// Something in it is not what it should be.
+    /// A section is not a table.
     #[error("`{0}` is not a table")]
     Shape(String),
-    /// Somebody has added another source of that name in the meantime.
+    /// The manifest has another source of this name since it was read.
     #[error("there is another source `{0}` by now; run it again")]
     Taken(String),
-    /// Another run has added the first source in the meantime, and what was found may be its work.
+    /// The manifest has its first source since it was read, and the detected clients may be outputs of that
+    /// source.
     #[error("there are sources by now; run it again")]
     Outrun,
 }
 
 impl Edit {
-    /// Returns the full name of what it removes: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
+    /// Returns the full name of the removed thing: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
     pub fn removed(&self) -> Option<String> {
         match self {
             Edit::Want { .. } | Edit::Accept { .. } | Edit::FoundClients { .. } => None,
@@ -91,12 +92,12 @@ impl Edit {
         }
     }
 
-    /// Applies changes to the text of a manifest, one after the other.
+    /// Applies edits to the text of a manifest, in order.
     pub fn apply(text: &str, edits: &[Edit]) -> Result<String, EditError> {
         let mut document: DocumentMut = text
             .parse()
             .map_err(|error: toml_edit::TomlError| EditError::Syntax(one_line(error.message())))?;
-        // Comments alone are the beginning of a file, and not its end.
+        // The comments of a file without entries go before the first entry.
         let beginning = if document.is_empty() { text.trim_end() } else { "" };
         if !beginning.is_empty() {
             document = DocumentMut::new();
@@ -151,7 +152,7 @@ impl Edit {
     }
 }
 
-/// Returns the table of a source, which is added at the end of the file if there is none.
+/// Returns the table of a source. Appends it to the file if there is none.
 fn source_table<'d>(
     document: &'d mut DocumentMut,
     name: &str,
@@ -177,7 +178,7 @@ fn existing<'d>(document: &'d mut DocumentMut, name: &str) -> Option<&'d mut dyn
     document.get_mut("sources")?.as_table_like_mut()?.get_mut(name)?.as_table_like_mut()
 }
 
-/// How the comment begins behind clients that were found and not chosen.
+/// The comment after clients that were detected and not chosen.
 const FOUND: &str = " # found: ";
 
 fn install_table(document: &mut DocumentMut) -> Result<&mut dyn TableLike, EditError> {
@@ -200,7 +201,7 @@ fn found_clients(
     Ok(())
 }
 
-/// Takes clients away that were found for sources which are gone.
+/// Removes detected clients once the last source is gone.
 fn drop_found_clients(document: &mut DocumentMut) {
     let Some(install) = document.get_mut("install").and_then(Item::as_table_like_mut) else {
         return;
@@ -226,7 +227,7 @@ fn drop_source(document: &mut DocumentMut, name: &str) {
     }
 }
 
-/// Removes a source of which nothing is wanted any more.
+/// Removes a source without wanted items.
 fn drop_if_empty(document: &mut DocumentMut, name: &str) {
     let lists = ["bundles", "rules", "skills", "agents"];
     let is_empty = existing(document, name).is_some_and(|table| {
@@ -238,7 +239,7 @@ fn drop_if_empty(document: &mut DocumentMut, name: &str) {
     }
 }
 
-/// Returns whether a source is somewhere else; another version of it is the same source.
+/// Returns whether a source has another address; another version is the same source.
 fn is_elsewhere(table: &dyn TableLike, place: &Place) -> bool {
     let text = |key: &str| table.get(key).and_then(Item::as_str);
     let (git, subpath, directory) = match place {
@@ -271,7 +272,7 @@ fn set_place(table: &mut dyn TableLike, place: &Place) {
     }
 }
 
-/// Sets a text; what stands around it stays.
+/// Sets a text, and preserves its comments and spaces.
 fn set(table: &mut dyn TableLike, key: &str, text: &str) {
     match table.get_mut(key).and_then(Item::as_value_mut) {
         Some(old) => {
@@ -294,7 +295,7 @@ fn want(table: &mut dyn TableLike, wanted: &Wanted) -> Result<(), EditError> {
     }
     let is_all = table.get("all").and_then(Item::as_bool) == Some(true);
     for item in &wanted.items {
-        // Whoever asks for an item no longer wants to be without it.
+        // An item that is asked for is no longer excluded.
         drop_from(table, "exclude", &format!("{}/{}", item.kind, item.name));
         if !is_all {
             add_to(table, item.kind.folder(), &item.name)?;
@@ -315,14 +316,14 @@ fn add_to(table: &mut dyn TableLike, key: &str, text: &str) -> Result<(), EditEr
     if list.iter().any(|one| one.as_str() == Some(text)) {
         return Ok(());
     }
-    // A list with one entry in a line goes on like that.
+    // A list with one entry per line keeps that layout.
     let indent = list.iter().last().and_then(|last| last.decor().prefix()?.as_str());
     let indent = indent.filter(|prefix| prefix.contains('\n'));
     let indent = indent.map(|prefix| format!("\n{}", prefix.rsplit('\n').next().unwrap_or("")));
     match indent {
         Some(indent) => {
             let mut new = Value::from(text);
-            // A comment behind the last entry stays behind it.
+            // A comment after the last entry stays there.
             let comment = list.trailing().as_str().unwrap_or("").trim_end().to_owned();
             new.decor_mut().set_prefix(format!("{comment}{indent}"));
             list.push_formatted(new);
@@ -338,7 +339,7 @@ fn drop_from(table: &mut dyn TableLike, key: &str, text: &str) {
     let Some(list) = table.get_mut(key).and_then(Item::as_array_mut) else { return };
     let Some(index) = list.iter().position(|one| one.as_str() == Some(text)) else { return };
     let removed = list.remove(index);
-    // A comment in front of it may be about its neighbours.
+    // A comment before the removed entry may be about its neighbours.
     let prefix = removed.decor().prefix().and_then(RawString::as_str).unwrap_or("");
     if prefix.contains('#') {
         let prefix = prefix.trim_end_matches([' ', '\t']).trim_end_matches('\n').to_owned();

@@ -1,4 +1,4 @@
-//! What is wanted: the sources and items in `brief.toml`.
+//! `brief.toml`: the sources and items that a project wants.
 //!
 //! ```toml
 //! [sources.guidance]
@@ -28,7 +28,7 @@ pub use edit::{Edit, EditError};
 /// The sections that a `brief.toml` may have.
 const SECTIONS: [&str; 5] = ["build", "clients", "install", "mcp", "sources"];
 
-/// The keys of a source.
+/// The keys of a table below `[sources]`.
 const KEYS: [&str; 11] = [
     "agents",
     "all",
@@ -43,57 +43,56 @@ const KEYS: [&str; 11] = [
     "subpath",
 ];
 
-/// What a project wants.
+/// The sources and items that a project wants.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Manifest {
-    /// The sources, by name.
+    /// The sources, each with a unique name.
     pub sources: Vec<WantedSource>,
-    /// The contents of items that the user accepts although they hold hidden text or opaque files, each by its
-    /// SHA-256.
+    /// Accepted contents of items with hidden text or opaque files, each by its SHA-256.
     pub accept: BTreeSet<String>,
 }
 
-/// A source, and what is wanted of it.
+/// A source, and the items that the project wants from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedSource {
-    /// The name that it goes by in the project.
+    /// The name of the source in the project.
     pub name: String,
-    /// Where it is.
+    /// The address of the source.
     pub place: Place,
-    /// What is wanted of it.
+    /// The items that the project wants from it.
     pub wanted: Wanted,
-    /// The clients that its items are for; `None` for those of the project.
+    /// The clients of its items; `None` for those of the project.
     pub clients: Option<Vec<String>>,
-    /// Where it is named.
+    /// The place of the name in the manifest.
     pub span: Span,
 }
 
-/// Where a source is.
+/// The address of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// A git repository, in the words of `brief add`.
+    /// A git repository, in a spelling that `brief add` accepts.
     Git {
-        /// The repository.
+        /// The repository without version and directory.
         git: String,
         /// A branch, a tag or a commit.
         reference: Option<String>,
-        /// A directory in it.
+        /// A directory in the repository.
         subpath: Option<String>,
     },
     /// A directory, relative to the manifest.
     Directory(String),
 }
 
-/// What is wanted of a source.
+/// The items that a project wants from a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
-    /// Whether every item is.
+    /// True if the project wants every item.
     pub all: bool,
-    /// Bundles by name.
+    /// The names of bundles.
     pub bundles: BTreeSet<String>,
-    /// Items.
+    /// Single items.
     pub items: BTreeSet<ItemId>,
-    /// Items that are not wanted, of all that there are.
+    /// Items to leave out when the project wants every item.
     pub exclude: BTreeSet<ItemId>,
 }
 
@@ -105,7 +104,7 @@ impl Wanted {
 }
 
 impl Manifest {
-    /// Reads a `brief.toml`. Everything that is wrong with it is reported, not only the first thing.
+    /// Parses a `brief.toml`. Reports all problems, not only the first one.
     pub fn read(configuration: &Arc<Source>) -> Result<Manifest, Vec<Diagnostic>> {
         let mut diagnostics = Vec::new();
         let Some(document) = toml::parse(configuration, &mut diagnostics) else {
@@ -120,7 +119,7 @@ impl Manifest {
                     Err(problem) => diagnostics.push(*problem),
                 }
             } else if entry.key == "install" {
-                // Its other keys are for those who compile.
+                // The other keys of the section are for the compiler.
                 let accept = entry.table().ok().and_then(|table| {
                     table.entries().find(|entry| entry.key == "accept").map(|entry| hashes(&entry))
                 });
@@ -151,7 +150,7 @@ impl Manifest {
         }
     }
 
-    /// Returns the source of a name.
+    /// Returns the source with this name.
     pub fn source(&self, name: &str) -> Option<&WantedSource> {
         self.sources.iter().find(|source| source.name == name)
     }
@@ -232,13 +231,13 @@ fn text(entry: &Entry<'_>) -> Result<String, Problem> {
     }
 }
 
-/// Reads an address. The file is for others to see, and so is the lock, which repeats it.
+/// Parses an address. It must not hold a password: the file and the lock, which repeats it, are shared.
 fn address(entry: &Entry<'_>) -> Result<String, Problem> {
     let text = text(entry)?;
     if redact(&text) == text {
         return Ok(text);
     }
-    // The line is shown with the message.
+    // The message quotes the line, so its credentials are redacted.
     let (file, start) = (entry.source.text(), entry.span.start);
     let start = redact(file.get(..start).unwrap_or_default()).len();
     let shown = Arc::new(Source::new(entry.source.path(), redact(file)));
@@ -250,7 +249,7 @@ fn address(entry: &Entry<'_>) -> Result<String, Problem> {
     )))
 }
 
-/// Reads SHA-256s.
+/// Parses a list of SHA-256 hashes.
 fn hashes(entry: &Entry<'_>) -> Result<BTreeSet<String>, Problem> {
     let hashes = entry.texts()?;
     match hashes.iter().find(|text| !is_sha256(text)) {
@@ -269,7 +268,7 @@ fn checked(entry: &Entry<'_>, name: &str) -> Result<(), Problem> {
     }
 }
 
-/// Reads `skill/create-endpoint`.
+/// Parses `skill/create-endpoint`.
 fn item_id(entry: &Entry<'_>, text: &str) -> Result<ItemId, Problem> {
     let Some((kind, name)) = text.split_once('/') else {
         return Err(entry.wrong(

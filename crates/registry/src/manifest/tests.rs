@@ -1,4 +1,4 @@
-//! What is read from a manifest, and what a change leaves of it.
+//! Parsing and editing of manifests.
 
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ fn comments_alone_stay_at_the_beginning() {
     assert_eq!(Edit::apply("# Mine.\n\n", &[drop]).unwrap(), "# Mine.\n\n");
 }
 
-/// Another version of a source is the same source, but another place is not.
+/// Another version of a source is the same source; another address is not.
 #[test]
 fn a_source_does_not_take_the_place_of_another_one() {
     let text = "[sources.s]\ngit = \"o/r\"\nref = \"v1\"\nall = true\n";
