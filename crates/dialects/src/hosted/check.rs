@@ -1,4 +1,4 @@
-//! What lint says beyond what a question reports.
+//! Lint checks beyond the diagnostics of a question.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use brief_syntax::{Diagnostic, Source, hidden};
 use super::model::Globs;
 use super::{Item, Resolution, Scope};
 
-/// Warns of text that a review does not show and an agent reads: in what directories and their
-/// configurations bring, and in the configurations themselves. A file that several bring is named once.
+/// Warns of hidden characters in the files of context directories, in included files and in the
+/// configurations. A file with several sources is reported once.
 pub(super) fn hidden_characters<'p>(
     places: impl Iterator<Item = &'p Resolution>,
 ) -> impl Iterator<Item = Diagnostic> {
@@ -19,7 +19,7 @@ pub(super) fn hidden_characters<'p>(
     sources.into_values().filter_map(|source| hidden::check("hosted/hidden-character", source))
 }
 
-/// Returns the files that a directory brings, and its configuration where that says something.
+/// Returns the files of a directory, and its configuration if it has one.
 fn sources(place: &Resolution) -> impl Iterator<Item = &Arc<Source>> {
     let is_own = |item: &&Item| matches!(item.scope, Scope::Working | Scope::Include);
     let items = place.items.iter().filter(is_own).map(|item| &item.file.source);
@@ -30,7 +30,7 @@ fn sources(place: &Resolution) -> impl Iterator<Item = &Arc<Source>> {
     items.chain(own.map(|origin| &origin.source))
 }
 
-/// Reports each glob that matches nothing: usually a file that moved, or a pattern written for
+/// Reports each glob that matches no file: usually a file moved, or the pattern was written for
 /// another directory.
 pub(super) fn dead_globs(item: &Item, paths: &[&str]) -> Vec<Diagnostic> {
     let Globs::Listed(globs) = &item.file.globs else { return Vec::new() };

@@ -1,7 +1,7 @@
 //! `context-config.json`: read field by field, and merged layer by layer.
 //!
-//! A bad field is dropped alone, because dropping the file would drop its `excludeFiles` too. Where
-//! a value is wrong, the side that denies is kept: a single text is one exclude pattern, but no
+//! A bad field is dropped alone, because dropping the file would drop its `excludeFiles` too. For
+//! an invalid value the stricter reading holds: a single string is one exclude pattern, but no
 //! include pattern.
 
 use std::collections::{BTreeMap, btree_map};
@@ -19,10 +19,10 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use super::mcp::{self, Entry};
 use super::model::{CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Origin, Scope};
 
-/// One configuration file, as far as it is right.
+/// The valid part of one configuration file.
 #[derive(Debug, Clone)]
 pub struct ConfigFile {
-    /// The text and where it came from.
+    /// The text and its path.
     pub source: Arc<Source>,
     /// `clientContext.includeFiles`.
     pub include_files: Vec<(String, Span)>,
@@ -36,7 +36,7 @@ pub struct ConfigFile {
     pub servers: Vec<(String, Entry, Span)>,
 }
 
-/// Reads a configuration file. Nothing in it is ever fatal.
+/// Reads a configuration file. No error in it is fatal.
 pub fn parse(source: &Arc<Source>) -> (ConfigFile, Vec<Diagnostic>) {
     let file = ConfigFile {
         source: Arc::clone(source),
@@ -71,10 +71,10 @@ fn strict() -> ParseOptions {
     }
 }
 
-/// Where problems of one file go.
+/// The diagnostics of one file.
 pub(super) struct Report<'r> {
     source: &'r Arc<Source>,
-    /// Bytes before the text that was parsed.
+    /// The number of bytes before the parsed text.
     shift: usize,
     diagnostics: Vec<Diagnostic>,
 }
@@ -112,7 +112,7 @@ impl Report<'_> {
         self.warn("hosted/config-unknown-key", range, message, help);
     }
 
-    /// Reports keys that stand more than once in an object.
+    /// Reports duplicate keys of an object.
     pub(super) fn duplicates(&mut self, object: &Object<'_>) {
         let mut names: Vec<(&str, Range)> = Vec::with_capacity(object.properties.len());
         names.extend(object.properties.iter().map(|p| (p.name.as_str(), p.name.range())));
@@ -128,7 +128,7 @@ impl Report<'_> {
     }
 }
 
-/// Returns the words for a JSON value in a message.
+/// Returns the noun for a JSON value in a message.
 pub(super) fn noun(value: &Value<'_>) -> &'static str {
     match value {
         Value::StringLit(_) => "text",
@@ -262,7 +262,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a list of patterns; `alone` is what a single text stands for.
+    /// Reads a list of patterns; `alone` is the meaning of a single string.
     fn patterns(
         &mut self,
         property: &ObjectProp<'_>,
@@ -321,10 +321,10 @@ impl Reader<'_> {
     }
 }
 
-/// A configuration file and whose it is.
+/// A configuration file with its scope.
 #[derive(Debug)]
 pub struct Layer {
-    /// What it says.
+    /// The content.
     pub file: ConfigFile,
     /// Its scope.
     pub scope: Scope,
@@ -332,20 +332,21 @@ pub struct Layer {
     pub owner: Arc<Path>,
 }
 
-/// What all layers say together.
+/// The merged layers.
 #[derive(Debug, Default)]
 pub struct Merged {
     /// The patterns and flags.
     pub config: Config,
-    /// The servers: first seen first, the entry closest to the working directory in force.
+    /// The servers in the order of their first declaration, each with the entry nearest to the
+    /// working directory.
     pub servers: Vec<ConfiguredServer>,
-    /// Entries that hide others.
+    /// The diagnostics: entries that hide others.
     pub diagnostics: Vec<Diagnostic>,
-    /// Where each server stands in `servers`.
+    /// The index of each server in `servers`.
     pub(super) places: BTreeMap<String, usize>,
 }
 
-/// Merges layers over the defaults, the least important first.
+/// Merges layers over the defaults; later layers win.
 pub fn merge(layers: &[Layer]) -> Merged {
     let mut merged = Merged::default();
     let [mut included, mut excluded] = ["*", CONFIG_NAME].map(|known| BTreeMap::from([(known, 0)]));
@@ -372,8 +373,8 @@ pub fn merge(layers: &[Layer]) -> Merged {
     merged
 }
 
-/// Appends patterns, each once. Whoever repeats one is kept with it: an exclusion, and an inclusion
-/// that is anchored at its configuration, is about the files next to each.
+/// Appends patterns, each once. The origin of a repetition is kept: an exclusion, and an inclusion
+/// that is relative to its configuration, concerns other files at each place.
 fn append<'l>(
     list: &mut Vec<ConfigPattern>,
     known: &mut BTreeMap<&'l str, usize>,

@@ -13,7 +13,7 @@ use super::model::{CONFIG_NAME, Scope};
 use super::place::about;
 use crate::sensitive::{self, Leaf};
 
-/// A context directory that exists.
+/// An existing context directory.
 pub(super) struct ContextDir {
     pub(super) scope: Scope,
     /// The directory that it belongs to.
@@ -24,7 +24,7 @@ pub(super) struct ContextDir {
     entries: Vec<DirEntry>,
 }
 
-/// A name in a context directory that may be a context file.
+/// An entry of a context directory that may be a context file.
 pub(super) struct Candidate<'c> {
     pub(super) handle: &'c dyn Dir,
     pub(super) entry: &'c DirEntry,
@@ -34,31 +34,31 @@ pub(super) struct Candidate<'c> {
     pub(super) inside: String,
 }
 
-/// Why a walk passes something by.
+/// The reason why a walk skips an entry.
 pub(super) enum Passed {
-    /// Its name is on the list.
+    /// Its name is sensitive.
     Sensitive(sensitive::Sensitive),
     /// Its name begins with a dot.
     Hidden,
-    /// It lies too deep.
+    /// It is nested too deep.
     TooDeep,
-    /// The system refused.
+    /// The system refused to open it.
     Unreadable(io::Error),
 }
 
-/// What a walk does with what it finds.
+/// The receiver of a walk's entries.
 pub(super) trait Visitor {
-    /// Looks at a file, link or other thing. Returns whether to go on.
+    /// Visits a file, a link or another entry. Returns whether to continue.
     fn visit(&mut self, context: &ContextDir, candidate: &Candidate<'_>) -> bool;
 
-    /// Takes note of a directory that was not entered.
+    /// Records a skipped directory.
     fn pass(&mut self, context: &ContextDir, path: &Path, why: Passed);
 
-    /// Takes note of a limit.
+    /// Records that a limit was reached.
     fn limit(&mut self, diagnostic: Diagnostic);
 }
 
-/// Names listed of one directory: one more than are looked at, to know that there are more.
+/// The limit of a listing: one more than the limit of entries, to detect that there are more.
 const LISTED: usize = limits::HOSTED_ENTRIES + 1;
 
 impl ContextDir {
@@ -95,7 +95,7 @@ impl ContextDir {
         let path = self.path.join(CONFIG_NAME);
         let bytes = match self.entries.iter().find(|entry| entry.name == CONFIG_NAME) {
             Some(entry) => read(self.handle.as_ref(), entry),
-            // A listing that was cut short may have missed it, and what it excludes must stay out.
+            // A truncated listing may lack it, and its exclusions must hold.
             None if self.entries.len() >= LISTED => {
                 match self.handle.read(OsStr::new(CONFIG_NAME), limits::FILE_BYTES) {
                     Err(ReadError::Missing) => return None,
@@ -119,7 +119,7 @@ impl ContextDir {
     }
 
     /// Visits everything inside, by path. `roots` are the other context directories, which are not
-    /// entered from here.
+    /// entered.
     pub(super) fn walk(&self, roots: &[PathBuf], visitor: &mut dyn Visitor) {
         let mut walk = Walk {
             context: self,
@@ -134,7 +134,7 @@ impl ContextDir {
     }
 }
 
-/// Reads a file that was listed.
+/// Reads a listed file.
 pub(super) fn read(handle: &dyn Dir, entry: &DirEntry) -> Result<Vec<u8>, ReadError> {
     match entry.kind {
         FileKind::File => handle.read_listed(&entry.name, limits::FILE_BYTES),
@@ -142,7 +142,7 @@ pub(super) fn read(handle: &dyn Dir, entry: &DirEntry) -> Result<Vec<u8>, ReadEr
     }
 }
 
-/// Sorts entries so that a walk goes by the bytes of whole paths: `a.md` before `a/b.md`.
+/// Sorts entries so that the walk follows the byte order of whole paths: `a.md` before `a/b.md`.
 pub(super) fn sort(entries: &mut [DirEntry]) {
     let key = |entry: &DirEntry| {
         let mut name = entry.name.as_encoded_bytes().to_vec();
@@ -154,7 +154,7 @@ pub(super) fn sort(entries: &mut [DirEntry]) {
     entries.sort_by_cached_key(key);
 }
 
-/// Says why a file was not read.
+/// Reports that a file could not be read.
 pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
     match error {
         ReadError::NotAFile(FileKind::Link) => linked(path),
@@ -167,13 +167,13 @@ pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
     }
 }
 
-/// Says that a link is not followed.
+/// Reports that a link is not followed.
 pub(super) fn linked(path: &Path) -> Diagnostic {
     about(path, "hosted/symlink-skipped", "this is a symbolic link, which is not followed")
         .with_help("put the file itself here, or name it in `includeFiles`")
 }
 
-/// Finds out, step by step, what is in the way to a context directory.
+/// Reports the first obstacle on the path to a context directory.
 fn explain(
     system: &dyn System,
     base: &Path,
@@ -184,7 +184,7 @@ fn explain(
     let mut handle = match system.open_dir(base) {
         Ok(handle) => handle,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        // A working directory that is still to be made may have a file in its place.
+        // A working directory that does not exist yet may have a file in its place.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => return None,
         Err(_) => return Some(unreadable(&path, error)),
     };
@@ -220,11 +220,11 @@ struct Walk<'w> {
     context: &'w ContextDir,
     roots: &'w [PathBuf],
     visitor: &'w mut dyn Visitor,
-    /// The path of the context directory, for the list of names.
+    /// The path of the context directory, for the check of sensitive names.
     above: String,
-    /// Names seen.
+    /// The number of entries so far.
     seen: usize,
-    /// Whether a limit ended the walk, and whether a limit left something out.
+    /// True after a limit ended the walk, or left something out.
     is_full: bool,
     is_cut: bool,
 }

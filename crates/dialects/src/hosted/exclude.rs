@@ -1,7 +1,7 @@
-//! `excludeFiles`: what is taken out, wherever it came from.
+//! `excludeFiles`: files that are taken out, from any source.
 //!
-//! Whatever is in doubt is taken out: a file that is not in the answer can be asked for, one that
-//! was delivered cannot be taken back.
+//! A doubtful file is excluded: a missing file can be asked for, a delivered one cannot be taken
+//! back.
 
 mod rule;
 
@@ -13,14 +13,14 @@ use super::model::{Config, ConfigPattern};
 use super::place::{Environment, Place, relative};
 use rule::Rule;
 
-/// The exclude patterns of a question, ready to match.
+/// The compiled exclude patterns of a question.
 pub(super) struct Excludes<'c> {
     list: Vec<(Vec<Rule>, &'c ConfigPattern)>,
 }
 
 impl<'c> Excludes<'c> {
-    /// Makes the patterns ready. X39: what is not a glob is taken for plain text, because leaving
-    /// too much out is the safe error.
+    /// Compiles the patterns. X39: an invalid glob is taken as plain text, because excluding too
+    /// much is the safe error.
     pub(super) fn of(
         config: &'c Config,
         system: &dyn System,
@@ -49,10 +49,10 @@ impl<'c> Excludes<'c> {
         Excludes { list }
     }
 
-    /// Returns why the file at `path` is out, if it is. `context` is the owner of the context
-    /// directory that it lies in and the path below that.
+    /// Returns the reason why the file at `path` is excluded, if it is. `context` is the owner of
+    /// its context directory and the path below that.
     ///
-    /// X6c: every spelling of the path that the author may have had in mind is tried.
+    /// X6c: every spelling of the path that the author may have meant is tried.
     pub(super) fn reason(
         &self,
         path: &Path,
@@ -72,7 +72,7 @@ impl<'c> Excludes<'c> {
     }
 }
 
-/// The home directory as the environment names it, and without links.
+/// Returns the home directory as the environment names it, and without links.
 fn spellings_of_home(system: &dyn System, environment: &Environment) -> Vec<PathBuf> {
     let Some(home) = environment.home.clone() else { return Vec::new() };
     let resolved = system.resolve(&home).ok().map(|resolved| resolved.path);
@@ -80,13 +80,13 @@ fn spellings_of_home(system: &dyn System, environment: &Environment) -> Vec<Path
     [home].into_iter().chain(other).collect()
 }
 
-/// A file that may be out, in the spellings that patterns are compared with.
+/// A file to check, in the spellings that patterns are compared with.
 struct Candidate<'f> {
     path: &'f Path,
     mounted: &'f Path,
     name: String,
     absolute: String,
-    /// The directories that a pattern may be relative to, each with the way from there.
+    /// The directories that a pattern may be relative to, each with the relative path from there.
     ways: Vec<(PathBuf, String)>,
 }
 

@@ -1,9 +1,9 @@
 //! `includeFiles`: files outside the context directories.
 //!
-//! A pattern belongs to the working directory, whoever wrote it. What a project's configuration
-//! names is read inside the mounted directory only, and nothing is reached through a link. The walk
-//! starts at the pattern's own directory and enters only where it could still match, with a budget
-//! for names and depth; patterns that start at one directory share one walk.
+//! A pattern is relative to the working directory, whichever configuration it is in. Patterns of a
+//! project reach files inside the mounted directory only, and never through a link. The walk starts
+//! at the pattern's own directory and enters only directories in which it could still match, within
+//! limits of entries and depth. Patterns with the same start share one walk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,17 +19,17 @@ use super::place::{Environment, Place, about, expand_home};
 use super::{Anchor, Options, Outside};
 use crate::sensitive::{self, Leaf};
 
-/// A pattern that is ready to walk.
+/// A compiled include pattern.
 #[derive(Debug)]
 pub(super) struct Include<'c> {
     pub(super) pattern: &'c ConfigPattern,
-    /// Where the walk starts.
+    /// The start directory of the walk.
     base: PathBuf,
-    /// The rest, relative to there.
+    /// The pattern relative to the start directory.
     glob: Glob,
-    /// Whether it names one file.
+    /// True for a pattern that names one file.
     pub(super) is_literal: bool,
-    /// The parts that ask for names with a leading dot.
+    /// The parts that match names with a leading dot.
     dotted: Vec<Glob>,
 }
 
@@ -39,12 +39,12 @@ pub(super) struct Match<'m, 'c> {
     pub(super) handle: &'m dyn Dir,
     pub(super) entry: &'m DirEntry,
     pub(super) path: PathBuf,
-    /// The pattern of the list of sensitive names that is against it.
+    /// The sensitive-name pattern that forbids the file.
     pub(super) sensitive: Option<sensitive::Sensitive>,
 }
 
-/// Makes a pattern ready that stands in `origin`; `None` for the one that means the context
-/// directories, and for one that may not be followed.
+/// Compiles a pattern of the configuration `origin`; `None` for `*`, which stands for the context
+/// directories, and for a pattern that must not be followed.
 pub(super) fn prepare<'c>(
     pattern: &'c ConfigPattern,
     origin: &Origin,
@@ -90,7 +90,7 @@ pub(super) fn prepare<'c>(
     }
 }
 
-/// A pattern taken apart: a directory, plain names below it, and the rest.
+/// A split pattern: a directory, literal names below it, and the rest.
 struct Located {
     base: PathBuf,
     names: Vec<String>,
@@ -129,7 +129,7 @@ fn locate(written: &str, anchor: &Path, home: Option<&Path>) -> Located {
     Located { base, names, rest, is_absolute }
 }
 
-/// Returns where to start and the pattern from there; `None` when it may not be followed.
+/// Returns the start directory and the pattern relative to it; `None` when it must not be followed.
 fn confine(located: Located, mounted: &Path, is_users: bool) -> Option<(PathBuf, String)> {
     let Located { mut base, mut names, rest, .. } = located;
     let is_climbing = |part: &String| part.split(['{', '}', ',', '|']).any(|part| part == "..");
@@ -137,7 +137,7 @@ fn confine(located: Located, mounted: &Path, is_users: bool) -> Option<(PathBuf,
         return None;
     }
     if !base.starts_with(mounted) {
-        // The way may lead back in: `../project/docs` is `docs`.
+        // The path may lead back in: `../project/docs` is `docs`.
         let full = names.iter().fold(base.clone(), |path, name| path.join(name));
         match full.strip_prefix(mounted) {
             Ok(inside) => {
@@ -156,7 +156,7 @@ fn confine(located: Located, mounted: &Path, is_users: bool) -> Option<(PathBuf,
     Some((base, parts.join("/")))
 }
 
-/// Returns the parts of a pattern that begin with a dot: a star does not stand for one.
+/// Returns the parts of a pattern that begin with a dot, which a star does not match.
 fn dotted_parts(text: &str) -> Vec<Glob> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0_usize);
@@ -186,18 +186,18 @@ impl Include<'_> {
     }
 }
 
-/// Finds the files that the patterns match, by path within each start.
+/// The search for the matching files, by path within each start directory.
 pub(super) struct Search<'s> {
     pub(super) system: &'s dyn System,
     pub(super) root: Option<&'s dyn Dir>,
     pub(super) mounted: &'s Path,
-    /// How many more names may be looked at.
+    /// The remaining number of entries.
     pub(super) budget: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl Search<'_> {
-    /// Calls `found` for each match, until it answers `false`.
+    /// Calls `found` for each match, until it returns `false`.
     pub(super) fn run<'c>(
         &mut self,
         includes: &[Include<'c>],
@@ -264,7 +264,7 @@ impl Search<'_> {
             }
             let mut matching = admitting.filter(|include| include.glob.matches(&way));
             let Some(first) = matching.next() else { continue };
-            // A pattern that names the file says more than one that happens to match it.
+            // A pattern that names the file wins over one with wildcards.
             let include = if first.is_literal {
                 first
             } else {
@@ -319,9 +319,9 @@ impl Search<'_> {
 struct Level<'l> {
     handle: &'l dyn Dir,
     path: &'l Path,
-    /// The path of the start.
+    /// The path of the start directory.
     above: &'l str,
-    /// The way from the start to here.
+    /// The path from the start directory to this one.
     way: &'l str,
     depth: usize,
 }

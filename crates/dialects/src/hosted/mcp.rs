@@ -1,4 +1,4 @@
-//! The `mcpServers` of a configuration: read, checked, merged, and never started.
+//! The `mcpServers` of a configuration: parsed, checked and merged, never started.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::model::{ConfiguredServer, Connection, McpServer, Origin, Scope, Serve
 /// A server entry of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// A whole server.
+    /// A complete server.
     Server(McpServer),
     /// `{"disabled": true}` alone: turns the inherited entry off.
     Disable,
@@ -21,7 +21,7 @@ pub enum Entry {
 const COMMAND_KEYS: [&str; 5] = ["command", "type", "args", "env", "disabled"];
 const URL_KEYS: [&str; 4] = ["url", "type", "headers", "disabled"];
 
-/// Reads one entry; `None` when it is invalid, with the reason reported.
+/// Parses one entry; `None` with a diagnostic when it is invalid.
 pub(super) fn read(property: &ObjectProp<'_>, report: &mut Report<'_>) -> Option<Entry> {
     let name = property.name.as_str();
     let outcome = match &property.value {
@@ -97,7 +97,7 @@ fn read_entry(object: &Object<'_>) -> Result<Entry, String> {
     Ok(Entry::Server(McpServer { connection, kind, disabled, custom: Vec::new() }))
 }
 
-/// The last of equal keys counts, as in every JSON reader.
+/// Returns the last of equal keys, as every JSON reader does.
 fn last<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
     let found = object.properties.iter().rev().find(|property| property.name.as_str() == name);
     found.map(|property| &property.value)
@@ -156,8 +156,8 @@ fn map(object: &Object<'_>, name: &str) -> Result<Vec<(String, String)>, String>
     }
 }
 
-/// Puts an entry over what was inherited: whole, never field by field, so that a project's command
-/// never runs with the user's secrets (X21).
+/// Replaces the inherited entry as a whole, never field by field, so that a project's command never
+/// runs with the user's secrets (X21).
 pub(super) fn merge(merged: &mut Merged, name: &str, entry: &Entry, origin: Origin) {
     let place = merged.places.get(name).copied();
     let known = place.and_then(|place| merged.servers.get_mut(place));

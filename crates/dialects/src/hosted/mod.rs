@@ -1,12 +1,12 @@
-//! Client-hosted context: files in `.context/` directories, global and along the path to the work.
+//! Client-hosted context: files in `.context/` directories, global and above the path.
 //!
 //! A question has a mounted directory (the project) and a path in it. Every `.context/` from the
-//! mounted directory down to the path's own directory is sourced, and the user's in front of them.
-//! Their configurations are merged, the nearest last, and decide which files count; each file's own
-//! front matter says when.
+//! mounted directory down to the path's own directory counts, after the user's global one. Their
+//! configurations are merged, the nearest last, and decide which files count; the front matter of
+//! each file gives its trigger.
 //!
-//! [`resolve`] answers one question from a [`System`], reads nothing that it does not need, follows
-//! no link below the two directories, starts nothing and writes nothing:
+//! [`resolve`] answers one question from a [`System`]. It reads only the needed files, follows no
+//! link below the two directories, starts nothing and writes nothing:
 //!
 //! ```
 //! use std::path::Path;
@@ -70,33 +70,33 @@ pub const DEFAULT_CLIENT_PATH: &str = ".context";
 /// The variable that replaces [`DEFAULT_CLIENT_PATH`]: a relative path.
 pub const CLIENT_PATH_VARIABLE: &str = "CLIENT_CONTEXT_PATH";
 
-/// The variable that replaces the home directory as the place of global context: an absolute path.
+/// The variable that replaces the home directory for global context: an absolute path.
 pub const GLOBAL_PATH_VARIABLE: &str = "GLOBAL_CONTEXT_PATH";
 
-/// What is asked.
+/// A question about one path.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'q> {
-    /// The directory that the whole work is in.
+    /// The directory open in the client.
     pub mounted: &'q Path,
-    /// The file or directory that is worked on. It need not exist; it is then a directory when it
-    /// ends in a separator, else a file.
+    /// The file or directory of the question. It need not exist; it is then a directory if it ends
+    /// in a separator, else a file.
     pub path: &'q Path,
-    /// Context files that somebody asks for: by stem, by name, or by path.
+    /// The mentioned context files: by stem, by name, or by path.
     pub mentions: &'q [String],
 }
 
-/// What the user allows. None of it can be set by a project.
+/// The user's options. A project cannot set them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// What `includeFiles` patterns are relative to.
+    /// The base of `includeFiles` patterns.
     pub anchor: Anchor,
-    /// Whether a project's `includeFiles` may leave the mounted directory.
+    /// The rule for `includeFiles` of a project that leave the mounted directory.
     pub outside: Outside,
-    /// Whether [`crate::sensitive::EXTRA`] is in force; [`crate::sensitive::PATTERNS`] always is.
+    /// The use of [`crate::sensitive::EXTRA`]; [`crate::sensitive::PATTERNS`] are always in force.
     pub extra_names: ExtraNames,
 }
 
-/// What `includeFiles` patterns are relative to.
+/// The directory that `includeFiles` patterns are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Anchor {
     /// The working directory, as the document says.
@@ -106,45 +106,45 @@ pub enum Anchor {
     ConfigDirectory,
 }
 
-/// Whether a project's `includeFiles` may leave the mounted directory.
+/// The rule for `includeFiles` of a project that leave the mounted directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Outside {
-    /// They may not.
+    /// They are refused.
     #[default]
     Refuse,
-    /// They may.
+    /// They are followed.
     Allow,
 }
 
-/// Whether our own list of sensitive names is in force.
+/// The use of our own list of sensitive names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExtraNames {
-    /// It is.
+    /// Its files are excluded.
     #[default]
     Exclude,
-    /// It is not.
+    /// Its files are allowed.
     Allow,
 }
 
-/// The answer. The same files give the same answer, in the same order.
+/// The answer for one path. It is deterministic, with its order.
 #[derive(Debug)]
 pub struct Resolution {
     /// The mounted directory without links.
     pub mounted: PathBuf,
     /// The working directory without links.
     pub working: PathBuf,
-    /// The files in reach: global, mounted, ancestors from the top down, working, included; within
+    /// The context files: global, mounted, ancestors from the top down, working, included; within
     /// one directory by path.
     pub items: Vec<Item>,
-    /// What is in reach but left out, each with the reason.
+    /// The files that were left out, each with the reason.
     pub left_out: Vec<LeftOut>,
     /// The merged configuration, defaults included.
     pub config: Config,
-    /// The merged servers, those that were named first in front. None is started.
+    /// The merged servers, in the order of their first declaration. None is started.
     pub mcp_servers: Vec<ConfiguredServer>,
-    /// What is wrong with what was read, by file and place.
+    /// The diagnostics, by file and place.
     pub diagnostics: Vec<Diagnostic>,
-    /// How deep the mounted and the working directory lie.
+    /// The depths of the mounted and the working directory.
     pub(crate) depths: (usize, usize),
 }
 
@@ -153,7 +153,7 @@ pub fn resolve(system: &dyn System, query: &Query<'_>) -> Resolution {
     resolve_with(system, query, Options::default())
 }
 
-/// Answers a question about a path, with what the user allows.
+/// Answers a question about a path, with the user's options.
 pub fn resolve_with(system: &dyn System, query: &Query<'_>, options: Options) -> Resolution {
     resolve::resolve(system, query, options)
 }

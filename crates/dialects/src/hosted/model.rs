@@ -1,4 +1,4 @@
-//! What `.context/` says, with defaults filled in.
+//! The types of `.context/`, with defaults filled in.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,23 +11,23 @@ pub use crate::mcp::{Connection, McpServer, ServerKind};
 
 use super::pattern::Pattern;
 
-/// Where a context file comes from. The order is that of the answer.
+/// The source of a context file, in the order of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// The user's own, valid everywhere.
+    /// The user's global directory.
     Global,
-    /// The mounted directory, when work goes on below it.
+    /// The mounted directory, if the working directory is below it.
     Mounted,
     /// A directory between the mounted and the working one.
     Ancestor,
     /// The working directory.
     Working,
-    /// Named by an `includeFiles` pattern.
+    /// An `includeFiles` pattern.
     Include,
 }
 
 impl Scope {
-    /// Returns the word for it.
+    /// Returns the scope's name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Scope::Global => "global",
@@ -45,16 +45,16 @@ impl fmt::Display for Scope {
     }
 }
 
-/// When a context file is used.
+/// The condition under which a context file is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Trigger {
     /// Always.
     Always,
-    /// When a file that one of the globs matches is asked about.
+    /// If one of the globs matches the file of the question.
     Auto,
-    /// When the agent decides so by the description.
+    /// If the agent asks for it by its description.
     Agent,
-    /// When somebody mentions it.
+    /// If the user mentions it.
     #[default]
     Manual,
 }
@@ -63,7 +63,7 @@ impl Trigger {
     /// All triggers, in the order in which the document lists them.
     pub const ALL: [Trigger; 4] = [Trigger::Always, Trigger::Auto, Trigger::Agent, Trigger::Manual];
 
-    /// Returns the word for it.
+    /// Returns the trigger's name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Trigger::Always => "always",
@@ -73,8 +73,8 @@ impl Trigger {
         }
     }
 
-    /// Finds the trigger of that name, in any case. `pattern` is a later name of `auto`; nothing
-    /// at all means `manual`.
+    /// Finds a trigger by its name, in any case. `pattern` is a later name of `auto`; an empty
+    /// value means `manual`.
     pub fn from_name(name: &str) -> Option<Trigger> {
         let name = name.trim();
         if name.is_empty() {
@@ -96,31 +96,31 @@ impl fmt::Display for Trigger {
 /// One context file.
 #[derive(Debug, Clone)]
 pub struct ContextFile {
-    /// The text and where it came from.
+    /// The text and its path.
     pub source: Arc<Source>,
-    /// Where the body begins in the text.
+    /// The offset of the body.
     pub body_start: usize,
-    /// What it is about; empty when it does not say.
+    /// The description; empty if missing.
     pub description: String,
     /// The files that it is for.
     pub globs: Globs,
-    /// Whether it asks to be ignored.
+    /// True for a file that is to be ignored.
     pub disabled: bool,
-    /// When it is used.
+    /// Its trigger.
     pub trigger: Trigger,
 }
 
 /// The value of `globs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Globs {
-    /// Not set: all files.
+    /// The field is missing: all files.
     Everything,
-    /// These, each with its place in the file. None at all matches nothing.
+    /// The listed globs, each with its place. An empty list matches nothing.
     Listed(Vec<(Pattern, Span)>),
 }
 
 impl Globs {
-    /// Returns whether one of them covers a path.
+    /// Returns whether one of the globs matches a path.
     pub(super) fn cover(&self, path: &str) -> bool {
         match self {
             Globs::Everything => true,
@@ -129,7 +129,7 @@ impl Globs {
     }
 }
 
-/// The place in a configuration file that a value stands in.
+/// The place of a value in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The configuration file.
@@ -138,7 +138,7 @@ pub struct Origin {
     pub span: Span,
     /// The scope of the file.
     pub scope: Scope,
-    /// The directory whose configuration it is: the one that holds the context directory.
+    /// The directory that holds the context directory of the configuration.
     pub owner: Arc<Path>,
 }
 
@@ -148,7 +148,7 @@ impl Origin {
         self.source.path()
     }
 
-    /// Returns the line that the value begins on, from 1.
+    /// Returns the first line of the value, from 1.
     pub fn line(&self) -> usize {
         self.source.line(self.span.start)
     }
@@ -159,11 +159,11 @@ impl Origin {
 pub struct Config {
     /// The patterns that add files, in order, each once.
     pub include_files: Vec<ConfigPattern>,
-    /// The patterns that take files out, in order, each once.
+    /// The patterns that exclude files, in order, each once.
     pub exclude_files: Vec<ConfigPattern>,
-    /// Whether global files are left out.
+    /// Leaves global files out.
     pub ignore_global_context: Flag,
-    /// Whether files of directories above the working one are left out.
+    /// Leaves files of directories above the working one out.
     pub ignore_ancestor_context: Flag,
 }
 
@@ -172,25 +172,25 @@ pub struct Config {
 pub struct ConfigPattern {
     /// The text.
     pub pattern: String,
-    /// Where it stands; `None` for a default.
+    /// Its first place; `None` for a default.
     pub origin: Option<Origin>,
-    /// Where else it stands: the same text means something else next to another configuration.
+    /// Further places: the text means other files next to another configuration.
     pub repeated: Vec<Origin>,
 }
 
 impl ConfigPattern {
-    /// Returns every place that it stands in, the least important first.
+    /// Returns all its places; later ones win.
     pub fn origins(&self) -> impl Iterator<Item = &Origin> {
         self.origin.iter().chain(&self.repeated)
     }
 }
 
-/// A switch.
+/// A switch with its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Flag {
-    /// Whether it is on.
+    /// True if it is on.
     pub value: bool,
-    /// Who says so; `None` for the default.
+    /// The place of the value; `None` for the default.
     pub origin: Option<Origin>,
 }
 
@@ -218,28 +218,28 @@ impl Default for Config {
 pub struct ConfiguredServer {
     /// Its name.
     pub name: String,
-    /// How to reach it.
+    /// Its connection.
     pub server: McpServer,
-    /// Where the entry stands that counts.
+    /// The place of the entry in force.
     pub origin: Origin,
-    /// The configuration that turned it off, when that is another one.
+    /// The configuration that disabled it, if that is another one.
     pub disabled_by: Option<PathBuf>,
 }
 
-/// A context file in reach.
+/// A context file that counts for a question.
 #[derive(Debug, Clone)]
 pub struct Item {
     /// The file.
     pub file: ContextFile,
     /// Its name without directories and extension.
     pub name: String,
-    /// Where it comes from.
+    /// Its source.
     pub scope: Scope,
-    /// Whether it is in the briefing.
+    /// Active, offered or manual.
     pub state: State,
-    /// Why, in words.
+    /// The reason, in words.
     pub reason: String,
-    /// The line that the body begins on, from 1.
+    /// The first line of the body, from 1.
     pub line: usize,
     /// The directory that its globs are relative to.
     pub anchor: Arc<Path>,
@@ -251,30 +251,29 @@ impl Item {
         self.file.source.path()
     }
 
-    /// Returns the text to deliver: what follows the front matter.
+    /// Returns the text that is delivered: everything after the front matter.
     pub fn content(&self) -> &str {
         self.file.source.text().get(self.file.body_start..).unwrap_or_default()
     }
 
-    /// Returns when it is used.
+    /// Returns its trigger.
     pub fn trigger(&self) -> Trigger {
         self.file.trigger
     }
 
-    /// Returns what it is about; empty when it does not say.
+    /// Returns its description; empty if missing.
     pub fn description(&self) -> &str {
         &self.file.description
     }
 }
 
-/// A file that is in reach but not in the answer. Its content was not read unless the reason is in
-/// there.
+/// A file that was left out. Its content was read only if the reason depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// The absolute path.
     pub path: PathBuf,
     /// The scope that it would have.
     pub scope: Scope,
-    /// Why, in words.
+    /// The reason, in words.
     pub reason: String,
 }

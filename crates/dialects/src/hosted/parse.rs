@@ -1,7 +1,7 @@
-//! A context file: its front matter as properties, and the rest as text.
+//! The parser of context files: front matter as properties, the rest as text.
 //!
-//! The header is read as people write it (`brief_syntax::front_matter`). Where a field has a wrong
-//! value, the reading that delivers less wins, so that a slip never puts text in front of an agent.
+//! The front matter is read tolerantly (`brief_syntax::front_matter`). For an invalid value the
+//! reading that delivers less wins, so that a slip never shows text to an agent.
 
 use std::sync::Arc;
 
@@ -13,18 +13,17 @@ use brief_syntax::{Diagnostic, Source, Span};
 use super::model::{ContextFile, Globs, Trigger};
 use super::pattern::Pattern;
 
-/// What kind of text a file holds.
+/// The format of a context file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Text as it is.
+    /// Plain text.
     Text,
-    /// Markdown, maybe with front matter.
+    /// Markdown, possibly with front matter.
     Markdown,
 }
 
 impl Format {
-    /// Finds the format by the extension of a name, in any case; `None` for all that is not
-    /// supported.
+    /// Finds the format by the extension of a name, in any case; `None` for unsupported ones.
     pub fn of(name: &str) -> Option<Format> {
         let (stem, extension) = name.rsplit_once('.')?;
         if stem.is_empty() {
@@ -38,16 +37,16 @@ impl Format {
     }
 }
 
-/// A file and what is wrong with it.
+/// A parsed file and its diagnostics.
 #[derive(Debug)]
 pub struct Parsed {
-    /// What the file says.
+    /// The file.
     pub file: ContextFile,
-    /// What is wrong with it.
+    /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a context file. Any text is one.
+/// Parses a context file. Every text is valid.
 pub fn parse(source: &Arc<Source>, format: Format) -> Parsed {
     match format {
         Format::Text => parse_text(source),
@@ -83,7 +82,7 @@ fn parse_text(source: &Arc<Source>) -> Parsed {
 fn parse_markdown(source: &Arc<Source>) -> Parsed {
     let mut front = FrontMatter::read(source);
     let mut diagnostics = std::mem::take(&mut front.diagnostics);
-    // X8: what is left of a header with a part beyond repair is not what its author meant.
+    // X8: the readable rest of a broken header may not be what its author meant.
     let is_broken = diagnostics.iter().any(|diagnostic| diagnostic.code == "frontmatter-invalid");
     for diagnostic in &mut diagnostics {
         diagnostic.code = match diagnostic.code {
@@ -142,7 +141,7 @@ impl Fields<'_> {
         }
     }
 
-    /// `instructions` is the later name for what a model is told.
+    /// `instructions` is a later name of `description`.
     fn description(&mut self) -> String {
         let description = self.text("description").unwrap_or_default();
         match self.text("instructions") {
@@ -173,7 +172,7 @@ impl Fields<'_> {
 
     fn trigger(&mut self) -> Trigger {
         let Some(node) = self.front.get("trigger") else {
-            // X35: what other clients wrote before there was `trigger`.
+            // X35: fields of other clients that are older than `trigger`.
             let always = self.front.get("alwaysApply").is_some_and(|node| {
                 node.is_plain()
                     && node.as_str().is_some_and(|text| text.eq_ignore_ascii_case("true"))
@@ -203,7 +202,7 @@ impl Fields<'_> {
         })
     }
 
-    /// `appliesTo` is the later name of `globs`, and wins.
+    /// `appliesTo` is a later name of `globs`, and wins.
     fn globs(&mut self) -> Globs {
         let set = |name| {
             self.front.get(name).filter(|node| match node.value() {
@@ -252,8 +251,8 @@ impl Fields<'_> {
     }
 }
 
-/// Splits a line of globs at the commas that are not inside braces. Brackets round the whole line
-/// are a list whose stars were not quoted.
+/// Splits a line of globs at the commas outside braces. Brackets around the whole line are a list
+/// with unquoted stars.
 fn split_list(text: &str) -> impl Iterator<Item = &str> {
     let text = text.trim();
     let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -306,7 +305,7 @@ mod tests {
         assert_eq!(globs("---\nglobs: a\nappliesTo: b\n---\n"), ["b"]);
     }
 
-    /// X36: what is not a boolean is read on the safe side.
+    /// X36: a value that is not a boolean gets the safe reading.
     #[test]
     fn a_switch_that_is_no_boolean_disables() {
         for (value, disabled, problems) in [
@@ -324,7 +323,7 @@ mod tests {
         }
     }
 
-    /// X8: a header beyond repair has no properties, but `disabled` still counts.
+    /// X8: a broken header has no properties except `disabled`.
     #[test]
     fn a_broken_header_fails_closed() {
         let parsed = read("---\ntrigger: always\ndisabled: true\nbad: [a,\n  {b\n---\nbody");

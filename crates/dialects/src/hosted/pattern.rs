@@ -1,9 +1,9 @@
-//! The globs of this format: case-insensitive, `{a|b}` as well as `{a,b}`, and a pattern without a
-//! slash is about names at any depth.
+//! The globs of this format: case-insensitive, `{a|b}` like `{a,b}`; a pattern without a slash
+//! matches names at any depth.
 
 use brief_syntax::glob::{Alternatives, Case, Glob, GlobError, GlobOptions};
 
-/// How globs are read here.
+/// The glob options of this format.
 pub(super) const OPTIONS: GlobOptions =
     GlobOptions { case: Case::Insensitive, alternatives: Alternatives::CommaOrBar };
 
@@ -15,10 +15,10 @@ pub struct Pattern {
     subject: Subject,
 }
 
-/// What a pattern is compared with.
+/// The part of a path that a pattern is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subject {
-    /// `*`: nothing, because it matches every file.
+    /// Nothing: `*` matches every file.
     Everything,
     /// The last name of the path.
     Name,
@@ -27,7 +27,7 @@ enum Subject {
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Compiles a pattern.
     pub fn new(written: &str) -> Result<Pattern, GlobError> {
         let text = normalised(written);
         let glob = Glob::with_options(&text, OPTIONS)?;
@@ -44,7 +44,7 @@ impl Pattern {
         &self.written
     }
 
-    /// Returns whether it matches the file at `path`, relative and separated by `/`.
+    /// Returns whether it matches the file at `path`, which is relative with `/`.
     pub fn matches(&self, path: &str) -> bool {
         match self.subject {
             Subject::Everything => true,
@@ -54,8 +54,8 @@ impl Pattern {
     }
 }
 
-/// Returns the pattern with `/` between names, without `./` or `/` before it, and with all that is
-/// inside for a directory (`src/`).
+/// Normalises a pattern: `/` between names, no leading `./` or `/`, and `**` after a directory
+/// (`src/`).
 fn normalised(written: &str) -> String {
     let mut text = with_slashes(written);
     loop {
@@ -72,7 +72,7 @@ fn normalised(written: &str) -> String {
     text
 }
 
-/// Turns each backslash into a slash, unless it takes the meaning from the character after it.
+/// Turns each backslash into a slash, unless it escapes the next character.
 pub(super) fn with_slashes(written: &str) -> String {
     if !written.contains('\\') {
         return written.to_owned();
@@ -104,7 +104,7 @@ pub(super) fn escaped(text: &str) -> String {
     pattern
 }
 
-/// Whether the text has no syntax in it.
+/// Returns whether the text has no glob syntax.
 pub(super) fn is_plain(text: &str) -> bool {
     !text.contains(['*', '?', '[', '{', '}', '\\'])
 }

@@ -1,8 +1,7 @@
-//! Where to look: the mounted and the working directory, the client context path, the global
-//! directory.
+//! The directories of a question: mounted, working and global, and the client context path.
 //!
-//! The two directories are made free of links once, because the user named them. Everything below
-//! is reached without following any.
+//! Links in the two directories are resolved once, because the user named them. Below them no link
+//! is followed.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf, is_separator};
@@ -17,10 +16,10 @@ use super::{CLIENT_PATH_VARIABLE, DEFAULT_CLIENT_PATH, GLOBAL_PATH_VARIABLE, Que
 
 /// The directories of a question.
 pub(super) struct Place {
-    /// Nothing above it is read for a project.
+    /// Files of the project are read only below this directory.
     pub(super) mounted: PathBuf,
     pub(super) working: PathBuf,
-    /// The file that is asked about, if it is a file.
+    /// The file of the question, unless it is a directory.
     pub(super) target: Option<PathBuf>,
     /// The mounted directory, held open.
     pub(super) root: Option<Box<dyn Dir>>,
@@ -59,8 +58,8 @@ impl Place {
         Place { mounted: working.clone(), working, target, root }
     }
 
-    /// Returns the directories from the mounted to the working one, each with its scope. Of an
-    /// endless path, those nearest to the work are kept.
+    /// Returns the directories from the mounted to the working one, each with its scope. A very
+    /// deep path is cut to the directories nearest to the working one.
     pub(super) fn levels(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<(Arc<Path>, Scope)> {
         let above = self.working.ancestors().take_while(|path| path.starts_with(&self.mounted));
         let foreign = self.foreign_levels();
@@ -105,7 +104,7 @@ impl Place {
     }
 }
 
-/// Finds the working directory and the file in the mounted directory, when no link is on the way.
+/// Finds the working directory and the file below the mounted directory, if the path has no links.
 fn find_below(
     root: &dyn Dir,
     named: &Path,
@@ -129,7 +128,7 @@ fn find_below(
     }
 }
 
-/// Finds the working directory and the file by following every link but that of the file itself.
+/// Finds the working directory and the file by following every link except that of the file itself.
 fn find_anywhere(system: &dyn System, path: &Path) -> (PathBuf, Option<PathBuf>) {
     let Resolved { path: resolved, kind } = resolve_existing(system, path);
     match (kind, path.file_name()) {
@@ -154,29 +153,29 @@ fn absolute(system: &dyn System, path: &Path) -> PathBuf {
     system.current_dir().map_or_else(|_| path.to_owned(), |current| current.join(path))
 }
 
-/// Reports something about a whole file or directory.
+/// Returns a diagnostic about a whole file or directory.
 pub(super) fn about(path: &Path, code: &'static str, message: impl Into<String>) -> Diagnostic {
     Diagnostic::warning(code, &Arc::new(Source::unread(path)), Span::at(0), message)
 }
 
-/// What the environment says.
+/// The settings of the environment.
 #[derive(Debug)]
 pub(super) struct Environment {
-    /// The names of the client context path, `..` first where it climbs.
+    /// The names of the client context path, with any leading `..`.
     pub(super) client: Vec<String>,
     /// The context directory of the user, and the directory that owns it.
     pub(super) global: Option<Global>,
     pub(super) home: Option<PathBuf>,
 }
 
-/// The place of the global context.
+/// The location of the global context.
 #[derive(Debug)]
 pub(super) struct Global {
-    /// The directory that the user named, links and all.
+    /// The directory as the user named it, links included.
     pub(super) base: PathBuf,
-    /// The way from there to the context directory; empty when it is the directory itself.
+    /// The path from there to the context directory; empty when it is the directory itself.
     pub(super) below: PathBuf,
-    /// Whether the user named the place.
+    /// True if a variable names the location.
     pub(super) named: bool,
 }
 
@@ -192,14 +191,14 @@ impl Environment {
         Environment { client, global, home }
     }
 
-    /// Returns the context directory of `owner`: a directory without links to start from, and the
-    /// names below it.
+    /// Returns the context directory of `owner`: a start directory without links, and the path
+    /// below it.
     pub(super) fn context_of(&self, owner: &Path) -> (PathBuf, PathBuf) {
         climb(owner, &self.client)
     }
 }
 
-/// Goes up for each leading `..`; the rest are names.
+/// Goes up for each leading `..` and returns the rest as a path.
 fn climb(owner: &Path, client: &[String]) -> (PathBuf, PathBuf) {
     let climbing = client.iter().take_while(|name| *name == "..").count();
     let mut base = owner.to_owned();
@@ -209,11 +208,11 @@ fn climb(owner: &Path, client: &[String]) -> (PathBuf, PathBuf) {
     (base, client[climbing..].iter().collect())
 }
 
-/// Directories that tools fill with other people's code.
+/// Directories that tools fill with code of dependencies.
 pub(super) const DEPENDENCIES: [&str; 5] =
     ["node_modules", "bower_components", "site-packages", ".venv", "vendor"];
 
-/// Reports something about an environment variable.
+/// Returns a diagnostic about an environment variable.
 fn about_variable(
     name: &str,
     value: &OsStr,
@@ -304,7 +303,7 @@ fn global_path(
     Some(at(owner, true))
 }
 
-/// Returns the path for a text that begins with `~`.
+/// Expands a leading `~`.
 pub(super) fn expand_home(text: &str, home: Option<&Path>) -> Option<PathBuf> {
     let rest = text.strip_prefix('~')?;
     if rest.is_empty() {
@@ -314,7 +313,7 @@ pub(super) fn expand_home(text: &str, home: Option<&Path>) -> Option<PathBuf> {
     home.map(|home| home.join(rest.trim_start_matches('/')))
 }
 
-/// Takes `.` and `..` out of a path by its text.
+/// Removes `.` and `..` from a path without looking at the file system.
 fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -329,7 +328,7 @@ fn lexical(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns the way from `base` to `path` with `/` between names, going up by `..` where needed.
+/// Returns the path from `base` to `path` with `/`, with leading `..` where needed.
 pub(super) fn relative(path: &Path, base: &Path) -> String {
     let mut names = path.components().peekable();
     let mut above = base.components().peekable();

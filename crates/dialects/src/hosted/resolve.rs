@@ -1,8 +1,8 @@
 //! The answer: the merge of the document, in its order.
 //!
-//! First every context directory is opened, listed and its configuration read; then the
-//! configuration is merged; only then are files judged, by their names before they are opened. A
-//! file that is left out by its name is never read.
+//! First every context directory is opened and listed, and its configuration is read. Then the
+//! configurations are merged. Only then are files judged, by their names before they are opened: a
+//! file that its name excludes is never read.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,10 +29,10 @@ use super::sources::open_contexts;
 use super::{Anchor, ExtraNames, Options, Query, Resolution};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};
 
-/// Reports about unsupported types that one directory or wildcard may cause.
+/// The limit of reports about unsupported types for one directory or wildcard.
 const MATCHES_LISTED: usize = 100;
 
-/// Reads everything in reach of a question and answers it.
+/// Reads the files that count for a question and answers it.
 pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) -> Resolution {
     let mut diagnostics = Vec::new();
     let environment = Environment::of(system, &mut diagnostics);
@@ -80,7 +80,7 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
     Resolution { mounted, working, items, left_out, config, mcp_servers, diagnostics, depths }
 }
 
-/// X16c: a switch that a directory sets for those below it drops its own files too.
+/// X16c: warns that a switch for subdirectories drops the directory's own files too.
 fn warn_of_own_files(
     config: &Config,
     place: &Place,
@@ -101,7 +101,7 @@ fn warn_of_own_files(
     }
 }
 
-/// Decides about each file.
+/// The decision about each file.
 struct Judge<'j> {
     options: Options,
     query: &'j Query<'j>,
@@ -109,26 +109,26 @@ struct Judge<'j> {
     environment: &'j Environment,
     config: &'j Config,
     excludes: Excludes<'j>,
-    /// Files that were read.
+    /// The paths of the files read so far.
     seen: BTreeSet<PathBuf>,
     items: Vec<Item>,
     left_out: Vec<LeftOut>,
     diagnostics: Vec<Diagnostic>,
-    /// Files of unsupported types in the directory that is walked.
+    /// The number of unsupported files in the current directory.
     unsupported: usize,
-    /// What was read of the directory that is walked.
+    /// The files read from the current directory.
     count: Count,
 }
 
-/// What was read of one context directory, or for the include patterns. Each trigger is counted for
-/// itself: files that nobody mentions must not crowd out one that is always in.
+/// The number of files read from one context directory, or for the include patterns. Each trigger
+/// has its own count: manual files must not displace one that is always active.
 #[derive(Debug, Default)]
 struct Count {
     bytes: usize,
     files: [usize; Trigger::ALL.len()],
 }
 
-/// A file that no name keeps out.
+/// A file that no exclusion concerns.
 struct Admitted<'a> {
     handle: &'a dyn Dir,
     entry: &'a DirEntry,
@@ -139,7 +139,7 @@ struct Admitted<'a> {
     /// The directory that its globs are relative to.
     anchor: &'a Path,
     format: Format,
-    /// Whether it has to prove that it is text.
+    /// True if its content must be checked to be text.
     is_guess: bool,
 }
 
@@ -148,7 +148,7 @@ impl Judge<'_> {
         self.left_out.push(LeftOut { path: path.to_owned(), scope, reason: reason.into() });
     }
 
-    /// Returns why a scope as a whole is left out.
+    /// Returns the reason why a whole scope is left out.
     fn ignored(&self, scope: Scope) -> Option<String> {
         let (what, flag) = match scope {
             Scope::Global => ("global", &self.config.ignore_global_context),
@@ -186,7 +186,7 @@ impl Judge<'_> {
         );
     }
 
-    /// Ends the reports about one directory: past the first ones, one says how many.
+    /// Ends the reports about one directory: after the first ones, one gives the number.
     fn sum_up(&mut self, context: &Path) {
         let more = std::mem::take(&mut self.unsupported).saturating_sub(MATCHES_LISTED);
         if more > 0 {
@@ -198,7 +198,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Leaves out what is not a regular file.
+    /// Leaves out everything except regular files.
     fn is_regular(&mut self, path: &Path, scope: Scope, kind: FileKind) -> bool {
         match kind {
             FileKind::File => return true,
@@ -215,7 +215,7 @@ impl Judge<'_> {
         false
     }
 
-    /// Reads a file and decides what to do with it. Returns whether to go on.
+    /// Reads a file and decides about it. Returns whether to continue.
     fn read(&mut self, file: &Admitted<'_>) -> bool {
         let bytes = match super::context_dir::read(file.handle, file.entry) {
             Ok(bytes) => bytes,
@@ -258,7 +258,7 @@ impl Judge<'_> {
         true
     }
 
-    /// Counts a file. Leaves it out when there are too many of its trigger.
+    /// Counts a file and leaves it out beyond the limit of its trigger.
     fn is_too_many(&mut self, file: &Admitted<'_>, trigger: Trigger) -> bool {
         let limit = limits::HOSTED_FILES;
         let count = &mut self.count.files[trigger as usize];
@@ -278,7 +278,7 @@ impl Judge<'_> {
         true
     }
 
-    /// Returns the mention that means this file: its stem, its name, or a path to it.
+    /// Returns the mention of this file: by its stem, its name, or a path.
     fn mentioned(&self, file: &Admitted<'_>) -> Option<String> {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
         let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
@@ -304,10 +304,10 @@ impl Judge<'_> {
             .map(str::to_owned)
     }
 
-    /// Adds what the include patterns name.
+    /// Adds the files of the include patterns.
     fn include(&mut self, system: &dyn System, root: Option<&dyn Dir>) {
         let config = self.config;
-        // From the working directory, a pattern means the same whoever wrote it.
+        // Relative to the working directory, a pattern has one meaning in all configurations.
         let origins = match self.options.anchor {
             Anchor::WorkingDirectory => 1,
             Anchor::ConfigDirectory => usize::MAX,
@@ -349,7 +349,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Looks at an included file. Returns whether to go on.
+    /// Visits an included file. Returns whether to continue.
     fn visit_match<'c>(&mut self, found: &Match<'_, 'c>, wildcards: &mut Wildcards<'c>) -> bool {
         let Match { include, handle, entry, path, sensitive } = found;
         let scope = Scope::Include;
@@ -389,7 +389,7 @@ impl Judge<'_> {
         })
     }
 
-    /// X6: says when a pattern was meant for the directory of its configuration.
+    /// X6: hints that a pattern was meant relative to its configuration.
     fn look_beside_config(
         &mut self,
         search: &mut Search<'_>,
@@ -505,7 +505,7 @@ impl Visitor for Judge<'_> {
     }
 }
 
-/// Decides when a file is used, for the file that is asked about if there is one.
+/// Returns the state of a file for the file of the question, with the reason.
 pub(super) fn judge(parsed: &ContextFile, anchor: &Path, target: Option<&Path>) -> (State, String) {
     match parsed.trigger {
         Trigger::Always => (State::Active, "trigger is always".to_owned()),
@@ -549,7 +549,7 @@ fn not_matched(list: &[(Pattern, brief_syntax::Span)], path: &str) -> String {
     }
 }
 
-/// Files of unsupported types that wildcards match: one report for each pattern.
+/// The unsupported files that wildcards match: one report for each pattern.
 #[derive(Default)]
 struct Wildcards<'c> {
     patterns: Vec<(&'c ConfigPattern, PathBuf, usize)>,

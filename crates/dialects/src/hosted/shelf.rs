@@ -1,4 +1,4 @@
-//! The dialect as the engine sees it.
+//! The implementation of [`Dialect`] for this format.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -33,12 +33,11 @@ impl Dialect for Hosted {
     }
 }
 
-/// What the dialect has to say about one path.
+/// The answer for one path.
 struct Answered(Resolution);
 
 impl Shelf for Answered {
-    /// The question was asked when the files were read; action and timing make no difference to
-    /// this dialect.
+    /// The question was answered when the files were read; this dialect ignores action and timing.
     fn resolve<'s>(&'s self, _: &Moment, answer: &mut Answer<'s>) {
         let Answered(resolution) = self;
         answer.items.extend(resolution.items.iter().map(|item| applied(item, resolution)));
@@ -56,8 +55,8 @@ impl Shelf for Answered {
     }
 }
 
-/// The user's own first, then by the directory that the file is for. What a configuration includes
-/// belongs to the place where the work is done.
+/// Returns the level: the user's files first, then by the directory of the file. An included file
+/// has the level of the working directory.
 pub(super) fn level(path: &Path, scope: Scope, place: &Resolution) -> Level {
     let (mounted, working) = place.depths;
     let depth = match scope {
@@ -106,8 +105,7 @@ pub(super) fn left_out<'s>(left_out: &'s super::LeftOut, place: &Resolution) -> 
     }
 }
 
-/// Returns the directory that a context directory belongs to, when `directory` is one or lies in
-/// one.
+/// Returns the owner of the context directory that `directory` is or is in.
 pub fn owner_of(system: &dyn System, directory: &Target) -> Option<Target> {
     let client_path = Environment::of(system, &mut Vec::new()).client;
     let names = directory.directories();

@@ -1,4 +1,4 @@
-//! Which context directories count for one question.
+//! The context directories of one question.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) fn open_contexts(
     let mut contexts = Vec::new();
     let root = place.root.as_deref();
     let levels = place.levels(diagnostics);
-    // Of a path so long that its beginning is passed by, every way starts where reading does.
+    // If the start of a very deep path is skipped, every path starts where reading does.
     let deep =
         levels.first().filter(|(first, _)| **first != *place.mounted).and_then(|(first, _)| {
             let way = first.strip_prefix(&place.mounted).ok()?;
@@ -65,7 +65,7 @@ fn open_global(
         }
         return None;
     };
-    // The user may have named the place through links.
+    // The user may have named the location through links.
     if let Ok(resolved) = system.resolve(base) {
         context.path = resolved.path.join(below);
         context.owner = Arc::from(resolved.path);

@@ -1,8 +1,8 @@
 //! Every context directory of a project, for questions about any path in it.
 //!
-//! A directory without context of its own has what its parent has, so one answer is kept for each
-//! directory that changes something. Only where a configuration looks at the working directory
-//! itself does every directory below it have an answer of its own.
+//! A directory without its own context has the answer of its parent, so one answer is kept for each
+//! directory that differs. Only where a configuration depends on the working directory does every
+//! directory below have its own answer.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,32 +19,32 @@ use super::place::{DEPENDENCIES, Environment, relative};
 use super::shelf::{applied, left_out};
 use super::{Item, Query, Resolution, Scope, Trigger, check, resolve, resolve::judge};
 
-/// What is known about the directories of a project.
+/// The answers for the directories of a project.
 #[derive(Default)]
 pub(super) struct Whole {
-    /// What is known from the first directory on.
+    /// The facts known from the first directory on.
     start: Option<Start>,
-    /// Where something changes, by directory with `/` between names.
+    /// The directories whose answers differ from their parents', with `/` between names.
     places: BTreeMap<String, Here>,
     diagnostics: Vec<Diagnostic>,
 }
 
 struct Start {
     root: PathBuf,
-    /// The name that the way to a context directory begins with. A path that climbs out of its
-    /// directory is not found by looking into it.
+    /// The first name of the path to a context directory; `None` for a path that begins with `..`,
+    /// which is not found inside its directory.
     first_name: Option<String>,
 }
 
 struct Here {
     resolution: Resolution,
-    /// Whether the directory has context of its own, which those below it inherit.
+    /// True if the directory has context of its own, which subdirectories inherit.
     is_owner: bool,
 }
 
 impl Here {
-    /// Returns whether everything below the directory has the same answer: no configuration looks at
-    /// the working directory.
+    /// Returns whether everything below the directory has the same answer: no configuration depends
+    /// on the working directory.
     fn is_plain(&self) -> bool {
         let config = &self.resolution.config;
         let is_default = |pattern: &super::ConfigPattern| pattern.origin.is_none();
@@ -56,7 +56,7 @@ impl Here {
 }
 
 impl Whole {
-    /// Returns the nearest directory, at or above one, where something changes.
+    /// Returns the nearest directory, at or above the given one, with an answer of its own.
     fn nearest(&self, directory: &str) -> Option<(&str, &Here)> {
         let mut directory = directory;
         loop {
@@ -88,7 +88,7 @@ impl Reader for Whole {
             |entries: &[DirEntry]| entries.iter().any(|entry| entry.name == first.as_str());
         if visit.entries().is_some_and(is_there) {
             let mut resolution = Whole::resolve_at(visit);
-            // Each directory speaks for itself.
+            // Each directory is resolved for itself.
             let owner = visit.path();
             let own = std::mem::take(&mut resolution.diagnostics).into_iter();
             let own = own.filter(|diagnostic| diagnostic.path().starts_with(&owner));
@@ -99,7 +99,7 @@ impl Reader for Whole {
         }
         let above = self.nearest(visit.slashed());
         let name = visit.slashed().rsplit('/').next().unwrap_or_default();
-        // The first directory has at least what the user has at home.
+        // The first directory has at least the user's global context.
         if above.is_none_or(|(_, above)| !above.is_plain()) || DEPENDENCIES.contains(&name) {
             let mut resolution = Whole::resolve_at(visit);
             resolution.diagnostics.clear();
@@ -140,7 +140,7 @@ impl Shelf for Whole {
         else {
             return;
         };
-        // The files of one context directory see the path in the same way.
+        // The files of one context directory have the same relative path to the target.
         let (mut anchor, mut seen) = (None, String::new());
         for item in here.resolution.items.iter().filter(|item| item.trigger() == Trigger::Auto) {
             if anchor.replace(&*item.anchor) != Some(&*item.anchor) {
@@ -170,7 +170,7 @@ impl Shelf for Whole {
 }
 
 impl Whole {
-    /// Returns where a path is, absolute.
+    /// Returns the absolute path of a target.
     fn place_of(&self, target: &Target) -> Option<PathBuf> {
         Some(self.start.as_ref()?.root.join(target.slashed()))
     }
@@ -179,7 +179,7 @@ impl Whole {
         self.places.iter().filter(|(_, here)| here.is_owner)
     }
 
-    /// What every directory says for itself, whatever its triggers.
+    /// Adds every file with its own directory, in any trigger.
     fn list<'s>(&'s self, answer: &mut Answer<'s>) {
         for (_, here) in self.owners() {
             let place = &here.resolution;
@@ -200,7 +200,7 @@ impl Here {
     }
 }
 
-/// Returns the directory that is worked in, with `/` between names.
+/// Returns the working directory, with `/` between names.
 fn parent_of(target: &Target) -> &str {
     match target.kind() {
         TargetKind::Directory => target.slashed(),
@@ -208,7 +208,7 @@ fn parent_of(target: &Target) -> &str {
     }
 }
 
-/// Judges anew what depends on the file.
+/// Decides again about an item whose state depends on the file.
 fn judged<'s>(item: &'s Item, place: &Resolution, file: Option<&Path>) -> Applied<'s> {
     let mut applied = applied(item, place);
     if item.trigger() == Trigger::Auto {
@@ -246,7 +246,7 @@ mod tests {
         items.chain(out).collect()
     }
 
-    /// The whole project at once and one path at a time give the same answer.
+    /// A whole read and single questions give the same answers.
     #[test]
     fn every_path_has_the_answer_that_it_has_alone() {
         let system = MemorySystem::new("/p")

@@ -136,8 +136,7 @@ pub struct Merge<'m> {
     pub text: Option<&'m str>,
     /// The entries that it needs.
     pub wanted: &'m [SharedEntry],
-    /// The entries of the last build; for one that may have been written in several forms, all of
-    /// them.
+    /// Our earlier entries; for one that changed since, every form that it may have had.
     pub before: &'m [SharedEntry],
     /// The treatment of entries that the user or another tool wrote or changed.
     pub foreign: Foreign,
@@ -155,7 +154,7 @@ pub enum Foreign {
 /// The result of a [`Merge`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Merged {
-    /// The text; `None` when the file would be empty.
+    /// The text; `None` when the file held only our entries and none is left.
     pub text: Option<String>,
     /// The entries in the file that are ours.
     pub entries: Vec<SharedEntry>,

@@ -1,4 +1,4 @@
-//! What only shows against the whole project.
+//! Checks that compare a file with the whole project.
 
 use brief_syntax::glob::Glob;
 use brief_syntax::{Diagnostic, Span};
@@ -10,8 +10,8 @@ use crate::repair::Paths;
 use super::model::ContextFile;
 use super::pattern::Pattern;
 
-/// Reports each `match` pattern that matches nothing in the project: usually a file that moved, or
-/// a pattern written for another directory.
+/// Reports each `match` pattern that matches nothing in the project: usually a file moved, or the
+/// pattern was written for another directory.
 pub(super) fn dead_patterns(file: &ContextFile, project: &ProjectFiles) -> Vec<Diagnostic> {
     let below = Below::of(&file.directory, project);
     let context = file.context.iter().map(|entry| {
@@ -25,7 +25,7 @@ pub(super) fn dead_patterns(file: &ContextFile, project: &ProjectFiles) -> Vec<D
     let mut diagnostics = Vec::new();
     for (name, patterns, spans) in context.chain(decisions) {
         for (pattern, &span) in patterns.iter().zip(spans) {
-            // What can never match is reported without looking at the project.
+            // A pattern that can never match is reported by the parser.
             if pattern.can_match() && !below.has_match(pattern) {
                 diagnostics.push(dead(file, span, name, pattern, &below));
             } else if patterns.iter().all(Pattern::is_directory) {
@@ -36,7 +36,8 @@ pub(super) fn dead_patterns(file: &ContextFile, project: &ProjectFiles) -> Vec<D
     diagnostics
 }
 
-/// `src/api/` is for questions about the directory itself, and people write it for all that is in it.
+/// Warns that `src/api/` matches only questions about the directory itself, where its author meant
+/// everything below.
 fn directory_alone(
     file: &ContextFile,
     span: Span,

@@ -1,8 +1,8 @@
 //! Structured context: `AGENTS.yaml` files in any directory.
 //!
-//! Each holds context entries and decisions, scoped by patterns relative to the file's directory.
-//! For a file, every context file from the root down to its directory counts; the nearest one
-//! comes last and so stands nearest to the agent's attention.
+//! Each file holds context entries and decisions, scoped by patterns relative to its directory. For
+//! a path, every context file from the root down to its directory counts; the nearest one comes
+//! last and is closest to the agent's attention.
 
 mod check;
 mod model;

@@ -1,4 +1,4 @@
-//! What an `AGENTS.yaml` says, with defaults filled in.
+//! The types of an `AGENTS.yaml`, with defaults filled in.
 
 use std::sync::Arc;
 
@@ -12,18 +12,17 @@ use super::pattern::Pattern;
 /// One context file.
 #[derive(Debug, Clone)]
 pub struct ContextFile {
-    /// The text and where it came from.
+    /// The text and its path.
     pub source: Arc<Source>,
     /// The directory of the file below the root, with `/` between names.
     pub directory: String,
-    /// How general its entries are: every one says which files it is about, if only that it is about
-    /// all.
+    /// The level of its entries. Each is scoped, at least by the default pattern for all files.
     pub level: Level,
     /// The context entries, in file order.
     pub context: Vec<ContextEntry>,
     /// The decisions, in file order.
     pub decisions: Vec<Decision>,
-    /// The entries that are not delivered, because something in them is wrong.
+    /// The invalid entries, which are not delivered.
     pub invalid: Vec<InvalidEntry>,
 }
 
@@ -32,15 +31,15 @@ pub struct ContextFile {
 pub struct ContextEntry {
     /// The position in the file's list, from 0.
     pub index: usize,
-    /// The line that the entry begins on, from 1.
+    /// The first line of the entry, from 1.
     pub line: usize,
-    /// The guidance to deliver.
+    /// The guidance.
     pub content: String,
-    /// What it applies to; never empty.
+    /// The files that it applies to; never empty.
     pub patterns: Vec<Pattern>,
-    /// Where each pattern is written; empty when the default holds.
+    /// The place of each pattern; empty for the default.
     pub pattern_spans: Vec<Span>,
-    /// What it does not apply to.
+    /// The files that it does not apply to.
     pub exclude: Vec<Pattern>,
     /// The actions it is for.
     pub on: Actions,
@@ -53,30 +52,30 @@ pub struct ContextEntry {
 pub enum When {
     /// One timing.
     Only(Timing),
-    /// Both.
+    /// Both timings.
     Always,
 }
 
-/// A decision and its reasons.
+/// A decision with its rationale.
 #[derive(Debug, Clone)]
 pub struct Decision {
     /// The position in the file's list, from 0.
     pub index: usize,
-    /// The line that the decision begins on, from 1.
+    /// The first line of the decision, from 1.
     pub line: usize,
-    /// What was decided.
+    /// The decision.
     pub decision: String,
-    /// Why.
+    /// The rationale.
     pub rationale: String,
-    /// What was considered and rejected.
+    /// The rejected alternatives.
     pub alternatives: Vec<Alternative>,
-    /// When to think again.
+    /// The condition under which to reconsider it.
     pub revisit_when: Option<String>,
-    /// When it was decided, `YYYY-MM-DD`.
+    /// The date, `YYYY-MM-DD`.
     pub date: Option<String>,
-    /// What it binds; never empty.
+    /// The files that it binds; never empty.
     pub patterns: Vec<Pattern>,
-    /// Where each pattern is written; empty when the default holds.
+    /// The place of each pattern; empty for the default.
     pub pattern_spans: Vec<Span>,
 }
 
@@ -85,7 +84,7 @@ pub struct Decision {
 pub struct Alternative {
     /// The option.
     pub option: String,
-    /// Why it was rejected.
+    /// The reason for the rejection.
     pub reason_rejected: String,
 }
 
@@ -94,10 +93,10 @@ pub struct Alternative {
 pub struct InvalidEntry {
     /// `context` or `decision`.
     pub kind: &'static str,
-    /// Its place in the file.
+    /// Its position in the file.
     pub name: Name<'static>,
-    /// The line that it begins on, from 1.
+    /// Its first line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }

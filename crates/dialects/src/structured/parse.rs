@@ -1,7 +1,7 @@
-//! From text to [`ContextFile`], entry by entry.
+//! The parser of context files, entry by entry.
 //!
-//! A file is read as far as it makes sense: an entry with something wrong in it is reported and
-//! not delivered, its siblings are. Only a text that is not YAML at all is lost as a whole.
+//! A file is read as far as possible: an invalid entry is reported and not delivered, the others
+//! are. Only a text that is not YAML is lost as a whole.
 
 use std::fmt::Display;
 mod fields;
@@ -20,12 +20,12 @@ use crate::moment::{Actions, Timing};
 use super::model::{ContextEntry, ContextFile, Decision, InvalidEntry, When};
 use super::pattern::{Pattern, PatternCache};
 
-/// A context file and what is wrong with it.
+/// A context file and its diagnostics.
 #[derive(Debug)]
 pub struct Parsed {
-    /// What the file says.
+    /// The file.
     pub file: ContextFile,
-    /// What is wrong, in file order.
+    /// The diagnostics, in file order.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -34,10 +34,10 @@ const CONTEXT_FIELDS: [&str; 5] = ["content", "match", "exclude", "on", "when"];
 const DECISION_FIELDS: [&str; 6] =
     ["decision", "rationale", "alternatives", "revisit_when", "date", "match"];
 
-/// Problems reported for one file; a file with more has been understood to be broken.
+/// The limit of problems reported for one file.
 const REPORTED_PER_FILE: usize = 1_000;
 
-/// Reads a context file that lies in `directory` (below the root, `/` between names).
+/// Parses a context file in `directory` (below the root, with `/`).
 pub fn parse(source: &Arc<Source>, directory: &str, patterns: &mut PatternCache) -> Parsed {
     let file = ContextFile {
         source: Arc::clone(source),
@@ -107,7 +107,7 @@ impl Reading<'_> {
                         "nothing in this file is delivered until it is",
                     );
                 }
-                // Reported with the field in which it stands, where there is a way out.
+                // It is reported with its field, where a fix is known.
                 ProblemKind::UnknownAlias => {}
                 ProblemKind::AliasBomb => {
                     self.error("structured/alias-bomb", span, message, "write the values out");
@@ -142,7 +142,7 @@ impl Reading<'_> {
                         }
                     }
                 }
-                // What a team keeps for its own anchors.
+                // Fields for a team's own anchors.
                 name if name.starts_with("x-") => {}
                 _ => self.unknown_field(field.key, &TOP_FIELDS, "top level"),
             }
@@ -281,7 +281,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The default of `match`.
+    /// Returns the default of `match` for an empty list.
     fn or_everything(&mut self, patterns: Vec<Pattern>) -> Vec<Pattern> {
         if patterns.is_empty() { self.patterns.get("**").into_iter().collect() } else { patterns }
     }
@@ -335,7 +335,7 @@ impl Reading<'_> {
         });
     }
 
-    /// Makes an error of which the entry dies.
+    /// Returns an error that makes the entry invalid.
     fn fail(&mut self, code: &'static str, span: Span, problem: String) -> Diagnostic {
         let short = problem.split_once(": ").map_or(problem.as_str(), |(_, rest)| rest);
         self.failed.get_or_insert_with(|| short.to_owned());
@@ -358,7 +358,7 @@ impl Reading<'_> {
         self.diagnostics.push(diagnostic.with_help(help));
     }
 
-    /// A whole entry is too much to underline.
+    /// Returns the first line of a span: a whole entry is too long to underline.
     fn first_line(&self, span: Span) -> Span {
         let text = self.file.source.slice(span);
         let length = text.find(['\n', '\r']).unwrap_or(text.len());
@@ -366,7 +366,7 @@ impl Reading<'_> {
     }
 }
 
-/// Returns the field that another format calls by this name.
+/// Returns the field for another format's name.
 fn synonym(field: &str) -> Option<&'static str> {
     match field.to_ascii_lowercase().as_str() {
         "glob" | "globs" | "path" | "paths" | "pattern" | "patterns" | "file" | "files"

@@ -1,7 +1,7 @@
 //! The patterns of `match` and `exclude`.
 //!
-//! A pattern that ends in `/` is about directories and is skipped when a file is asked about; any
-//! other is about files. A leading `./` says nothing and is ignored.
+//! A pattern that ends in `/` matches directories and is skipped in a question about a file; any
+//! other matches files. A leading `./` is ignored.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ enum PatternKind {
     Everything,
     File,
     Directory,
-    /// `./` or a chain of `**/`: the directory of the context file itself counts too.
+    /// `./` or a chain of `**/`: the directory of the context file itself matches, too.
     OwnDirectory,
 }
 
@@ -33,7 +33,7 @@ impl AsRef<str> for Pattern {
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Compiles a pattern.
     pub fn new(written: &str) -> Result<Pattern, GlobError> {
         let stripped = strip_dot_slash(written);
         let glob =
@@ -62,7 +62,7 @@ impl Pattern {
         &self.glob
     }
 
-    /// Returns whether anything below its file could match. Paths are relative and never climb.
+    /// Returns whether anything below its file could match. Paths are relative and have no `..`.
     pub fn can_match(&self) -> bool {
         let written = self.as_str();
         !written.is_empty()
@@ -76,7 +76,7 @@ impl Pattern {
         self.kind == PatternKind::Everything
     }
 
-    /// Returns whether it is about directories.
+    /// Returns whether it matches directories.
     pub fn is_directory(&self) -> bool {
         matches!(self.kind, PatternKind::Directory | PatternKind::OwnDirectory)
     }
@@ -117,14 +117,14 @@ fn strip_dot_slash(mut pattern: &str) -> &str {
     pattern
 }
 
-/// Compiled patterns by their text. The same few stand in thousands of entries.
+/// Compiled patterns by their text, because thousands of entries share a few patterns.
 #[derive(Debug, Default)]
 pub struct PatternCache {
     known: HashMap<Box<str>, Pattern>,
 }
 
 impl PatternCache {
-    /// Returns the pattern for a text, compiling it only once.
+    /// Returns the pattern for a text and compiles it only once.
     pub fn get(&mut self, written: &str) -> Result<Pattern, GlobError> {
         if let Some(pattern) = self.known.get(written) {
             return Ok(pattern.clone());

@@ -1,6 +1,6 @@
-//! What applies when: the filters of the document, in its order.
+//! The entries that apply at a moment: the filters of the document, in its order.
 //!
-//! The first filter that fails is the reason; a person who asks "why not?" gets one answer.
+//! The first filter that fails is the one reason given.
 
 use brief_syntax::TargetKind;
 use brief_syntax::glob::covers_everything_inside;
@@ -11,13 +11,13 @@ use crate::moment::{Action, Actions, Moment, Timing};
 use super::model::{ContextEntry, ContextFile, Decision, When};
 use super::pattern::Pattern;
 
-/// Whether something applies, and why.
+/// The decision about an entry, with the reason.
 pub(super) enum Verdict<'s> {
     In(Reason<'s>),
     Out(Reason<'s>),
 }
 
-/// The target as one context file sees it.
+/// The target relative to one context file.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'p> {
     /// The path relative to the context file's directory.
@@ -26,7 +26,7 @@ pub(super) struct Place<'p> {
 }
 
 impl<'p> Place<'p> {
-    /// Returns how `file` sees the target; `None` when the target is not below the file.
+    /// Returns the target relative to `file`; `None` when it is not below the file.
     pub(super) fn below(
         file: &ContextFile,
         target: &'p str,
@@ -46,14 +46,14 @@ impl<'p> Place<'p> {
     }
 }
 
-/// When an entry is asked for.
+/// The action and timing of a question.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Asked {
-    /// `None` for all actions.
+    /// The action; `None` for all.
     pub(super) action: Option<Action>,
-    /// `None` for both timings.
+    /// The timing; `None` for both.
     pub(super) timing: Option<Timing>,
-    /// Actions that may follow, whose "before" is now.
+    /// The actions that may follow, whose "before" is now.
     pub(super) ahead: Actions,
 }
 
@@ -63,7 +63,7 @@ impl Asked {
     }
 }
 
-/// Judges a context entry for a place, an action and a timing.
+/// Decides about a context entry for a place, an action and a timing.
 pub(super) fn judge_entry<'s>(
     entry: &'s ContextEntry,
     place: Option<Place<'_>>,
@@ -94,7 +94,7 @@ pub(super) fn judge_entry<'s>(
     }
 }
 
-/// Judges a decision, which has no action, timing or `exclude`.
+/// Decides about a decision, which has no action, timing or `exclude`.
 pub(super) fn judge_decision<'s>(decision: &'s Decision, place: Option<Place<'_>>) -> Verdict<'s> {
     match place {
         Some(place) => judge_place(&decision.patterns, &[], place),
@@ -123,17 +123,17 @@ fn judge_file<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -
     }
 }
 
-/// Returns whether an entry is for every file, without looking at one.
+/// Returns whether an entry is for every file.
 pub(super) fn covers_everything(entry: &ContextEntry) -> bool {
     entry.exclude.is_empty() && entry.patterns.iter().any(Pattern::is_everything)
 }
 
-/// Returns whether an entry is for a file, whatever is done to it.
+/// Returns whether an entry is for a file, with any action.
 pub(super) fn covers_file(entry: &ContextEntry, path: &str) -> bool {
     matches!(judge_file(&entry.patterns, &entry.exclude, path), Verdict::In(_))
 }
 
-/// Returns whether an entry names a directory, not only something that could be in it.
+/// Returns whether an entry names a directory itself, beyond files that could be in it.
 pub(super) fn covers_directory(entry: &ContextEntry, path: &str) -> bool {
     let verdict = judge_directory(&entry.patterns, &entry.exclude, path);
     matches!(verdict, Verdict::In(Reason::Covers { .. }))
@@ -151,7 +151,8 @@ fn judge_directory<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &s
     if let Some(excluded) = exclude.iter().find(|pattern| pattern.matches_directory(path)) {
         return Verdict::Out(Reason::Excluded { pattern: excluded.as_str() });
     }
-    // Ruling S2: file patterns hide an entry from a directory only if together they leave nothing.
+    // Ruling S2: file patterns exclude an entry from a directory only if together they match
+    // everything in it.
     let globs: Vec<_> =
         exclude.iter().filter(|pattern| !pattern.is_directory()).map(Pattern::glob).collect();
     if !globs.is_empty() && covers_everything_inside(&globs, path) {

@@ -1,4 +1,4 @@
-//! The dialect as the engine sees it.
+//! The implementation of [`Dialect`] for this format.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -46,15 +46,15 @@ struct ContextFiles {
     files: Vec<ContextFile>,
     diagnostics: Vec<Diagnostic>,
     patterns: PatternCache,
-    /// Files by one of the names, readable or not.
+    /// The number of files with one of the names, readable or not.
     found: usize,
-    /// Whether it is all files of a project, of which most are not on the way to a path.
+    /// True for a whole project, in which most files are not above a given path.
     is_whole: bool,
-    /// Then where those of each directory are, if they are many.
+    /// For a whole project, the indices of the files by directory, if they are many.
     places: HashMap<String, Vec<usize>>,
 }
 
-/// Files of a project that are looked at one by one, however many are on the way to a path.
+/// Up to this number of files a lookup by directory does not pay.
 const FEW: usize = 16;
 
 impl Reader for ContextFiles {
@@ -70,7 +70,7 @@ impl Reader for ContextFiles {
                     self.found += 1;
                 }
                 Err(ReadError::Missing) => {}
-                // A directory of that name is nobody's context file.
+                // A directory with that name is not a context file.
                 Err(ReadError::NotAFile(FileKind::Directory)) => {
                     self.diagnostics.push(unreadable(&visit.path_of(name), "it is a directory"));
                 }
@@ -92,7 +92,7 @@ impl Reader for ContextFiles {
     }
 }
 
-/// Returns the directories on the way to a path, the root first, and the path itself.
+/// Returns the directories above a path, the root first, and the path itself.
 fn on_the_way(path: &str) -> impl Iterator<Item = &str> {
     let above = path.match_indices('/').map(|(end, _)| &path[..end]);
     let own = if path.is_empty() { None } else { Some(path) };
@@ -107,14 +107,14 @@ fn unreadable(path: &Path, reason: &str) -> Diagnostic {
 }
 
 impl ContextFiles {
-    /// Shows the files on the way to a path, each with how it sees the path.
+    /// Calls back for each file above a path, with the path relative to it.
     fn look_along<'s, 't>(
         &'s self,
         target: &'t Target,
         show: &mut dyn FnMut(&'s ContextFile, Place<'t>),
     ) {
         let mut look = |file: &'s ContextFile| {
-            // Not below the file is not its business.
+            // A target that is not below the file is no concern of the file.
             if let Some(place) = Place::below(file, target.slashed(), target.kind()) {
                 show(file, place);
             }
@@ -128,7 +128,7 @@ impl ContextFiles {
         }
     }
 
-    /// Adds what one file says about a place.
+    /// Adds the entries of one file that concern a place.
     fn judge<'s>(
         file: &'s ContextFile,
         place: Option<Place<'_>>,
@@ -209,7 +209,7 @@ impl Shelf for ContextFiles {
         });
     }
 
-    /// Each entry sees only the files below its own.
+    /// Each entry concerns only files below its own.
     fn reach<'s>(
         &'s self,
         moment: &Moment,

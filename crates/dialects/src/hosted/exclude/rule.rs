@@ -1,5 +1,5 @@
-//! One exclude pattern, read as an include pattern is: `.`, `..` and doubled separators mean what
-//! they mean in a path.
+//! One exclude pattern. Like in an include pattern, `.`, `..` and doubled separators have their
+//! meaning in paths.
 
 use std::path::PathBuf;
 
@@ -7,37 +7,37 @@ use brief_syntax::glob::{Glob, GlobProblem};
 
 use crate::hosted::pattern::{OPTIONS, escaped, is_plain, with_slashes};
 
-/// Patterns that one pattern may stand for.
+/// The limit of alternatives of one pattern.
 const ALTERNATIVES: usize = 1_000;
 
-/// Bytes of one of them while braces are put in.
+/// The limit of one alternative's bytes while braces are expanded.
 const ALTERNATIVE_BYTES: usize = 64 * 1024;
 
-/// What a pattern takes out.
+/// The files that a pattern excludes.
 #[derive(Debug)]
 pub(super) enum Rule {
     /// Every file.
     Everything,
     /// Files and directories of a name, at any depth.
     Name(Covering),
-    /// What lies at a way from a directory, so many directories above it.
+    /// A path relative to an anchor directory.
     Path {
-        /// How many `..` the pattern begins with.
+        /// The number of leading `..`.
         climbs: usize,
-        /// The rest.
+        /// The rest of the pattern.
         pattern: Covering,
     },
-    /// What lies at a way from the top of the file system.
+    /// An absolute path.
     Absolute(Covering),
 }
 
-/// A pattern that covers what it matches and, where that is a directory, all below it.
+/// A pattern that covers a match and, for a directory, everything below it.
 #[derive(Debug)]
 pub(super) struct Covering {
     glob: Glob,
-    /// Whether it can name a directory: one of only wildcards is about the files at its place.
+    /// True if it can name a directory: a pattern of wildcards alone concerns only files.
     names: bool,
-    /// Whether it can name a directory whose name begins with a dot: a star does not stand for one.
+    /// True if it can name a hidden directory: a star does not match a leading dot.
     names_hidden: bool,
 }
 
@@ -49,7 +49,7 @@ impl Covering {
         Ok(Covering { glob, names, names_hidden: !last.starts_with(['*', '?']) })
     }
 
-    /// Returns whether it matches a file of that name.
+    /// Returns whether it matches a file name.
     pub(super) fn matches_file(&self, name: &str) -> bool {
         self.glob.matches(name)
     }
@@ -59,14 +59,14 @@ impl Covering {
         self.glob.matches(way)
     }
 
-    /// Returns whether it matches the name of a directory on the way.
+    /// Returns whether it matches the name of a directory in the path.
     pub(super) fn matches_directory_of(&self, way: &str) -> bool {
         let Some((above, _)) = way.rsplit_once('/') else { return false };
         !is_climbing(way)
             && above.split('/').any(|name| self.may_name(name) && self.glob.matches(name))
     }
 
-    /// Returns whether it matches the path or a directory on the way.
+    /// Returns whether it matches the path or a directory above it.
     pub(super) fn covers(&self, way: &str) -> bool {
         self.glob.matches(way)
             || !is_climbing(way)
@@ -92,7 +92,7 @@ pub(super) fn is_of_home(written: &str) -> bool {
     written == "~" || written.starts_with("~/") || written.starts_with("~\\")
 }
 
-/// Reads a pattern. The words are for a message when it is not what it seems to be.
+/// Compiles a pattern. The string is a message about an invalid or ambiguous one.
 pub(super) fn read(written: &str, homes: &[PathBuf]) -> (Vec<Rule>, Option<String>) {
     let text = with_slashes(written.trim());
     let texts: Vec<(String, bool)> = match text.strip_prefix('~').filter(|_| !homes.is_empty()) {
@@ -109,7 +109,7 @@ pub(super) fn read(written: &str, homes: &[PathBuf]) -> (Vec<Rule>, Option<Strin
             Ok(more) => rules.extend(more),
             Err(Unread::Syntax(error)) => {
                 problem = Some(format!("is not a glob and is taken as it is: {error}"));
-                // What is longer than any path matches none.
+                // A text longer than any path matches none.
                 let plain = rules_of(&escaped(text), *is_of_home);
                 rules.extend(plain.into_iter().flatten());
             }
@@ -133,7 +133,7 @@ fn rules_of(text: &str, is_of_home: bool) -> Result<Vec<Rule>, Unread> {
     let texts = match Glob::with_options(text, OPTIONS).map_err(|error| error.problem()) {
         Err(GlobProblem::TooLong) => alternatives(text)?,
         Err(problem) => return Err(Unread::Syntax(problem)),
-        // Only a path within braces has to be taken apart.
+        // Only paths within braces need an expansion.
         Ok(_) if has_steps_in_braces(text) => match alternatives(text) {
             Err(_) if !has_dots(text) => vec![text.to_owned()],
             texts => texts?,
@@ -147,7 +147,7 @@ fn rules_of(text: &str, is_of_home: bool) -> Result<Vec<Rule>, Unread> {
     ways.into_iter().map(|way| way.into_rule(is_of_home).map_err(Unread::Syntax)).collect()
 }
 
-/// A pattern without `.`, `..` (but at its beginning) and empty steps.
+/// A normalised pattern: without `.`, inner `..` and empty steps.
 #[derive(Debug, Clone, Default)]
 struct Way<'t> {
     climbs: usize,
@@ -158,7 +158,7 @@ struct Way<'t> {
 impl Way<'_> {
     fn into_rule(self, is_of_home: bool) -> Result<Rule, GlobProblem> {
         let Way { climbs, mut steps, is_directory } = self;
-        // A pattern that leads back to where it starts names that directory.
+        // A pattern that leads back to its anchor names that directory.
         if steps.is_empty() && climbs == 0 && !is_of_home {
             return Ok(Rule::Everything);
         }
@@ -177,8 +177,8 @@ impl Way<'_> {
     }
 }
 
-/// Follows a pattern step by step. `**/..` is any directory, and the one above where the stars
-/// stand for none: two ways.
+/// Normalises a pattern step by step. `**/..` has two results: any directory, and the one above,
+/// where the stars match nothing.
 fn walk<'t>(text: &'t str, ways: &mut Vec<Way<'t>>) -> Result<(), Unread> {
     let first = ways.len();
     ways.push(Way::default());
@@ -217,7 +217,7 @@ struct Segment<'t> {
     is_last: bool,
 }
 
-/// Splits a pattern at the separators outside of braces and classes.
+/// Splits a pattern at the separators outside braces and classes.
 fn segments(text: &str) -> impl Iterator<Item = Segment<'_>> {
     let mut start = Some(0);
     std::iter::from_fn(move || {
@@ -229,15 +229,15 @@ fn segments(text: &str) -> impl Iterator<Item = Segment<'_>> {
     })
 }
 
-/// A character of a pattern that divides it.
+/// A character that divides a pattern.
 struct Mark {
     at: usize,
     character: char,
-    /// How many braces are open around it; a brace is inside of itself.
+    /// The number of open braces around it; a brace is inside itself.
     depth: usize,
 }
 
-/// Finds separators, braces and what stands between alternatives, outside of classes.
+/// Finds separators, braces and commas of alternatives, outside classes.
 fn marks(text: &str) -> impl Iterator<Item = Mark> {
     let (mut depth, mut in_class, mut is_escaped) = (0_usize, false, false);
     text.char_indices().filter_map(move |(at, character)| {
@@ -265,8 +265,7 @@ fn marks(text: &str) -> impl Iterator<Item = Mark> {
     })
 }
 
-/// Returns whether alternatives are steps of a path, so that they have to be put in before it is
-/// followed.
+/// Returns whether alternatives contain path steps, so that they are expanded before normalisation.
 fn has_steps_in_braces(text: &str) -> bool {
     text.contains('{') && (has_dots(text) || marks(text).any(|m| m.character == '/' && m.depth > 0))
 }
@@ -275,7 +274,7 @@ fn has_dots(text: &str) -> bool {
     text.split(['/', '{', '}', ',', '|']).any(|piece| matches!(piece, "." | ".."))
 }
 
-/// Puts each alternative of each pair of braces in.
+/// Expands each alternative of each pair of braces.
 fn alternatives(text: &str) -> Result<Vec<String>, Unread> {
     let mut done = Vec::new();
     let mut open = vec![text.to_owned()];
@@ -295,7 +294,7 @@ fn alternatives(text: &str) -> Result<Vec<String>, Unread> {
     Ok(done)
 }
 
-/// Finds the first pair of braces: what stands before, in and after them.
+/// Splits at the first pair of braces: the text before, the alternatives, the text after.
 fn braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     let mut outer = marks(text).filter(|mark| mark.depth == 1 && mark.character != '/');
     let first = outer.next()?;
@@ -361,10 +360,10 @@ mod tests {
         assert!(problem.unwrap().contains("everything is left out"));
         let stars = "**/../".repeat(200);
         assert!(matches!(read(&stars, &[]).0.as_slice(), [Rule::Everything]));
-        // Without steps inside, braces are left to the glob.
+        // Braces without path steps are left to the glob.
         let wide = "{a/b,c}".repeat(20);
         assert_eq!(read_shown(&wide), [format!("0 {wide}")]);
-        // A list that is too long for one glob is many.
+        // A list that is too long for one glob is expanded into many.
         let long = format!("docs/{{{}p.md}}", "some-name.md,".repeat(400));
         assert_eq!(read(&long, &[]).0.len(), 401);
         let deep = "{".repeat(100_000);

@@ -1,4 +1,4 @@
-//! The fields of an entry: texts, patterns, actions, timings, alternatives, dates.
+//! The fields of an entry: strings, patterns, actions, timings, alternatives, dates.
 
 use std::fmt::Display;
 
@@ -19,7 +19,7 @@ const ON_VALUES: [&str; 4] = ["read", "edit", "create", "all"];
 const WHEN_VALUES: [&str; 3] = ["before", "after", "all"];
 
 impl Reading<'_> {
-    /// A required text; `None` with a diagnostic when it is blank or no text.
+    /// Reads a required string; `None` with a diagnostic when it is blank or of another type.
     pub(super) fn text(
         &mut self,
         node: Node<'_>,
@@ -78,7 +78,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads patterns and where each is written.
+    /// Reads patterns and their places.
     pub(super) fn pattern_list(
         &mut self,
         node: Node<'_>,
@@ -109,7 +109,7 @@ impl Reading<'_> {
         }
     }
 
-    /// `match: "*.py"` can only mean a list of one.
+    /// Reports `match: "*.py"`, which can only mean a list of one.
     fn single_pattern(&mut self, node: Node<'_>, name: impl Display + Copy, field: &str) {
         let span = node.span();
         let written = self.file.source.slice(span).to_owned();
@@ -128,8 +128,8 @@ impl Reading<'_> {
         });
     }
 
-    /// A value that an anchor or an alias names: a list here would be a list within a list there.
-    /// A value with a tag is not to become another kind of value either.
+    /// Returns whether a value has an anchor, an alias or a tag. A fix to a list would make a
+    /// nested list at the alias, or contradict the tag.
     fn is_shared(&self, span: Span) -> bool {
         let before = self.file.source.slice(Span::new(0, span.start));
         let anchor = before.split_whitespace().next_back().unwrap_or_default();
@@ -164,7 +164,7 @@ impl Reading<'_> {
             Err(error) => {
                 let problem =
                     format!("{name}: invalid {field} glob \"{written}\": {}", error.problem());
-                // In a scalar without escapes, the place in the pattern is a place in the file.
+                // In a scalar without escapes, an offset in the pattern is an offset in the file.
                 let text = self.file.source.slice(span);
                 let at = text.find(written).map(|start| span.start + start + error.offset());
                 let span = at.map_or(span, |at| Span::new(at, at + 1));
@@ -175,7 +175,7 @@ impl Reading<'_> {
         }
     }
 
-    /// `match: [*.py]`: to YAML, `*.py` refers to an anchor.
+    /// Reports `match: [*.py]`: to YAML, `*.py` refers to an anchor.
     fn unquoted_pattern(&mut self, span: Span, name: impl Display + Copy, field: &str) {
         let written = self.file.source.slice(span).to_owned();
         let problem = format!(
@@ -188,7 +188,7 @@ impl Reading<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Patterns that are valid and can never match anything below their file.
+    /// Warns of valid patterns that can never match anything below their file.
     fn warn_of_endless_miss(
         &mut self,
         pattern: &Pattern,
@@ -286,7 +286,7 @@ impl Reading<'_> {
         let span = node.span();
         let mut diagnostic = self.fail(code, span, problem);
         if let Some(meant) = nearest(word, words) {
-            // Only a difference in case is sure.
+            // Only a difference in case is certain.
             let edits = vec![Edit::replace(span, meant)];
             let title = format!("write `{meant}`");
             let fix = if meant.eq_ignore_ascii_case(word) {
@@ -355,7 +355,7 @@ impl Reading<'_> {
         (!alternative.option.is_empty()).then_some(alternative)
     }
 
-    /// A date that is not one is reported and left out; the decision stands.
+    /// Reads a date; an invalid one is reported and dropped, and the decision stays.
     pub(super) fn date(&mut self, node: Node<'_>, name: impl Display + Copy) -> Option<String> {
         match node.value() {
             Value::Null => None,
