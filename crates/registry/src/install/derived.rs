@@ -1,8 +1,8 @@
-//! Which capability lists were derived on this machine, so that they need not be derived again.
+//! The mark of capability lists that this machine has derived, so that they need not be derived again.
 //!
 //! A lock comes with a project, and its lists may be forged. A run that has derived all lists of a lock
-//! leaves a mark in the record: a hash of the lists and the contents that they belong to, with a key of the
-//! user's state directory. A lock whose lists have that mark is believed; any other one is compared with the content.
+//! leaves a mark in the record: a hash of the lists and their contents, with a key of the user's state
+//! directory. A lock with that mark is believed; the lists of any other lock are compared with the content.
 
 use std::io;
 use std::time::UNIX_EPOCH;
@@ -14,7 +14,7 @@ use crate::lock::Lock;
 use crate::outputs::mark;
 use crate::outputs::record::Record;
 
-/// Returns the mark of a lock whose lists this run knows to be right; `None` where the machine can make none.
+/// Returns the mark of a lock whose lists this run has verified. `None` where the machine has no key.
 pub(super) fn mark(
     system: &dyn System,
     project: &Project,
@@ -26,7 +26,7 @@ pub(super) fn mark(
     }
 }
 
-/// Returns whether this program has derived all lists of a lock on this machine, for this project.
+/// Returns whether this program has derived all lists of the lock on this machine, for this project.
 pub(super) fn has_mark(
     system: &dyn System,
     project: &Project,
@@ -38,7 +38,7 @@ pub(super) fn has_mark(
     mark::is_valid(system, mark, &project.own, &text)
 }
 
-/// Returns what the mark is made of. The program is part of it: another version may find more.
+/// Returns the bytes to hash. They include the program: another version may find more capabilities.
 fn marked(system: &dyn System, lock: &Lock) -> Option<Vec<u8>> {
     let modified = system.modified(&system.own_program().ok()?).ok()?;
     let modified = modified.duration_since(UNIX_EPOCH).ok()?.as_nanos().to_string();
@@ -47,6 +47,6 @@ fn marked(system: &dyn System, lock: &Lock) -> Option<Vec<u8>> {
         .values()
         .map(|item| (item.sha256.as_str(), item.capabilities.as_slice()))
         .collect();
-    // A journal has no word in the first place, so that no mark stands for both.
+    // A journal does not begin with this word, so a mark never fits both.
     serde_json::to_vec(&("capabilities", env!("CARGO_PKG_VERSION"), modified, lists)).ok()
 }

@@ -1,4 +1,4 @@
-//! Why nothing was installed.
+//! Errors of an installation.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,202 +14,202 @@ use crate::lock::LockError;
 use crate::manifest::EditError;
 use crate::source::SourceError;
 
-/// Why nothing was installed.
+/// A failed installation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstallError {
     /// There is no manifest.
     #[error("there is no `brief.toml` in `{}`", directory.display())]
     NoManifest {
-        /// Where it should be.
+        /// The directory that should hold it.
         directory: PathBuf,
     },
     /// A file of the project cannot be read.
     #[error("`{}` cannot be read: {problem}", path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The defect.
         problem: String,
     },
-    /// The manifest is wrong.
+    /// The manifest is not valid.
     #[error("`brief.toml` is wrong")]
     Manifest(Vec<Diagnostic>),
-    /// The manifest cannot be changed.
+    /// The manifest cannot be edited.
     #[error("`{}` cannot be changed: {error}", path.display())]
     Edit {
-        /// The manifest.
+        /// The path of the manifest.
         path: PathBuf,
-        /// Why.
+        /// The failed edit.
         error: EditError,
     },
-    /// The lock is wrong.
+    /// The lock is not valid.
     #[error("`{}`, {error}", path.display())]
     Lock {
-        /// The lock.
+        /// The path of the lock.
         path: PathBuf,
-        /// What is wrong.
+        /// The defect, with its line.
         error: LockError,
     },
-    /// Somebody wants exactly what is locked, and there is no lock.
+    /// The locked state was requested, and there is no lock.
     #[error("there is no `brief.lock`, so nothing can be restored from it")]
     NoLock,
-    /// Somebody wants exactly what is locked, and the lock is too old to say what items can do.
+    /// The locked state was requested, and the lock is too old to have the capabilities of every item.
     #[error("`brief.lock` is of an older version, which does not record what every item can do")]
     OldLock,
-    /// The lock does not say what the manifest wants.
+    /// The lock does not match the manifest.
     #[error("`brief.lock` is not what `brief.toml` comes to")]
     Frozen {
-        /// In which ways.
+        /// The differences, one sentence each.
         differences: Vec<String>,
     },
-    /// What is in a commit is not what was locked.
+    /// The content of an item differs from the lock, at the same commit.
     #[error(
         "the {item} of `{source_name}` is not what was locked, although the commit is the same"
     )]
     Tampered {
-        /// The item.
+        /// The changed item.
         item: ItemId,
-        /// The source.
+        /// The name of the source.
         source_name: String,
     },
-    /// A policy cannot be followed, so nothing is allowed.
+    /// A policy cannot be read, so nothing is allowed.
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// A policy forbids a source.
     #[error("the source `{name}` is not used: {decision}")]
     Forbidden {
-        /// The source.
+        /// The name of the source.
         name: String,
-        /// The rule.
+        /// The decision of the policy.
         decision: Decision,
     },
-    /// A policy requires an item that the project does not have.
+    /// A policy requires an item that the project lacks.
     #[error("the {item} is missing: {decision}")]
     Required {
-        /// The item.
+        /// The required item.
         item: ItemId,
-        /// The rule.
+        /// The decision of the policy.
         decision: Decision,
     },
-    /// A source is no place.
+    /// A source names neither a repository nor a directory.
     #[error("the source `{name}`: {error}")]
     Source {
-        /// The source.
+        /// The name of the source.
         name: String,
-        /// Why.
+        /// The defect of its address.
         error: SourceError,
     },
     /// A source cannot be fetched.
     #[error("the source `{name}`: {error}")]
     Fetch {
-        /// The source.
+        /// The name of the source.
         name: String,
-        /// Why.
+        /// The failed fetch.
         error: Box<FetchError>,
     },
-    /// A source cannot be opened.
+    /// The directory of a source cannot be opened.
     #[error("the source `{name}`: the directory `{}` cannot be opened: {}", path.display(), words(error))]
     Directory {
-        /// The source.
+        /// The name of the source.
         name: String,
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
     /// There is no directory for the cache.
     #[error("there is no home directory to keep repositories in; set `HOME` or `XDG_CACHE_HOME`")]
     NoCache,
-    /// Something that is wanted cannot be had.
+    /// A wanted item or bundle cannot be resolved.
     #[error("not everything that is wanted can be had, so nothing was changed")]
     Unresolved(Vec<Unresolved>),
-    /// A directory cannot be used.
+    /// A directory cannot be opened, created or locked.
     #[error("`{}` cannot be used: {}", path.display(), words(error))]
     Io {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The project came with a journal of a run.
+    /// The project has a journal that another machine wrote.
     #[error("`{}` was not written on this machine for this directory; nothing was carried out", path.display())]
     ForeignJournal {
-        /// The journal.
+        /// The path of the journal.
         path: PathBuf,
     },
-    /// It could not be written; everything is as it was.
+    /// The files could not be written; everything is unchanged.
     #[error("{}; nothing was changed", words(.0))]
     NotWritten(io::Error),
-    /// It could not be finished.
+    /// The files could not all be put in place; the next run finishes.
     #[error("{}; the next `brief sync` finishes what was begun", words(.0))]
     HalfWritten(io::Error),
 }
 
-/// Something that is wanted and cannot be had.
+/// A wanted item or bundle that cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unresolved {
-    /// A source has no such item.
+    /// The source has no such item.
     #[error("the source `{source_name}` has no {item}")]
     Item {
-        /// The source.
+        /// The name of the source.
         source_name: String,
         /// The item.
         item: ItemId,
-        /// One that may be meant.
+        /// A similar name.
         near: Option<String>,
     },
-    /// A source has no such bundle.
+    /// The source has no such bundle.
     #[error("the source `{source_name}` has no bundle `{bundle}`")]
     Bundle {
-        /// The source.
+        /// The name of the source.
         source_name: String,
         /// The bundle.
         bundle: String,
-        /// One that may be meant.
+        /// A similar name.
         near: Option<String>,
     },
-    /// An item is there, but something is wrong with it.
+    /// The item exists, but is not valid.
     #[error("the {item} of the source `{source_name}` cannot be used: {problem}")]
     Invalid {
-        /// The source.
+        /// The name of the source.
         source_name: String,
-        /// The item.
+        /// The invalid item.
         item: ItemId,
-        /// What is wrong, with its place.
+        /// The defect, with its place.
         problem: String,
     },
-    /// A bundle comes to nothing.
+    /// A bundle cannot be resolved.
     #[error("the source `{source_name}`: {error}")]
     Closure {
-        /// The source.
+        /// The name of the source.
         source_name: String,
-        /// Why.
+        /// The defect of the bundle.
         error: BundleError,
     },
     /// Two sources bring the same item.
     #[error("the {item} comes from two sources, {}", sources.join(" and "))]
     Conflict {
-        /// The item.
+        /// The item in both sources.
         item: ItemId,
-        /// The sources, each with what brings it.
+        /// The sources, each with the bundle that includes the item.
         sources: Vec<String>,
     },
-    /// A source is for a client that does not exist.
+    /// A source names an unknown client.
     #[error("the source `{source_name}` is for the client `{client}`, which does not exist")]
     Client {
-        /// The source.
+        /// The name of the source.
         source_name: String,
-        /// The client.
+        /// The unknown client.
         client: String,
-        /// Those that exist.
+        /// The known clients.
         known: Vec<String>,
     },
 }
 
 impl Unresolved {
-    /// Returns the way out.
+    /// Returns advice for the user, if there is any.
     pub fn help(&self) -> Option<String> {
         match self {
             Unresolved::Item { near: Some(near), .. }

@@ -1,4 +1,4 @@
-//! Finishing what a killed run has begun.
+//! Recovery: finishes the work of a killed run.
 
 use std::path::Path;
 
@@ -8,20 +8,20 @@ use super::{InstallError, Project};
 use crate::outputs::disk::Disk;
 use crate::outputs::stage::{self, Disks, RecoverError};
 
-/// The file that two runs at once are kept apart with.
+/// The lock file that keeps two runs at once apart.
 const LOCK: &str = "lock";
 
-/// The work of a killed run that is finished now.
+/// The finished work of a killed run.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// What the user should know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
-    /// What that run was asked to remove: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
+    /// The names that the killed run was asked to remove: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
     pub removed: Vec<String>,
 }
 
-/// Finishes what a killed run has begun. A command that will write calls it before it reads the manifest or
-/// the lock, which may be half of the old state and half of the new one.
+/// Finishes the work of a killed run. A command that writes calls it before it reads the manifest or the
+/// lock, which may be in a mixed state.
 pub fn finish(system: &dyn System, project: &Project) -> Result<Finished, InstallError> {
     let own = open_own(system, project)?;
     if !stage::is_left(&own) {
@@ -31,7 +31,7 @@ pub fn finish(system: &dyn System, project: &Project) -> Result<Finished, Instal
     finish_in(system, project, &mut open_disks(system, project, own)?)
 }
 
-/// The same, for who holds the lock.
+/// The same, for a caller that holds the lock.
 pub(super) fn finish_in(
     system: &dyn System,
     project: &Project,
@@ -50,7 +50,7 @@ pub(super) fn finish_in(
     Ok(Finished { notes, removed: recovered.removed })
 }
 
-/// Keeps other runs out.
+/// Locks the project against other runs.
 pub(super) fn lock(system: &dyn System, project: &Project) -> Result<FileLock, InstallError> {
     system.lock(&project.own.join(LOCK)).map_err(failed(&project.own))
 }

@@ -1,13 +1,13 @@
-//! What is restored has to be what is locked, or nothing is.
+//! Checks of `--frozen`: the result must be exactly what is locked.
 
 use super::{InstallError, gate};
 use crate::lock::Lock;
 use crate::manifest::Manifest;
 
-/// Refuses a lock that does not know what the manifest wants.
+/// Refuses a lock that does not cover the manifest.
 pub(super) fn check_lock(manifest: &Manifest, lock: Option<&Lock>) -> Result<(), InstallError> {
     let Some(lock) = lock else {
-        // Nothing was locked, and nothing is wanted.
+        // Nothing is locked, and nothing is wanted.
         return if manifest.sources.is_empty() { Ok(()) } else { Err(InstallError::NoLock) };
     };
     if lock.is_old {
@@ -34,7 +34,7 @@ pub(super) fn check_lock(manifest: &Manifest, lock: Option<&Lock>) -> Result<(),
     if differences.is_empty() { Ok(()) } else { Err(InstallError::Frozen { differences }) }
 }
 
-/// Refuses what would not be what is locked.
+/// Refuses a new lock that differs from the old one.
 pub(super) fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), InstallError> {
     if before == after {
         return Ok(());

@@ -1,7 +1,7 @@
-//! What items can do, and what is not installed until the user accepts it.
+//! The gate for items: their capabilities, and the findings that the user has to accept first.
 //!
-//! The list is read from the content. What `brief.lock` says about it is compared, never believed, unless this
-//! machine has derived it itself ([`super::derived`]).
+//! Capabilities are derived from the content. The list in `brief.lock` is compared and not believed, unless
+//! this machine has derived it itself ([`super::derived`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,16 +14,16 @@ use brief_syntax::{Diagnostic, Severity};
 use crate::lock::{Lock, LockedItem};
 use crate::outputs::item::Beside;
 
-/// What an item that is new or changed can do.
+/// The capabilities of a new or changed item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemCapabilities {
-    /// All of it, sorted: `hosts api.example.com`.
+    /// All capabilities, sorted: `hosts api.example.com`.
     pub all: Vec<String>,
-    /// The part that it could not do before.
+    /// The capabilities that it did not have before.
     pub added: Vec<String>,
 }
 
-/// Reads what an item can do from all of its files.
+/// Derives the capabilities of an item from all of its files.
 pub(super) fn inventory(item: &Item, beside: &Beside) -> Vec<CapabilityFinding> {
     let mut inventory = Inventory::default();
     let directory = item.directory();
@@ -43,8 +43,7 @@ pub(super) fn inventory(item: &Item, beside: &Beside) -> Vec<CapabilityFinding> 
     inventory.finish()
 }
 
-/// Returns what keeps an item from being installed: hidden text and opaque files that the user has not
-/// accepted.
+/// Returns the findings that block an item: hidden text and opaque files that the user has not accepted.
 pub(super) fn refused(
     findings: &[CapabilityFinding],
     sha256: &str,
@@ -64,7 +63,7 @@ pub(super) fn refused(
         .collect()
 }
 
-/// Returns what a policy forbids of an item. No acceptance changes that.
+/// Returns the capabilities of an item that a policy forbids. The user cannot accept those.
 pub(super) fn forbidden(findings: &[CapabilityFinding], policy: &Policy) -> Vec<Diagnostic> {
     let forbidden = findings.iter().filter_map(|found| {
         let decision = policy.capability(found.capability)?;
@@ -75,8 +74,8 @@ pub(super) fn forbidden(findings: &[CapabilityFinding], policy: &Policy) -> Vec<
     forbidden.collect()
 }
 
-/// Returns whether nothing keeps an item with these facts from being installed. Where something does, its
-/// place has to be found again, too.
+/// Returns whether an item with these facts may be installed. For a blocked item the findings have to be
+/// derived again, because messages need their places.
 pub(super) fn pass(
     facts: &[String],
     sha256: &str,
@@ -92,7 +91,7 @@ pub(super) fn pass(
     })
 }
 
-/// Tells what items can do that are new or changed.
+/// Returns the capabilities of new and changed items.
 pub(super) fn told(before: &Lock, after: &Lock) -> BTreeMap<ItemId, ItemCapabilities> {
     let mut told = BTreeMap::new();
     for (id, item) in &after.items {
@@ -112,7 +111,8 @@ fn new_facts(known: Option<&LockedItem>, item: &LockedItem) -> Vec<String> {
     item.capabilities.iter().filter(|fact| !known.contains(fact)).cloned().collect()
 }
 
-/// Says which items a lock has lied about: the content is the same, and the list is not.
+/// Returns a sentence for each item whose list in the lock was forged: the content is the same, and the list
+/// differs.
 pub(super) fn forged(before: &Lock, after: &Lock) -> Vec<String> {
     if before.is_old {
         return Vec::new();
@@ -127,14 +127,14 @@ pub(super) fn forged(before: &Lock, after: &Lock) -> Vec<String> {
     same.collect()
 }
 
-/// Says which accepted contents no item has.
+/// Returns a sentence for each accepted content that no item has.
 pub(super) fn unused(accepted: &BTreeSet<String>, lock: &Lock) -> Vec<String> {
     let is_used = |sha256: &&String| lock.items.values().any(|item| item.sha256 == **sha256);
     let unused = accepted.iter().filter(|sha256| !is_used(sha256));
     unused.map(|sha256| format!("no item has the content of `--accept {sha256}`")).collect()
 }
 
-/// Names the facts that only one of two lists has.
+/// Returns the facts that only one of two lists has, as text.
 pub(super) fn difference(known: &LockedItem, item: &LockedItem) -> String {
     let (before, after) = (&known.capabilities, &item.capabilities);
     let only = |list: &[String], other: &[String], sign: char| {

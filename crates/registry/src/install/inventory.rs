@@ -1,4 +1,4 @@
-//! What is installed, with what its sources say about it.
+//! The installed items, with the descriptions in their sources.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use crate::cache::{Cache, Network};
 use crate::lock::Lock;
 use crate::manifest::{Manifest, Place, WantedSource};
 
-/// The sources of a project as far as they can be read without the network.
+/// The sources of a project, read without the network.
 #[derive(Debug, Default)]
 pub struct Inventory {
-    /// The items and bundles of each source, or why nobody knows.
+    /// The items and bundles of each source, or the reason why they cannot be read.
     pub sources: BTreeMap<String, Result<Registry, String>>,
 }
 
 impl Inventory {
-    /// Reads the sources at the commits that are locked.
+    /// Reads the sources at their locked commits.
     pub fn read(
         system: &dyn System,
         project: &Project,

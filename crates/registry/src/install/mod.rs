@@ -1,4 +1,4 @@
-//! From what is wanted to what is there, in one step.
+//! Installs the wanted items of a project in one step.
 //!
 //! ```text
 //! brief.toml ──▶ sources ──▶ items ──▶ files of clients
@@ -6,8 +6,8 @@
 //!                   └───────────┴── brief.lock ┘
 //! ```
 //!
-//! Nothing is written before everything is known: where each source is, which items that means, what each
-//! file will hold and whose the file is that stands there now.
+//! Nothing is written before everything is known: the commit of each source, the selected items, the content
+//! of each file, and the owner of each file that is in place now.
 
 mod derived;
 mod error;
@@ -46,19 +46,19 @@ pub use run::sync;
 pub use select::{ChooseError, choose};
 pub use status::{Drift, Status, status};
 
-/// The directories of a project, or of a user.
+/// The directories of an installation, for a project or for a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// Where files of clients go: the project, or the home directory.
+    /// The directory for files of clients: the project, or the home directory.
     pub outputs: PathBuf,
-    /// Where `brief.toml` and `brief.lock` are.
+    /// The directory of `brief.toml` and `brief.lock`.
     pub config: PathBuf,
-    /// Where we keep what is only for us.
+    /// The directory for our own state.
     pub own: PathBuf,
 }
 
 impl Project {
-    /// A project that lies in a directory.
+    /// Returns the directories of a project.
     pub fn at(root: &Path) -> Project {
         Project {
             outputs: root.to_owned(),
@@ -67,7 +67,7 @@ impl Project {
         }
     }
 
-    /// The user's own places.
+    /// Returns the directories of a user.
     pub fn of_user(home: &Path, config: &Path, state: &Path) -> Project {
         Project {
             outputs: home.to_owned(),
@@ -87,38 +87,37 @@ impl Project {
     }
 }
 
-/// What to do.
+/// An installation to run.
 #[derive(Debug, Clone)]
 pub struct Request<'r> {
-    /// Changes to the manifest that come first.
+    /// Edits of the manifest, which come first.
     pub edits: &'r [Edit],
-    /// The sources that are looked up again instead of taken from the lock.
+    /// The sources to look up again instead of using the locked commit.
     pub refresh: Refresh,
-    /// Commits that somebody has looked up already, by source.
+    /// Commits that the caller has looked up already, by source.
     pub commits: BTreeMap<String, String>,
-    /// A source that was looked into for this, so that it is not read again.
+    /// A source that the caller has read already, so that it is not read again.
     pub found: Option<&'r Found>,
-    /// Whether anything is written.
+    /// The mode: write, check or show differences.
     pub mode: Mode,
-    /// Whether the lock may change.
+    /// The treatment of the lock.
     pub locking: Locking,
-    /// Whether anything may be fetched.
+    /// The permission to fetch.
     pub network: Network,
-    /// The clients that items are for, unless their source says otherwise.
+    /// The clients of items, unless their source names some.
     pub clients: &'r [String],
-    /// Files of somebody else whose place is to be taken: these and everything below these.
+    /// Files of others to replace: these, and everything below these.
     pub adopt: BTreeSet<String>,
-    /// Outputs that were changed by hand and are to be replaced.
+    /// Outputs that were edited by hand and are to be replaced.
     pub force: BTreeSet<String>,
-    /// Contents of items that the user accepts although they hold hidden text or opaque files, by SHA-256. They are
-    /// recorded in the manifest.
+    /// Accepted contents of items with hidden text or opaque files, by SHA-256. The manifest records them.
     pub accept: BTreeSet<String>,
-    /// What is wanted.
+    /// The items to install.
     pub extent: Extent,
 }
 
 impl<'r> Request<'r> {
-    /// Makes the project what its manifest says, for these clients.
+    /// Creates a request that installs what the manifest names, for these clients.
     pub fn new(clients: &'r [String]) -> Request<'r> {
         Request {
             edits: &[],
@@ -137,15 +136,15 @@ impl<'r> Request<'r> {
     }
 }
 
-/// The sources that are looked up again.
+/// The sources to look up again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Refresh {
-    /// None.
+    /// No source.
     #[default]
     None,
-    /// All.
+    /// All sources.
     All,
-    /// These.
+    /// The sources with these names.
     Named(BTreeSet<String>),
 }
 
@@ -159,83 +158,82 @@ impl Refresh {
     }
 }
 
-/// Whether anything is written.
+/// The mode of an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// The project is brought up to date.
+    /// Brings the project up to date.
     Write,
-    /// Nothing is written, only told.
+    /// Reports the changes and writes nothing.
     Check,
-    /// Nothing is written, and told in full: what would be in each file.
+    /// Reports the changes with the contents of files, and writes nothing.
     Diff,
 }
 
-/// Whether the lock may change.
+/// The treatment of the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Locking {
-    /// It follows the manifest.
+    /// The lock follows the manifest.
     Follow,
-    /// It has to be what comes out.
+    /// The result has to equal the lock.
     Frozen,
 }
 
-/// What is wanted.
+/// The items to install.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What the manifest says.
+    /// The items that the manifest names.
     Manifest,
-    /// Nothing: everything that was written goes, and the lock stays.
+    /// No items: all outputs are removed, and the lock stays.
     Nothing,
 }
 
-/// What was done, or would be.
+/// The result of an installation, or of a check.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// The sources.
+    /// The sources of the manifest.
     pub sources: Vec<SourceReport>,
-    /// The items that are new, changed or gone, by name.
+    /// The new, changed and removed items.
     pub items: BTreeMap<ItemId, ChangeKind>,
-    /// What the items that are new or changed can do.
+    /// The capabilities of new and changed items.
     pub capabilities: BTreeMap<ItemId, ItemCapabilities>,
-    /// How many items there are.
+    /// The number of items.
     pub count: usize,
-    /// How many of them could not be written.
+    /// The number of items that could not be written.
     pub failed: usize,
-    /// The files that changed, sorted by path.
+    /// The changed files, sorted by path.
     pub changes: Vec<Change>,
-    /// How files would change, if that was asked for.
+    /// The contents of changed files; empty unless the mode asks for them.
     pub differences: Vec<Difference>,
-    /// How many files are as they should be.
+    /// The number of files that are up to date.
     pub unchanged: usize,
-    /// How many files stay as somebody else has written them.
+    /// The number of files that stay as others wrote them.
     pub kept: usize,
-    /// Copies of files that were replaced: the file, and the copy.
+    /// The backups of replaced files: the file, and the copy.
     pub backups: Vec<(String, PathBuf)>,
-    /// Whether the lock changes.
+    /// The change of the lock, if there is one.
     pub lock: Option<ChangeKind>,
-    /// Whether the manifest changes.
+    /// The change of the manifest, if there is one.
     pub manifest: Option<ChangeKind>,
-    /// What stopped an item, and what got lost on the way.
+    /// The problems that stopped an item, and what compiling lost.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the user should know besides.
+    /// Remarks for the user.
     pub notes: Vec<String>,
-    /// What this machine will have written.
+    /// The new record of this machine.
     record: Option<record::Record>,
 }
 
 impl Report {
-    /// Returns how many files changed in one way.
+    /// Returns the number of files with this kind of change.
     pub fn count_of(&self, kind: ChangeKind) -> usize {
         self.changes.iter().filter(|change| change.kind == kind).count()
     }
 
-    /// Returns whether something could not be done.
+    /// Returns whether a step failed.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// Makes notes of all errors, for a run that has done what it was asked for: what could not be
-    /// done was not part of it.
+    /// Turns all errors into notes, for a run whose own task succeeded: the failures concern other items.
     pub fn excuse(&mut self) {
         for diagnostic in &mut self.diagnostics {
             if diagnostic.severity == Severity::Error {
@@ -244,23 +242,23 @@ impl Report {
         }
     }
 
-    /// Returns whether anything is not as it should be.
+    /// Returns whether the project differs from its manifest.
     pub fn has_drift(&self) -> bool {
         !self.changes.is_empty() || self.lock.is_some() || self.has_errors()
     }
 }
 
-/// A source, and where it is now.
+/// A source and its commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceReport {
-    /// Its name.
+    /// The name of the source.
     pub name: String,
-    /// Where it is.
+    /// The address of the source.
     pub place: Place,
-    /// The commit before, of a repository that was locked.
+    /// The previous commit, for a locked repository.
     pub before: Option<String>,
-    /// The commit now, of a repository.
+    /// The current commit; only for a repository.
     pub commit: Option<String>,
-    /// Where its files were read.
+    /// The directory from which its files were read.
     pub directory: PathBuf,
 }

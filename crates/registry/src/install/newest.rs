@@ -1,4 +1,4 @@
-//! Which sources have moved on since they were locked.
+//! Finds sources that have newer commits or versions than the locked ones.
 
 use brief_dialects::policy::Policy;
 use brief_syntax::system::System;
@@ -11,31 +11,31 @@ use crate::lock::Lock;
 use crate::manifest::{Manifest, Place};
 use crate::source::Source;
 
-/// A repository, where it is locked and where it is now.
+/// The locked and the newest state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Newest {
     /// The name of the source.
     pub name: String,
-    /// The branch, tag or commit that is wanted.
+    /// The wanted branch, tag or commit.
     pub reference: Option<String>,
-    /// The commit that is locked.
+    /// The locked commit.
     pub locked: Option<String>,
     /// The commit that the reference leads to now.
     pub commit: Option<String>,
-    /// A newer version, when a version is wanted.
+    /// A newer version, if the reference is a version.
     pub newer_tag: Option<String>,
-    /// Why nobody knows.
+    /// The reason why the server's state is not known.
     pub error: Option<String>,
 }
 
 impl Newest {
-    /// Returns whether there is something newer than what is locked.
+    /// Returns whether the server has something newer than the lock.
     pub fn is_outdated(&self) -> bool {
         self.newer_tag.is_some() || (self.commit.is_some() && self.commit != self.locked)
     }
 }
 
-/// Asks every server; one that does not answer does not hide the others.
+/// Asks the server of every source. A server that does not answer yields an error for its source only.
 pub fn newest(
     system: &dyn System,
     project: &Project,

@@ -1,4 +1,4 @@
-//! Sources as directories with items in them.
+//! Opens sources as directories with items.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,34 +14,34 @@ use crate::lock::{Lock, LockedSource};
 use crate::manifest::{Place, WantedSource};
 use crate::source::{GitSource, Source};
 
-/// A source that was opened.
+/// An open source.
 pub(super) struct Opened<'o> {
     pub(super) wanted: &'o WantedSource,
     pub(super) root: Root,
     pub(super) registry: Arc<Registry>,
     pub(super) commit: Option<String>,
-    /// Whether the commit is the one that is locked.
+    /// True if the commit is the locked one.
     pub(super) is_locked: bool,
     pub(super) notes: Vec<String>,
 }
 
-/// What there is in a source that nobody has installed yet.
+/// The items of a source that may not be installed yet.
 #[derive(Debug)]
 pub struct Found {
-    /// Its items and bundles.
+    /// The items and bundles of the source.
     pub registry: Arc<Registry>,
-    /// The commit, of a repository.
+    /// The commit; only for a repository.
     pub commit: Option<String>,
-    /// What the user should know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
-    /// Skills that lie where clients of the source itself read them, and are no items of it.
+    /// Skills in directories for clients of the source itself, which are not items of it.
     pub elsewhere: Vec<Elsewhere>,
     root: Root,
-    /// The clients that its items were checked for.
+    /// The clients for which the items were checked.
     clients: Vec<String>,
 }
 
-/// Skills in a directory that a client reads, such as `.claude/skills`.
+/// Skills in the directory of a client, such as `.claude/skills`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Elsewhere {
     /// The directory below the source, with `/`.
@@ -51,7 +51,7 @@ pub struct Elsewhere {
 }
 
 impl Found {
-    /// Returns what keeps items from being used, with files of a repository under the name `name`.
+    /// Returns the errors that make items unusable. Files of a repository are shown under the name `name`.
     pub fn errors(&self, name: &str) -> Vec<Diagnostic> {
         let errors = self.registry.all_diagnostics();
         let errors = errors.filter(|found| found.severity == Severity::Error);
@@ -62,13 +62,13 @@ impl Found {
         errors
     }
 
-    /// Returns what was read, if that was the same directory, checked for the same clients.
+    /// Returns the items if they were read from the same directory and checked for the same clients.
     fn registry_of(&self, root: &Root, clients: &[&str]) -> Option<Arc<Registry>> {
         (self.root == *root && self.clients == clients).then(|| Arc::clone(&self.registry))
     }
 }
 
-/// Looks into a source, so that its items can be chosen from: at a commit, or else where it is now.
+/// Reads a source so that the user can choose from its items: at `commit`, or else at its newest commit.
 pub fn look_into(
     system: &dyn System,
     source: &Source,
@@ -86,18 +86,18 @@ pub fn look_into(
     Ok(Found { registry, commit, notes, elsewhere, root, clients })
 }
 
-/// A source as a directory.
+/// The open directory of a source.
 #[derive(Debug)]
 pub struct SourceRoot {
-    /// The directory.
+    /// The directory with the files.
     pub root: Root,
-    /// The commit, of a repository.
+    /// The commit; only for a repository.
     pub commit: Option<String>,
     /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
-/// Opens the directory of a source: at a commit, or else where it is now. Nothing in it is read.
+/// Opens the directory of a source: at `commit`, or else at its newest commit. Reads nothing in it.
 pub fn open_source(
     system: &dyn System,
     source: &Source,
@@ -141,11 +141,11 @@ pub(super) fn admit(
     }
 }
 
-/// The directories of skills in a client's own.
+/// The names of skill directories in the directory of a client.
 const FOLDERS: [&str; 2] = ["skills", "skill"];
 
-/// Looks for skills in hidden directories of a source. Those are for whoever works on the source, or
-/// were generated; a user may want them all the same.
+/// Finds skills in hidden directories of a source. Those are for people who work on the source, or were
+/// generated; a user may still want them.
 fn elsewhere(system: &dyn System, root: &Root, registry: &Registry) -> Vec<Elsewhere> {
     let Ok(top) = system.open_dir(root.path()) else { return Vec::new() };
     let hidden = names(top.as_ref()).into_iter().filter(|name| name.starts_with('.'));
@@ -169,14 +169,14 @@ fn elsewhere(system: &dyn System, root: &Root, registry: &Registry) -> Vec<Elsew
     found
 }
 
-/// Returns the directories in a directory.
+/// Returns the names of the directories in a directory.
 fn names(directory: &dyn Dir) -> Vec<String> {
     let entries = directory.first_entries(limits::REMOTE_FILES).unwrap_or_default();
     let directories = entries.into_iter().filter(|entry| entry.kind == FileKind::Directory);
     directories.filter_map(|entry| entry.name.into_string().ok()).collect()
 }
 
-/// Names files of a repository as their authors know them, not by their place in our cache.
+/// Renames files of a repository in diagnostics from their path in the cache to their display name.
 pub(super) fn name_places(name: &str, directory: &Path, diagnostics: &mut [Diagnostic]) {
     for diagnostic in diagnostics {
         if let Ok(below) = diagnostic.source.path().strip_prefix(directory) {
@@ -199,7 +199,7 @@ fn root(system: &dyn System, name: &str, path: PathBuf) -> Result<Root, InstallE
     })
 }
 
-/// What all sources are opened with.
+/// The inputs of opening all sources.
 pub(super) struct Opener<'o> {
     pub(super) system: &'o dyn System,
     pub(super) project: &'o Project,
@@ -211,7 +211,7 @@ pub(super) struct Opener<'o> {
 }
 
 impl Opener<'_> {
-    /// Opens a source: at the commit that is locked, unless somebody wants a newer one.
+    /// Opens a source at the locked commit, unless the request asks for a newer one.
     pub(super) fn open<'w>(&self, wanted: &'w WantedSource) -> Result<Opened<'w>, InstallError> {
         let source = source_of(self.system, self.project, wanted)?;
         admit(self.system, self.policy, &wanted.name, &source, &self.project.config)?;
@@ -225,7 +225,7 @@ impl Opener<'_> {
             }
         };
         let root = root(self.system, &wanted.name, directory)?;
-        // Whoever has just chosen from it has read all of it.
+        // A source that the user has just chosen from is in memory already.
         let found = self.request.found;
         let registry = found
             .and_then(|found| found.registry_of(&root, self.clients))
@@ -248,7 +248,7 @@ impl Opener<'_> {
             return Ok((checkout, false));
         }
         if self.request.refresh.has(&wanted.name) {
-            // What an earlier run has found may be older than what is locked.
+            // The commit in the cache may be older than the locked one.
             let latest = cache.latest(source).map_err(failed)?;
             let checkout = cache.checkout_commit(source, &latest.commit, network);
             return Ok((checkout.map_err(failed)?, false));
@@ -264,7 +264,7 @@ impl Opener<'_> {
     }
 }
 
-/// Reads where a repository is from the words of the manifest.
+/// Parses the address of a repository from the manifest.
 pub(super) fn git_source(
     system: &dyn System,
     project: &Project,
@@ -277,7 +277,7 @@ pub(super) fn git_source(
     let parse = |text: &str| Source::parse_added(text, &project.config, system).map_err(failed);
     let source = match parse(git)? {
         Source::Git(source) => source,
-        // The manifest says that it is a repository, whatever lies beside it by that name.
+        // The manifest says that it is a repository, even if a directory of that name exists.
         Source::Directory(_) => {
             let is_path = git.starts_with(['.', '/', '~', '\\']);
             let forced = if is_path { format!("git::{git}") } else { format!("github:{git}") };
@@ -297,7 +297,7 @@ pub(super) fn git_source(
     })
 }
 
-/// Returns the source that an entry of the manifest stands for.
+/// Returns the source that an entry of the manifest names.
 pub fn source_of(
     system: &dyn System,
     project: &Project,

@@ -1,4 +1,4 @@
-//! One run: what is wanted is found, planned, staged and put in place.
+//! One run: selects the wanted items, plans their files, stages them and puts them in place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -34,17 +34,17 @@ use crate::outputs::plan::{self, Advice, Backup, Chosen, Plan, Policy, Wanted};
 use crate::outputs::record::{FileRecord, Record};
 use crate::outputs::stage::{self, At, CommitError, Disks, Mode as FileMode, Planned, Stage};
 
-/// What this machine has written.
+/// The record of the files that this machine has written.
 pub(super) const RECORD: &str = "installed.json";
 
-/// The way out of a conflict.
+/// The advice that goes with a conflict.
 const ADVICE: Advice = Advice {
     edited: "put the change into the source; `brief sync --force FILE` replaces the file and keeps a copy",
     foreign: "move it away; `brief sync --adopt FILE` takes its place and keeps a copy",
     stale: "remove it; `brief sync --force FILE` does and keeps a copy",
 };
 
-/// Makes a project what its manifest says.
+/// Brings a project to the state that its manifest names.
 pub fn sync(
     system: &dyn System,
     compiler: &dyn Compile,
@@ -53,7 +53,7 @@ pub fn sync(
     observer: &dyn Fn(Event<'_>),
 ) -> Result<Report, InstallError> {
     brief_syntax::allocation::expect_reuse();
-    // What only takes away needs nobody's leave.
+    // A policy does not limit removals.
     let forbidding = match request.extent {
         Extent::Manifest => policy::Policy::load(system)?,
         Extent::Nothing => policy::Policy::default(),
@@ -61,7 +61,7 @@ pub fn sync(
     let is_write = request.mode == Mode::Write;
     let has = |path: &Path| system.resolve(path).is_ok();
     if needs_manifest(request) && !has(&project.manifest()) && !has(&project.own) {
-        // Nothing was ever done here, and nothing is left here, either.
+        // Nothing was ever installed here, so nothing is created either.
         return Err(InstallError::NoManifest { directory: project.config.clone() });
     }
     if is_write {
@@ -89,7 +89,7 @@ pub fn sync(
     run.go(&old, &mut disks, report)
 }
 
-/// Says that the directory that is only for us is nothing for version control.
+/// Adds a `.gitignore` to the directory of our own state.
 fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
     let Some(top) = own.top() else { return Ok(()) };
     let name = OsStr::new(".gitignore");
@@ -101,7 +101,7 @@ fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
     }
 }
 
-/// What all steps need.
+/// The inputs of all steps.
 struct Run<'r> {
     system: &'r dyn System,
     compiler: &'r dyn Compile,
@@ -144,7 +144,7 @@ impl Run<'_> {
         } else {
             None
         };
-        // Whoever has a record knows better than the lock what was changed by hand.
+        // The record comes first: it knows better than the lock which files were edited by hand.
         let records = old.record.iter().chain([&old.witness]).collect();
         let after = Record::new(String::new());
         let mut plan = Plan::new(records, &policy, &self.project.outputs, after, stage);
@@ -154,7 +154,7 @@ impl Run<'_> {
             Ok(lock) => lock,
             Err(error) => {
                 if let Some(stage) = plan.stage.take() {
-                    // The first error is the one to tell about.
+                    // The first error is the one to report.
                     let _ = stage.abandon(&disks.own);
                 }
                 return Err(error);
@@ -211,14 +211,14 @@ impl Run<'_> {
                     known: known.iter().map(|&name| name.to_owned()).collect(),
                 });
             }
-            // In the order of the profiles, whatever the order in the manifest.
+            // The order of the profiles counts, not that of the manifest.
             let wanted = known.iter().filter(|name| listed.iter().any(|listed| listed == **name));
             all.push(wanted.map(|&name| name.to_owned()).collect());
         }
         if problems.is_empty() { Ok(all) } else { Err(InstallError::Unresolved(problems)) }
     }
 
-    /// Plans everything, and returns what the lock will say.
+    /// Plans all items, and returns the new lock.
     fn plan_all(
         &self,
         old: &State,
@@ -269,7 +269,7 @@ impl Run<'_> {
                     lock.items.entry(id.clone()).or_insert_with(|| known.clone());
                 }
             }
-            // Nobody keeps an item whose source is gone.
+            // An item whose source is gone cannot stay.
             lock.items.retain(|_, item| lock.sources.contains_key(&item.source));
         }
         for (id, item) in &mut lock.items {
@@ -280,14 +280,14 @@ impl Run<'_> {
                 };
                 item.files = files.iter().map(file).collect();
             }
-            // Where every client has a copy, the paths tell.
+            // If every client has its own copy, the paths are enough.
             let paths: Vec<&str> = item.files.keys().map(String::as_str).collect();
             let has_copy = |client: &String| has_own_copy(id, client, &paths);
             if item.clients.iter().all(has_copy) {
                 item.clients.clear();
             }
         }
-        // Servers are for the clients of the project, whatever else those get.
+        // Servers are for all clients of the project, even those without items.
         let all = clients.iter().flatten().chain(self.request.clients);
         let all: BTreeSet<&str> = all.map(String::as_str).collect();
         let all: Vec<&str> =
@@ -298,11 +298,11 @@ impl Run<'_> {
         plan.after.shared = lock.shared.clone();
         if self.request.extent == Extent::Nothing {
             plan.remember_adopted();
-            // What was resolved stays known, so that it can be restored.
+            // The lock keeps the resolved sources, so that they can be restored.
             return Ok(old.lock.clone());
         }
         if self.request.locking == Locking::Frozen {
-            // Who shares a copy changes no file, and an older lock does not say it.
+            // Sharing a copy changes no file, and older locks do not record it.
             for (id, item) in &mut lock.items {
                 if let Some(known) = old.lock.items.get(id) {
                     item.clients.clone_from(&known.clients);
@@ -310,7 +310,7 @@ impl Run<'_> {
             }
             frozen::refuse_difference(&old.lock, &lock)?;
         }
-        // What failed keeps the list of the old lock, which may not be what its content comes to.
+        // A failed item keeps the list of the old lock, which may not match its content.
         if self.request.mode == Mode::Write && is_read && plan.failed == 0 {
             plan.after.capabilities = derived::mark(self.system, self.project, &lock)
                 .map_err(InstallError::NotWritten)?;
@@ -357,7 +357,7 @@ impl Run<'_> {
                 capability::facts(&findings)
             }
         };
-        // What the user accepts by its hash needs no other witness; the lock may still name what was refused.
+        // An accepted hash is proof enough; the lock may still hold the refused content.
         if source.is_locked
             && !accepted.contains(&content)
             && let Some(known) = known
@@ -396,7 +396,7 @@ impl Run<'_> {
         }))
     }
 
-    /// Says which sources and items are new, changed or gone.
+    /// Reports the new, changed and removed sources and items.
     fn tell(
         &self,
         old: &State,
@@ -444,7 +444,7 @@ impl Run<'_> {
             tell(id, ChangeKind::Removed);
         }
         report.count = selection.items.len() + selection.refused.len();
-        // A file that says nothing goes, and does not come into being.
+        // An empty file is removed, and never created.
         let change = |before: &Option<String>, after: Option<&str>| match (before, after) {
             (None, Some(_)) => Some(ChangeKind::Created),
             (Some(before), Some(after)) if before != after => Some(ChangeKind::Updated),
@@ -477,8 +477,8 @@ impl Run<'_> {
     }
 }
 
-/// Says what could not be read of sources of which everything is wanted. It may be an item whose files
-/// would seem to be nobody's.
+/// Reports unreadable files of sources of which every item is wanted. They may be items, whose outputs would
+/// look stale.
 fn report_unread(sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
     let before = plan.diagnostics.len();
     for source in sources.iter().filter(|source| source.wanted.wanted.all) {
@@ -489,7 +489,7 @@ fn report_unread(sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
     plan.diagnostics.len() == before
 }
 
-/// Stages the files that say what was done: the record, the lock, the manifest.
+/// Stages our own files: the record, the lock, the manifest.
 fn stage_own(
     old: &State,
     lock_text: &str,
@@ -519,7 +519,7 @@ fn stage_own(
     Ok(())
 }
 
-/// Stages a file that is known by its name; its permissions stay.
+/// Stages a file with a known name. Its permissions stay.
 fn put(stage: &mut Stage, disk: &mut Disk<'_>, at: At, path: &str, bytes: &[u8]) -> io::Result<()> {
     let before = match disk.look(path) {
         Found::File(found) => Some(found.sha256),
@@ -531,7 +531,7 @@ fn put(stage: &mut Stage, disk: &mut Disk<'_>, at: At, path: &str, bytes: &[u8])
     stage.put(file, &mut |target| target.write_all(bytes))
 }
 
-/// Reports something about a file that no item has.
+/// Creates a warning about a file that belongs to no item.
 pub(super) fn warning(code: &'static str, path: &Path, message: String, help: &str) -> Diagnostic {
     let source = Arc::new(Source::unread(path));
     Diagnostic::warning(code, &source, Span::default(), message).with_help(help)

@@ -1,4 +1,4 @@
-//! Which items are wanted, out of all that there are (§3.7 of the document).
+//! Selects the wanted items of all sources (§3.7 of the specification).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,26 +11,26 @@ use super::Unresolved;
 use super::open::Opened;
 use crate::manifest::Wanted;
 
-/// What is wanted, found.
+/// The wanted items, resolved.
 #[derive(Default)]
 pub(super) struct Selection {
-    /// The items, each with where it comes from.
+    /// The items, each with its source.
     pub(super) items: BTreeMap<ItemId, Selected>,
-    /// The bundles that are installed: the number of the source, and the name.
+    /// The installed bundles: the number of the source, and the name.
     pub(super) bundles: BTreeSet<(usize, String)>,
-    /// Items that would be wanted, if something were not wrong with them.
+    /// Wanted items that are not valid.
     pub(super) refused: Vec<(usize, ItemId)>,
 }
 
-/// An item that is wanted.
+/// A wanted item.
 pub(super) struct Selected {
-    /// The number of the source.
+    /// The number of its source.
     pub(super) source: usize,
-    /// The bundles that bring it.
+    /// The bundles that include it.
     pub(super) bundles: BTreeSet<String>,
 }
 
-/// Finds everything that is wanted, or says all that cannot be found.
+/// Resolves everything that the manifests want, or returns all failures.
 pub(super) fn select(sources: &[Opened<'_>]) -> Result<Selection, Vec<Unresolved>> {
     let registries: Vec<&Registry> =
         sources.iter().map(|source| source.registry.as_ref()).collect();
@@ -53,7 +53,7 @@ struct Selector<'s> {
 }
 
 impl Selector<'_> {
-    /// Takes the items that the manifest names, or all of a source.
+    /// Selects the items that the manifest names, or all items of a source.
     fn items_of(&mut self, number: usize, source: &Opened<'_>) {
         let wanted = &source.wanted.wanted;
         if wanted.all {
@@ -61,7 +61,7 @@ impl Selector<'_> {
                 if wanted.exclude.contains(item.id()) {
                     continue;
                 }
-                // One that nobody has asked for by name does not keep the others away.
+                // An invalid item that is not named does not block the others.
                 if item.is_valid() {
                     self.take(item.id(), number, None);
                 } else {
@@ -154,7 +154,7 @@ impl Selector<'_> {
     }
 }
 
-/// What a registry alone cannot know: other sources may have what its bundles list.
+/// Findings that one registry alone cannot judge: other sources may have the items of its bundles.
 const RESOLVED: [&str; 3] =
     ["portable/bundle-unresolved", "portable/bundle-requires", "portable/bundle-circle"];
 
@@ -175,54 +175,54 @@ fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {
     nearest(&id.name, &names).map(|name| format!("{}/{name}", id.kind))
 }
 
-/// Why nothing can be chosen from a source.
+/// A failed choice from a source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChooseError {
-    /// There is nothing in it.
+    /// The source has no items.
     #[error("there are no items in it")]
     Empty,
-    /// There is something in it, but nothing that can be used.
+    /// The source has no valid items.
     #[error("nothing in it can be used")]
     Unusable,
-    /// There is no such thing.
+    /// The source has no such item or bundle.
     #[error("there is no {what}")]
     Missing {
-        /// What was asked for.
+        /// The kind and name, as text.
         what: String,
-        /// Those that may be meant, nearest first.
+        /// Similar names, nearest first.
         near: Vec<String>,
     },
-    /// It is there, but something is wrong with it.
+    /// The item exists, but is not valid.
     #[error("the {item} cannot be used: {problem}")]
     Invalid {
-        /// The item.
+        /// The invalid item.
         item: ItemId,
-        /// What is wrong, with its place.
+        /// The defect, with its place.
         problem: String,
     },
-    /// There are several.
+    /// The name is ambiguous.
     #[error("`{name}` may be {}", which.join(" or "))]
     Several {
-        /// What was asked for.
+        /// The name that the user typed.
         name: String,
-        /// What it may be.
+        /// The possible meanings.
         which: Vec<String>,
     },
-    /// The name says one kind, the option another.
+    /// The name has one kind, and the option another.
     #[error("`{name}` is not a {kind}")]
     Kind {
-        /// What was asked for.
+        /// The name that the user typed.
         name: String,
-        /// The kind of the option.
+        /// The kind in the option.
         kind: String,
     },
 }
 
-/// Names that are suggested, at most.
+/// The limit for suggested names.
 const SUGGESTED: usize = 3;
 
-/// Returns what may be meant by a name: the same name of another kind, or names that are near it.
+/// Returns suggestions for a name: the same name of another kind, or similar names.
 fn near_names(registry: &Registry, said: Option<&str>, name: &str) -> Vec<String> {
     let items = registry.items.iter().map(|item| (item.kind().as_str(), item.name()));
     let bundles = registry.bundles.iter().map(|bundle| (BUNDLE, bundle.name()));
@@ -237,10 +237,10 @@ fn near_names(registry: &Registry, said: Option<&str>, name: &str) -> Vec<String
     nearest_few(name, &names, SUGGESTED).into_iter().map(str::to_owned).collect()
 }
 
-/// The word for bundles, where kinds of items are named.
+/// The word for bundles beside the kinds of items.
 const BUNDLE: &str = "bundle";
 
-/// Finds what somebody has typed among what there is: `name`, `kind/name`, or nothing for all of it.
+/// Chooses items of a source by what the user typed: `name`, `kind/name`, or nothing for all of them.
 pub fn choose(
     registry: &Registry,
     names: &[String],

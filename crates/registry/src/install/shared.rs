@@ -1,4 +1,4 @@
-//! Files that several have a say in: only what is ours in them is touched.
+//! Plans our entries in files that we share with the user and other tools. Only these entries change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -14,7 +14,7 @@ use crate::outputs::record::Record;
 use crate::outputs::stage::{At, Disks, Mode, Planned};
 use crate::outputs::{Change, ChangeKind};
 
-/// Plans what has to change in shared files, and returns what stands in them because of us.
+/// Plans the changes of shared files, and returns our entries in them after the run.
 pub(super) fn plan(
     compiler: &dyn Compile,
     (local, witness): (Option<&Record>, &Record),
@@ -30,7 +30,7 @@ pub(super) fn plan(
         .collect();
     let outputs = Outputs { files: &files, clients, present: &present };
     let mut wanted: BTreeMap<String, Vec<SharedEntry>> = BTreeMap::new();
-    // When nothing is wanted, nothing is needed in shared files either.
+    // Without wanted items no entries are needed.
     if !clients.is_empty() {
         for file in compiler.shared(&outputs) {
             wanted.entry(file.path).or_default().extend(file.entries);
@@ -42,7 +42,7 @@ pub(super) fn plan(
     let mut known: BTreeSet<String> = told.cloned().collect();
     known.retain(|path| !wanted.contains_key(path));
     for path in known {
-        // Anyone may have edited the lock, and what it names is taken out of files of the user.
+        // The lock may have been edited, and its entries are removed from files of the user.
         if is_local(&path) || compiler.could_share(&path) {
             wanted.insert(path, Vec::new());
         } else {
@@ -54,7 +54,7 @@ pub(super) fn plan(
     }
     let mut after = BTreeMap::new();
     for (path, entries) in wanted {
-        // What this machine has written, and what others say.
+        // The record of this machine comes first, then the lock.
         let records = local.into_iter().chain([&witness.shared]);
         let before = records.filter_map(|shared| shared.get(&path)).flatten();
         let before: Vec<SharedEntry> = before.cloned().collect();
@@ -88,11 +88,11 @@ fn one(
     let bytes = match disks.outputs.read(path) {
         Ok(content) => Some(content.bytes),
         Err(ReadError::Missing) => None,
-        // `CLAUDE.md` as a link to `AGENTS.md` says already what a block in it would say.
+        // A `CLAUDE.md` that links to `AGENTS.md` already has the content of such a block.
         Err(ReadError::NotAFile(FileKind::Link)) if wanted.iter().all(is_block) => {
             return Ok(Vec::new());
         }
-        // What is not there any more cannot be taken out.
+        // A missing file has no entries to remove.
         Err(_) if wanted.is_empty() => return Ok(Vec::new()),
         Err(error) => return refuse(plan, &format!("the file cannot be used: {error}")),
     };

@@ -1,4 +1,4 @@
-//! What a project says before a run.
+//! The state of a project before a run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use crate::outputs::disk::Disk;
 use crate::outputs::record::Record;
 use crate::outputs::stage::Disks;
 
-/// What a project says before a run.
+/// The state of a project before a run.
 pub(super) struct State {
-    /// The manifest as it is, if there is one.
+    /// The text of the manifest before the run, if there is one.
     pub(super) manifest_before: Option<String>,
-    /// The manifest as it will be.
+    /// The text of the manifest after the edits.
     pub(super) manifest_text: String,
     pub(super) manifest: Manifest,
     pub(super) lock_before: Option<String>,
     pub(super) lock: Lock,
-    /// What this machine has written; `None` when it has written nothing yet.
+    /// The record of this machine; `None` before its first run.
     pub(super) record: Option<Record>,
-    /// What the lock says about that.
+    /// The files according to the lock.
     pub(super) witness: Record,
-    /// Whether the capability lists of the lock were derived on this machine.
+    /// True if this machine derived the capability lists of the lock.
     pub(super) has_own_lists: bool,
 }
 
@@ -87,14 +87,14 @@ impl State {
         })
     }
 
-    /// Returns what an item with this content can do, if that was derived before.
+    /// Returns the capabilities of an item with this content, if they were derived before.
     pub(super) fn facts(&self, id: &ItemId, sha256: &str) -> Option<&[String]> {
         let known = self.lock.items.get(id).filter(|_| self.has_own_lists)?;
         (known.sha256 == sha256).then_some(known.capabilities.as_slice())
     }
 }
 
-/// Reads a file of the project that we write to; a link is not followed.
+/// Reads a file of the project that a run may write; links are not followed.
 fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     match disk.read(name) {
@@ -111,13 +111,13 @@ fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError
     }
 }
 
-/// Returns whether a run can do nothing without a manifest.
+/// Returns whether the request is impossible without a manifest.
 pub(super) fn needs_manifest(request: &Request<'_>) -> bool {
     request.edits.is_empty() && request.extent == Extent::Manifest
 }
 
-/// Finds a file in the lock that no client could have, and that this machine has not written, either.
-/// Files are removed by what the lock says, and anyone may have edited it.
+/// Finds a file in the lock that no client could have, and that this machine has not written either. A run
+/// removes files by the lock, which may have been edited.
 fn first_foreign(
     compiler: &dyn Compile,
     lock: &Lock,

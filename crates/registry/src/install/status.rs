@@ -1,4 +1,4 @@
-//! What is installed, as the lock and the disk tell it, without any source.
+//! The installed items according to the lock and the disk, without their sources.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,32 +12,32 @@ use crate::outputs::disk::{Disk, Found};
 use crate::outputs::record::Record;
 use crate::outputs::stage;
 
-/// What is installed.
+/// The state of an installation.
 #[derive(Debug, Default)]
 pub struct Status {
-    /// The lock; `None` when there is none.
+    /// The lock, if there is one.
     pub lock: Option<Lock>,
-    /// Files that are not as they were written.
+    /// Files that differ from the lock.
     pub drift: BTreeMap<String, Drift>,
-    /// Whether a run was ended in the middle.
+    /// True if a run was killed before it finished.
     pub is_pending: bool,
 }
 
-/// In which way a file is not as it was written.
+/// The difference between a file and the lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drift {
-    /// It is gone.
+    /// The file is missing.
     Missing,
-    /// It has another content.
+    /// The content differs.
     Edited,
-    /// It is what an earlier lock said; nobody has brought it up to date.
+    /// The content is that of an earlier lock; the project needs a `brief sync`.
     Older,
-    /// It is something else.
+    /// Something other than a file is there.
     InTheWay(String),
 }
 
-/// Compares what was written with what is there.
+/// Compares the files on disk with the lock.
 pub fn status(system: &dyn System, project: &Project) -> Result<Status, InstallError> {
     let open = |path: &Path| {
         Disk::open(system, path).map_err(|error| InstallError::Io { path: path.to_owned(), error })

@@ -1,4 +1,4 @@
-//! Copies of what one of ours has taken the place of.
+//! Backups of files that our outputs have replaced.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,13 +10,13 @@ use brief_syntax::system::{Dir, FileContent};
 use super::disk::Disk;
 use super::split;
 
-/// The directory of copies of what was replaced, in the directory that is only for us.
+/// The directory of backups, below the directory of our own state.
 pub(crate) const BACKUPS: &str = "backups";
 
 /// Copies a file before it is replaced, and returns the name of the copy.
 pub(super) fn back_up(disk: &mut Disk<'_>, own: &Disk<'_>, path: &str) -> io::Result<String> {
     let content = disk.read(path).map_err(io::Error::other)?;
-    // What was the user's alone stays so.
+    // A private file stays private.
     let mut directory = own.make_private_directory(BACKUPS)?;
     let (parent, name) = split(path);
     for part in parent.split('/').filter(|part| !part.is_empty()) {
@@ -37,7 +37,7 @@ pub(super) fn back_up(disk: &mut Disk<'_>, own: &Disk<'_>, path: &str) -> io::Re
     Ok(if parent.is_empty() { copy } else { format!("{parent}/{copy}") })
 }
 
-/// A copy that was made.
+/// The content of a backup.
 pub(super) struct Original {
     pub(super) content: FileContent,
     directory: Box<dyn Dir>,
@@ -45,13 +45,13 @@ pub(super) struct Original {
 }
 
 impl Original {
-    /// Gives a staged file the permissions of the copy.
+    /// Gives a staged file the permissions of the backup.
     pub(super) fn share_permissions(&self, stage: &dyn Dir, staged: &str) -> io::Result<()> {
         self.directory.share_permissions(stage, OsStr::new(staged), OsStr::new(&self.name))
     }
 }
 
-/// Reads a copy; `None` when somebody has removed it.
+/// Reads a backup; `None` when it was removed.
 pub(super) fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<Original>> {
     let Some(mut directory) = own.directory(BACKUPS)? else { return Ok(None) };
     let (parent, name) = split(copy);

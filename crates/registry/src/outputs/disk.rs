@@ -1,4 +1,4 @@
-//! A directory that outputs go to: looked at and written through held handles, never through a link.
+//! A directory for outputs, read and written through open handles, never through a link.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,33 +12,33 @@ use brief_syntax::system::{Access, Dir, FileContent, Over, Permission, ReadError
 use super::record::FileRecord;
 use super::split;
 
-/// Directories that are held open; neighbours are looked at one after the other.
+/// The limit for directories that are held open; neighbours are used one after the other.
 const HELD: usize = 8;
 
-/// The output directory.
+/// A directory that a run writes to.
 pub(crate) struct Disk<'d> {
     system: &'d dyn System,
     path: PathBuf,
     top: Option<Box<dyn Dir>>,
-    /// Whether this run has made it, so that nothing is there but what this run writes.
+    /// True if this run created it, so that it holds only files of this run.
     is_new: bool,
     held: Vec<(String, Box<dyn Dir>)>,
-    /// Directories that were looked for in vain, so that nobody asks again for every file in them.
+    /// Directories that do not exist, so that each is looked up once.
     missing: BTreeSet<String>,
-    /// Directories that this run has made for files, in order.
+    /// Directories that this run has created for files, in order.
     made: Vec<String>,
-    /// The same, to be found: nothing is in them but what this run has put there.
+    /// The same as a set. They hold only files of this run.
     is_made: BTreeSet<String>,
 }
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Nothing.
+    /// Nothing is there.
     Missing,
-    /// A file.
+    /// A file is there, with this hash and permission.
     File(FileRecord),
-    /// Something else, in these words.
+    /// Something other than a file is there, in words.
     InTheWay(String),
 }
 
@@ -48,8 +48,8 @@ impl<'d> Disk<'d> {
         Disk::holding(system, path, system.open_dir(path))
     }
 
-    /// Opens a directory that is only for us, which need not exist. A link is an error: what it leads to
-    /// is somebody else's.
+    /// Opens a directory of our own state, which need not exist. A link is an error: its target belongs to
+    /// others.
     pub(crate) fn open_own(system: &'d dyn System, path: &Path) -> io::Result<Disk<'d>> {
         let opened = match (path.parent(), path.file_name()) {
             (Some(above), Some(name)) => system.open_dir_below(above, Path::new(name)),
@@ -74,7 +74,7 @@ impl<'d> Disk<'d> {
         Ok(Disk { system, path, top, is_new: false, held, missing, made, is_made })
     }
 
-    /// Creates the directory, if it does not exist.
+    /// Creates the directory if it does not exist.
     pub(crate) fn create(&mut self) -> io::Result<()> {
         if self.top.is_none() {
             self.system.create_dir(&self.path)?;
@@ -84,7 +84,7 @@ impl<'d> Disk<'d> {
         Ok(())
     }
 
-    /// Looks again whether nothing is there: another run may have made the directory at the same time.
+    /// Checks again whether the directory is empty: another run may have created it at the same time.
     pub(crate) fn look_again(&mut self, ours: &str) -> io::Result<()> {
         if let (true, Some(top)) = (self.is_new, &self.top) {
             let entries = top.first_entries(2)?;
@@ -103,7 +103,7 @@ impl<'d> Disk<'d> {
         self.top.as_deref()
     }
 
-    /// Opens a directory in it; `None` when that does not exist.
+    /// Opens a directory in it; `None` when it does not exist.
     pub(crate) fn directory(&self, name: &str) -> io::Result<Option<Box<dyn Dir>>> {
         let Some(top) = &self.top else { return Ok(None) };
         match top.open_dir(OsStr::new(name)) {
@@ -113,13 +113,13 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Opens a directory in it, and creates it if need be.
+    /// Opens a directory in it. Creates it if needed.
     pub(crate) fn make_directory(&self, name: &str) -> io::Result<Box<dyn Dir>> {
         let top = self.top.as_deref().ok_or(io::ErrorKind::NotFound)?;
         top.make_dir(OsStr::new(name))
     }
 
-    /// Opens a directory in it, and creates it for the user alone if need be.
+    /// Opens a directory in it. Creates it for the user alone if needed.
     pub(crate) fn make_private_directory(&self, name: &str) -> io::Result<Box<dyn Dir>> {
         let top = self.top.as_deref().ok_or(io::ErrorKind::NotFound)?;
         match top.open_dir(OsStr::new(name)) {
@@ -131,7 +131,7 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Says what is at a path.
+    /// Returns the state of a path.
     pub(crate) fn look(&mut self, path: &str) -> Found {
         if self.is_new {
             return Found::Missing;
@@ -154,7 +154,7 @@ impl<'d> Disk<'d> {
                         program: permission == Permission::Program,
                     }),
                     Err(ReadError::Missing) => Found::Missing,
-                    // Nothing of ours is so large.
+                    // No output of ours is that large.
                     Err(ReadError::TooLarge { .. }) => {
                         Found::File(FileRecord { sha256: String::new(), program: false })
                     }
@@ -169,7 +169,7 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Reads a file as a whole.
+    /// Reads a whole file.
     pub(crate) fn read(&mut self, path: &str) -> Result<FileContent, ReadError> {
         let (parent, name) = split(path);
         match self.hold(parent)? {
@@ -178,16 +178,16 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Puts a staged file in place, and makes the directories above it.
+    /// Puts a staged file in place. Creates the directories above it.
     pub(crate) fn take(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
         let (parent, name) = split(path);
         let directory = self.make(parent)?;
         let (staged, name) = (OsStr::new(staged), OsStr::new(name));
         match directory.take_file(stage, staged, name) {
-            // The user's own places may be on several file systems.
+            // The user's own directories may be on several file systems.
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 put_bytes((stage, staged), (directory, name))?;
-                // It is in place; what is left of it goes with the other staged files.
+                // The file is in place; the staged copy is removed with the other staged files.
                 let _ = stage.remove_file(staged);
                 Ok(())
             }
@@ -195,14 +195,14 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Lets a staged file and the one at a path change places.
+    /// Exchanges a staged file and the one at a path.
     pub(crate) fn exchange(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
         let (parent, name) = split(path);
         let directory = self.hold(parent)?.ok_or(io::ErrorKind::NotFound)?;
         directory.exchange_file(stage, OsStr::new(staged), OsStr::new(name))
     }
 
-    /// Gives a staged file the permissions of the one that it will take the place of.
+    /// Gives a staged file the permissions of the one that it will replace.
     pub(crate) fn share_permissions(
         &mut self,
         stage: &dyn Dir,
@@ -234,11 +234,11 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Removes a directory and those above it, as far as they are empty.
+    /// Removes a directory and its parents as far as they are empty.
     pub(crate) fn tidy(&mut self, directory: &str) {
         let mut directory = directory;
         while !directory.is_empty() {
-            // One that is not empty stays, and so do those above it.
+            // A directory that is not empty stays, and so do its parents.
             if !self.remove_directory(directory) {
                 break;
             }
@@ -246,7 +246,7 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Removes the directories that this run has made for files, as far as they are empty.
+    /// Removes the directories that this run has created for files, as far as they are empty.
     pub(crate) fn unmake(&mut self) {
         self.is_made.clear();
         for directory in std::mem::take(&mut self.made).iter().rev() {
@@ -254,7 +254,7 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Removes a directory if it is empty, and returns whether it is gone.
+    /// Removes a directory if it is empty. Returns whether it is gone.
     fn remove_directory(&mut self, directory: &str) -> bool {
         self.held.clear();
         self.is_made.remove(directory);
@@ -269,7 +269,7 @@ impl<'d> Disk<'d> {
         }
     }
 
-    /// Returns a directory below; `None` when it does not exist. A link on the way is an error.
+    /// Returns a directory below; `None` when it does not exist. A link in the path is an error.
     fn hold(&mut self, directory: &str) -> io::Result<Option<&dyn Dir>> {
         let Some(top) = self.top.as_deref() else { return Ok(None) };
         if directory.is_empty() {
@@ -292,7 +292,7 @@ impl<'d> Disk<'d> {
         Ok(held(&self.held, directory))
     }
 
-    /// Returns a directory below, created if need be.
+    /// Returns a directory below. Creates it if needed.
     fn make(&mut self, directory: &str) -> io::Result<&dyn Dir> {
         if directory.is_empty() {
             return self.top.as_deref().ok_or_else(|| io::ErrorKind::NotFound.into());
@@ -305,7 +305,7 @@ impl<'d> Disk<'d> {
             if !is_there {
                 let handle = self.make(above)?.make_dir(OsStr::new(name))?;
                 keep(&mut self.held, directory, handle);
-                // From now on it is there.
+                // It exists from now on.
                 self.missing.remove(directory);
                 self.made.push(directory.to_owned());
                 self.is_made.insert(directory.to_owned());
@@ -315,8 +315,8 @@ impl<'d> Disk<'d> {
     }
 }
 
-/// Returns the highest directory that does not exist on the way to one that does not: whatever else
-/// would lie below it is missing too, and nobody has to ask for it.
+/// Returns the highest missing directory above a missing one. Everything below it is missing too and needs no
+/// lookup.
 fn first_missing<'n>(
     top: &dyn Dir,
     held: &mut Vec<(String, Box<dyn Dir>)>,
@@ -341,7 +341,7 @@ fn first_missing<'n>(
 
 fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
     if all.len() == HELD {
-        // Those on the way are asked for again, by the next directory beside this one.
+        // Parents of the directory stay open, because its neighbours need them next.
         let oldest = all.iter().position(|(name, _)| !is_above(name, directory)).unwrap_or(0);
         all.remove(oldest);
     }
@@ -366,12 +366,12 @@ fn is_below_one(all: &BTreeSet<String>, directory: &str) -> bool {
     }
 }
 
-/// Returns whether a directory is another one, or lies on the way to it.
+/// Returns whether a directory equals another one, or lies above it.
 fn is_above(above: &str, directory: &str) -> bool {
     directory.strip_prefix(above).is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
-/// Puts a file of another file system in place, with its permissions.
+/// Copies a file from another file system into place, with its permissions.
 fn put_bytes((from, name): (&dyn Dir, &OsStr), (to, target): (&dyn Dir, &OsStr)) -> io::Result<()> {
     to.put_filled_file(target, Over::Anything, Access::Data, &mut |file| {
         from.share_permissions(to, OsStr::new(STAGED), name)?;

@@ -1,7 +1,7 @@
-//! What an item is made from: its files, and names for all of it.
+//! The files of an item, and the hashes of its content.
 //!
-//! Files are read by pieces. Small ones are held until the item is done, because every client gets a copy;
-//! large ones are read again for each, so that memory does not grow with what lies beside an item.
+//! Files are read in pieces. Small files stay in memory until the item is done, because every client gets a
+//! copy; large files are read again for each client, so that memory does not grow with the size of an item.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ use brief_syntax::{Diagnostic, Root, Source, Span};
 use super::record::FileRecord;
 use super::split;
 
-/// Bytes of an item's files that are held, all together.
+/// The limit for the bytes of an item's files in memory.
 const HELD: usize = 4 * 1024 * 1024;
 
 /// The files beside an item's entrypoint.
@@ -29,12 +29,12 @@ pub(crate) struct Beside {
 
 struct OneFile {
     record: FileRecord,
-    /// What is in it, unless it is large.
+    /// The content, unless the file is large.
     bytes: Option<Vec<u8>>,
 }
 
 impl Beside {
-    /// Reads the files beside an item's entrypoint, links never followed.
+    /// Reads the files beside an item's entrypoint. Links are never followed.
     pub(crate) fn read(
         system: &dyn System,
         root: &Root,
@@ -67,12 +67,12 @@ impl Beside {
         Ok(beside)
     }
 
-    /// Returns what is recorded about a file when it is written.
+    /// Returns the record of a file once it is written.
     pub(crate) fn record(&self, path: &str) -> Option<&FileRecord> {
         self.files.get(path).map(|file| &file.record)
     }
 
-    /// Reads every file: its path, its content, and whether it may be started.
+    /// Reads every file: its path, content and permission.
     pub(crate) fn each(&self, mut read: impl FnMut(&str, io::Result<Vec<u8>>, Permission)) {
         for (path, file) in &self.files {
             let permission =
@@ -113,8 +113,8 @@ impl Beside {
     }
 }
 
-/// The beginning of a file that stands for one which Git LFS keeps elsewhere. No filter runs when a source is
-/// fetched, so its content is not there.
+/// The first bytes of a Git LFS pointer. No filter runs when a source is fetched, so the real content is
+/// missing.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<OneFile, ReadError> {
@@ -148,7 +148,7 @@ fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
     Box::new(problem.with_help("what lies beside an item is regular files of at most 16 MiB"))
 }
 
-/// Returns one name for the content of an item, wherever it lies.
+/// Returns the hash of an item's content, which does not depend on its directory.
 pub(crate) fn content_hash(item: &Item, beside: &Beside) -> String {
     let mut parts = Parts::default();
     parts.add(item.kind().as_str());
@@ -166,13 +166,14 @@ pub(crate) fn content_hash(item: &Item, beside: &Beside) -> String {
     parts.0.finish()
 }
 
-/// Returns one name for everything that an item's outputs are made from. `context` stands for what is
-/// the same for all items: the program, the clients, the options.
+/// Returns the hash of everything that an item's outputs are made from. `context` stands for the inputs that
+/// all items share: the program, the clients, the options.
 pub(crate) fn fingerprint(context: &str, clients: &[&str], item: &Item, hash: &str) -> String {
     sha256(format!("{context}\n{clients:?}\n{}\n{hash}", item.slashed()).as_bytes())
 }
 
-/// Texts one after the other, each with its length before it, so that no two lists read alike.
+/// A hasher for lists of texts. It adds the length before each text, so that different lists never give the
+/// same bytes.
 #[derive(Default)]
 struct Parts(Hasher);
 

@@ -1,8 +1,8 @@
-//! The mark by which a journal or a record is known to be this machine's own.
+//! The mark that proves that this machine wrote a journal or a record.
 //!
-//! A journal says which files to move and to remove, and a project may come with one. So a journal bears a
-//! mark that only this user can make: a hash of its text and its directory with a key from the user's
-//! state directory.
+//! A journal lists files to move and to remove, and a downloaded project may contain one. So a journal has a
+//! mark that only this user can make: a hash of its text and its directory with a key from the user's state
+//! directory.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,14 +11,14 @@ use std::path::Path;
 use brief_syntax::hash::sha256;
 use brief_syntax::system::{Owner, System, Writers, state_directory, words};
 
-/// The file with the key.
+/// The file with the key, in the user's state directory.
 const KEY: &str = "journal.key";
 
-/// Bytes of a key, in hexadecimal.
+/// The length of a key in hexadecimal digits.
 const KEY_BYTES: usize = 64;
 
-/// Returns the mark of a text for a directory. There is none where the user has no state directory, or may
-/// not write there: a journal without a mark is never carried out by a later run.
+/// Returns the mark of a text for a directory. Returns `None` without a writable state directory; later runs
+/// never carry out a journal without a mark.
 pub(crate) fn make(
     system: &dyn System,
     directory: &Path,
@@ -41,7 +41,7 @@ pub(crate) fn make(
     Ok(read_key(system).map(|key| hash(system, &key, directory, text)))
 }
 
-/// Returns whether a mark is the one of a text for a directory.
+/// Returns whether a mark fits a text and a directory.
 pub(crate) fn is_valid(system: &dyn System, mark: &str, directory: &Path, text: &[u8]) -> bool {
     read_key(system).is_some_and(|key| hash(system, &key, directory, text) == mark)
 }
@@ -49,12 +49,12 @@ pub(crate) fn is_valid(system: &dyn System, mark: &str, directory: &Path, text: 
 fn hash(system: &dyn System, key: &str, directory: &Path, text: &[u8]) -> String {
     let directory = system.resolve_dir(directory).unwrap_or_else(|_| directory.to_owned());
     let place = sha256(directory.as_os_str().as_encoded_bytes());
-    // Twice, so that no text can be continued without the key.
+    // Two rounds, so that a text cannot be extended without the key.
     let inner = sha256(format!("{key}\n{place}\n{}", sha256(text)).as_bytes());
     sha256(format!("{key}\n{inner}").as_bytes())
 }
 
-/// Reads the key; one that another user could have written is none.
+/// Reads the key. A key that another user could have written does not count.
 fn read_key(system: &dyn System) -> Option<String> {
     let path = state_directory(system)?.join(KEY);
     let ownership = system.ownership(&path).ok()?;
@@ -69,7 +69,7 @@ fn create_key(system: &dyn System, state: &Path) -> io::Result<()> {
     let key = sha256(&system.random()?);
     system.create_private_dir(state)?;
     match system.open_dir(state)?.put_private_file(OsStr::new(KEY), key.as_bytes()) {
-        // Another run was first.
+        // Another run created it first.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         outcome => outcome,
     }

@@ -1,5 +1,5 @@
-//! Writing files of clients: what is ours, what is somebody else's, and one step from the old state to
-//! the new one.
+//! Writing of outputs: tells our files from those of others, and brings all of them from the old state to the
+//! new one in one step.
 
 pub(crate) mod backup;
 pub(crate) mod disk;
@@ -9,23 +9,23 @@ pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod stage;
 
-/// A file that changed.
+/// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
     /// The path below the output directory, with `/`.
     pub path: String,
-    /// How it changed.
+    /// The kind of the change.
     pub kind: ChangeKind,
 }
 
-/// How a file changed.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
-    /// It is new.
+    /// The file is new.
     Created,
-    /// It has another content.
+    /// The content differs.
     Updated,
-    /// It is gone.
+    /// The file was removed.
     Removed,
 }
 

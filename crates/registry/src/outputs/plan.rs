@@ -1,8 +1,7 @@
-//! What a run will do, before it does anything.
+//! The plan of a run: every change, before any of them is made.
 //!
-//! A file is ours when a record says so and its content is what was recorded. Everything else stays: a
-//! file that nobody recorded keeps its item from being written at all, one that was changed since is kept
-//! alone.
+//! A file is ours when a record names it and its content is the recorded one. Every other file stays: an
+//! unrecorded file blocks its whole item, and an edited output is kept while the rest of its item is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -21,16 +20,16 @@ use super::record::{FileRecord, ItemRecord, Record, is_output_path};
 use super::stage::{At, Mode, Planned, Stage};
 use super::{Change, ChangeKind};
 
-/// What becomes of files that somebody else has changed or written.
+/// The treatment of edited outputs and of files of others.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Policy {
-    /// Outputs that were changed by hand and are to be replaced.
+    /// Outputs that were edited by hand and are to be replaced.
     pub(crate) edited: Chosen,
-    /// Files of somebody else whose place is to be taken.
+    /// Files of others that are to be replaced.
     pub(crate) foreign: Chosen,
-    /// Whether what is replaced is copied first.
+    /// The treatment of replaced files.
     pub(crate) backup: Backup,
-    /// What to say about how to choose them.
+    /// The advice that goes with conflicts.
     pub(crate) advice: Advice,
 }
 
@@ -65,7 +64,7 @@ impl Chosen {
     }
 }
 
-/// Whether what is replaced is copied first.
+/// The treatment of replaced files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Backup {
     #[default]
@@ -73,7 +72,7 @@ pub(crate) enum Backup {
     Copy,
 }
 
-/// The way out of a conflict, in the words of a command.
+/// The advice that goes with a conflict, in terms of one command.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Advice {
     pub(crate) edited: &'static str,
@@ -81,69 +80,69 @@ pub(crate) struct Advice {
     pub(crate) stale: &'static str,
 }
 
-/// How a file would change, in its own words.
+/// The contents of a changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// The path, with `/`.
     pub path: String,
-    /// What is there; `None` for nothing.
+    /// The content before; `None` for a missing file.
     pub before: Option<Vec<u8>>,
-    /// What would be there; `None` for nothing.
+    /// The content after; `None` for a removed file.
     pub after: Option<Vec<u8>>,
 }
 
-/// What a run will do.
+/// The planned changes of a run.
 pub(crate) struct Plan<'p> {
-    /// What was written before: what this machine knows, then what others have told it.
+    /// The records: first that of this machine, then the lock.
     records: Vec<&'p Record>,
     policy: &'p Policy,
     out: &'p Path,
-    /// Where what will be written is put; `None` when nothing will.
+    /// The stage for new contents; `None` in a run that writes nothing.
     pub(crate) stage: Option<Stage>,
-    /// How files would change, if somebody wants to see it.
+    /// The contents of changed files, if the request asks for them.
     pub(crate) differences: Option<Vec<Difference>>,
-    /// What the record will say.
+    /// The new record.
     pub(crate) after: Record,
-    /// The files that items come to, whatever this machine has kept: what others can rely on.
+    /// The outputs of each item for the lock, even where this machine keeps an edited file.
     pub(crate) made: BTreeMap<String, BTreeMap<String, FileRecord>>,
     pub(crate) changes: Vec<Change>,
     pub(crate) unchanged: usize,
     pub(crate) kept: usize,
-    /// How many items could not be written.
+    /// The number of items that could not be written.
     pub(crate) failed: usize,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Copies that were made of what is replaced, by path.
+    /// Backups of replaced files, by path.
     pub(crate) backups: Vec<(String, String)>,
-    /// What the records say about each path, each with the number of the record.
+    /// The recorded files by path, each with the number of its record.
     recorded: BTreeMap<&'p str, Vec<(usize, &'p FileRecord)>>,
-    /// The paths that stay or will be there.
+    /// The paths that stay or will exist.
     claimed: BTreeSet<String>,
-    /// Whose each path is, in small letters: some file systems see no difference.
+    /// The item of each path. Paths are in lower case: some file systems ignore case.
     owners: BTreeMap<String, String>,
 }
 
-/// Returns what a record calls an item.
+/// Returns the key of an item in a record.
 pub(crate) fn key(id: &ItemId) -> String {
     format!("{}/{}", id.kind, id.name)
 }
 
-/// What an item will be.
+/// An item to write.
 pub(crate) struct Wanted<'w> {
     pub(crate) item: &'w Item,
-    /// Where it comes from.
+    /// The directory or the name of its source.
     pub(crate) source: String,
     pub(crate) fingerprint: String,
     pub(crate) beside: &'w Beside,
 }
 
-/// A file of an item that will be written.
+/// A file of an item to write.
 struct OneWrite {
     path: String,
     content: Content,
     record: FileRecord,
     kind: ChangeKind,
     before: Option<String>,
-    /// Whether somebody else's file is in its place, or one that was changed.
+    /// The kind of the file that is in place now.
     replaces: Replaces,
 }
 
@@ -154,7 +153,7 @@ enum Replaces {
     Foreign,
 }
 
-/// Returns what will be recorded about files; `None` for a copy of what is not there.
+/// Returns the new records of files; `None` for a copy of a missing file.
 fn records_of(files: &[OutputFile], beside: &Beside) -> Vec<Option<FileRecord>> {
     let mut records: Vec<Option<FileRecord>> = Vec::with_capacity(files.len());
     // Most clients get the same text.
@@ -214,13 +213,13 @@ impl<'p> Plan<'p> {
         self.owners.insert(path.to_lowercase(), key.to_owned());
     }
 
-    /// Leaves everything of an item as it is, because it could not be made.
+    /// Leaves all files of an item as they are, because it could not be compiled.
     pub(crate) fn fail(&mut self, key: &str) {
         self.failed += 1;
         self.leave(key);
     }
 
-    /// Leaves everything of an item as it is.
+    /// Leaves all files of an item as they are.
     pub(crate) fn leave(&mut self, key: &str) {
         if self.after.items.contains_key(key) {
             return;
@@ -235,7 +234,7 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// Leaves everything as it is that is recorded.
+    /// Leaves all recorded files as they are.
     pub(crate) fn leave_all(&mut self) {
         for record in self.records.clone() {
             for key in record.items.keys() {
@@ -244,17 +243,17 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// Returns where an output is.
+    /// Returns the absolute path of an output.
     pub(crate) fn path_of(&self, path: &str) -> PathBuf {
         self.out.join(path)
     }
 
-    /// Returns whether a file is to be replaced although it was changed.
+    /// Returns whether a file is to be replaced although it was edited.
     pub(crate) fn is_forced(&self, path: &str) -> bool {
         self.policy.edited.has(path)
     }
 
-    /// Copies a file before it is replaced, unless nothing will be written.
+    /// Copies a file before it is replaced, unless the run writes nothing.
     pub(crate) fn back_up(
         &mut self,
         path: &str,
@@ -267,7 +266,7 @@ impl<'p> Plan<'p> {
         Ok(())
     }
 
-    /// Returns whether a file is the very one whose place one of ours had taken before it went.
+    /// Returns whether a file equals the backup of the one that our output had replaced before.
     fn is_adopted(&self, path: &str, sha256: &str, own: &Disk<'_>) -> io::Result<bool> {
         let copy = self.records.iter().find_map(|record| record.adopted.get(path));
         let Some(copy) = copy else { return Ok(false) };
@@ -276,7 +275,8 @@ impl<'p> Plan<'p> {
             .is_some_and(|original| brief_syntax::hash::sha256(&original.content.bytes) == sha256))
     }
 
-    /// Remembers whose place ours have taken although they go now: they take it again when they come back.
+    /// Records which files our removed outputs had replaced, so that they replace them again when they
+    /// return.
     pub(crate) fn remember_adopted(&mut self) {
         for record in &self.records {
             for (path, copy) in &record.adopted {
@@ -292,7 +292,7 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// Returns whether nothing about an item has changed: neither what it is made from nor its files.
+    /// Returns whether neither the inputs nor the files of an item have changed.
     pub(crate) fn is_unchanged(
         &mut self,
         key: &str,
@@ -312,7 +312,7 @@ impl<'p> Plan<'p> {
         same
     }
 
-    /// Plans the files of an item that was compiled.
+    /// Plans the files of a compiled item.
     pub(crate) fn add(
         &mut self,
         wanted: Wanted<'_>,
@@ -354,7 +354,7 @@ impl<'p> Plan<'p> {
             match disk.look(&path) {
                 Found::Missing => write(ChangeKind::Created, None, Replaces::Ours),
                 Found::File(found) if found == known => unchanged += 1,
-                // The same content is nobody's work that could be lost.
+                // Replacing equal content loses nothing.
                 Found::File(found) if found.sha256 == known.sha256 => {
                     write(update, Some(&found), Replaces::Ours);
                 }
@@ -393,7 +393,7 @@ impl<'p> Plan<'p> {
         self.unchanged += unchanged;
         self.kept += edits.len();
         if !edits.is_empty() {
-            // Whoever takes the change back gets the file of today, not that of then.
+            // An empty fingerprint makes the next run write the file again once the edit is undone.
             record.fingerprint.clear();
         }
         self.diagnostics.append(&mut edits);
@@ -445,7 +445,7 @@ impl<'p> Plan<'p> {
         Ok(())
     }
 
-    /// Plans to remove what is no longer wanted; what one of ours has taken the place of comes back.
+    /// Plans to remove outputs that are no longer wanted, and to restore the files that they had replaced.
     pub(crate) fn remove_stale(&mut self, disk: &mut Disk<'_>, own: &Disk<'_>) -> io::Result<()> {
         let mut stale: BTreeMap<&str, (&str, &FileRecord)> = BTreeMap::new();
         for (item, path, file) in self.records.iter().flat_map(|record| record.files()) {
@@ -471,7 +471,7 @@ impl<'p> Plan<'p> {
             );
             let record = self.after.items.entry(item.to_owned()).or_default();
             record.files.insert(path.to_owned(), file.clone());
-            // Without that the item would count as made.
+            // With its fingerprint the item would count as complete.
             record.fingerprint.clear();
         }
         Ok(())
@@ -522,8 +522,8 @@ impl<'p> Plan<'p> {
         Ok(())
     }
 
-    /// Returns what the records say about a file with that content. That it was changed only the first
-    /// one can tell: others may speak of what was never written here.
+    /// Returns the recorded state of a file with this content. Only the first record can prove an edit: the
+    /// others may name files that were never written here.
     fn recorded(&self, path: &str, sha256: &str) -> Option<Recorded> {
         let files = self.recorded.get(path)?;
         if files.iter().any(|(_, file)| file.sha256 == sha256) {
@@ -533,7 +533,7 @@ impl<'p> Plan<'p> {
         Some(Recorded::Changed(known.1.clone()))
     }
 
-    /// Returns the item that has a path already, or needs it for a directory.
+    /// Returns the item that already has a path, or needs it for a directory.
     fn clash(&self, path: &str) -> Option<String> {
         let path = path.to_lowercase();
         let mut above = path.as_str();
@@ -563,11 +563,11 @@ impl<'p> Plan<'p> {
     }
 }
 
-/// What a record says about a file.
+/// The recorded state of a file.
 enum Recorded {
-    /// It is as it was written.
+    /// The file is as it was written.
     Same,
-    /// It was written, and changed since.
+    /// The file was edited since it was written.
     Changed(FileRecord),
 }
 
@@ -582,7 +582,7 @@ fn content_of(disk: &mut Disk<'_>, path: &str) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(disk.read(path).map_err(io::Error::other)?.bytes))
 }
 
-/// What is written has to be a path that a record can name.
+/// Creates the error for a path that a record cannot hold.
 fn unportable(item: &Item, path: &str) -> Diagnostic {
     let message =
         format!("`{path}` is no place for a file; nothing of the {} is written", item.id());

@@ -1,7 +1,7 @@
-//! What was written, by which item: the only proof that a file is ours.
+//! The record of written files by item: the only proof that a file is ours.
 //!
-//! A record is sorted and free of clocks and places, so that it can be kept in version control with the
-//! files.
+//! A record is sorted and free of times and absolute paths, so that it can be kept in version control with
+//! the files.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -14,27 +14,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::extract::is_git_directory;
 
-/// The directory that records lie in, and everything else that is only for us.
+/// The directory of records and of all our own state.
 pub(crate) const DIRECTORY: &str = ".brief";
 
-/// The shape of the record.
+/// The version of the record's format.
 const VERSION: u32 = 1;
 
-/// What was written.
+/// A record of written files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     version: u32,
-    /// The program that wrote it.
+    /// The version of the program that wrote it.
     pub(crate) tool: String,
-    /// The way from the output directory to the registry; nothing when there are several.
+    /// The relative path from the output directory to the registry; empty when there are several.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) registry: String,
     /// The items by kind and name: `rule/api-conventions`.
     pub(crate) items: BTreeMap<String, ItemRecord>,
-    /// Files of the user that one of ours has taken the place of, by path: the name of the copy.
+    /// The backups of the user's files that our outputs have replaced, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) adopted: BTreeMap<String, String>,
-    /// What stands in files of the user because of us, by path.
+    /// Our entries in files of the user, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) shared: BTreeMap<String, Vec<SharedEntry>>,
     /// The mark of the lock whose capability lists this machine has derived.
@@ -42,23 +42,23 @@ pub(crate) struct Record {
     pub(crate) capabilities: Option<String>,
 }
 
-/// What was written for an item.
+/// The written files of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 pub(crate) struct ItemRecord {
     /// The item's directory in the registry.
     pub(crate) source: String,
-    /// The SHA-256 of everything that the files were made from; empty when they have to be made again.
+    /// The SHA-256 of all inputs of the files; empty when they have to be written again.
     pub(crate) fingerprint: String,
-    /// The files by their path.
+    /// The files by their paths.
     pub(crate) files: BTreeMap<String, FileRecord>,
 }
 
-/// A file that was written.
+/// A written file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileRecord {
-    /// The SHA-256 of its content.
+    /// The SHA-256 of the content.
     pub(crate) sha256: String,
-    /// Whether it may be started.
+    /// True for an executable file.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) program: bool,
 }
@@ -88,7 +88,7 @@ impl Record {
         }
     }
 
-    /// Reads a record from its directory; `None` when there is none. The error is in words.
+    /// Reads a record from its directory; `None` when there is none. The error is a message.
     pub(crate) fn read(directory: &dyn Dir, name: &str) -> Result<Option<Record>, String> {
         let bytes = match directory.read(OsStr::new(name), limits::BUILD_RECORD_BYTES) {
             Ok(bytes) => bytes,
@@ -99,7 +99,7 @@ impl Record {
         if record.version != VERSION {
             return Err(format!("it has version {}, and only {VERSION} is known", record.version));
         }
-        // Files are removed by what stands here.
+        // A later run removes files by these paths.
         let paths = record.items.values().flat_map(|item| item.files.keys());
         let adopted = record.adopted.iter().flat_map(|(path, copy)| [path, copy]);
         let shared = record.shared.keys().find(|path| !is_plain_path(path));
@@ -110,14 +110,14 @@ impl Record {
         }
     }
 
-    /// Returns the record as a text.
+    /// Returns the record as JSON.
     pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
         Ok(text)
     }
 
-    /// Returns the file at a path, and whose it is.
+    /// Returns all files, each with its item and path.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str, &FileRecord)> {
         self.items.iter().flat_map(|(item, record)| {
             record.files.iter().map(move |(path, file)| (item.as_str(), path.as_str(), file))
@@ -125,13 +125,13 @@ impl Record {
     }
 }
 
-/// Returns whether a path is one that could have been written for an item.
+/// Returns whether an item's output could have this path.
 pub(crate) fn is_output_path(path: &str) -> bool {
     path.starts_with('.') && is_plain_path(path)
 }
 
-/// Returns whether a path is one below the project, and neither in our own directory nor in one of git's:
-/// what lies there is run.
+/// Returns whether a path lies below the project, and outside our own directory and git's, from which
+/// programs run files.
 pub(crate) fn is_plain_path(path: &str) -> bool {
     let is_plain = |name: &str| !matches!(name, "" | "." | "..") && !is_git_directory(name);
     let is_own = |name: &str| name.eq_ignore_ascii_case(DIRECTORY);

@@ -1,13 +1,13 @@
-//! From the old state to the new one, and never between them.
+//! Transactions: brings files from the old state to the new one, with no state between.
 //!
-//! Everything that will be written is written first, beside the project's files, and then listed in a
-//! journal. Until the journal is there, nothing has happened; from then on everything will happen, if need
-//! be in the next run. What goes wrong on the way is undone: files change places with the staged ones, so
-//! that the old ones are still there.
+//! All new contents are written first, beside the project's files, and then listed in a journal. Before the
+//! journal exists, nothing has happened; from then on everything will happen, if necessary in the next run.
+//! Errors on the way are undone: files are exchanged with the staged ones, so that the old contents still
+//! exist.
 //!
 //! ```text
-//! .brief/staged/1 …      what files will hold, or what they held
-//! .brief/journal.json    which file goes where
+//! .brief/staged/1 …      the new contents of files, or the old ones
+//! .brief/journal.json    the paths of these files
 //! ```
 
 use std::collections::BTreeSet;
@@ -27,22 +27,22 @@ use super::split;
 /// The directory of staged files.
 const STAGED: &str = "staged";
 
-/// What a run is about to do.
+/// The journal: the planned changes of a run.
 const JOURNAL: &str = "journal.json";
 
-/// The journal among the staged files, before it counts.
+/// The journal among the staged files, before it takes effect.
 const STAGED_JOURNAL: &str = "journal";
 
-/// The shape of the journal.
+/// The version of the journal's format.
 const VERSION: u32 = 2;
 
 /// The directories that a run writes to.
 pub(crate) struct Disks<'d> {
-    /// Where outputs go.
+    /// The directory of outputs.
     pub(crate) outputs: Disk<'d>,
-    /// Where the manifest and the lock are.
+    /// The directory of the manifest and the lock.
     pub(crate) config: Disk<'d>,
-    /// Where we keep what is only for us.
+    /// The directory of our own state.
     pub(crate) own: Disk<'d>,
 }
 
@@ -56,7 +56,7 @@ impl<'d> Disks<'d> {
     }
 }
 
-/// Which of the directories a path starts at.
+/// The directory that a path starts at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum At {
@@ -69,22 +69,22 @@ impl At {
     const ALL: [At; 3] = [At::Outputs, At::Config, At::Own];
 }
 
-/// Whose permissions a file gets that takes the place of another one.
+/// The permissions of a file that replaces another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Mode {
-    /// Its own.
+    /// The new file's own permissions.
     Own,
-    /// Those of the other one, which is the user's.
+    /// The permissions of the replaced file, which is the user's.
     Kept,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Journal {
     version: u32,
-    /// Shows that this machine has written it, for this directory.
+    /// The proof that this machine wrote the journal for this directory.
     mark: String,
-    /// What the user has asked to remove, by full names.
+    /// The full names that the user asked to remove.
     #[serde(default)]
     asked: Vec<String>,
     removals: Vec<Removal>,
@@ -95,7 +95,7 @@ struct Journal {
 struct Removal {
     at: At,
     path: String,
-    /// What it holds.
+    /// The hash of the file to remove.
     sha256: String,
     staged: u32,
 }
@@ -106,20 +106,20 @@ struct Put {
     path: String,
     mode: Mode,
     staged: u32,
-    /// What it will hold.
+    /// The hash of the new content.
     sha256: String,
-    /// What it held when this was decided; `None` when there was nothing.
+    /// The hash of the old content; `None` for a new file.
     before: Option<String>,
 }
 
 impl Journal {
-    /// Gives it the mark of this machine, if there can be one.
+    /// Adds the mark of this machine, if it can make one.
     fn sign(&mut self, system: &dyn System, directory: &Path) -> io::Result<()> {
         self.mark = mark::make(system, directory, &self.unmarked()?)?.unwrap_or_default();
         Ok(())
     }
 
-    /// Returns whether a run of this machine has written it, for this directory.
+    /// Returns whether this machine wrote the journal for this directory.
     fn is_ours(&self, system: &dyn System, directory: &Path) -> bool {
         let is_plain =
             |at: At, path: &str| (at == At::Outputs || !path.contains('/')) && is_plain_path(path);
@@ -137,7 +137,7 @@ impl Journal {
     }
 }
 
-/// A file that will be written.
+/// A file to write.
 pub(crate) struct Planned<'p> {
     pub(crate) at: At,
     pub(crate) path: &'p str,
@@ -147,28 +147,28 @@ pub(crate) struct Planned<'p> {
     pub(crate) before: Option<String>,
 }
 
-/// What will be done, all of it staged.
+/// The planned changes, with all contents staged.
 pub(crate) struct Stage {
     files: Box<dyn Dir>,
     last: u32,
     journal: Journal,
 }
 
-/// What a run did that finished the work of another one.
+/// The result of finishing a killed run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recovered {
-    /// Files that somebody has changed in between; they stay.
+    /// Files that were edited in between; they stay.
     pub(crate) kept: Vec<String>,
-    /// What the user had asked to remove, by full names.
+    /// The full names that the user had asked to remove.
     pub(crate) removed: Vec<String>,
 }
 
-/// Why the work of another run was not finished.
+/// A recovery that failed.
 #[derive(Debug)]
 pub(crate) enum RecoverError {
-    /// This machine has not written the journal, which is here.
+    /// Another machine wrote the journal at this path.
     Foreign(PathBuf),
-    /// The system refused.
+    /// The error of the system.
     Io(io::Error),
 }
 
@@ -179,16 +179,16 @@ impl From<io::Error> for RecoverError {
 }
 
 impl Stage {
-    /// Starts with nothing, in the directory that is only for us.
+    /// Creates an empty stage in the directory of our own state.
     pub(crate) fn begin(own: &Disk<'_>) -> io::Result<Stage> {
-        // Parts of files that are the user's alone are put together here.
+        // The directory is private, because it may hold parts of the user's private files.
         let files = own.make_private_directory(STAGED)?;
         clear(files.as_ref())?;
         let journal = Journal { version: VERSION, ..Journal::default() };
         Ok(Stage { files, last: 0, journal })
     }
 
-    /// Writes a file beside the others; `fill` writes its content.
+    /// Stages a file; `fill` writes its content.
     pub(crate) fn put(
         &mut self,
         planned: Planned<'_>,
@@ -205,19 +205,19 @@ impl Stage {
         Ok(())
     }
 
-    /// Plans to remove a file that holds this.
+    /// Plans to remove a file with this hash.
     pub(crate) fn remove(&mut self, at: At, path: &str, sha256: &str) {
         self.last += 1;
         let (path, sha256) = (path.to_owned(), sha256.to_owned());
         self.journal.removals.push(Removal { at, path, sha256, staged: self.last });
     }
 
-    /// Takes note of what the user has asked to remove, by full names.
+    /// Records the full names that the user asked to remove.
     pub(crate) fn note_asked(&mut self, names: Vec<String>) {
         self.journal.asked = names;
     }
 
-    /// Returns where the last file was put.
+    /// Returns the place of the last staged file.
     pub(crate) fn last(&self) -> (&dyn Dir, String) {
         (self.files.as_ref(), name(self.last))
     }
@@ -226,7 +226,7 @@ impl Stage {
         self.journal.puts.is_empty() && self.journal.removals.is_empty()
     }
 
-    /// Does it all. An error means that everything is as it was, or will be finished by the next run.
+    /// Makes all changes. After an error everything is as before, or the next run finishes it.
     pub(crate) fn commit(
         mut self,
         system: &dyn System,
@@ -235,9 +235,9 @@ impl Stage {
         if self.is_empty() {
             return finish(&disks.own, self.files.as_ref()).map_err(CommitError::Nothing);
         }
-        // By path, so that each directory is opened once.
+        // Sorted by path, so that each directory is opened once.
         self.journal.puts.sort_by(|left, right| left.path.cmp(&right.path));
-        // What decides about the rest comes last.
+        // The manifest, the lock and the record come last, because they describe the other files.
         self.journal.puts.sort_by_key(|put| put.at != At::Outputs);
         if let Err(error) = self.announce(system, &disks.own) {
             return Err(self.give_up(error, &disks.own));
@@ -252,8 +252,7 @@ impl Stage {
         finish(&disks.own, self.files.as_ref()).map_err(CommitError::Half)
     }
 
-    /// Puts the journal in place. It is among the staged files first, where whatever is left of it is
-    /// removed by the next run.
+    /// Puts the journal in place. It is staged first, so that the next run removes an incomplete one.
     fn announce(&mut self, system: &dyn System, own: &Disk<'_>) -> io::Result<()> {
         self.journal.sign(system, own.path())?;
         let top = own.top().ok_or(io::ErrorKind::NotFound)?;
@@ -264,32 +263,33 @@ impl Stage {
         drop(target);
         system.settle(own.path())?;
         top.take_file(self.files.as_ref(), staged, OsStr::new(JOURNAL))?;
-        // No file changes its place before this is safe on disk.
+        // No file is moved before the journal is safe on disk.
         top.settle()
     }
 
-    /// Nothing was done, or it is undone; only a journal that cannot be removed makes it happen after all.
+    /// Returns the error after nothing was done or everything was undone. If the journal cannot be removed,
+    /// the next run makes the changes after all.
     fn give_up(&self, error: io::Error, own: &Disk<'_>) -> CommitError {
         let _ = finish(own, self.files.as_ref());
         if is_pending(own) { CommitError::Half(error) } else { CommitError::Nothing(error) }
     }
 
-    /// Removes what was staged: nothing will be done.
+    /// Removes the staged files without any change.
     pub(crate) fn abandon(self, own: &Disk<'_>) -> io::Result<()> {
         finish(own, self.files.as_ref())
     }
 }
 
-/// Why a run did not do what was planned.
+/// A failed transaction.
 #[derive(Debug)]
 pub(crate) enum CommitError {
-    /// Nothing was done.
+    /// Nothing was changed.
     Nothing(io::Error),
-    /// Some of it was; the next run does the rest.
+    /// A part was changed; the next run finishes.
     Half(io::Error),
 }
 
-/// Finishes what a killed run has begun, and removes what it has staged.
+/// Finishes the work of a killed run, and removes its staged files.
 pub(crate) fn recover(
     system: &dyn System,
     disks: &mut Disks<'_>,
@@ -325,11 +325,11 @@ pub(crate) fn recover(
     tidy(&journal, disks);
     let staged: BTreeSet<_> = files.entries()?.into_iter().map(|entry| entry.name).collect();
     for put in &journal.puts {
-        // What is no longer staged is in place.
+        // A file that is no longer staged is in place.
         if !staged.contains(OsStr::new(&name(put.staged))) {
             continue;
         }
-        // It may have been changed since; the journal says what was staged.
+        // The staged file may have been changed since; the journal has its hash.
         let is_intact = matches!(
             disks.own.look(&format!("{STAGED}/{}", name(put.staged))),
             Found::File(found) if found.sha256 == put.sha256
@@ -352,22 +352,22 @@ pub(crate) fn recover(
     Ok(Some(recovered))
 }
 
-/// Returns whether a run has left something behind, or is at work.
+/// Returns whether a run has left files behind, or is running.
 pub(crate) fn is_left(own: &Disk<'_>) -> bool {
     is_pending(own) || !matches!(own.directory(STAGED), Ok(None))
 }
 
-/// Returns whether a run was ended in the middle, so that the next one has to finish it.
+/// Returns whether a run was killed, so that the next one has to finish it.
 pub(crate) fn is_pending(own: &Disk<'_>) -> bool {
     let look =
         |directory: &dyn Dir| directory.read(OsStr::new(JOURNAL), limits::BUILD_RECORD_BYTES);
     own.top().is_some_and(|own| !matches!(look(own), Err(ReadError::Missing)))
 }
 
-/// Steps that were done: removals, then files.
+/// The numbers of completed removals and of completed files.
 type Done = (usize, usize);
 
-/// Does what the journal says: removals first, so that a file may take the place of a directory.
+/// Carries out the journal: removals first, so that a file may replace a directory.
 fn carry_out(
     journal: &Journal,
     files: &dyn Dir,
@@ -412,12 +412,12 @@ fn remove(removal: &Removal, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result
     disk.give(files, &name(removal.staged), &removal.path)
 }
 
-/// Removes the directories that are empty now, also where another run has come as far as that.
+/// Removes the directories that are empty now, even if the killed run had removed their files.
 fn tidy(journal: &Journal, disks: &mut Disks<'_>) {
     for place in At::ALL {
         let removals = journal.removals.iter().filter(|removal| removal.at == place);
         let directories: BTreeSet<&str> = removals.map(|removal| split(&removal.path).0).collect();
-        // Those further down come first.
+        // Deeper directories come first.
         for directory in directories.iter().rev() {
             disks.at(place).tidy(directory);
         }
@@ -431,7 +431,7 @@ fn place(put: &Put, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
             disk.share_permissions(files, &staged, &put.path)?;
         }
         match disk.exchange(files, &staged, &put.path) {
-            // It cannot be undone then, but the next run finishes it.
+            // Then the change cannot be undone, but the next run finishes it.
             Err(error) if is_not_possible(&error) => {}
             outcome => return outcome,
         }
@@ -444,7 +444,7 @@ fn is_not_possible(error: &io::Error) -> bool {
     matches!(error.kind(), CrossesDevices | NotFound | Unsupported)
 }
 
-/// Removes the journal, then what is staged: whoever finds no journal has nothing to do.
+/// Removes the journal, then the staged files: without a journal nothing is left to do.
 fn finish(own: &Disk<'_>, files: &dyn Dir) -> io::Result<()> {
     let Some(top) = own.top() else { return Ok(()) };
     match top.remove_file(OsStr::new(JOURNAL)) {
@@ -459,7 +459,7 @@ fn clear(files: &dyn Dir) -> io::Result<()> {
     for entry in files.entries()? {
         files.remove_file(&entry.name)?;
     }
-    // What a run was copying from another file system is not listed.
+    // The listing omits the file that a run was copying from another file system.
     match files.remove_file(OsStr::new(system::STAGED)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
