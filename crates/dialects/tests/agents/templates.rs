@@ -229,3 +229,13 @@ fn a_text_that_is_not_saved_is_read() {
     let saved = loaded("# T\n\n## System\n{{x}}\n");
     assert_eq!(of_severity(&buffer, Severity::Warning), of_severity(&saved, Severity::Warning));
 }
+
+/// R1: a comment ends with as many braces as it began with; the fuzzer found one with fewer at the end of a text.
+#[test]
+fn a_comment_ends_with_the_braces_that_it_began_with() {
+    assert_eq!(text("x", "a{{!-- }} --}}b{{{!-- }} --}}}c"), "abc");
+    for system in ["{{{!--{--}}", "{{{!----}}é", "{{{!-- x --}} y"] {
+        let text = format!("# T\n\n## System\n{system}\n");
+        assert_eq!(errors(&text), ["4 template-invalid"], "{system}");
+    }
+}

@@ -132,7 +132,7 @@ impl<'t> Parsing<'t> {
         let body = inner.strip_prefix('~').unwrap_or(inner);
         let comment = body.strip_prefix("!--").map(|comment| inner.len() - comment.len());
         let length = if let Some(start) = comment {
-            start + end_of_comment(&inner[start..]).ok_or_else(unclosed)?
+            start + end_of_comment(&inner[start..], close).ok_or_else(unclosed)?
         } else if body.starts_with('!') {
             inner.find(close).ok_or_else(unclosed)?
         } else {
@@ -303,13 +303,13 @@ impl<'t> Parsing<'t> {
 }
 
 /// Finds the end of a comment that may hold braces.
-fn end_of_comment(text: &str) -> Option<usize> {
+fn end_of_comment(text: &str, close: &str) -> Option<usize> {
     text.match_indices("--").find_map(|(at, _)| {
         // Of three dashes, the last two close it.
         let dashes = text[at..].len() - text[at..].trim_start_matches('-').len();
         let end = at + dashes;
         let trims = usize::from(text[end..].starts_with('~'));
-        text[end + trims..].starts_with("}}").then_some(end + trims)
+        text[end + trims..].starts_with(close).then_some(end + trims)
     })
 }
 
