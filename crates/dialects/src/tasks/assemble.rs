@@ -1,8 +1,8 @@
-//! From a task's name to the whole prompt.
+//! The assembly of a whole prompt from a task's name.
 //!
-//! The work is done in the order of the output: the task and its commands are found first, because
-//! they say what is selected; then each rule is prepared by its script, read and expanded; then come
-//! the skills; and the task's own text last, so that it sees what the scripts have made.
+//! The order is that of the output. The task and its commands are found first, because they
+//! contribute selectors. Then each rule is prepared by its script, read and expanded. The skills
+//! follow, and the task's own text comes last, so that it sees the results of the scripts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -101,8 +101,8 @@ pub fn assemble(
     })
 }
 
-/// Finds the one task of a name (ruling T2): what the selectors leave, in the first root that has
-/// any, those of the namespace first.
+/// Finds the one task of a name (ruling T2): of those that the selectors allow, the first root's,
+/// those of the namespace first.
 fn find_task(
     library: &Library<'_>,
     request: &Request<'_>,
@@ -120,7 +120,7 @@ fn find_task(
             excluded.push((document, verdict));
         }
     }
-    // Those of the namespace come first, whatever root they lie in.
+    // Tasks of the namespace come first, in any root.
     allowed.sort_by_key(|task| task.namespace.is_none());
     let Some(first) = allowed.first() else {
         return Err(not_found(library, name, excluded));
@@ -143,14 +143,14 @@ fn find_task(
     Ok((task, left_out))
 }
 
-/// A task that was asked for must be well formed (T12): the document validates its front matter.
+/// Refuses a requested task with invalid front matter (T12).
 fn check_header(task: &Document) -> Result<(), TaskError> {
     let problems = front_matter(task.source()).diagnostics;
     let Some(found) = problems.into_iter().find(|found| found.code == "frontmatter-invalid") else {
         return Ok(());
     };
     let (path, line) = (task.path().to_owned(), found.position().line);
-    // What the reader of the header did about it does not matter here.
+    // The message drops the reader's own consequence.
     let problem = found.message.split_once("was skipped: ");
     let problem = problem.map_or(found.message.as_str(), |(_, problem)| problem).to_owned();
     Err(TaskError::Header { path, line, problem })
@@ -189,12 +189,12 @@ fn takes_generic(task: &Document) -> bool {
     !matches!(task.text("include_unmatched"), Some("false" | "False" | "FALSE"))
 }
 
-/// What the user adds is a text of its own, with the task's settings.
+/// Returns the user's additional text as a document with the task's settings.
 fn user_prompt(task: &Document, prompt: &[u8]) -> Document {
     task.with_body("(the user's prompt)", prompt)
 }
 
-/// A slash command, and the file that it calls if there is one.
+/// A slash command, with its file if there is one.
 struct Called {
     arguments: Arguments,
     command: Option<Document>,
@@ -209,13 +209,13 @@ struct Assembler<'a, 's> {
     takes_generic: bool,
     notes: Notes,
     left_out: Vec<LeftOut>,
-    /// The commands that were called so far, by name.
+    /// The commands called so far, by name.
     lookups: BTreeMap<String, Lookup>,
-    /// The names of all commands, once one was not among them.
+    /// The names of all commands, filled after the first unknown one.
     command_names: Option<Vec<String>>,
 }
 
-/// What a name of a command leads to.
+/// The result of looking a command up.
 enum Lookup {
     Found(Box<Document>),
     Missing { reason: String, near: Option<String> },
@@ -234,7 +234,7 @@ impl Assembler<'_, '_> {
         called
     }
 
-    /// Finds the file of a command. A text can call one ten thousand times, so it is looked up once.
+    /// Finds the file of a command, once per name: a text can call one ten thousand times.
     fn command(&mut self, document: &Document, span: Span, name: &str) -> Option<Document> {
         if !self.lookups.contains_key(name) {
             let lookup = self.look_up(name);
@@ -260,7 +260,7 @@ impl Assembler<'_, '_> {
             Some(known) if !known.iter().any(|known| known == name) => Vec::new(),
             _ => self.library.documents(Kind::Command, namespace, &|stem| stem == name),
         };
-        // Those of the namespace come first, whatever root they lie in.
+        // Commands of the namespace come first, in any root.
         found.sort_by_key(|command| command.namespace.is_none());
         let mut hidden = None;
         let mut chosen: Option<Document> = None;
@@ -293,7 +293,7 @@ impl Assembler<'_, '_> {
         }
     }
 
-    /// Remembers what is out, once.
+    /// Records a file that is left out, once.
     fn leave_out(&mut self, document: Document, reason: Reason) {
         let is_known = |left: &LeftOut| left.document.real_path == document.real_path;
         if !self.left_out.iter().any(is_known) {
@@ -363,7 +363,7 @@ impl Assembler<'_, '_> {
             }
             _ => return Ok(Ran::No),
         };
-        // Whether a script looks at them, nobody knows.
+        // A script may use any parameter, so all count as used.
         self.expander.used.extend(parameters.iter().map(|(name, _)| name.to_owned()));
         let outcome =
             self.expander.live.bootstrap(&Bootstrap { document: rule, script, parameters });
@@ -421,7 +421,7 @@ impl Assembler<'_, '_> {
         skills
     }
 
-    /// Puts a task's text together: its own pieces, and the commands that it calls.
+    /// Assembles a task's text: its own pieces, and the commands that it calls.
     fn task_text(
         &mut self,
         task: &Document,
@@ -446,7 +446,8 @@ impl Assembler<'_, '_> {
                     let whole = (0, command.body());
                     let arguments = Some(&arguments);
                     self.expander.expand(&command, whole, arguments, &mut self.notes, &mut text)?;
-                    // The call's own line break follows, so the command's last one would be double.
+                    // The call's own line break follows, so the command's last one would be
+                    // doubled.
                     let ends_line = body.len() > call.offset + call.line.len();
                     let line = if ends_line { without_last_break(&text) } else { &text };
                     output.extend_from_slice(line);
@@ -462,7 +463,7 @@ impl Assembler<'_, '_> {
         Ok(output)
     }
 
-    /// Names the parameters that nothing was done with: mostly they are misspelled.
+    /// Reports unused parameters, which are usually misspelled.
     fn note_unused(&mut self) {
         let used = &self.expander.used;
         let unused = self.request.parameters.iter().map(|(name, _)| name);
@@ -482,7 +483,7 @@ impl Assembler<'_, '_> {
         }
     }
 
-    /// Text that nobody sees is looked for where it would arrive, whatever way it came in.
+    /// Reports hidden characters in the final text, so that their source does not matter.
     fn note_hidden(&mut self, document: &Document, text: &[u8]) {
         if let Some(found) = HiddenText::find(&String::from_utf8_lossy(text)) {
             let message = || format!("in its text, {}", found.message());
@@ -492,7 +493,7 @@ impl Assembler<'_, '_> {
     }
 }
 
-/// Whether a script ran, so that its rule is to be read anew.
+/// The result of a script: its rule must be read again after it ran.
 enum Ran {
     Yes,
     No,

@@ -1,6 +1,6 @@
-//! What `lint` says about these files.
+//! Lint checks for these files.
 //!
-//! Everything here is about what would go wrong when a task is run: nothing is run to find out.
+//! Each check finds a problem that would occur when a task runs, without running it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,7 +20,7 @@ use super::selectors::{scalars, selectors_of, values_of};
 use super::slash::{self, Piece};
 use super::text::sensitive_pattern;
 
-/// The fields that mean something, kind by kind. Any other is the author's own, to select by.
+/// The fields with a meaning, by kind. Others are the author's own, for selectors.
 fn known_fields(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Task => &[
@@ -67,20 +67,20 @@ fn known_fields(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// All files of one project, and what they can refer to.
+/// All files of one project, with the files that they can refer to.
 pub(super) struct Checked<'c> {
     /// The files of the project.
     pub(super) documents: &'c [Document],
-    /// Files at home, which the project's may refer to.
+    /// The files of the home directory, which the project's may refer to.
     pub(super) at_home: &'c [Document],
-    /// Whether a path after `@` leads to a file.
+    /// Returns whether a path after `@` leads to a file.
     pub(super) is_file: &'c dyn Fn(&[u8]) -> bool,
-    /// What keeps the script of a rule from being started.
+    /// Returns the obstacle to starting the script of a rule.
     pub(super) obstacle: &'c dyn Fn(&Document, &Path) -> Option<Obstacle>,
 }
 
 impl Checked<'_> {
-    /// Returns everything that is wrong.
+    /// Returns all diagnostics.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let selected: BTreeSet<&str> = self
@@ -91,7 +91,7 @@ impl Checked<'_> {
             .collect();
         let known = &Known::of(self.documents.iter().chain(self.at_home));
         for document in self.documents {
-            // What a client reads by itself is checked as that client reads it.
+            // Files that a client reads by itself are checked by that client's rules.
             let is_ours = is_of_this_format(document);
             if is_ours {
                 found.extend(field_names(document, &selected));
@@ -112,7 +112,7 @@ impl Checked<'_> {
             }
         }
         found.extend(self.ambiguous_tasks());
-        // A file in `.cursor/commands` is a task and a command, and has what is wrong once.
+        // A file in `.cursor/commands` is a task and a command; its problems are reported once.
         let mut known = BTreeSet::new();
         found.retain(|found| {
             known.insert((found.path().to_owned(), found.code, found.span, found.message.clone()))
@@ -133,14 +133,14 @@ impl Checked<'_> {
         Some(Diagnostic { help, ..found })
     }
 
-    /// Placeholders that nothing can fill, and paths that lead nowhere.
+    /// Reports placeholders without a possible value, and paths that do not exist.
     fn expansions(&self, document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
         if !document.expands() {
             return Vec::new();
         }
         let body = document.body();
         let prose = String::from_utf8_lossy(body);
-        // Decorators and the like stand in code; who includes a file writes so in prose.
+        // Decorators and the like are in code; an include is written in prose.
         let outline = Outline::of(&prose);
         let mut found = Vec::new();
         for placed in expand::parts(body) {
@@ -188,14 +188,14 @@ impl Checked<'_> {
         found
     }
 
-    /// Tasks of one name that no selector can tell apart.
+    /// Reports tasks of one name that no selector can distinguish.
     fn ambiguous_tasks(&self) -> Vec<Diagnostic> {
         let mut by_name: BTreeMap<String, Vec<&Document>> = BTreeMap::new();
         let mut found = Vec::new();
         for task in self.documents.iter().filter(|document| document.kind == Kind::Task) {
             let others = by_name.entry(task.name()).or_default();
             let is_twin = |other: &&&Document| {
-                // Two commands of a client are the client's to tell apart.
+                // Two commands of one client are the client's concern.
                 (is_of_this_format(task) || is_of_this_format(other))
                     && !task.is_copy_of(other)
                     && !can_be_told_apart(other, task)
@@ -220,8 +220,8 @@ impl Checked<'_> {
     }
 }
 
-/// Returns whether a file belongs to this format alone. Commands of Cursor and rules of Claude are read for
-/// tasks, too, and `.agents/skills` is everybody's.
+/// Returns whether a file belongs to this format alone. Commands of Cursor and rules of Claude are
+/// read for tasks, too, and `.agents/skills` is shared by many clients.
 pub(super) fn is_of_this_format(document: &Document) -> bool {
     let below = document.path().strip_prefix(&document.root);
     below.is_ok_and(is_own_path)
@@ -232,7 +232,7 @@ pub(super) fn is_own_path(path: &Path) -> bool {
     path.starts_with(places::OWN) && !path.starts_with(places::SHARED_SKILLS)
 }
 
-/// Selectors that no rule or skill answers to.
+/// Reports selectors that match no rule or skill.
 fn selectors(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
     let selectors = selectors_of(document.field("selectors")).into_iter();
     let unanswered = selectors.filter(|(key, value, _)| !known.has_answer(key, value));
@@ -249,7 +249,7 @@ fn selectors(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Tasks that a rule is for and that are not there.
+/// Reports rules for tasks that do not exist.
 fn task_names(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
     if document.kind != Kind::Rule {
         return Vec::new();
@@ -268,7 +268,7 @@ fn task_names(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Commands that are not there.
+/// Reports calls of commands that do not exist.
 fn calls(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
     if document.kind != Kind::Task {
         return Vec::new();
@@ -291,7 +291,7 @@ fn calls(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Returns why no parameter and no argument can ever fill a placeholder.
+/// Returns the reason why no parameter and no argument can fill a placeholder.
 fn unfillable(document: &Document, name: &str, known: &Known<'_>) -> Option<String> {
     let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
     if !name.chars().all(is_part) {
@@ -328,7 +328,7 @@ fn with_near_miss(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
     }
 }
 
-/// Field names that are almost those of the format. One that some selector uses is meant.
+/// Reports fields that nearly have a name of the format, unless a selector uses them.
 fn field_names(document: &Document, selected: &BTreeSet<&str>) -> Vec<Diagnostic> {
     let Some(fields) = document.fields() else { return Vec::new() };
     let known = known_fields(document.kind);
@@ -353,7 +353,8 @@ fn field_names(document: &Document, selected: &BTreeSet<&str>) -> Vec<Diagnostic
         .collect()
 }
 
-/// `mode` is a word of its own, not a `model` with a letter missing; `selector` is a `selectors`.
+/// Returns whether a name is a misspelling: `selector` is, but `mode` is a word of its own and not
+/// `model`.
 fn is_slip(name: &str, near: &str) -> bool {
     let is_shorter = |short: &str, long: &str| {
         long.strip_prefix(short).is_some_and(|rest| rest.len() < 3 && rest != "s")
@@ -361,7 +362,7 @@ fn is_slip(name: &str, near: &str) -> bool {
     !is_shorter(name, near) && !is_shorter(near, name)
 }
 
-/// Fields whose values nobody can use.
+/// Reports fields with unusable values.
 fn field_types(document: &Document) -> Vec<Diagnostic> {
     let Some(fields) = document.fields() else { return Vec::new() };
     fields.effective_fields().iter().filter_map(|&field| field_type(document, field)).collect()
@@ -429,7 +430,7 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
     }
 }
 
-/// Durations as Go writes them: numbers with units, such as `1h30m`.
+/// Returns whether a text is a duration in Go's notation: numbers with units, such as `1h30m`.
 fn is_duration(text: &str) -> bool {
     let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     if rest == "0" {
@@ -450,7 +451,8 @@ fn is_duration(text: &str) -> bool {
     !text.is_empty()
 }
 
-/// Warns of bytes that are not UTF-8: they are handed on as they are, and a review does not show them.
+/// Warns of bytes that are not UTF-8: they are passed on unchanged, and a review does not show
+/// them.
 fn not_utf8(document: &Document) -> Option<Diagnostic> {
     let Encoding::Invalid { offset } = document.source().encoding() else { return None };
     let message = "the file is not UTF-8 from here on";
@@ -463,7 +465,7 @@ fn not_utf8(document: &Document) -> Option<Diagnostic> {
 
 fn skill_fields(document: &Document) -> Vec<Diagnostic> {
     let mut notes = super::notes::Notes::default();
-    // What cannot be offered is among the notes.
+    // The notes contain the reason if it cannot be offered.
     let _ = super::skill::check(document, &mut notes);
     notes.finish()
 }

@@ -1,15 +1,15 @@
 //! One pass over a text: `${name}`, `` !`command` ``, `@path` (ruling T7).
 //!
-//! What is put in is never looked at again: the parts of a text are found before anything is
-//! replaced, so no value, output or file can become an expansion. Everything is bytes, because a
-//! text comes out as it went in where nothing was to expand.
+//! The parts of a text are found before anything is replaced, so no value, output or file can
+//! become an expansion. Everything is bytes, because text without expansions must stay byte for
+//! byte.
 
 use memchr::{memchr, memchr2};
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part<'t> {
-    /// Text that stands for itself.
+    /// Literal text.
     Text(&'t [u8]),
     /// `${name}`.
     Parameter {
@@ -23,27 +23,27 @@ pub(super) enum Part<'t> {
     },
     /// `@path`.
     Path {
-        /// What stands after the `@`, up to white space; `\ ` is part of it.
+        /// The text after the `@`, up to white space; `\ ` is part of it.
         path: &'t [u8],
     },
 }
 
-/// Takes a text apart; each part comes with its offset and the bytes it stands in.
+/// Splits a text; each part comes with its offset and its bytes.
 pub(super) fn parts(text: &[u8]) -> Parts<'_> {
     Parts { text, at: 0, name_end: 0, command_end: 0 }
 }
 
-/// See [`parts`].
+/// The iterator of [`parts`].
 pub(super) struct Parts<'t> {
     text: &'t [u8],
     at: usize,
-    /// Where the last look for the end of a name or command stopped. What begins before it stops
-    /// there too, so that a text full of beginnings is still read once.
+    /// The end of the last search for the end of a name or command. An expansion that begins before
+    /// it stops there too, so that a text full of openings is still read once.
     name_end: usize,
     command_end: usize,
 }
 
-/// A part and where it stands.
+/// A part and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placed<'t> {
     pub(super) offset: usize,
@@ -85,12 +85,12 @@ impl<'t> Parts<'t> {
         Placed { offset, whole, part: Part::Text(whole) }
     }
 
-    /// Returns the expansion that begins at `at`, and how long it is.
+    /// Returns the expansion that begins at `at`, and its length.
     fn expansion(&mut self, at: usize) -> Option<(Part<'t>, usize)> {
         match &self.text[at..] {
             [b'$', b'{', inner @ ..] => {
                 if self.name_end < at + 2 {
-                    // Braces on another line belong to some other text.
+                    // A brace on another line belongs to other text.
                     let end = memchr2(b'}', b'\n', inner);
                     self.name_end = end.map_or(self.text.len(), |end| at + 2 + end);
                 }
@@ -116,14 +116,14 @@ impl<'t> Parts<'t> {
         }
     }
 
-    /// A path begins the text or a word.
+    /// Returns whether a path can begin here: at the start of the text or of a word.
     fn begins_word(&self, at: usize) -> bool {
         let before = &self.text[..at];
         matches!(before, [] | [.., b' ' | b'\t' | b'\r' | b'\n']) || before == "\u{feff}".as_bytes()
     }
 }
 
-/// The bytes up to white space that no backslash stands before.
+/// Returns the number of bytes up to white space without a backslash before it.
 fn word_length(text: &[u8]) -> usize {
     let mut length = 0;
     while let Some(&byte) = text.get(length) {
@@ -136,8 +136,8 @@ fn word_length(text: &[u8]) -> usize {
     length
 }
 
-/// Returns the paths that a word after `@` may mean, longest first, each with how many of its bytes
-/// it takes: a sentence may go on with `,.;:)` right after a path.
+/// Returns the possible paths of a word after `@`, longest first, each with the number of its
+/// bytes: the sentence may continue with `,.;:)` right after a path.
 pub(super) fn readings(word: &[u8]) -> impl Iterator<Item = (Vec<u8>, usize)> {
     let mut next = Some(word.len());
     std::iter::from_fn(move || {
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(super::readings(b"...").count(), 3);
     }
 
-    /// Round trip: the parts of any text are that text.
+    /// Round trip: the parts of any text, joined, are that text.
     #[test]
     fn parts_put_together_are_the_text() {
         arbtest::arbtest(|bytes| {
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn many_beginnings_are_read_once() {
-        // Ten megabytes; looking for each end anew would take hours.
+        // Ten megabytes; a new search for each end would take hours.
         for beginning in ["${ ", "${\n", "! !` ${", "@a "] {
             let text = beginning.repeat(10_000_000 / beginning.len());
             let length: usize = parts(text.as_bytes()).map(|placed| placed.whole.len()).sum();

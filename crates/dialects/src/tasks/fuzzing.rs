@@ -3,7 +3,7 @@
 use super::expand::{Part, parts, readings};
 use super::slash::pieces;
 
-/// Takes a text apart, and each path in it.
+/// Splits a text, and each path in it.
 pub(crate) fn expansions(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     parts(text).map(|placed| {
         if let Part::Path { path } = placed.part {
@@ -13,7 +13,7 @@ pub(crate) fn expansions(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// Cuts a text at its slash commands.
+/// Splits a text at its slash commands.
 pub(crate) fn slash_calls(text: &[u8]) {
     drop(pieces(text));
 }

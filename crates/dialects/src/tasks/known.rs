@@ -1,4 +1,4 @@
-//! What the files of a project can refer to, gathered once: a check asks ten thousand times.
+//! The names that files of a project can refer to, collected once for many lookups.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,23 +9,23 @@ use super::model::{Document, Kind};
 use super::selectors::{canonical, scalars};
 use super::slash::{self, Piece};
 
-/// Names and values of all files.
+/// The names and values of all files.
 #[derive(Default)]
 pub(super) struct Known<'d> {
-    /// The keys and values that rules and skills have.
+    /// The keys and values of rules and skills.
     values: BTreeSet<(&'d str, &'d str)>,
     rule_names: BTreeSet<&'d str>,
     task_names: BTreeSet<String>,
-    /// The names of commands in no namespace, and in each.
+    /// The names of commands outside namespaces, and by namespace.
     commands: BTreeSet<&'d str>,
     own_commands: BTreeMap<&'d str, BTreeSet<&'d str>>,
     command_files: BTreeSet<&'d Path>,
-    /// The most arguments that any call of a name has.
+    /// The largest number of arguments in a call, by command.
     arguments: BTreeMap<&'d str, usize>,
 }
 
 impl<'d> Known<'d> {
-    /// Gathers what there is.
+    /// Collects the names and values.
     pub(super) fn of(documents: impl Iterator<Item = &'d Document>) -> Known<'d> {
         let mut known = Known::default();
         for document in documents {
@@ -69,7 +69,7 @@ impl<'d> Known<'d> {
         }
     }
 
-    /// Returns whether a rule or skill answers to a selector.
+    /// Returns whether a rule or skill matches a selector.
     pub(super) fn has_answer(&self, key: &str, value: &str) -> bool {
         match key {
             "rule_name" => self.rule_names.contains(value),
@@ -77,7 +77,7 @@ impl<'d> Known<'d> {
         }
     }
 
-    /// Returns whether there is a task of that name.
+    /// Returns whether a task of that name exists.
     pub(super) fn has_task(&self, name: &str) -> bool {
         self.task_names.contains(name)
     }
@@ -102,12 +102,12 @@ impl<'d> Known<'d> {
         std::iter::once(&self.commands).chain(own)
     }
 
-    /// Returns whether a file is a command, whatever else it is.
+    /// Returns whether a file is a command, possibly among other kinds.
     pub(super) fn is_command(&self, document: &Document) -> bool {
         self.command_files.contains(document.real_path.as_path())
     }
 
-    /// Returns the most arguments that a call of a command has; `None` when nothing calls it.
+    /// Returns the largest number of arguments in a call of a command; `None` without calls.
     pub(super) fn most_arguments(&self, command: &Document) -> Option<usize> {
         self.arguments.get(command.stem()).copied()
     }

@@ -1,6 +1,6 @@
-//! Reading the search roots: which files there are, in which order (rulings T1 and T6).
+//! The reader of the search roots: their files and the order of these (rulings T1 and T6).
 //!
-//! Every directory is opened from a held handle of its root. A link is followed when it stays inside
+//! Every directory is opened from a held handle of its root. A link is followed if it stays inside
 //! the root (ruling G6); a file that is reached twice counts once.
 
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ use super::variants::FromElsewhere;
 /// The name of a skill's file in its directory.
 const SKILL_FILE: &str = "SKILL.md";
 
-/// The search roots, open, and what was wrong with what was read from them.
+/// The open search roots, and the diagnostics of reading them.
 pub struct Library<'s> {
     system: &'s dyn System,
     roots: Vec<OpenRoot>,
@@ -32,14 +32,14 @@ pub struct Library<'s> {
 
 struct OpenRoot {
     handle: Box<dyn Dir>,
-    /// The directory, all links followed.
+    /// The directory, without links.
     path: Arc<Path>,
     origin: Origin,
     author: Author,
 }
 
 impl<'s> Library<'s> {
-    /// Opens the roots in order. One that is there twice counts where it stands first.
+    /// Opens the roots in order. A duplicate counts at its first position.
     pub fn open(system: &'s dyn System, roots: &[SearchRoot]) -> Library<'s> {
         let mut library = Library {
             system,
@@ -61,14 +61,14 @@ impl<'s> Library<'s> {
         library
     }
 
-    /// Says which files were installed from elsewhere, by their path with all links followed.
+    /// Sets the files that were installed from elsewhere, by their path without links.
     #[must_use]
     pub fn with_installed(mut self, elsewhere: FromElsewhere) -> Library<'s> {
         self.elsewhere = elsewhere;
         self
     }
 
-    /// Reads one file of a search root, wherever it lies there.
+    /// Reads one file of a search root by its path.
     pub(super) fn document_at(&self, kind: Kind, path: &Path) -> Option<Document> {
         let mut search = Search::new(self, kind, &|_| true);
         let root = self.roots.iter().find(|root| path.starts_with(&root.path))?;
@@ -76,7 +76,7 @@ impl<'s> Library<'s> {
         search.found.pop()
     }
 
-    /// Whose text a file is; one with a script from elsewhere is not the user's alone.
+    /// Returns the author of a file; one with a script from elsewhere is not the user's alone.
     fn author(&self, folder: &Folder<'_>, path: &Path, script: Option<&Path>) -> Author {
         let is_installed = |path: &Path| self.elsewhere.files.contains(path);
         if is_installed(path) || script.is_some_and(is_installed) {
@@ -91,8 +91,7 @@ impl<'s> Library<'s> {
         self.system
     }
 
-    /// Hands over what was wrong with what was read so far, each thing once: a file may have been
-    /// looked at several times.
+    /// Takes the diagnostics so far, each once: a file may have been read several times.
     pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
         let mut known = BTreeSet::new();
         let mut diagnostics = self.diagnostics.take();
@@ -118,7 +117,7 @@ impl<'s> Library<'s> {
         search.found
     }
 
-    /// Returns the files of a kind that lie in `.agents`, not those of other tools.
+    /// Returns the files of a kind in `.agents`, without those of other tools.
     pub(super) fn own_documents(&self, kind: Kind) -> Vec<Document> {
         let mut search = Search::new(self, kind, &|_| true);
         let place = Place::Tree("");
@@ -136,8 +135,7 @@ impl<'s> Library<'s> {
         search.found
     }
 
-    /// Returns the names of the files of a kind. Nothing is said about what is wrong with them,
-    /// because only their names are wanted.
+    /// Returns the names of the files of a kind, without diagnostics of their content.
     pub(super) fn stems(&self, kind: Kind, namespace: Option<&str>) -> Vec<String> {
         let known = self.diagnostics.borrow().len();
         let documents = self.documents(kind, namespace, &|_| true);
@@ -145,14 +143,14 @@ impl<'s> Library<'s> {
         documents.into_iter().map(|document| document.stem).collect()
     }
 
-    /// Returns the tasks of every namespace and of none, for a list.
+    /// Returns the tasks of all namespaces and of none, for a list.
     pub fn all_tasks(&self) -> Vec<Document> {
         let mut tasks = self.documents(Kind::Task, None, &|_| true);
         for namespace in self.namespaces() {
             let own = self.documents(Kind::Task, Some(&namespace), &|_| true);
             tasks.extend(own.into_iter().filter(|task| task.namespace.is_some()));
         }
-        // Of one name, the first root's is the one that would be run.
+        // Of several roots with one name, the first one's task would run.
         let mut first: BTreeMap<String, Arc<Path>> = BTreeMap::new();
         tasks.retain(|task| {
             let root = first.entry(task.name()).or_insert_with(|| Arc::clone(&task.root));
@@ -173,7 +171,7 @@ impl<'s> Library<'s> {
         names.into_iter().collect()
     }
 
-    /// Reads a document anew, after its script has run.
+    /// Reads a document again, after its script ran.
     pub(super) fn read_again(&self, document: &Document) -> Document {
         let bytes = self.system.read(&document.real_path, limits::FILE_BYTES);
         let source = match bytes {
@@ -200,12 +198,12 @@ impl<'s> Library<'s> {
         ));
     }
 
-    /// Opens a directory below a root, and says where it really is.
+    /// Opens a directory below a root, and returns its real path.
     fn enter(&self, root: &OpenRoot, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
         match root.handle.open_dir_below(path) {
             Ok(handle) => Some((handle, root.path.join(path))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            // A link is on the way, or a file, or it may not be read.
+            // A link or a file is in the path, or a permission is missing.
             Err(_) => self.enter_linked(root, &root.path.join(path)),
         }
     }
@@ -256,23 +254,23 @@ struct Search<'l, 's> {
     library: &'l Library<'s>,
     kind: Kind,
     wanted: &'l dyn Fn(&str) -> bool,
-    /// The files found so far, all links followed.
+    /// The files found so far, without links.
     seen: BTreeSet<PathBuf>,
-    /// The directories entered through links, so that a circle ends.
+    /// The directories entered through links, so that a cycle ends.
     entered: BTreeSet<PathBuf>,
-    /// Bytes that may still be read.
+    /// The number of bytes that may still be read.
     room: usize,
     found: Vec<Document>,
 }
 
-/// A directory that is searched.
+/// A directory of a search.
 struct Folder<'f> {
     root: &'f OpenRoot,
     namespace: Option<&'f str>,
     handle: &'f dyn Dir,
-    /// Where it is, as it was reached.
+    /// The path by which it was reached.
     path: &'f Path,
-    /// Where it is, all links followed.
+    /// The path without links.
     real: &'f Path,
     depth: usize,
     place: Place,
@@ -328,7 +326,7 @@ impl<'l, 's> Search<'l, 's> {
         }
     }
 
-    /// A file at the top of a root, or in a directory there.
+    /// Adds a single file at the top of a root, or in a directory there.
     fn single_file(&mut self, root: &OpenRoot, below: &Path) {
         let name = below.file_name().unwrap_or_default();
         let stem = stem(name).unwrap_or(name).to_string_lossy().into_owned();
@@ -366,10 +364,10 @@ impl<'l, 's> Search<'l, 's> {
         }
     }
 
-    /// Looks for the script of a file in a directory that is not listed.
+    /// Looks for the script of a file in a directory without a listing.
     fn script_beside(&self, folder: &Folder<'_>, stem: &str) -> Option<PathBuf> {
         let script = (self.kind == Kind::Rule).then(|| format!("{stem}{SCRIPT_SUFFIX}"))?;
-        // Whatever it is, it is there unless it is missing.
+        // Any other error means that something is there.
         let is_missing =
             matches!(folder.handle.read(OsStr::new(&script), 0), Err(ReadError::Missing));
         (!is_missing).then(|| folder.path.join(script))
@@ -393,7 +391,7 @@ impl<'l, 's> Search<'l, 's> {
         }
     }
 
-    /// The files of a directory and of all below it, by path.
+    /// Adds the files of a directory and of all below it, by path.
     fn tree(&mut self, folder: &Folder<'_>) {
         if folder.depth >= limits::TASK_DEPTH {
             let problem = format!("it is more than {} directories deep", limits::TASK_DEPTH);
@@ -446,7 +444,7 @@ impl<'l, 's> Search<'l, 's> {
                 return;
             }
             FileKind::File => folder.handle.read_listed(&entry.name, limits::FILE_BYTES),
-            // The reader says what it is instead.
+            // The error of the read names the kind.
             _ => folder.handle.read(&entry.name, limits::FILE_BYTES),
         };
         match content {
@@ -512,7 +510,7 @@ impl<'l, 's> Search<'l, 's> {
         }
     }
 
-    /// One directory each, with a file of a fixed name in it.
+    /// Adds the skills: one directory each, with a file of a fixed name.
     fn skills(&mut self, folder: &Folder<'_>) {
         for entry in self.entries(folder) {
             let name = entry.name.to_string_lossy().into_owned();
@@ -586,8 +584,8 @@ impl<'l, 's> Search<'l, 's> {
     }
 }
 
-/// What we wrote into a client's file came from rules, so it is no rule again; a file that holds
-/// nothing else is none at all.
+/// Removes our block from a client's file, because its text comes from rules. `None` if the file
+/// holds nothing else.
 fn users_text(kind: Kind, bytes: Vec<u8>) -> Option<Vec<u8>> {
     if kind != Kind::Rule {
         return Some(bytes);

@@ -1,19 +1,19 @@
-//! What a prompt asks somebody else to do: this crate reads, and never starts a program.
+//! The interface to execution: this crate never starts a program.
 
 use std::path::Path;
 
 use super::model::Document;
 use super::parameters::Parameters;
 
-/// Runs commands and scripts for a prompt, or says why it does not.
+/// Runs commands and scripts for a prompt, or returns the reason why not.
 pub trait Live {
-    /// Runs the shell command of a `` !`…` `` and returns what it wrote.
+    /// Runs the shell command of a `` !`…` `` and returns its output.
     fn command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, NotRun>;
 
     /// Runs the script that belongs to a rule.
     fn bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun>;
 
-    /// Returns whether commands get this variable of our environment, if we have it.
+    /// Returns whether commands get this variable of our environment.
     fn passes_variable(&self, _name: &str) -> bool {
         true
     }
@@ -24,9 +24,9 @@ pub trait Live {
 pub struct LiveCommand<'c> {
     /// The text between the backticks.
     pub text: &'c [u8],
-    /// The file that it stands in.
+    /// The file of the command.
     pub document: &'c Document,
-    /// The line that it begins on.
+    /// The line of the command.
     pub line: usize,
     /// The parameters of the prompt, which are never pasted into the text.
     pub parameters: &'c Parameters,
@@ -43,31 +43,31 @@ pub struct Bootstrap<'b> {
     pub parameters: &'b Parameters,
 }
 
-/// Where a script stands.
+/// The location of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Script<'b> {
-    /// In a file beside the rule, which may be executed.
+    /// An executable file beside the rule.
     File(&'b Path),
-    /// In the rule's front matter.
+    /// The rule's front matter.
     Inline(&'b str),
 }
 
-/// Why something was not run, or not to its end.
+/// The reason why a program did not run, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotRun {
-    /// Nothing is to be run, which the user knows.
+    /// The user turned execution off.
     Off,
-    /// It comes from somebody else, and its content is not trusted.
+    /// Its author is not the user, and its content is not trusted.
     Untrusted,
-    /// The user has denied its content.
+    /// The user denied its content.
     Denied,
-    /// It failed, in these words.
+    /// It failed, with this message.
     Failed(String),
-    /// The user wants to stop.
+    /// The user interrupted it.
     Interrupted,
 }
 
-/// Runs nothing.
+/// The implementation of [`Live`] that runs nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NeverLive;
 

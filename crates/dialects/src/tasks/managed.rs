@@ -1,8 +1,7 @@
-//! Our block in a file that belongs to the user (ruling T10).
+//! Our block in a file of the user (ruling T10).
 //!
-//! The block stands between two comments that carry the hash of what is between them. So a block
-//! that somebody has changed by hand is recognised, and text that merely looks like our markers is
-//! not taken for them.
+//! Two comments delimit the block and carry the hash of its content. So a manual edit is
+//! recognised, and text that only resembles our markers is not taken for them.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +11,32 @@ const BEGIN: &str = "<!-- brief:rules ";
 const END: &str = "<!-- /brief:rules ";
 const CLOSE: &str = " -->";
 
-/// Letters of the hash that are written.
+/// The number of letters of the hash in a marker.
 const HASH_LENGTH: usize = 16;
 
-/// What became of a file that was asked to hold a block.
+/// The result of setting the block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placed {
-    /// The file says it already.
+    /// The file has this content already.
     Unchanged,
-    /// This is its new content.
+    /// The new content of the file.
     New(Vec<u8>),
-    /// Our block was changed by hand.
+    /// The block was edited by hand.
     EditedByHand,
 }
 
-/// What to do about a block that was changed by hand.
+/// The treatment of a block that was edited by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandEdits {
-    /// Keep it, and say so.
+    /// Keep it, and report it.
     Keep,
     /// Replace it.
     Replace,
 }
 
-/// Returns a file with our block set to `content`; empty content takes the block away.
+/// Returns a file with our block set to `content`; empty content removes the block.
 ///
-/// The block stays where it is, or comes last. Everything else in the file is kept.
+/// The block keeps its position, or is appended. The rest of the file stays.
 pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
     let Some(block) = blocks(file).into_iter().next() else {
         if content.is_empty() {
@@ -51,7 +50,7 @@ pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
         new.extend_from_slice(&written(content));
         return Placed::New(new);
     };
-    // An editor that writes other line breaks has changed nothing.
+    // Other line breaks of an editor are not an edit.
     let plain = with_plain_breaks(block.content);
     if plain == with_plain_breaks(content) {
         return Placed::Unchanged;
@@ -88,7 +87,7 @@ struct Block<'f> {
     hash: &'f str,
 }
 
-/// Finds our blocks, in one pass for each marker: a file may hold nothing but markers.
+/// Finds our blocks, in one pass for each marker: a file may consist of markers.
 fn blocks(file: &[u8]) -> Vec<Block<'_>> {
     let mut closings: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for start in memchr::memmem::find_iter(file, END) {
@@ -112,8 +111,8 @@ fn blocks(file: &[u8]) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Reads the hash of a marker, and how long the rest of its line is. The last line of a file may
-/// have lost its break.
+/// Reads the hash of a marker, and the length of the rest of its line. The last line of a file may
+/// lack its break.
 fn marker(text: &[u8]) -> Option<(&str, usize)> {
     let (hash, rest) = text.split_at_checked(HASH_LENGTH)?;
     let line_break = match rest.strip_prefix(CLOSE.as_bytes())? {
@@ -178,7 +177,7 @@ mod tests {
         assert_eq!(without_block(file.into_bytes()), b"");
     }
 
-    /// An editor may take the last line break away, or write others.
+    /// An editor may remove the last line break, or write others.
     #[test]
     fn other_line_breaks_are_no_edit() {
         let file = new("# Mine\n", "one\ntwo\n");
@@ -190,7 +189,7 @@ mod tests {
         }
     }
 
-    /// A megabyte of markers; looking for the end of each anew would take a minute.
+    /// A megabyte of markers; a new search for the end of each would take a minute.
     #[test]
     fn many_markers_are_read_once() {
         let mut file = (0..25_000)
@@ -212,7 +211,7 @@ mod tests {
         assert!(matches!(placed(HandEdits::Replace), Placed::New(_)));
     }
 
-    /// Rules may speak of markers: ours carry the hash of what they hold.
+    /// Rules may mention markers: ours carry the hash of their content.
     #[test]
     fn rules_that_look_like_markers_are_content() {
         let tricky =

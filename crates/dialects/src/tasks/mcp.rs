@@ -1,10 +1,10 @@
-//! The MCP server that a task or rule asks for.
+//! The MCP server of a task or rule.
 
 use brief_syntax::yaml::{Node, Value};
 
 use crate::mcp::{Connection, McpServer, ServerKind};
 
-/// Reads the fields that every client knows; `None` when there is nothing to start or to call.
+/// Reads the fields that every client knows; `None` without a command and an address.
 pub(super) fn server(node: Node<'_>) -> Option<McpServer> {
     let Value::Mapping(fields) = node.value() else { return None };
     let text = |name| fields.get(name).and_then(Node::as_str);
@@ -30,7 +30,7 @@ pub(super) fn server(node: Node<'_>) -> Option<McpServer> {
     Some(McpServer { connection, kind, disabled, custom: custom.collect() })
 }
 
-/// The fields that the document names, and the switch that every client has.
+/// The document's fields, and the switch that every client has.
 const KNOWN: [&str; 7] = ["command", "args", "env", "type", "url", "headers", "disabled"];
 
 fn texts(node: Option<Node<'_>>) -> Vec<String> {

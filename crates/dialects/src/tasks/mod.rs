@@ -1,8 +1,8 @@
 //! Task, rule, command and skill files: a whole prompt from one name.
 //!
-//! A task says what to do; rules are chosen for it by selectors; commands are texts that it calls by
-//! `/name`; skills are offered. [`Library`] reads the files, [`assemble`] puts a prompt together. What
-//! the texts ask to be run goes through [`Live`], because nothing in this crate starts a program.
+//! A task describes the work; selectors choose its rules; commands are texts that it calls by
+//! `/name`; skills are offered. [`Library`] reads the files, [`assemble`] builds a prompt. Commands
+//! and scripts in the texts go through [`Live`], because this crate starts no program.
 
 mod assemble;
 mod check;

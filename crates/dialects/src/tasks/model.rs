@@ -11,16 +11,16 @@ use brief_syntax::{Source, Span};
 
 use super::parse::front_matter;
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// What the agent should do.
+    /// The work of the agent.
     Task,
-    /// A text that tasks refer to by `/name`.
+    /// A text that tasks call by `/name`.
     Command,
     /// Guidance that selectors choose.
     Rule,
-    /// A capability that the agent may read up on.
+    /// A capability that the agent may read about.
     Skill,
 }
 
@@ -28,7 +28,7 @@ impl Kind {
     /// All kinds, in the order of the document.
     pub const ALL: [Kind; 4] = [Kind::Task, Kind::Command, Kind::Rule, Kind::Skill];
 
-    /// Returns the word for it.
+    /// Returns the kind's name in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::Task => "task",
@@ -87,7 +87,7 @@ impl Agent {
         }
     }
 
-    /// Finds the agent of that name. Case counts.
+    /// Finds an agent by its name, which is case-sensitive.
     pub fn from_name(name: &str) -> Option<Agent> {
         Agent::ALL.into_iter().find(|agent| agent.as_str() == name)
     }
@@ -97,8 +97,8 @@ impl Agent {
         Agent::ALL.map(Agent::as_str).join(", ")
     }
 
-    /// Returns where the agent reads rules of a project at any time, below the project, and what a new
-    /// file there begins with.
+    /// Returns the file below a project from which the agent always reads rules, and the start of a
+    /// new one.
     pub fn project_rules(self) -> (&'static str, &'static str) {
         match self {
             Agent::Cursor => (".cursor/rules/brief.mdc", "---\nalwaysApply: true\n---\n"),
@@ -113,7 +113,7 @@ impl Agent {
         }
     }
 
-    /// Returns where the agent reads the user's own rules, below the home directory.
+    /// Returns the file below the home directory from which the agent reads the user's rules.
     pub fn user_rules(self) -> &'static str {
         match self {
             Agent::Cursor => ".cursor/rules/AGENTS.md",
@@ -128,14 +128,14 @@ impl Agent {
     }
 }
 
-/// The name of a task as a user types it: `fix-bug`, `/fix-bug` or `team/fix-bug`.
+/// The name of a task as typed: `fix-bug`, `/fix-bug` or `team/fix-bug`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskName {
     namespace: Option<String>,
     base: String,
 }
 
-/// Why a text is no task name.
+/// An invalid task name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid task name {text:?}: {problem}")]
 pub struct TaskNameError {
@@ -144,7 +144,7 @@ pub struct TaskNameError {
 }
 
 impl TaskName {
-    /// Reads a name. One leading `/` is accepted, because that is how commands are called.
+    /// Parses a name. One leading `/` is accepted, because commands are called that way.
     pub fn parse(text: &str) -> Result<TaskName, TaskNameError> {
         let error = |problem| TaskNameError { text: text.to_owned(), problem };
         let name = text.strip_prefix('/').unwrap_or(text);
@@ -188,23 +188,23 @@ impl fmt::Display for TaskName {
     }
 }
 
-/// Where a search root comes from.
+/// The source of a search root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
-    /// Named on the command line, before everything else.
+    /// The command line, before all others.
     Given,
     /// The project.
     Project,
     /// The user's home directory.
     Home,
-    /// Named on the command line, after everything else.
+    /// The command line, after all others.
     Fallback,
     /// A line of a manifest.
     Manifest,
 }
 
 impl Origin {
-    /// Returns the word for it in the `scope` of an item.
+    /// Returns the name in the `scope` of an item.
     pub fn scope(self) -> &'static str {
         match self {
             Origin::Project => "project",
@@ -214,22 +214,22 @@ impl Origin {
     }
 }
 
-/// Whose text it is.
+/// The author of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// The user's own: typed, or in the home directory. Its commands run, and it reads files anywhere.
+    /// The user: typed, or in the home directory. Its commands run, and it reads files anywhere.
     User,
-    /// The project's. Its commands run when the user trusts the project, and it reads files of the
+    /// The project. Its commands run if the user trusts the project, and it reads files of the
     /// project only.
     Project,
-    /// Another author's: it came over a network, or was installed. Its commands run only when their
+    /// Another author: it came over a network, or was installed. Its commands run only if their
     /// exact content is trusted, and it reads files of the project only.
     Remote,
 }
 
 impl Author {
-    /// Returns whose text lies in a directory of this machine: the user's own at home, a project's
-    /// everywhere else.
+    /// Returns the author of a directory on this machine: the user at home, a project everywhere
+    /// else.
     pub fn of(origin: Origin) -> Author {
         match origin {
             Origin::Home => Author::User,
@@ -240,18 +240,18 @@ impl Author {
     }
 }
 
-/// A directory that is searched.
+/// A directory to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchRoot {
     /// The directory.
     pub path: PathBuf,
-    /// Where it comes from.
+    /// Its source.
     pub origin: Origin,
-    /// Whose text it holds.
+    /// The author of its files.
     pub author: Author,
 }
 
-/// A file taken apart.
+/// A parsed file.
 #[derive(Debug)]
 pub struct Document {
     pub(super) kind: Kind,
@@ -260,29 +260,29 @@ pub struct Document {
     pub(super) stem: String,
     pub(super) origin: Origin,
     pub(super) author: Author,
-    /// The search root that it lies in, all links followed.
+    /// Its search root, without links.
     pub(super) root: Arc<Path>,
     pub(super) namespace: Option<String>,
-    /// The script of a rule's name beside it, whatever it is.
+    /// The script beside a rule, by its name; any kind of file.
     pub(super) script: Option<PathBuf>,
-    /// The file itself, all links followed: two ways to one file are one file.
+    /// The real path, without links: two paths to one file are one file.
     pub(super) real_path: PathBuf,
-    /// Whether it is expanded, for a text that cannot say so itself.
+    /// The setting of expansion for a text without front matter.
     pub(super) expands: Option<bool>,
 }
 
 impl Document {
-    /// Returns what it is.
+    /// Returns the kind.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Returns the file's name without its extension; for a skill, its directory's name.
+    /// Returns the file name without extension; for a skill, the name of its directory.
     pub fn stem(&self) -> &str {
         &self.stem
     }
 
-    /// Returns the name that people use: with the namespace that it lies in.
+    /// Returns the full name: with its namespace.
     pub fn name(&self) -> String {
         let name = match self.kind {
             Kind::Skill => self.text("name").unwrap_or(&self.stem),
@@ -304,22 +304,22 @@ impl Document {
         &self.source
     }
 
-    /// Returns where its search root comes from.
+    /// Returns the source of its search root.
     pub fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Returns whose text it is.
+    /// Returns the author.
     pub fn author(&self) -> Author {
         self.author
     }
 
-    /// Returns the search root that it lies in, all links followed.
+    /// Returns its search root, without links.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns the script beside a rule, whatever it is.
+    /// Returns the script beside a rule; it may be any kind of file.
     pub fn script(&self) -> Option<&Path> {
         self.script.as_deref()
     }
@@ -332,7 +332,7 @@ impl Document {
         }
     }
 
-    /// Returns the front matter as a tree, when it has fields.
+    /// Returns the front matter as a tree, if it has fields.
     pub fn front_matter(&self) -> Option<Node<'_>> {
         self.fields()?;
         self.front.header.as_ref()?.yaml.root()
@@ -343,23 +343,23 @@ impl Document {
         self.fields()?.get(name)
     }
 
-    /// Returns the text of a field that is one.
+    /// Returns a field that is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.field(name)?.as_str()
     }
 
-    /// Returns what the document is about, as far as it says.
+    /// Returns the description; empty if missing.
     pub fn description(&self) -> &str {
         self.text("description").unwrap_or_default()
     }
 
-    /// Returns the front matter as written, without the dashes; `None` when it has no field.
+    /// Returns the front matter as written, without the dashes; `None` without fields.
     pub fn header(&self) -> Option<&str> {
         self.fields()?.fields().next()?;
         self.front.header.as_ref().map(|header| self.source.slice(header.span))
     }
 
-    /// Returns what [`Document::header`] does, byte for byte.
+    /// Returns [`Document::header`] byte for byte.
     pub(super) fn header_bytes(&self) -> Option<&[u8]> {
         self.header()?;
         let span = self.front.header.as_ref()?.span;
@@ -373,24 +373,24 @@ impl Document {
         self.source.bytes_from_line(self.front.body_start)
     }
 
-    /// Returns the line that the body begins on, from 1.
+    /// Returns the first line of the body, from 1.
     pub fn body_line(&self) -> usize {
         self.source.line(self.front.body_start)
     }
 
-    /// Returns the place of a part of the body.
+    /// Returns the span of a part of the body.
     pub(super) fn place(&self, start: usize, length: usize) -> Span {
         let at = self.front.body_start + start;
         if self.source.encoding() == Encoding::Utf8 {
             return Span::new(at, at + length);
         }
-        // Offsets of what was read are not those of the text; its lines are.
+        // Offsets of the bytes are not those of the decoded text; the lines are equal.
         let before = &self.body()[..start.min(self.body().len())];
         let line = self.body_line() + memchr::memchr_iter(b'\n', before).count();
         self.source.line_span(line)
     }
 
-    /// Returns whether it is the same, word for word, in another tool's directory: then both are one.
+    /// Returns whether it is an identical file in another tool's directory: both then count as one.
     pub(super) fn is_copy_of(&self, other: &Document) -> bool {
         let place = |document: &Document| {
             let below = document.path().strip_prefix(&document.root);
@@ -400,12 +400,12 @@ impl Document {
         place(self) != place(other) && content(self) == content(other)
     }
 
-    /// Returns whether a script belongs to it.
+    /// Returns whether it has a script.
     pub(super) fn has_bootstrap(&self) -> bool {
         self.script.is_some() || self.field("bootstrap").is_some()
     }
 
-    /// Returns the document once more.
+    /// Returns a copy.
     pub(super) fn again(&self) -> Document {
         Document {
             source: Arc::clone(&self.source),
@@ -419,8 +419,7 @@ impl Document {
         }
     }
 
-    /// Returns a text that the user typed, with this document's settings: whoever wrote the
-    /// document, the text is the user's.
+    /// Returns a text that the user typed, with this document's settings. Its author is the user.
     pub(super) fn with_body(&self, name: &str, body: &[u8]) -> Document {
         let source = Arc::new(Source::from_bytes(name, body.to_vec()));
         Document {
@@ -437,8 +436,8 @@ impl Document {
         }
     }
 
-    /// Returns whether the body is to be expanded. When in doubt it is not, because what is not
-    /// expanded does nothing.
+    /// Returns whether the body is expanded. In doubt it is not, because unexpanded text does
+    /// nothing.
     pub fn expands(&self) -> bool {
         match self.field("expand").map(Node::value) {
             None | Some(Value::Null) => self.expands.unwrap_or(true),

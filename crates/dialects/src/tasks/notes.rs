@@ -1,4 +1,4 @@
-//! What there is to say about a prompt, each thing once.
+//! The diagnostics of a prompt, each once.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use brief_syntax::{Diagnostic, Span};
 
 use super::model::Document;
 
-/// Diagnostics of a prompt. The same thing in one file is reported where it stands first, because
-/// a text can ask for one missing file ten thousand times.
+/// Collects the diagnostics of a prompt. A repetition in one file is reported at its first place
+/// only, because a text can name one missing file ten thousand times.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     list: Vec<(Diagnostic, usize)>,
@@ -16,7 +16,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Reports something about `what` in a document.
+    /// Reports a problem with `what` in a document.
     pub(super) fn warn(
         &mut self,
         document: &Document,
@@ -35,19 +35,19 @@ impl Notes {
         self.list.last_mut().map(|(diagnostic, _)| diagnostic)
     }
 
-    /// Returns the names of the parameters that were missing.
+    /// Returns the names of the missing parameters.
     pub(super) fn missing_parameters(&self) -> Vec<&str> {
         let keys = self.known.keys();
         let missing = keys.filter(|(_, code, _)| *code == "tasks/missing-parameter");
         missing.filter_map(|(_, _, name)| str::from_utf8(name).ok()).collect()
     }
 
-    /// Takes over what was found elsewhere.
+    /// Adds the diagnostics of another reader.
     pub(super) fn extend(&mut self, diagnostics: Vec<Diagnostic>) {
         self.list.extend(diagnostics.into_iter().map(|diagnostic| (diagnostic, 0)));
     }
 
-    /// Returns everything, in the order in which it was found.
+    /// Returns everything, in the order of discovery.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
         let counted = self.list.into_iter().map(|(mut diagnostic, more)| {
             match more {

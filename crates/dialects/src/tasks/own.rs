@@ -1,9 +1,9 @@
-//! What `.agents` directories say about a path.
+//! The guidance of `.agents` directories for a path.
 //!
-//! A rule there holds for everything below the directory that has it, unless it is for another task,
-//! agent or selector. Tasks and commands are asked for by name, so a question about a path only
-//! lists them. The files that other tools read by themselves are not ours to deliver here, and no
-//! text is expanded: nothing runs because somebody asked a question.
+//! A rule holds for everything below the directory that contains `.agents`, unless it is for
+//! another task, agent or selector. Tasks and commands are called by name, so a question about a
+//! path only lists them. Files that other tools read by themselves are not delivered here. No text
+//! is expanded: a question runs nothing.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ use super::model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName};
 use super::selectors::{self, Running, Verdict};
 use super::{NAME, places};
 
-/// The kinds that `.agents` directories hold for a question about a path. Skills are among the files
-/// that clients read by themselves.
+/// The kinds of files in `.agents` for a question about a path. Skills are among the files that
+/// clients read by themselves.
 const KINDS: [Kind; 3] = [Kind::Rule, Kind::Task, Kind::Command];
 
 /// The files of `.agents` directories.
@@ -29,7 +29,7 @@ const KINDS: [Kind; 3] = [Kind::Rule, Kind::Task, Kind::Command];
 pub(super) struct Own {
     files: Vec<File>,
     diagnostics: Vec<Diagnostic>,
-    /// What was asked about when the files were read.
+    /// The target at the time of reading.
     asked: Option<Target>,
     way: Way,
 }
@@ -43,7 +43,7 @@ struct File {
 }
 
 impl Own {
-    /// Starts reading what lies between the mounted directory and a path, and at home.
+    /// Starts reading the directories between the mounted one and a path, and at home.
     pub(super) fn along(question: &PathQuestion<'_>) -> Own {
         Own { asked: question.target.cloned(), way: question.way(), ..Own::default() }
     }
@@ -60,7 +60,7 @@ impl Own {
         self.diagnostics.extend(library.take_diagnostics());
     }
 
-    /// Tells the texts of the project.
+    /// Passes the texts of the project to `tell`.
     pub(super) fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
         for file in self.files.iter().filter(|file| file.directory.is_some()) {
             tell(GuidanceText {
@@ -72,12 +72,12 @@ impl Own {
         }
     }
 
-    /// Keeps quiet about what was wrong so far.
+    /// Drops the diagnostics so far.
     pub(super) fn forget_diagnostics(&mut self) {
         self.diagnostics.clear();
     }
 
-    /// Adds a file that was read, when it is one of these.
+    /// Adds a file that was read, if it is in `.agents`.
     pub(super) fn add_listed(&mut self, document: Document, path: &Path, directory: &str) {
         let is_own = document.path().starts_with(path.join(places::OWN));
         if is_own && KINDS.contains(&document.kind()) {
@@ -93,7 +93,7 @@ impl Own {
         self.files.push(File { name: document.name(), document, level, directory });
     }
 
-    /// Reads the user's own, unless it is the project's.
+    /// Reads the user's own files, unless the home directory is the project.
     pub(super) fn read_home(&mut self, system: &dyn System, mounted: &Path) {
         let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
         if let Some(home) = home.filter(|home| home != mounted)
@@ -103,7 +103,8 @@ impl Own {
         }
     }
 
-    /// The user's own first, then from the top down; within a directory as a prompt has them.
+    /// Sorts the files: the user's first, then from the top down; within a directory in the order
+    /// of a prompt.
     pub(super) fn sorted(mut self) -> Own {
         let rank = |file: &File| KINDS.iter().position(|kind| *kind == file.document.kind());
         self.files.sort_by(|left, right| {
@@ -129,7 +130,7 @@ impl Reader for Own {
     }
 }
 
-/// Returns whether a path lies in a directory or is it, both with `/` between names.
+/// Returns whether a path is a directory or below it, both with `/` between names.
 fn is_below(path: &str, directory: &str) -> bool {
     directory.is_empty()
         || path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -172,7 +173,7 @@ impl File {
         answer.items.push(Applied::new(self.item(state), reason));
     }
 
-    /// Returns why a rule applies, or why not.
+    /// Returns the reason why a rule applies, or the reason why not.
     fn rule_reason(&self, moment: &Moment, running: &Running) -> Result<Reason<'_>, Reason<'_>> {
         let document = &self.document;
         if let Some(namespace) = &document.namespace
@@ -220,7 +221,8 @@ impl File {
 }
 
 impl Running {
-    /// Returns what runs at a moment. Clients that are no agents of the document make no difference.
+    /// Returns the task and agent of a moment. Other clients than the document's agents have no
+    /// effect.
     fn of(moment: &Moment) -> Running {
         let task = moment.task.as_deref().and_then(|task| TaskName::parse(task).ok());
         let agent = moment.client.as_deref().and_then(Agent::from_name);
@@ -239,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the names in the answer, and those left out with their reasons.
+    /// Returns the names in the answer, and the left-out ones with their reasons.
     fn asked(system: &MemorySystem, path: &str, moment: &Moment) -> (Vec<String>, Vec<String>) {
         let target = Target::from_slashed(path, TargetKind::File);
         let root = Root::open(system, Path::new("/p")).unwrap();

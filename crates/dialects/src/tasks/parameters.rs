@@ -1,17 +1,17 @@
-//! The values that fill `${name}`.
+//! The parameters: values for `${name}`.
 
-/// Parameters by name; the last of one name counts.
+/// Parameters by name; the last of equal names counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parameters {
     values: Vec<(String, Vec<u8>)>,
 }
 
-/// Returns what a parameter is called in the environment of a command.
+/// Returns the name of a parameter in the environment of a command.
 pub fn environment_name(parameter: &str) -> String {
     format!("BRIEF_PARAM_{parameter}")
 }
 
-/// Why a text is no parameter.
+/// An invalid parameter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("failed to parse parameter '{text}': expected key=value")]
 pub struct ParameterError {
@@ -19,7 +19,7 @@ pub struct ParameterError {
 }
 
 impl Parameters {
-    /// Adds a parameter as it is typed: `key=value`. The value is taken as it is.
+    /// Adds a parameter as typed: `key=value`. The value is taken literally.
     pub fn add_text(&mut self, text: &[u8]) -> Result<(), ParameterError> {
         let error = || ParameterError { text: String::from_utf8_lossy(text).into_owned() };
         let at = memchr::memchr(b'=', text).ok_or_else(error)?;
@@ -31,12 +31,12 @@ impl Parameters {
         Ok(())
     }
 
-    /// Returns the value of a name: of exactly this name, else of one that differs in case only.
+    /// Returns the value for a name: an exact match, else one that differs in case only.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.find(name).map(|(_, value)| value)
     }
 
-    /// Returns the parameter that a name means, as it was given.
+    /// Returns the parameter for a name, as given.
     pub(super) fn find(&self, name: &str) -> Option<(&str, &[u8])> {
         let mut named = self.values.iter().rev();
         let exact = named.find(|(key, _)| key == name);

@@ -1,4 +1,4 @@
-//! Text to [`Document`].
+//! The parser from text to [`Document`].
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::Value;
 use brief_syntax::{Diagnostic, Source, Span};
 
-/// Takes a file apart, with what is wrong with its front matter.
+/// Splits a file into front matter and body, with the diagnostics of the front matter.
 ///
-/// Front matter begins on the first line (ruling T3: what is not front matter is text, and no text
-/// is ever lost). Without any, the body is the whole file, byte order mark included.
+/// Front matter begins on the first line. Other text belongs to the body, so that no text is ever
+/// lost (ruling T3). Without front matter, the body is the whole file, byte order mark included.
 pub(super) fn front_matter(source: &Arc<Source>) -> FrontMatter {
     let text = source.text().trim_start_matches('\u{feff}');
     let begins = text.starts_with("---")
@@ -18,7 +18,7 @@ pub(super) fn front_matter(source: &Arc<Source>) -> FrontMatter {
         return FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() };
     }
     let mut front = FrontMatter::read(source);
-    // Bytes that are not UTF-8 are handed on as they are, so there is nothing to say about them.
+    // Bytes that are not UTF-8 are passed on unchanged, so they are not reported here.
     front.diagnostics.retain(|diagnostic| diagnostic.code != "text/not-utf8");
     let Some(header) = &front.header else {
         front.body_start = 0;
@@ -40,8 +40,8 @@ pub(super) fn front_matter(source: &Arc<Source>) -> FrontMatter {
     }
 }
 
-/// Returns whether the text between the dashes has something in it, and nothing like a field. A
-/// field that cannot be read is still one.
+/// Returns whether the text between the dashes is not empty and has nothing like a field. An
+/// invalid field is still a field.
 fn is_prose(header: &str) -> bool {
     let lines = header.lines().map(str::trim);
     let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();

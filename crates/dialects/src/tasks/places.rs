@@ -1,21 +1,21 @@
-//! Where tasks, commands, rules and skills lie in a search root.
+//! The locations of tasks, commands, rules and skills in a search root.
 //!
-//! The order is part of the output, so it is data and fixed: `.agents` first, then the agents' own
-//! places (ruling T6).
+//! The order determines the output, so it is fixed data: `.agents` first, then the agents' own
+//! locations (ruling T6).
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::model::Kind;
 
-/// A place in a search root.
+/// A location in a search root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// A directory whose files count, at any depth.
     Tree(&'static str),
-    /// A directory that an agent keeps much more in than rules: those of [`NOT_RULES`] are skipped.
+    /// A directory in which an agent keeps rules and much else: [`NOT_RULES`] are skipped.
     AgentTree(&'static str),
-    /// One file, whatever its extension.
+    /// One file, with any extension.
     File(&'static str),
     /// A directory of skills, one directory each.
     Skills(&'static str),
@@ -32,13 +32,13 @@ impl Place {
     }
 }
 
-/// The directory of files that belong to no other tool.
+/// The directory of files that belong to this format alone.
 pub(super) const OWN: &str = ".agents";
 
 /// The skills of the open standard, which many clients read.
 pub(super) const SHARED_SKILLS: &str = ".agents/skills";
 
-/// Where namespaces lie: `.agents/namespaces/<name>/{tasks,commands,rules,skills}`.
+/// The directory of namespaces: `.agents/namespaces/<name>/{tasks,commands,rules,skills}`.
 pub(super) const NAMESPACES: &str = ".agents/namespaces";
 
 const TASKS: &[Place] = &[
@@ -87,12 +87,12 @@ const SKILLS: &[Place] = &[
     Place::Skills(".codex/skills"),
 ];
 
-/// Whose files a root holds.
+/// The kind of a search root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holder {
-    /// A project, or a directory laid out like one.
+    /// A project, or a directory with the same layout.
     Project,
-    /// The user's home directory, where other tools' commands are not ours to run.
+    /// The user's home directory, where other tools' commands do not count.
     Home,
 }
 
@@ -118,7 +118,7 @@ pub(super) fn folder(kind: Kind) -> &'static str {
     }
 }
 
-/// What agents keep beside their rules: other kinds of guidance, and their own state. Sorted.
+/// Entries beside an agent's rules: other kinds of guidance, and its own state. Sorted.
 pub(super) const NOT_RULES: [&str; 28] = [
     "agent",
     "agents",
@@ -150,13 +150,13 @@ pub(super) const NOT_RULES: [&str; 28] = [
     "todos",
 ];
 
-/// Returns whether a directory at the root is where any of the places begin.
+/// Returns whether a name at the root is the first of any location.
 pub(super) fn is_beginning(name: &str) -> bool {
     let all = [TASKS, COMMANDS, RULES, SKILLS].into_iter().flatten();
     all.map(|place| place.path()).any(|path| path.split('/').next() == Some(name))
 }
 
-/// Returns whether the rules or skills at a path of the root, a file or a directory, are read.
+/// Returns whether rules or skills at a path below the root, a file or a directory, are read.
 pub(super) fn reads(path: &str) -> bool {
     [RULES, SKILLS].into_iter().flatten().any(|place| {
         let Some(inside) = path.strip_prefix(place.path()) else { return false };
@@ -171,24 +171,24 @@ pub(super) fn reads(path: &str) -> bool {
     })
 }
 
-/// Returns whether a directory is one of the places, lies in one, or holds one.
+/// Returns whether a directory is a location, is in one, or holds one.
 pub(super) fn is_at_place(directory: &[OsString]) -> bool {
     let all = [TASKS, COMMANDS, RULES, SKILLS].into_iter().flatten();
     let mut all = all.map(|place| place.path()).chain([NAMESPACES]);
     all.any(|path| path.split('/').zip(directory).all(|(part, name)| name == part))
 }
 
-/// What a rule's script is called, after the rule's own name.
+/// The suffix of a script's name, after the rule's.
 pub(super) const SCRIPT_SUFFIX: &str = "-bootstrap";
 
-/// The name of a Markdown file without its extension.
+/// Returns the name of a Markdown file without its extension.
 pub(super) fn stem(name: &OsStr) -> Option<&OsStr> {
     let path = Path::new(name);
     let extension = path.extension()?;
     (extension == "md" || extension == "mdc").then(|| path.file_stem().unwrap_or_default())
 }
 
-/// Returns whether a file is the script of a rule, by its name.
+/// Returns whether a file name is that of a script.
 pub(super) fn is_script(name: &OsStr) -> bool {
     name.to_string_lossy().ends_with(SCRIPT_SUFFIX)
 }

@@ -1,4 +1,4 @@
-//! What is asked for, and what comes of it.
+//! The request for a prompt, and the prompt.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,40 +14,40 @@ use super::parameters::Parameters;
 use super::selectors::{Selectors, Verdict};
 use super::skill::Skill;
 
-/// What is asked for.
+/// The request for a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'r> {
     /// The task.
     pub name: &'r TaskName,
-    /// What the user adds to it.
+    /// The user's additional text.
     pub prompt: Option<&'r [u8]>,
     /// The values of `${name}`.
     pub parameters: &'r Parameters,
-    /// What the user selects, besides what the task does.
+    /// The user's selectors, in addition to the task's.
     pub selectors: &'r Selectors,
-    /// The agent that the prompt is for; the task's own wins.
+    /// The agent of the prompt; the task's own wins.
     pub agent: Option<Agent>,
-    /// How much of it.
+    /// The parts to assemble.
     pub amount: Amount,
-    /// Where relative paths start, all links followed.
+    /// The base of relative paths, without links.
     pub directory: &'r Path,
-    /// The project that the directory belongs to, all links followed. Its texts read nothing outside.
+    /// The project around the directory, without links. Its texts read nothing outside.
     pub project: &'r Path,
 }
 
-/// How much is assembled.
+/// The parts to assemble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
     /// Rules, skills and the task.
     Everything,
-    /// The task alone: the agent has the rest already.
+    /// The task alone: the agent already has the rest.
     TaskAlone,
 }
 
 /// An assembled prompt.
 #[derive(Debug)]
 pub struct Prompt {
-    /// The task, and its text with everything put in.
+    /// The task and its expanded text.
     pub task: Included,
     /// The rules, in order.
     pub rules: Vec<Included>,
@@ -55,64 +55,64 @@ pub struct Prompt {
     pub commands: Vec<Included>,
     /// The skills that are offered.
     pub skills: Vec<Skill>,
-    /// What was found and is not used, in the order of the search.
+    /// The files that were found and not used, in the order of the search.
     pub left_out: Vec<LeftOut>,
-    /// The agent that the prompt is for.
+    /// The agent of the prompt.
     pub agent: Option<Agent>,
-    /// What there is to say about it.
+    /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A file that is part of a prompt.
+/// A file in a prompt.
 #[derive(Debug)]
 pub struct Included {
     /// The file.
     pub document: Document,
-    /// Why it is in.
+    /// The reason why it is used.
     pub reason: Reason,
-    /// Its text, with everything put in.
+    /// Its expanded text.
     pub text: Vec<u8>,
 }
 
-/// A file that is no part of a prompt.
+/// A file that is not used.
 #[derive(Debug)]
 pub struct LeftOut {
     /// The file.
     pub document: Document,
-    /// Why it is out.
+    /// The reason why it is not used.
     pub reason: Reason,
 }
 
-/// Why a file is in or out.
+/// The reason why a file is used or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// It was asked for by name.
+    /// The user named it.
     Asked,
     /// The task calls it.
     Called {
         /// The line of the call.
         line: usize,
-        /// What stands there.
+        /// The text of the call.
         call: String,
     },
-    /// Selectors say so.
+    /// The selectors decide.
     Selected(Verdict),
     /// Another file of the same name comes first.
     Shadowed {
-        /// That file.
+        /// The other file.
         by: PathBuf,
     },
-    /// It is an installed item as another agent gets it.
+    /// It is the copy of an installed item for another agent.
     OtherVariant {
-        /// The client that it was compiled for.
+        /// The client of the copy.
         client: String,
     },
-    /// It lies beside an installed item.
+    /// It is a supporting file of an installed item.
     Beside {
         /// The item.
         item: String,
     },
-    /// It is not valid, in these words.
+    /// It is invalid, for this reason.
     Invalid(String),
 }
 
@@ -136,7 +136,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Why there is no prompt.
+/// A failure to build a prompt.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaskError {
@@ -145,9 +145,9 @@ pub enum TaskError {
     NotFound {
         /// The name.
         name: String,
-        /// Names that are like it.
+        /// Similar names.
         nearest: Vec<String>,
-        /// Files that have the name, and why they are out.
+        /// Files with the name, each with the reason why the selectors exclude it.
         excluded: Vec<(PathBuf, Verdict)>,
     },
     /// More than one file has the name.
@@ -158,39 +158,39 @@ pub enum TaskError {
         /// The files.
         files: Vec<PathBuf>,
     },
-    /// The task is for an agent that nobody knows.
+    /// The task is for an unknown agent.
     #[error("unknown agent: {agent} (supported: {})", Agent::names())]
     UnknownAgent {
-        /// What the task says.
+        /// The agent that the task names.
         agent: String,
         /// The task.
         path: PathBuf,
         /// The line.
         line: usize,
     },
-    /// The prompt would be larger than anybody can use.
+    /// The prompt would exceed the limit.
     #[error("the prompt would be larger than {limit} bytes")]
     TooLarge {
-        /// What is allowed.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The header of the task is not YAML, so nobody knows what it says.
+    /// The front matter of the task is invalid YAML.
     #[error("the front matter of the task is not YAML: {problem}")]
     Header {
         /// The file.
         path: PathBuf,
         /// The line.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The user wants to stop.
+    /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Prompt {
-    /// Returns the MCP servers that the task and its rules ask for, by name: that of the file.
+    /// Returns the MCP servers of the task and its rules, each under the name of its file.
     pub fn mcp_servers(&self) -> Vec<(String, Node<'_>)> {
         let mut servers: Vec<(String, Node<'_>)> = Vec::new();
         for included in std::iter::once(&self.task).chain(&self.rules) {
@@ -199,7 +199,7 @@ impl Prompt {
             if !matches!(node.value(), Value::Mapping(_)) {
                 continue;
             }
-            // Two files can have one name, and a server that is lost is missed later.
+            // Two files can have one name, and both servers must be kept.
             let name = document.stem();
             let is_taken = |name: &str| servers.iter().any(|(known, _)| known == name);
             let numbered = (2..).map(|number| format!("{name}-{number}"));
@@ -210,8 +210,8 @@ impl Prompt {
         servers
     }
 
-    /// Returns the same servers as clients understand them; what has neither a program nor an
-    /// address is left out.
+    /// Returns the same servers in the model of all clients, without those that have neither a
+    /// program nor an address.
     pub fn known_mcp_servers(&self) -> Vec<(String, McpServer)> {
         let servers = self.mcp_servers().into_iter();
         servers.filter_map(|(name, node)| Some((name, mcp::server(node)?))).collect()

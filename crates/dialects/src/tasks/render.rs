@@ -5,7 +5,7 @@ use std::path::Path;
 use super::prompt::Prompt;
 use super::skill::Skill;
 
-/// What stands above the list of skills.
+/// The text above the list of skills.
 const SKILLS_INTRODUCTION: &str = "
 # Skills
 
@@ -14,29 +14,29 @@ at hand calls for one of them, read the file at its location first and follow it
 
 ";
 
-/// What is written.
+/// The parts to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Whether the task's front matter comes first.
+    /// The task's front matter, first.
     pub front_matter: Part,
-    /// Whether the rules are written.
+    /// The rules.
     pub rules: Part,
-    /// Whether the skills are written.
+    /// The skills.
     pub skills: Part,
 }
 
 impl Layout {
-    /// Everything.
+    /// All parts.
     pub const WHOLE: Layout =
         Layout { front_matter: Part::Written, rules: Part::Written, skills: Part::Written };
 }
 
-/// Whether a part is written.
+/// The setting for one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// It is.
+    /// The part is written.
     Written,
-    /// It is not.
+    /// The part is left out.
     LeftOut,
 }
 
@@ -68,8 +68,8 @@ impl Prompt {
         output
     }
 
-    /// Returns the rules as the client's file at `path` holds them, one after the other with blank
-    /// lines between, and how many there are. What the user has in that file is there already.
+    /// Returns the rules for the client's file at `path`, separated by blank lines, and their
+    /// number. The user's text in that file is left out, because it is there already.
     pub fn rules_file(&self, path: &Path) -> (Vec<u8>, usize) {
         let others = self.rules.iter().filter(|rule| rule.document.real_path != path);
         let texts = others.map(|rule| rule.text.trim_ascii());
@@ -82,7 +82,7 @@ impl Prompt {
     }
 }
 
-/// The list of skills, in the XML that agents are used to.
+/// Returns the list of skills, in the XML that agents are used to.
 fn skills_block(skills: &[Skill]) -> String {
     let mut block = String::from("<available_skills>\n");
     for skill in skills {
@@ -113,7 +113,7 @@ fn escaped(text: &str) -> String {
             '\t' => escaped.push_str("&#x9;"),
             '\n' => escaped.push_str("&#xA;"),
             '\r' => escaped.push_str("&#xD;"),
-            // XML has no way to write these.
+            // XML cannot express these characters.
             '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             other => escaped.push(other),
         }

@@ -1,4 +1,4 @@
-//! The script beside a rule: a file of its search root that the user may execute.
+//! The script beside a rule: an executable file in its search root.
 
 use std::path::Path;
 
@@ -6,15 +6,15 @@ use brief_syntax::system::{FileKind, System};
 
 use super::model::Document;
 
-/// Why a script cannot be started.
+/// The reason why a script cannot be started.
 pub(super) struct Obstacle {
-    /// What is wrong, in words that go on after "the script".
+    /// The problem, in words that follow "the script".
     pub(super) problem: String,
-    /// What to do about it.
+    /// The advice.
     pub(super) help: Option<String>,
 }
 
-/// Returns what keeps the script of a rule from being started.
+/// Returns the reason why the script of a rule cannot be started.
 pub(super) fn obstacle(system: &dyn System, rule: &Document, path: &Path) -> Option<Obstacle> {
     let because = |problem: String| Some(Obstacle { problem, help: None });
     match system.resolve(path) {
@@ -25,7 +25,7 @@ pub(super) fn obstacle(system: &dyn System, rule: &Document, path: &Path) -> Opt
         Ok(resolved) if !resolved.path.starts_with(&rule.root) => {
             because("is a symbolic link that leaves its directory".to_owned())
         }
-        // What came over a network is copied before it runs.
+        // A file from a network is copied before it runs.
         Ok(resolved) => match system.is_executable(&resolved.path) {
             Ok(true) => None,
             Ok(false) => Some(Obstacle {

@@ -1,8 +1,8 @@
-//! Which files a task uses (ruling T5).
+//! The selectors of a task's files (ruling T5).
 //!
-//! A selector is a key with the values that are wanted. A file that says nothing about a key is
-//! for everyone; one that does must name a wanted value. All keys count, any value of a key does,
-//! and values are compared as they are written.
+//! A selector is a key with wanted values. A file without the key is for every task; one with the
+//! key must have a wanted value. All keys must match, any value of a key is enough, and values are
+//! compared as written.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use brief_syntax::yaml::{Mapping, Node, Value};
 
 use super::model::{Agent, Document, Kind};
 
-/// What is wanted, key by key, in the order in which it was asked for.
+/// The wanted values by key, in the order given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selectors {
     wanted: Vec<(String, Vec<String>)>,
 }
 
-/// Why a text is no selector.
+/// An invalid selector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid selector format: {text}")]
 pub struct SelectorError {
@@ -24,7 +24,7 @@ pub struct SelectorError {
 }
 
 impl Selectors {
-    /// Adds a selector as it is typed: `key=value`.
+    /// Adds a selector as typed: `key=value`.
     pub fn add_text(&mut self, text: &str) -> Result<(), SelectorError> {
         match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => {
@@ -35,7 +35,7 @@ impl Selectors {
         }
     }
 
-    /// Wants a value of a key, besides those that are wanted already.
+    /// Adds a wanted value of a key.
     pub fn add(&mut self, key: &str, value: &str) {
         let key = canonical(key);
         let values = match self.wanted.iter().position(|(known, _)| known == key) {
@@ -75,7 +75,7 @@ pub(super) fn selectors_of(field: Option<Node<'_>>) -> Vec<(&str, &str, Node<'_>
     values.filter_map(|(name, node)| Some((name, node.as_str()?, node))).collect()
 }
 
-/// `language` and `languages` are one key, and so are `task_name` and `task_names`.
+/// Returns the one form of a key: `language` for `languages`, `task_name` for `task_names`.
 pub(super) fn canonical(key: &str) -> &str {
     match key {
         "language" => "languages",
@@ -84,10 +84,10 @@ pub(super) fn canonical(key: &str) -> &str {
     }
 }
 
-/// What a task says about itself: metadata, which the document keeps apart from selectors (T12).
+/// A task's fields that are metadata, which the document keeps apart from selectors (T12).
 const METADATA: [&str; 5] = ["languages", "model", "single_shot", "timeout", "mcp_server"];
 
-/// The fields that a key is about.
+/// Returns the fields that a key concerns.
 fn fields_of(key: &str) -> [&str; 2] {
     match key {
         "languages" => ["languages", "language"],
@@ -96,17 +96,17 @@ fn fields_of(key: &str) -> [&str; 2] {
     }
 }
 
-/// The texts of a field: itself, or those of its list.
+/// Returns the strings of a field: itself, or those of its list.
 pub(super) fn scalars(node: Node<'_>) -> Vec<Node<'_>> {
     match node.value() {
         Value::Scalar(_) => vec![node],
         Value::Sequence(list) => list.iter().filter(|item| item.as_str().is_some()).collect(),
-        // Nested fields are invisible to selectors.
+        // Selectors do not see nested fields.
         Value::Null | Value::Mapping(_) | Value::Broken(_) => Vec::new(),
     }
 }
 
-/// Returns what a document says about a key; nothing means that it is for everyone.
+/// Returns the values of a document for a key; none means that it is for every task.
 pub(super) fn values_of<'d>(document: &'d Document, key: &str) -> Vec<&'d str> {
     let Some(mapping) = document.fields() else { return Vec::new() };
     let [first, second] = fields_of(canonical(key));
@@ -122,37 +122,37 @@ fn texts<'d>(mapping: Mapping<'d>, name: &str) -> Vec<&'d str> {
     node.map(scalars).unwrap_or_default().into_iter().filter_map(Node::as_str).collect()
 }
 
-/// What is running.
+/// The running task and agent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Running {
     /// The task's name, without and with its namespace.
     pub(super) task_names: Vec<String>,
-    /// Its namespace; empty when it has none. `None` while the task is still looked for.
+    /// Its namespace; empty if it has none. `None` before the task is found.
     pub(super) namespace: Option<String>,
-    /// The agent that the prompt is for.
+    /// The agent of the prompt.
     pub(super) agent: Option<Agent>,
 }
 
-/// Whether a file is used, and why.
+/// The decision about a file, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It names what is wanted.
+    /// It has the wanted values.
     Matches {
-        /// The keys and the values, such as `languages=go`.
+        /// The keys and values, such as `languages=go`.
         found: Vec<String>,
     },
-    /// Nothing that was asked for concerns it.
+    /// No selector concerns it.
     Generic,
-    /// It is for something else.
+    /// It is for other values.
     Excluded {
         /// The key.
         key: String,
-        /// What the file says.
+        /// The values of the file.
         said: Vec<String>,
-        /// What is wanted.
+        /// The wanted values.
         wanted: Vec<String>,
     },
-    /// The task takes only what names something wanted, and it does not.
+    /// The task uses only files that match a selector, and this one matches none.
     Unmatched,
 }
 
@@ -182,10 +182,10 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Judges a document by the selectors and by what is running.
+/// Decides about a document by the selectors, the task and the agent.
 pub(super) fn judge(document: &Document, selectors: &Selectors, running: &Running) -> Verdict {
     let mut judgement = Judgement { document, found: Vec::new() };
-    // The task's name and namespace are selectors that nobody has to write.
+    // The task's name and namespace are implicit selectors.
     let names: Vec<String> = running.task_names.clone();
     let automatic = [
         ("task_name", (!names.is_empty()).then_some(names)),
@@ -222,14 +222,14 @@ struct Judgement<'d> {
 }
 
 impl Judgement<'_> {
-    /// Looks at one key: remembers a match, and returns the verdict when the document is for
-    /// something else.
+    /// Checks one key: records a match, and returns the decision if the document is for other
+    /// values.
     fn exclusion(&mut self, key: &str, wanted: &[String]) -> Option<Verdict> {
         let document = self.document;
         let said = match key {
             "rule_name" if document.kind == Kind::Rule => vec![document.stem()],
-            // A name of rules says nothing about others; the name in a task or command file is
-            // what it calls itself, not what it is for.
+            // A rule's name selects nothing else. The name in a task or command file is its own,
+            // not that of a task it is for.
             "rule_name" => return None,
             "task_name" if matches!(document.kind, Kind::Task) => return None,
             key if document.kind == Kind::Task && METADATA.contains(&key) => return None,

@@ -1,4 +1,4 @@
-//! The dialect as the engine sees it.
+//! The implementation of [`Dialect`] for this format.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -38,35 +38,35 @@ impl Dialect for Tasks {
     }
 }
 
-/// Returns the directory whose tasks, rules, commands or skills `directory` holds.
+/// Returns the directory that owns the tasks, rules, commands or skills in `directory`.
 pub fn owner_of(directory: &Target) -> Option<Target> {
     let names = directory.directories();
     let depth = (0..names.len()).find(|&depth| places::is_at_place(&names[depth..]))?;
     Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
 }
 
-/// Returns whether the rules or skills at a path below a project, a file or a directory, are read.
+/// Returns whether rules or skills at a path below a project, a file or a directory, are read.
 pub(crate) fn reads(path: &str) -> bool {
     places::reads(path)
 }
 
-/// Returns whether a file of that name holds rules, wherever it lies.
+/// Returns whether a file of that name holds rules, in any directory.
 pub fn is_rule_file(name: &OsStr) -> bool {
     name.to_str().is_some_and(places::is_beginning)
 }
 
-/// Every directory of a project that holds such files.
+/// Every directory of a project that has files of this format.
 #[derive(Default)]
 struct Projects {
     diagnostics: Vec<Diagnostic>,
     files: usize,
     own: Own,
     is_started: bool,
-    /// Read once, for the first project that wants it.
+    /// The home directory, read once for the first project that needs it.
     home: Option<AtHome>,
 }
 
-/// The files of the home directory: not the project's, but at hand there too.
+/// The files of the home directory, which are available in every project.
 #[derive(Default)]
 struct AtHome {
     directory: Option<PathBuf>,
@@ -86,7 +86,7 @@ impl Reader for Projects {
     fn visit(&mut self, visit: &Visit<'_>) {
         if !std::mem::replace(&mut self.is_started, true) {
             self.own.read_home(visit.system(), visit.root());
-            // Its mistakes are not the project's.
+            // Its problems are not the project's.
             self.own.forget_diagnostics();
         }
         let begins = |entries: &[DirEntry]| {
@@ -129,7 +129,7 @@ impl Shelf for Projects {
     }
 }
 
-/// Reads the files of one directory of a project and checks them.
+/// Reads and checks the files of one directory of a project.
 fn checked(
     system: &dyn System,
     project: &Path,
@@ -141,7 +141,7 @@ fn checked(
     let mut diagnostics = library.take_diagnostics();
     diagnostics.retain(|found| {
         let path = found.path();
-        // Files of clients are reported by those who read them as clients do.
+        // Files of clients are reported by the dialect for clients.
         let is_own = path.strip_prefix(directory).is_ok_and(check::is_own_path);
         let stays = || system.resolve(path).is_ok_and(|real| real.path.starts_with(project));
         path == directory || is_own && (found.code != "tasks/link-outside" || !stays())
@@ -178,7 +178,7 @@ impl Library<'_> {
         for kind in Kind::ALL {
             for namespace in &namespaces {
                 let found = self.documents(kind, namespace.as_deref(), &|_| true).into_iter();
-                // What lies in no namespace is found with each of them.
+                // Files outside namespaces are found with each namespace.
                 documents.extend(found.filter(|document| document.namespace == *namespace));
             }
         }

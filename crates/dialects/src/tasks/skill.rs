@@ -1,4 +1,4 @@
-//! Skills: what the prompt says of them.
+//! The skills of a prompt.
 
 use brief_syntax::Span;
 use brief_syntax::yaml::Node;
@@ -7,25 +7,25 @@ use super::model::Document;
 use super::notes::Notes;
 use super::prompt::Reason;
 
-/// Characters of a name and of a description that other tools accept.
+/// The longest name and description that other tools accept, in characters.
 const NAME_LENGTH: usize = 64;
 const DESCRIPTION_LENGTH: usize = 1024;
 
-/// A skill that is offered.
+/// An offered skill.
 #[derive(Debug)]
 pub struct Skill {
     /// Its file.
     pub document: Document,
-    /// Its name; that of its directory when it does not say.
+    /// Its name; by default that of its directory.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     pub description: String,
-    /// Why it is offered.
+    /// The reason why it is offered.
     pub reason: Reason,
 }
 
 impl Skill {
-    /// Reads what a skill says of itself.
+    /// Reads the fields of a skill.
     pub(super) fn new(document: Document, reason: Reason) -> Skill {
         let name = said(&document, "name").unwrap_or(document.stem()).to_owned();
         let description = said(&document, "description").unwrap_or_default().to_owned();
@@ -33,8 +33,8 @@ impl Skill {
     }
 }
 
-/// Reports what is wrong with a skill; an error means that it cannot be offered: nobody could tell
-/// what it is for.
+/// Reports the problems of a skill. An error means that it cannot be offered, because an agent
+/// could not tell its purpose.
 pub(super) fn check(document: &Document, notes: &mut Notes) -> Result<(), &'static str> {
     if said(document, "name").is_none() {
         let message = || {

@@ -1,7 +1,7 @@
 //! Slash commands in a text (ruling T8).
 //!
-//! A slash command is a line that begins with `/name`, outside code and HTML. Everything else stays
-//! byte for byte: the text is cut at those lines and nowhere else.
+//! A slash command is a line that begins with `/name`, outside code and HTML. The text is split at
+//! these lines only, and the rest stays byte for byte.
 
 use std::borrow::Cow;
 
@@ -19,13 +19,13 @@ pub(super) enum Piece<'t> {
 /// A line that calls a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Call<'t> {
-    /// Where the line begins.
+    /// The offset of the line.
     pub(super) offset: usize,
     /// The line, without its line break.
     pub(super) line: &'t [u8],
     /// The name after the slash.
     pub(super) name: &'t str,
-    /// What stands after the name.
+    /// The text after the name.
     pub(super) arguments: Arguments,
 }
 
@@ -34,13 +34,13 @@ pub(super) struct Call<'t> {
 pub(super) struct Arguments {
     /// Everything after the name, as written.
     pub(super) all: Vec<u8>,
-    /// Each argument: `${1}` is the first. One with a key stands here as it is written.
+    /// Each argument: `${1}` is the first. One with a key is included as written.
     pub(super) positional: Vec<Vec<u8>>,
-    /// Those with a key.
+    /// The arguments with a key.
     pub(super) named: Vec<(String, Vec<u8>)>,
 }
 
-/// Cuts a text at its slash commands.
+/// Splits a text at its slash commands.
 pub(super) fn pieces(text: &[u8]) -> Vec<Piece<'_>> {
     let calls = calls(text);
     let mut pieces = Vec::with_capacity(calls.len() * 2 + 1);
@@ -66,7 +66,7 @@ fn calls(text: &[u8]) -> Vec<Call<'_>> {
     if candidates.is_empty() {
         return Vec::new();
     }
-    // The outline is one of text; bytes that are none change its offsets, but not its lines.
+    // The outline needs text; invalid bytes change its offsets, but not its lines.
     let prose = String::from_utf8_lossy(text);
     let outline = Outline::of(&prose);
     let starts: Cow<'_, [usize]> = match &prose {
@@ -80,7 +80,7 @@ fn calls(text: &[u8]) -> Vec<Call<'_>> {
     candidates.into_iter().map(|(_, call)| call).collect()
 }
 
-/// The lines with their offsets, without line breaks. A byte order mark is no part of the first.
+/// Returns the lines with their offsets, without line breaks and a byte order mark.
 fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let start = if text.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
     let mut offset = start;
@@ -92,7 +92,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// Reads a line that calls a command. A path (`/usr/bin`) and a comment (`// …`) do not.
+/// Parses a line that calls a command. A path (`/usr/bin`) and a comment (`// …`) are not calls.
 fn call(offset: usize, line: &[u8]) -> Option<Call<'_>> {
     let rest = line.strip_prefix(b"/")?;
     let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
@@ -105,8 +105,8 @@ fn call(offset: usize, line: &[u8]) -> Option<Call<'_>> {
 }
 
 impl Arguments {
-    /// Reads `key="value"`, `key=value`, words and quoted words. A quote that never closes is
-    /// text like any other.
+    /// Parses `key="value"`, `key=value`, words and quoted words. A quote that is never closed is
+    /// ordinary text.
     pub(super) fn parse(text: &[u8]) -> Arguments {
         let text = text.trim_ascii();
         let mut arguments = Arguments { all: text.to_vec(), ..Arguments::default() };
@@ -128,8 +128,8 @@ impl Arguments {
         arguments
     }
 
-    /// Returns what fills `${name}`: a key, a position from 1, or `ARGUMENTS`. The last of two
-    /// arguments with one key counts.
+    /// Returns the value for `${name}`: a key, a position from 1, or `ARGUMENTS`. The last of equal
+    /// keys counts.
     pub(super) fn get(&self, name: &str) -> Option<&[u8]> {
         let by_key = |matches: &dyn Fn(&str) -> bool| {
             let mut named = self.named.iter().rev();
@@ -145,14 +145,14 @@ impl Arguments {
     }
 }
 
-/// The length of a key before `=`; `None` when the word has none.
+/// Returns the length of a key before `=`; `None` for a word without one.
 fn key_length(text: &[u8]) -> Option<usize> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let length = text.iter().position(|byte| !is_part(byte))?;
     (length > 0 && text[length] == b'=').then_some(length)
 }
 
-/// Reads a value, and says how many bytes it takes.
+/// Reads a value and returns the number of its bytes.
 fn value(text: &[u8]) -> (Vec<u8>, usize) {
     if let Some(&quote @ (b'"' | b'\'')) = text.first()
         && let Some((value, length)) = quoted(text, quote)
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(Arguments::parse(b"  a  b ").get("ARGUMENTS"), Some(b"a  b".as_slice()));
     }
 
-    /// Round trip: the pieces of any text are that text.
+    /// Round trip: the pieces of any text, joined, are that text.
     #[test]
     fn pieces_put_together_are_the_text() {
         arbtest::arbtest(|bytes| {

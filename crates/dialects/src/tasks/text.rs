@@ -1,4 +1,4 @@
-//! Putting values, outputs and files into a text.
+//! The expansion of texts: values, outputs and files.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,21 +21,21 @@ use crate::sensitive::{self, Leaf};
 /// Expands the texts of one prompt.
 pub(super) struct Expander<'e> {
     pub(super) system: &'e dyn System,
-    /// Where relative paths start.
+    /// The base of relative paths.
     pub(super) directory: &'e Path,
     /// The project's root: texts of the project read nothing outside.
     pub(super) project: &'e Path,
     pub(super) parameters: &'e Parameters,
     pub(super) live: &'e mut dyn Live,
-    /// Bytes that the prompt may still grow.
+    /// The number of bytes by which the prompt may still grow.
     pub(super) room: usize,
-    /// Paths that led nowhere, until a command may have changed that.
+    /// The paths that do not exist, until a command may have created them.
     pub(super) missing: BTreeSet<PathBuf>,
-    /// The parameters that something was done with.
+    /// The parameters used so far.
     pub(super) used: BTreeSet<String>,
 }
 
-/// Why a file is not put in.
+/// The reason why a file is not included.
 enum NotRead {
     Missing,
     Sensitive(&'static str),
@@ -45,7 +45,7 @@ enum NotRead {
 }
 
 impl Expander<'_> {
-    /// Takes the room that a text needs.
+    /// Reserves room for a text.
     pub(super) fn claim(&mut self, length: usize) -> Result<(), TaskError> {
         match self.room.checked_sub(length) {
             Some(room) => {
@@ -66,7 +66,7 @@ impl Expander<'_> {
         output: &mut Vec<u8>,
     ) -> Result<(), TaskError> {
         if !document.expands() {
-            // Whoever reads the text fills it in.
+            // The reader of the text expands it.
             for placed in expand::parts(text) {
                 if let Part::Parameter { name } = placed.part {
                     let name = str::from_utf8(name).unwrap_or_default();
@@ -145,8 +145,8 @@ impl Expander<'_> {
         Ok(None)
     }
 
-    /// A command gets parameters in its environment, never in its text: `${name}` there is the shell's,
-    /// which puts nothing in its place.
+    /// Warns of `${name}` in a command: parameters are in its environment, never in its text, so
+    /// the shell reads an unset variable.
     fn look_for_parameters(
         &mut self,
         document: &Document,
@@ -162,7 +162,7 @@ impl Expander<'_> {
         }
         for name in braced_names(&text) {
             let parameter = self.parameters.find(name).map(|(key, _)| key.to_owned());
-            // What the command sets itself is its own affair.
+            // A variable that the command sets itself is fine.
             let is_ours = self.system.env(name).is_some();
             let is_set = is_ours && self.live.passes_variable(name) || is_set_in(&text, name);
             if parameter.is_none() && is_set {
@@ -239,12 +239,12 @@ impl Expander<'_> {
         if self.missing.contains(&path) {
             return Err(NotRead::Missing);
         }
-        // By its text first: what a path of the system leads to is none of the reader's business.
+        // The path itself is checked first: the target of a system path must not be revealed.
         if let Some(directory) = system_directory(&path, self.project) {
             return Err(NotRead::OfTheSystem(directory));
         }
         let Ok(resolved) = self.system.resolve(&path) else {
-            // Whether there is such a file outside is no secret that is told.
+            // The existence of files outside is not revealed.
             let boundary = self.boundary(author);
             if boundary.is_some_and(|boundary| !plain(&path).starts_with(boundary)) {
                 return Err(NotRead::Outside);
@@ -269,7 +269,7 @@ impl Expander<'_> {
                 if resolved.kind == FileKind::Directory {
                     return Err(NotRead::Failed("it is a directory".to_owned()));
                 }
-                // The path has no links left: one that is met now was put there since.
+                // The path has no links: a link now was put there in between.
                 let top = self.system.open_dir(boundary).map_err(ReadError::from);
                 top.and_then(|top| top.read_below(inside, limits::FILE_BYTES))
             }
@@ -280,7 +280,7 @@ impl Expander<'_> {
         })
     }
 
-    /// Returns the directory that texts of an author read nothing outside of.
+    /// Returns the directory outside of which texts of an author read nothing.
     fn boundary(&self, author: Author) -> Option<&Path> {
         match author {
             Author::User => None,
@@ -290,14 +290,14 @@ impl Expander<'_> {
     }
 }
 
-/// Directories whose files are made up by the system: they tell about processes, the environment
-/// included, and devices.
+/// Virtual directories of the system: they reveal processes, their environment included, and
+/// devices.
 const OF_THE_SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// The place for shared memory, where ordinary files lie, and maybe the project.
+/// The directory of shared memory, which has ordinary files and possibly the project.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// Returns the directory of the system that a path names.
+/// Returns the system directory that a path is in.
 fn system_directory(path: &Path, project: &Path) -> Option<&'static str> {
     let path = plain(path);
     if project.starts_with(SHARED_MEMORY) && path.starts_with(project) {
@@ -306,7 +306,7 @@ fn system_directory(path: &Path, project: &Path) -> Option<&'static str> {
     OF_THE_SYSTEM.into_iter().find(|directory| path.starts_with(directory))
 }
 
-/// Returns a path without `.` and `..`, by its text alone.
+/// Removes `.` and `..` from a path without looking at the file system.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -321,7 +321,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns the names in `${name}`, without what else the shell can do in braces.
+/// Returns the names in `${name}`, without other parameter expansions of the shell.
 fn braced_names(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("${").filter_map(|(at, _)| {
         let inner = &text[at + 2..];
@@ -331,7 +331,7 @@ fn braced_names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns whether a command gives a name a value: `name=`, `for name in`, `read name`.
+/// Returns whether a command sets a variable: `name=`, `for name in`, `read name`.
 fn is_set_in(text: &str, name: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     text.match_indices(name).any(|(at, _)| {
@@ -347,7 +347,7 @@ fn missing_parameter(document: &Document, span: Span, name: &[u8], notes: &mut N
     notes.warn(document, span, "tasks/missing-parameter", name, message);
 }
 
-/// Returns why content does not run, and what to do about it.
+/// Returns the reason why content does not run, and the advice.
 pub(super) fn not_allowed(reason: &NotRun, path: &Path) -> (&'static str, String) {
     let path = path.display().to_string();
     let is_plain =
@@ -364,8 +364,8 @@ pub(super) fn not_allowed(reason: &NotRun, path: &Path) -> (&'static str, String
     }
 }
 
-/// The directories above the project are the user's affair; those in it, and all of a path that
-/// lies elsewhere, are not.
+/// Returns the sensitive-name pattern for a path. Directories above the project do not count; those
+/// in it, and all of a path elsewhere, do.
 pub(super) fn sensitive_pattern(path: &Path, directory: &Path) -> Option<&'static str> {
     let found = match path.strip_prefix(directory) {
         Ok(inside) => sensitive::find_below(
@@ -378,7 +378,7 @@ pub(super) fn sensitive_pattern(path: &Path, directory: &Path) -> Option<&'stati
     found.map(|found| found.pattern)
 }
 
-/// A path as the system has it; where that is text, what is none leads nowhere.
+/// Converts bytes to a path; where paths are text, invalid UTF-8 names no file.
 fn native(path: &[u8]) -> Cow<'_, Path> {
     #[cfg(unix)]
     return Cow::Borrowed(Path::new(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path)));

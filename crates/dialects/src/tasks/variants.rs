@@ -1,7 +1,7 @@
-//! Installed rules and skills in a prompt: each once, as its agent gets it (ruling G14).
+//! Installed rules and skills in a prompt: one copy each, the agent's own (ruling G14).
 //!
-//! An installed item lies in a search root once for each client, and some of the copies lie where
-//! rules are looked for. The one for the agent may lie where they are not, so it is read by its path.
+//! An installed item has a copy for each client in a search root, some of them in locations of
+//! rules. The agent's copy may be in another location, so it is read by its path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,17 +14,18 @@ use super::library::Library;
 use super::model::{Agent, Document, Kind};
 use super::prompt::{LeftOut, Reason};
 
-/// What is known about files from elsewhere in the search roots, by paths with all links followed.
+/// The installed files in the search roots, by paths without links.
 #[derive(Debug, Default)]
 pub struct FromElsewhere {
-    /// Every file that was installed: its text is not the user's.
+    /// Every installed file: its author is not the user.
     pub files: BTreeSet<PathBuf>,
-    /// The items that the files belong to.
+    /// The items of the files.
     pub items: Installed,
 }
 
 impl Library<'_> {
-    /// Returns the files of a kind, in order, with one copy of each installed item; and the others.
+    /// Returns the files of a kind, in order, with one copy of each installed item; and the other
+    /// copies.
     pub(super) fn documents_for(
         &self,
         kind: Kind,
@@ -39,7 +40,7 @@ impl Library<'_> {
         let client = agent.map(Agent::as_str);
         let mut missing: BTreeMap<usize, &ClientCopy> = BTreeMap::new();
         if client.is_none() {
-            // Without an agent the copy that is found first is as good as any other.
+            // Without an agent the first copy is taken.
             let pieces = found.iter().filter_map(|document| installed.at(&document.real_path));
             for piece in pieces.filter(|piece| as_document(piece.item.kind) == Some(kind)) {
                 if let Some(copy) = piece.copy {
@@ -63,7 +64,7 @@ impl Library<'_> {
                 order.push(Ok(document));
                 continue;
             };
-            // Whichever copy is met first says where the item stands.
+            // The first copy determines the position of the item.
             if missing.contains_key(&piece.index) && met.insert(piece.index) {
                 order.push(Err(piece.index));
             }
@@ -98,7 +99,7 @@ impl Library<'_> {
     }
 }
 
-/// Returns what an item is in a prompt; agents of clients are nothing there.
+/// Returns the kind of an item in a prompt; agents have none.
 fn as_document(kind: portable::Kind) -> Option<Kind> {
     match kind {
         portable::Kind::Rule => Some(Kind::Rule),
