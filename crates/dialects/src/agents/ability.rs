@@ -1,4 +1,4 @@
-//! What an agent may do: seven names, and `sh:` with one program.
+//! The abilities of an agent: seven names, and `sh:` with one program.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,12 +27,12 @@ impl Base {
     pub const ALL: [Base; 7] =
         [Base::Fs, Base::Network, Base::Sh, Base::Tool, Base::Mcp, Base::Browser, Base::Env];
 
-    /// Returns whether this program can do it at all. It drives no browser.
+    /// Returns whether this program supports it. It drives no browser.
     pub fn is_supported(self) -> bool {
         self != Base::Browser
     }
 
-    /// Returns the word for it.
+    /// Returns the ability's name in files and options.
     pub fn as_str(self) -> &'static str {
         match self {
             Base::Fs => "fs",
@@ -46,22 +46,22 @@ impl Base {
     }
 }
 
-/// One ability: a base one, or one program.
+/// One ability: a whole one, or a single program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ability {
-    /// All of it.
+    /// A whole ability.
     Base(Base),
     /// `sh:<command>`: one program, by its bare name.
     Program(String),
 }
 
 impl Ability {
-    /// Returns whether it is about starting programs.
+    /// Returns whether it concerns starting programs.
     fn is_shell(&self) -> bool {
         matches!(self, Ability::Program(_) | Ability::Base(Base::Sh))
     }
 
-    /// Returns whether this program can do it at all.
+    /// Returns whether this program supports it.
     pub fn is_supported(&self) -> bool {
         match self {
             Ability::Base(base) => base.is_supported(),
@@ -69,7 +69,7 @@ impl Ability {
         }
     }
 
-    /// Returns whether who has this has `wanted`. The name of a program counts in its case.
+    /// Returns whether this ability includes `wanted`. Program names are case-sensitive.
     pub fn covers(&self, wanted: &Ability) -> bool {
         match self {
             Ability::Base(Base::Sh) => wanted.is_shell(),
@@ -77,8 +77,8 @@ impl Ability {
         }
     }
 
-    /// Returns whether denying this takes `wanted` away. The name of a program counts in any case:
-    /// some file systems do not tell them apart.
+    /// Returns whether denying this removes `wanted`. Program names are compared without case,
+    /// because some file systems ignore it.
     pub fn forbids(&self, wanted: &Ability) -> bool {
         match (self, wanted) {
             (Ability::Program(denied), Ability::Program(wanted)) => {
@@ -98,32 +98,32 @@ impl fmt::Display for Ability {
     }
 }
 
-/// Why a text is no ability.
+/// An invalid ability.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AbilityError {
-    /// Nobody knows the name.
+    /// The name is unknown.
     #[error("there is no ability `{name}`")]
     Unknown {
-        /// What was written.
+        /// The text as written.
         name: String,
     },
     /// Only `sh` has scopes.
     #[error("`{name}` has a scope, which only `sh:<command>` can have")]
     Scope {
-        /// What was written.
+        /// The text as written.
         name: String,
     },
-    /// A program is a bare name.
+    /// A program must be a bare name.
     #[error("`{name}` does not name a program")]
     Program {
-        /// What was written.
+        /// The text as written.
         name: String,
     },
 }
 
 impl AbilityError {
-    /// Returns what to write instead.
+    /// Returns the advice for a correction.
     pub fn help(&self) -> String {
         match self {
             AbilityError::Unknown { name } => {
@@ -171,7 +171,7 @@ impl FromStr for Ability {
     }
 }
 
-/// Two dots are a directory, and so is one.
+/// Returns whether a name is a program's; `.` and `..` are directories.
 fn is_program(name: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
     !name.is_empty() && name.bytes().all(letter) && !matches!(name, "." | "..")

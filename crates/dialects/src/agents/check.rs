@@ -1,4 +1,4 @@
-//! What is said about an agent beyond what keeps it from being read.
+//! Diagnostics of an agent beyond those of the parser.
 
 use std::ffi::OsStr;
 
@@ -10,7 +10,7 @@ use super::model::{Agent, DIRECTORY, SUFFIX, Status};
 use super::notes::Notes;
 use super::parse::Parsed;
 
-/// Looks at an agent whose commands were read.
+/// Checks an agent whose commands were read.
 pub(super) fn check(parsed: &Parsed, notes: &mut Notes<'_>) {
     let agent = &parsed.agent;
     file_name(agent, notes);
@@ -49,7 +49,7 @@ fn file_name(agent: &Agent, notes: &mut Notes<'_>) {
     }
 }
 
-/// Y40: a text that asks for more than the hint offers, such as a price.
+/// Y40: warns of a text that uses more arguments than the hint names, such as a price.
 fn argument_hints(agent: &Agent, notes: &mut Notes<'_>) {
     for command in agent.commands.iter().take(limits::AGENT_COMMANDS) {
         let (highest, hints) = (command.highest_argument(), command.hint.names().len());
@@ -64,7 +64,8 @@ fn argument_hints(agent: &Agent, notes: &mut Notes<'_>) {
     }
 }
 
-/// Y51: one emoji as people see it. Unicode grows, so this is a shape and not a list.
+/// Y51: returns whether a text is one visible emoji. Unicode grows, so this checks the structure
+/// instead of a list.
 fn is_one_emoji(icon: &str) -> bool {
     let is_flag = |letter: char| ('\u{1f1e6}'..='\u{1f1ff}').contains(&letter);
     let letters: Vec<char> = icon.chars().collect();
@@ -74,7 +75,7 @@ fn is_one_emoji(icon: &str) -> bool {
     {
         return true;
     }
-    // A key: `1`, the presentation of it, and the cap around it.
+    // A keycap: `1`, the variation selector, and the enclosing keycap.
     if let [first, rest @ ..] = letters.as_slice()
         && (first.is_ascii_digit() || "#*".contains(*first))
     {
@@ -94,7 +95,7 @@ fn is_pictograph(letter: char) -> bool {
         | '\u{1f200}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}')
 }
 
-/// The presentation, the colour of a skin, and the letters of a flag in a flag.
+/// Returns whether a character is a variation selector, a skin tone or a tag letter of a flag.
 fn is_modifier(letter: char) -> bool {
     matches!(letter, '\u{fe0e}' | '\u{fe0f}' | '\u{20e3}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}')
 }

@@ -1,8 +1,8 @@
-//! Commands that lie beside the agent: files, folders, and texts that were fetched by others.
+//! Commands outside the agent file: files, folders, and remote texts.
 //!
-//! A file is read when it lies in the project (or beside the agent, where there is none) and its name
-//! is not one of those that hold secrets. Nothing is ever fetched here: what is on the network is
-//! named, and its text counts when the caller hands it in with the hash that was recorded for it.
+//! A file is read if it is in the project (or in the agent's own directory, without a project) and
+//! its name is not sensitive. This module fetches nothing: a remote command is only named, and its
+//! text counts when the caller supplies it with the recorded hash.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,28 +21,28 @@ use super::model::{Agent, Command, CommandOrigin, Hint, Remote};
 use super::notes::Notes;
 use crate::sensitive;
 
-/// The text of a remote command, with what was recorded when it was fetched.
+/// The text of a remote command, with the record of its download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// The address, as the agent writes it.
+    /// The address, as written in the agent.
     pub url: String,
-    /// The SHA-256 of the bytes that the user agreed to, in lower-case hexadecimal letters.
+    /// The SHA-256 of the bytes that the user accepted, in lower-case hexadecimal digits.
     pub sha256: String,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Where commands are read from.
+/// The directories that commands are read from.
 pub(super) struct Place<'p> {
     pub(super) system: &'p dyn System,
-    /// The directory of the agent, links followed.
+    /// The directory of the agent, without links.
     pub(super) directory: PathBuf,
-    /// The directory that no path leads out of, links followed.
+    /// The directory that no path may leave, without links.
     pub(super) root: PathBuf,
     pub(super) fetched: &'p [Fetched],
 }
 
-/// Reads the commands that the entries name, in order.
+/// Reads the commands of the entries, in order.
 pub(super) fn read(
     place: &Place<'_>,
     entries: Vec<Entry>,
@@ -70,7 +70,7 @@ pub(super) fn read(
     (agent.commands, agent.unresolved) = (found, unresolved);
 }
 
-/// Y38: which of two would be called is nobody's guess.
+/// Y38: reports duplicate names, because a call would be ambiguous.
 fn report_duplicates(commands: &[Command], notes: &mut Notes<'_>) {
     let mut names: BTreeMap<String, &Command> = BTreeMap::new();
     for command in commands {
@@ -95,7 +95,7 @@ struct Loading<'l, 'p, 'n> {
     notes: &'l mut Notes<'n>,
     found: Vec<Command>,
     unresolved: Vec<Remote>,
-    /// Bytes that may still be read.
+    /// The number of bytes that may still be read.
     left: usize,
 }
 
@@ -104,7 +104,7 @@ impl Loading<'_, '_, '_> {
         self.notes.error("agents/command-path", span, message, help);
     }
 
-    /// Y35: a path starts at the agent's directory.
+    /// Y35: reads a path, relative to the agent's directory.
     fn path(&mut self, written: &str, span: Span) {
         let place = self.place;
         let resolved = place.system.resolve(&place.directory.join(written));
@@ -141,7 +141,7 @@ impl Loading<'_, '_, '_> {
         }
     }
 
-    /// Opens a directory of the root. Its path has no links, so one that is met was put there since.
+    /// Opens a directory of the root. Its path has no links: a link now was put there in between.
     fn open(&self, inside: &Path) -> std::io::Result<Box<dyn Dir>> {
         let top = self.place.system.open_dir(&self.place.root)?;
         if inside.as_os_str().is_empty() { Ok(top) } else { top.open_dir_below(inside) }
@@ -163,7 +163,7 @@ impl Loading<'_, '_, '_> {
         }
     }
 
-    /// Every `*.md` in a folder, by name, and none below it.
+    /// Reads every `*.md` directly in a folder, by name.
     fn folder(&mut self, written: &str, inside: &Path, span: Span) {
         let most = limits::HOSTED_ENTRIES;
         let listed = Root::open(self.place.system, &self.place.root).and_then(|root| {
@@ -229,7 +229,7 @@ impl Loading<'_, '_, '_> {
         self.found.extend(command);
     }
 
-    /// Y36: named, and never fetched.
+    /// Y36: records a remote command, which is never fetched.
     fn remote(&mut self, remote: Remote) {
         let fetched = self.place.fetched.iter().find(|fetched| fetched.url == remote.url);
         let Some(fetched) = fetched else {
@@ -261,7 +261,7 @@ impl Loading<'_, '_, '_> {
     }
 }
 
-/// Reads a file as a command: its front matter for what it is, and the rest as its text.
+/// Parses a file as a command: its front matter as properties, the rest as its text.
 fn command_of(
     source: &Arc<Source>,
     name: String,

@@ -3,7 +3,7 @@
 use super::template::Template;
 use super::value::Value;
 
-/// Reads a template and renders it.
+/// Parses a template and renders it.
 pub(crate) fn template(text: &str, input: &Value) {
     if let Ok(template) = Template::parse(text) {
         let _ = template.render(input);

@@ -1,7 +1,7 @@
 //! The header: fields in any case, each with its place.
 //!
-//! Nothing is guessed here. A value of the wrong shape is an error, because an agent whose `deny` or
-//! `status` was read as something else must not run.
+//! A value of the wrong type is an error, because an agent whose `deny` or `status` was misread
+//! must not run.
 
 mod abilities;
 mod commands;
@@ -21,7 +21,7 @@ use super::value::Value;
 
 pub(super) use commands::hint_of;
 
-/// The fields of the document, as it spells them, those of the abilities, and one that is refused.
+/// The document's fields in its spelling, those of the abilities, and one that is refused.
 const FIELDS: [&str; 17] = [
     "version",
     "icon",
@@ -42,10 +42,10 @@ const FIELDS: [&str; 17] = [
     "tools",
 ];
 
-/// Bytes that a header may stand for; one without aliases always fits.
+/// The limit of a header's bytes with aliases expanded; one without aliases always fits.
 const HEADER_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a header says.
+/// The values of a header.
 #[derive(Debug, Default)]
 pub(super) struct Metadata {
     pub(super) version: Option<Given>,
@@ -66,10 +66,10 @@ pub(super) struct Metadata {
     pub(super) commands: Vec<Entry>,
 }
 
-/// A text of the header.
+/// A string of the header.
 #[derive(Debug, Clone)]
 pub(super) struct Given {
-    /// The text, without white space around it; never empty.
+    /// The string, without white space around it; never empty.
     pub(super) text: String,
     pub(super) span: Span,
 }
@@ -82,7 +82,8 @@ pub(super) enum Entry {
     Remote(Remote),
 }
 
-/// Returns what is left of a number of bytes once every text of a value is counted, aliases followed.
+/// Subtracts the size of a value, with aliases expanded, from a number of bytes; `None` if it does
+/// not fit.
 fn expanded(node: Node<'_>, left: usize) -> Option<usize> {
     let left = left.checked_sub(1)?;
     match node.value() {
@@ -112,7 +113,7 @@ pub(super) fn read(header: &Header, notes: &mut Notes<'_>) -> Metadata {
         );
     }
     let Some(root) = header.yaml.root() else { return metadata };
-    // What is copied from here on is no more than this, whatever aliases stand for.
+    // This limits all copies from here on, with aliases expanded.
     if expanded(root, HEADER_BYTES).is_none() {
         let message = format!("the aliases of the header stand for more than {HEADER_BYTES} bytes");
         notes.error("agents/invalid-yaml", root.span(), message, "write the values out");
@@ -140,7 +141,7 @@ struct Keyed<'y> {
 }
 
 impl<'y> Keyed<'y> {
-    /// Reports what is there twice, and what is not known.
+    /// Indexes the fields, and reports duplicate and unknown ones.
     fn of(mapping: Mapping<'y>, known: &[&str], place: &str, notes: &mut Notes<'_>) -> Keyed<'y> {
         let mut fields: BTreeMap<String, Node<'y>> = BTreeMap::new();
         let mut names: BTreeMap<String, &str> = BTreeMap::new();
@@ -173,7 +174,7 @@ impl<'y> Keyed<'y> {
         Keyed { fields }
     }
 
-    /// Returns the value of a field, by its name in lower case; nothing counts as not there.
+    /// Returns the value of a field, by its name in lower case; null counts as missing.
     fn get(&self, name: &str) -> Option<Node<'y>> {
         let node = self.fields.get(name).copied()?;
         (!matches!(node.value(), Yaml::Null)).then_some(node)
@@ -187,7 +188,7 @@ struct Reading<'n, 's, 'y> {
 
 impl Reading<'_, '_, '_> {
     fn read(&mut self, metadata: &mut Metadata) {
-        // Y50: they are data here, and code there.
+        // Y50: tools in the header would be data, those in the body are code.
         if let Some(node) = self.keyed.fields.get("tools") {
             self.notes.error(
                 "agents/tools-in-yaml",
@@ -235,7 +236,7 @@ impl Reading<'_, '_, '_> {
         }
     }
 
-    /// An empty text is a value here.
+    /// Reads `templateEngine`, for which an empty string is a value.
     fn template_engine(&mut self, metadata: &mut Metadata) {
         let Some(node) = self.keyed.get("templateengine") else { return };
         let engine = node.as_str().map(str::trim);
@@ -253,7 +254,7 @@ impl Reading<'_, '_, '_> {
         }
     }
 
-    /// A18: guidance is never a reason to fail.
+    /// A18: reads `recommended`, in which nothing is an error.
     fn recommended(&mut self, metadata: &mut Metadata) {
         let Some(node) = self.keyed.get("recommended") else { return };
         let Yaml::Mapping(mapping) = node.value() else {
@@ -312,7 +313,7 @@ impl Reading<'_, '_, '_> {
     }
 }
 
-/// Reads a text; an empty one counts as not there.
+/// Reads a string; an empty one counts as missing.
 pub(super) fn text_of(notes: &mut Notes<'_>, name: &str, node: Node<'_>) -> Option<Given> {
     match node.value() {
         Yaml::Scalar(text) => {
@@ -327,7 +328,7 @@ pub(super) fn text_of(notes: &mut Notes<'_>, name: &str, node: Node<'_>) -> Opti
     }
 }
 
-/// Reads a list of texts; a text alone is a list with commas in it. What is neither is handed back.
+/// Reads a list of strings, or a string with commas. Returns any other value as the error.
 fn texts(node: Node<'_>) -> Result<Vec<Given>, Node<'_>> {
     let given = |text: &str, span| {
         let text = text.trim();

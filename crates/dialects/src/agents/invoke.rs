@@ -1,4 +1,4 @@
-//! Calling a command: its text with the arguments put in, once.
+//! Calls of a command: its text with the arguments substituted once.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use brief_syntax::limits;
 
 use super::model::Command;
 
-/// Why a command cannot be called like this.
+/// A call that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvokeError {
-    /// The text asks for arguments that were not given.
+    /// The text uses arguments that were not given.
     #[error("the command `{command}` needs {}", listed(.missing))]
     Missing {
         /// The command.
         command: String,
-        /// The placeholders, as written, each once and in order.
+        /// The missing placeholders, as written, each once and in order.
         missing: Vec<String>,
     },
     /// The text would be too long.
@@ -23,7 +23,7 @@ pub enum InvokeError {
     TooLong {
         /// The command.
         command: String,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
 }
@@ -43,7 +43,7 @@ enum Piece<'t> {
 }
 
 impl Command {
-    /// Returns the text for some arguments. What they hold is never looked at again.
+    /// Returns the text with the arguments. Their content is not expanded again.
     pub fn invoke(&self, arguments: &[String]) -> Result<String, InvokeError> {
         let mut text = String::with_capacity(self.body.len());
         let mut missing: BTreeSet<(usize, &str)> = BTreeSet::new();
@@ -72,12 +72,12 @@ impl Command {
         Err(InvokeError::Missing { command: self.name.clone(), missing })
     }
 
-    /// Returns the highest position that the text asks for; 0 when it asks for none.
+    /// Returns the highest position in the text; 0 without any.
     pub fn highest_argument(&self) -> usize {
         self.positions().last().copied().unwrap_or_default()
     }
 
-    /// Returns the positions that the text asks for, each once and in order.
+    /// Returns the positions in the text, each once and in order.
     pub fn positions(&self) -> BTreeSet<usize> {
         let positions = pieces(&self.body).filter_map(|piece| match piece {
             Piece::Positional(digits) => Some(digits.parse().unwrap_or(usize::MAX)),
@@ -86,7 +86,7 @@ impl Command {
         positions.collect()
     }
 
-    /// Returns whether the text asks for all arguments at once, as `$ARGUMENTS`.
+    /// Returns whether the text uses `$ARGUMENTS`, all arguments at once.
     pub fn takes_all(&self) -> bool {
         pieces(&self.body).any(|piece| piece == Piece::All)
     }
@@ -97,8 +97,8 @@ fn argument<'a>(arguments: &'a [String], digits: &str) -> Option<&'a str> {
     arguments.get(index).map(String::as_str)
 }
 
-/// Y40: takes a text apart at `$` with digits that do not begin with a zero, and at `$ARGUMENTS`
-/// that no letter, digit or `_` follows.
+/// Y40: splits a text at `$` with digits that do not begin with a zero, and at `$ARGUMENTS` without
+/// a letter, digit or `_` after it.
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -117,7 +117,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
                 {
                     (Piece::All, "$ARGUMENTS".len())
                 } else {
-                    // Only the mark itself: another may follow at once.
+                    // Only the dollar sign: another placeholder may follow directly.
                     (Piece::Literal("$"), 1)
                 }
             }

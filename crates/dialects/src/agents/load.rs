@@ -1,4 +1,4 @@
-//! Reading agent files: one by path, or all of a project and of the home directory.
+//! The loader of agent files: one by path, or all of a project and of the home directory.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,26 +14,26 @@ use super::notes::Notes;
 use super::recognize::{self, AgentFormat};
 use super::{check, parse};
 
-/// Directories in which clients keep agents of their own, with the same end of their names.
+/// Directories of clients' own agents, whose files have the same suffix.
 const OF_CLIENTS: [&str; 4] = [".claude", ".cursor", ".github", ".opencode"];
 
-/// The directories of a home directory that are searched, and none below them.
+/// The directories of a home directory that are searched, without subdirectories.
 const AT_HOME: [&str; 2] = [DIRECTORY, ".agents/agents"];
 
-/// Problems reported for one file; a file with more has been understood to be broken.
+/// The limit of problems reported for one file.
 const REPORTED_PER_FILE: usize = 1_000;
 
-/// What is known when an agent is read.
+/// The inputs for reading an agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'o> {
-    /// The project: no command is read from outside of it. An agent that lies elsewhere, and one
-    /// without a project, has the directory above its `agents` directory.
+    /// The project: commands are read only from inside it. An agent outside it, or without a
+    /// project, has the directory above its `agents` directory instead.
     pub root: Option<&'o Path>,
     /// Texts of remote commands.
     pub fetched: &'o [Fetched],
 }
 
-/// An agent file that was read.
+/// A loaded agent file.
 #[derive(Debug)]
 pub struct Loaded {
     path: PathBuf,
@@ -47,24 +47,23 @@ impl Loaded {
         &self.path
     }
 
-    /// Returns the agent; `None` when anything is wrong with it, because such an agent must not
-    /// run (A82).
+    /// Returns the agent; `None` if it has errors, because such an agent must not run (A82).
     pub fn agent(&self) -> Option<&Agent> {
         self.agent.as_ref().filter(|_| self.is_valid())
     }
 
-    /// Returns whether there is no error.
+    /// Returns whether it has no errors.
     pub fn is_valid(&self) -> bool {
         self.diagnostics.iter().all(|found| found.severity != Severity::Error)
     }
 
-    /// Returns what is wrong, by place.
+    /// Returns the diagnostics, by place.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 }
 
-/// Reads the agent file at a path that the user named, and the commands that it names.
+/// Reads the agent file at a path that the user named, and its commands.
 pub fn load(system: &dyn System, path: &Path, options: &Options<'_>) -> Loaded {
     let absolute = absolute(system, path);
     match system.read(&absolute, brief_syntax::limits::FILE_BYTES) {
@@ -81,7 +80,7 @@ pub fn load(system: &dyn System, path: &Path, options: &Options<'_>) -> Loaded {
     }
 }
 
-/// Follows the links of the directory, but not of the file: it is called by the name that was typed.
+/// Resolves the links of the directory, but not of the file, which keeps the typed name.
 fn absolute(system: &dyn System, path: &Path) -> PathBuf {
     let directory = system.current_dir().unwrap_or_default();
     let joined: PathBuf = directory.join(path).components().collect();
@@ -91,7 +90,7 @@ fn absolute(system: &dyn System, path: &Path) -> PathBuf {
     }
 }
 
-/// Reads a text that stands for the file at its path, such as an unsaved buffer.
+/// Reads a text in place of the file at its path, such as an unsaved buffer.
 pub fn load_text(system: &dyn System, source: &Arc<Source>, options: &Options<'_>) -> Loaded {
     let mut parsed = parse::parse(source);
     let mut notes = Notes::new(source);
@@ -103,7 +102,7 @@ pub fn load_text(system: &dyn System, source: &Arc<Source>, options: &Options<'_
     Loaded { path: source.path().to_owned(), agent: Some(parsed.agent), diagnostics }
 }
 
-/// Sorts by place, and keeps the first of very many, errors before warnings.
+/// Sorts by place, and limits a very long list, errors before warnings.
 fn shortened(mut diagnostics: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> {
     diagnostic::sort(&mut diagnostics);
     if diagnostics.len() > REPORTED_PER_FILE {
@@ -125,7 +124,7 @@ fn unreadable(path: PathBuf, error: &str) -> Loaded {
     Loaded { path, agent: None, diagnostics: vec![diagnostic] }
 }
 
-/// Finds the directories that the commands of an agent start at and must stay in.
+/// Finds the base and the boundary of an agent's commands.
 fn place<'p>(system: &'p dyn System, path: &Path, options: &Options<'p>) -> Place<'p> {
     let written = path.parent().unwrap_or(Path::new("/"));
     let directory = system.resolve_dir(written).unwrap_or_else(|_| written.to_owned());
@@ -138,17 +137,17 @@ fn place<'p>(system: &'p dyn System, path: &Path, options: &Options<'p>) -> Plac
     Place { system, directory, root, fetched: options.fetched }
 }
 
-/// Whose an agent is.
+/// The owner of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// The project's.
+    /// The project.
     Project,
-    /// The user's.
+    /// The user.
     Home,
 }
 
 impl Owner {
-    /// Returns the word for it.
+    /// Returns the owner's name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Owner::Project => "project",
@@ -159,7 +158,7 @@ impl Owner {
 
 /// Reads every agent of a project, by path, and then those of the home directory.
 ///
-/// Files that the project and the home directory share count as the project's.
+/// Files that are in both count as the project's.
 pub fn list(system: &dyn System, root: &Root) -> Vec<(Owner, Loaded)> {
     let mut found = Vec::new();
     let top = Target::from_slashed("", TargetKind::Directory);
@@ -171,7 +170,7 @@ pub fn list(system: &dyn System, root: &Root) -> Vec<(Owner, Loaded)> {
     found
 }
 
-/// Reads the agents of the home directory, by path, but those that lie in the project.
+/// Reads the agents of the home directory, by path, except those in the project.
 pub(super) fn at_home(system: &dyn System, project: &Path) -> Vec<Loaded> {
     let Some(home) = system.env("HOME") else { return Vec::new() };
     let mut found = Vec::new();
@@ -199,19 +198,19 @@ pub(super) fn in_agents_directory(system: &dyn System, root: &Path, below: &Path
     found
 }
 
-/// Returns whether a directory of a project, with `/` between names, is one that agent files lie in.
+/// Returns whether a directory of a project, with `/` between names, is for agent files.
 fn is_agents_directory(slashed: &str) -> bool {
     let mut names = slashed.split('/');
     slashed.rsplit('/').next() == Some(DIRECTORY) && !names.any(|name| OF_CLIENTS.contains(&name))
 }
 
-/// Returns whether a file of a project is an agent, by its name and the directory that it lies in.
+/// Returns whether a file of a project is an agent, by its name and directory.
 pub fn is_agent_file(directory: &Target, name: &OsStr) -> bool {
     let is_named = name.to_str().is_some_and(|name| name.ends_with(SUFFIX));
     is_named && is_agents_directory(directory.slashed())
 }
 
-/// Reads the agents of a directory during a walk over everything.
+/// Reads the agents of a directory during a walk over the whole project.
 pub(super) fn in_directory(visit: &Visit<'_>) -> Vec<Loaded> {
     let is_top = visit.slashed().is_empty()
         && visit.root().file_name().is_some_and(|name| name == DIRECTORY);
@@ -255,8 +254,8 @@ fn in_listed(visit: &Visit<'_>) -> Vec<Loaded> {
     names.into_iter().filter_map(load).collect()
 }
 
-/// Returns the portable agents of a project, `agents/NAME/AGENT.md`: who looks for an agent file may mean
-/// one of them.
+/// Returns the portable agents of a project, `agents/NAME/AGENT.md`, for a hint when no agent file
+/// is found.
 pub fn portable_agents(system: &dyn System, root: &Root) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let top = Target::from_slashed("", TargetKind::Directory);

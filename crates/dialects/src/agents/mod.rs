@@ -1,11 +1,12 @@
-//! Agent files: `agents/<category>_<agent-name>.agent.md`, a model's instructions with commands, tools
-//! in JavaScript and the abilities that they need.
+//! Agent files, `agents/<category>_<agent-name>.agent.md`: a model's instructions with commands,
+//! JavaScript tools and the abilities that they need.
 //!
-//! The document's general rule is to stop: what is ambiguous is an error, and an agent with an error
-//! does not run. So [`load`] reports everything at once, and [`Loaded::agent`] hands out only what is
-//! valid. Nothing here runs code, fetches or asks a model. Whoever runs an agent goes through the gates
-//! in this order: [`load`], [`refusals`], its own evaluation of [`Agent::tools`], [`check_tools`], the
-//! startup tool, and only then a model with [`Agent::render`]ed texts, within [`Effective`] abilities.
+//! The document's general rule is to stop: ambiguity is an error, and an agent with an error does
+//! not run. So [`load`] reports everything at once, and [`Loaded::agent`] returns valid agents
+//! only. This module runs no code, fetches nothing and asks no model. A runtime passes these gates
+//! in order: [`load`], [`refusals`], its own evaluation of [`Agent::tools`], [`check_tools`], the
+//! startup tool, and only then a model with [`Agent::render`]ed texts, within [`Effective`]
+//! abilities.
 
 mod ability;
 mod check;

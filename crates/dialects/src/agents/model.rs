@@ -1,4 +1,4 @@
-//! What an agent file says, with defaults filled in.
+//! The types of an agent file, with defaults filled in.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use brief_syntax::{Source, Span};
 use super::ability::Ability;
 use super::value::Value;
 
-/// The end of an agent file's name.
+/// The suffix of an agent file's name.
 pub const SUFFIX: &str = ".agent.md";
 
-/// The directory that agent files lie in.
+/// The directory of agent files.
 pub const DIRECTORY: &str = "agents";
 
 /// An agent.
 #[derive(Debug, Clone)]
 pub struct Agent {
-    /// The text and where it came from.
+    /// The text and its path.
     pub source: Arc<Source>,
-    /// What the file's name says.
+    /// The parts of the file name.
     pub name: AgentName,
     /// The version of the definition.
     pub version: String,
@@ -27,31 +27,31 @@ pub struct Agent {
     pub icon: String,
     /// The name for people.
     pub title: String,
-    /// What it is for; may be empty.
+    /// The description; may be empty.
     pub description: String,
-    /// Whether it may be used.
+    /// Active, deprecated or disabled.
     pub status: Status,
-    /// How its texts are rendered.
+    /// The rendering of its texts.
     pub template_engine: TemplateEngine,
-    /// What `ctx.input` is at the start.
+    /// The initial value of `ctx.input`.
     pub input: Value,
-    /// What helps it along.
+    /// The recommendations of its author.
     pub recommended: Recommended,
-    /// What it cannot be without.
+    /// The requirements of its author.
     pub required: Required,
     /// The commands, in the order of the header; the files of a folder by name.
     pub commands: Vec<Command>,
-    /// The commands that lie elsewhere and were not handed in.
+    /// The remote commands without a supplied text.
     pub unresolved: Vec<Remote>,
     /// The system message, as written.
     pub system: Text,
     /// The rules, as written; may be empty.
     pub rules: Text,
-    /// Where its picture is; may be empty.
+    /// The location of its picture; may be empty.
     pub avatar: String,
-    /// What it asks for, and what it must never have.
+    /// The abilities that it asks for, and those that it must not have.
     pub abilities: Abilities,
-    /// The code of its tools, which nothing here runs.
+    /// The code of its tools, which this crate never runs.
     pub tools: Option<Tools>,
 }
 
@@ -63,7 +63,7 @@ impl Agent {
     }
 }
 
-/// What `<category>_<agent-name>.agent.md` says.
+/// The parts of `<category>_<agent-name>.agent.md`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentName {
     /// The part before the first `_`; `None` for a name without one.
@@ -73,7 +73,7 @@ pub struct AgentName {
 }
 
 impl AgentName {
-    /// Takes the name of a file apart.
+    /// Splits a file name.
     pub fn of(file_name: &str) -> AgentName {
         let stem = file_name.strip_suffix(SUFFIX).or_else(|| file_name.strip_suffix(".md"));
         let stem = stem.unwrap_or(file_name);
@@ -86,13 +86,13 @@ impl AgentName {
     }
 }
 
-/// The life of an agent.
+/// The lifecycle state of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Status {
     /// In use.
     #[default]
     Active,
-    /// In use, but not for long.
+    /// In use, and to be replaced.
     Deprecated,
     /// Not to be run.
     Disabled,
@@ -102,7 +102,7 @@ impl Status {
     /// Every status, in the order of the document.
     pub const ALL: [Status; 3] = [Status::Active, Status::Deprecated, Status::Disabled];
 
-    /// Returns the word for it.
+    /// Returns the status' name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Active => "active",
@@ -112,13 +112,13 @@ impl Status {
     }
 }
 
-/// How texts are rendered.
+/// The rendering of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TemplateEngine {
     /// With Handlebars.
     #[default]
     Handlebars,
-    /// Not at all.
+    /// No rendering.
     Off,
 }
 
@@ -132,56 +132,56 @@ impl TemplateEngine {
     }
 }
 
-/// Guidance that is no reason to fail.
+/// Recommendations, which never fail a start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recommended {
     /// Models that work well.
     pub models: Vec<String>,
-    /// What a model should be able to do.
+    /// Capabilities that a model should have.
     pub capabilities: Vec<String>,
 }
 
-/// Requirements that are.
+/// Requirements, without which an agent does not start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Required {
     /// Environment variables that must have a value.
     pub env: Vec<String>,
-    /// The tool that must succeed before anything else is done.
+    /// The tool that must succeed before everything else.
     pub startup: Option<Startup>,
 }
 
-/// The tool that is run first.
+/// The startup tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Startup {
     /// Its name, in any case.
     pub tool: String,
-    /// Where it is written.
+    /// The place of the value.
     pub span: Span,
 }
 
-/// A text of an agent, with where it came from.
+/// A text of an agent and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
     /// The text, as written.
     pub text: String,
-    /// Where it came from.
+    /// The origin.
     pub origin: TextOrigin,
 }
 
-/// Where a text came from.
+/// The origin of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TextOrigin {
-    /// From a section of the body, which begins here.
+    /// A section of the body, with its span.
     Section(Span),
-    /// From the header.
+    /// A field of the header.
     Header(Span),
-    /// From another field, which is never rendered, or from nowhere.
+    /// Another field, which is never rendered, or none.
     #[default]
     Elsewhere,
 }
 
 impl TextOrigin {
-    /// Returns where the text stands.
+    /// Returns the span of the text.
     pub fn span(self) -> Option<Span> {
         match self {
             TextOrigin::Section(span) | TextOrigin::Header(span) => Some(span),
@@ -190,57 +190,57 @@ impl TextOrigin {
     }
 }
 
-/// A command that is ready to be called.
+/// A command that can be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// What it is called by, in any case.
+    /// Its name, in any case.
     pub name: String,
-    /// What it does; may be empty for a file.
+    /// The description; may be empty for a file.
     pub description: String,
-    /// What its arguments are called.
+    /// The names of its arguments.
     pub hint: Hint,
     /// The text, with `$1` and `$ARGUMENTS` in it.
     pub body: String,
-    /// Where it came from.
+    /// Its origin.
     pub origin: CommandOrigin,
-    /// The entry of `commands` that it comes from.
+    /// Its entry in `commands`.
     pub span: Span,
 }
 
-/// Where a command came from.
+/// The origin of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandOrigin {
     /// The header of the agent.
     Inline,
     /// A file, absolute.
     File(PathBuf),
-    /// Elsewhere; its text was handed in.
+    /// A remote address; the text was supplied.
     Remote(Remote),
 }
 
-/// A command on the network.
+/// A remote command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
     /// Its address, as written.
     pub url: String,
-    /// Where it is written.
+    /// The place of the address.
     pub span: Span,
 }
 
 /// The value of `argument-hint`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Hint {
-    /// There is none.
+    /// No hint.
     #[default]
     None,
-    /// One text for all.
+    /// One string for all arguments.
     Text(String),
-    /// One for each.
+    /// One string for each argument.
     List(Vec<String>),
 }
 
 impl Hint {
-    /// Returns what each argument is called, without brackets.
+    /// Returns the names of the arguments, without brackets.
     pub fn names(&self) -> Vec<&str> {
         match self {
             Hint::None => Vec::new(),
@@ -270,29 +270,29 @@ fn bare(name: &str) -> &str {
     name.trim().trim_matches(['[', ']', '<', '>', '{', '}']).trim()
 }
 
-/// What an agent asks for, and what it must never have.
+/// The abilities that an agent asks for, and those that it must not have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Abilities {
-    /// What it asks for at most; `None` when it says nothing, which is `tool` alone.
+    /// The upper bound of its abilities; `None` if it names none, which means `tool` alone.
     pub allow: Option<Vec<Ability>>,
-    /// What it must not have, whatever else is said.
+    /// The abilities that it must not have in any case.
     pub deny: Vec<Ability>,
 }
 
-/// The code of an agent's tools. Whoever runs it says what it returned ([`super::Evaluated`]).
+/// The code of an agent's tools. The runtime reports the result as [`super::Evaluated`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
-    /// The JavaScript, as written: a function's body that returns the tools, or one expression.
+    /// The JavaScript, as written: a function body that returns the tools, or one expression.
     pub code: String,
-    /// Where the code stands in the file.
+    /// The span of the code in the file.
     pub span: Span,
     /// The heading above it.
     pub heading: Span,
 }
 
 impl Tools {
-    /// Returns where a line and a column of the code, both from 1, stand in the file. What lies past the
-    /// end of the code is its end.
+    /// Returns the place in the file of a line and a column of the code, both from 1. A place
+    /// beyond the code is its end.
     pub fn place(&self, line: usize, column: usize) -> Span {
         let lines = self.code.split_inclusive('\n');
         let before: usize = lines.take(line.saturating_sub(1)).map(str::len).sum();
@@ -323,7 +323,7 @@ mod tests {
         }
     }
 
-    /// A32: a hint is a text or a list.
+    /// A32: a hint is a string or a list.
     #[test]
     fn hints_name_arguments() {
         let text = |text: &str| Hint::Text(text.to_owned()).names().join("|");

@@ -1,10 +1,10 @@
-//! Collecting what is wrong with one file.
+//! The collector of diagnostics of one file.
 
 use std::sync::Arc;
 
 use brief_syntax::{Diagnostic, Source, Span};
 
-/// What is wrong with a file so far.
+/// The diagnostics of a file so far.
 #[derive(Debug)]
 pub(super) struct Notes<'s> {
     pub(super) source: &'s Arc<Source>,
@@ -16,7 +16,7 @@ impl<'s> Notes<'s> {
         Notes { source, list: Vec::new() }
     }
 
-    /// Reports what keeps the agent from running.
+    /// Reports an error, which keeps the agent from running.
     pub(super) fn error(
         &mut self,
         code: &'static str,
@@ -28,7 +28,7 @@ impl<'s> Notes<'s> {
         self.list.push(diagnostic.with_help(help));
     }
 
-    /// Reports what does not.
+    /// Reports a warning.
     pub(super) fn warn(
         &mut self,
         code: &'static str,

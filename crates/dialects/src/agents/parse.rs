@@ -1,7 +1,7 @@
-//! From text to [`Agent`]: header and body, their conflicts, defaults and orders.
+//! The parser from text to [`Agent`]: header and body, their conflicts, defaults and order.
 //!
-//! Everything that is wrong is reported at once. What the header and the body say differently is an
-//! error, because nothing tells which of them the author meant.
+//! All problems are reported at once. A difference between header and body is an error, because the
+//! author's intention is unknown.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ const QUOTABLE: [&str; 1] = ["argument-hint"];
 const VERSION: &str = "0.1.0";
 const ICON: &str = "🤖";
 
-/// Reads an agent file. Nothing outside of its text is looked at.
+/// Parses an agent file from its text alone.
 pub(super) fn parse(source: &Arc<Source>) -> Parsed {
     let mut front = FrontMatter::read_strictly(source, &QUOTABLE);
     let mut notes = Notes::new(source);
@@ -49,7 +49,7 @@ pub(super) fn parse(source: &Arc<Source>) -> Parsed {
     parsed
 }
 
-/// Gives a problem of the header the name and the weight that it has here.
+/// Gives a problem of the header the code and severity of this format.
 fn of_this_format(mut diagnostic: Diagnostic) -> Diagnostic {
     diagnostic.code = match diagnostic.code {
         "frontmatter-repaired" => {
@@ -67,7 +67,8 @@ fn of_this_format(mut diagnostic: Diagnostic) -> Diagnostic {
     diagnostic
 }
 
-/// Y2: a header further down is text to everybody, and the `status` or `deny` in it is lost.
+/// Y2: reports a header further down: it would be plain text, and its `status` or `deny` would be
+/// lost.
 fn misplaced_headers(start: usize, notes: &mut Notes<'_>) {
     let source = Arc::clone(notes.source);
     let body = source.text().get(start..).unwrap_or_default();
@@ -128,7 +129,7 @@ fn merge(
     conflict(notes, "avatar", metadata.avatar.as_ref(), avatar.as_ref(), Spaces::Kept);
     conflict(notes, "system", metadata.system.as_ref(), system.as_ref(), Spaces::Kept);
     conflict(notes, "rules", metadata.rules.as_ref(), rules.as_ref(), Spaces::Kept);
-    // What both say is spelled as in the header.
+    // A value in both places keeps the spelling of the header.
     let either = |given: Option<Given>, found: Option<Found>| {
         given.map(|given| given.text).or(found.map(|found| found.text)).unwrap_or_default()
     };
@@ -188,7 +189,7 @@ fn merge(
     }
 }
 
-/// A64, A65, Y23: the section first, then the header.
+/// A64, A65, Y23: the section wins over the header.
 fn text(found: Option<Found>, given: Option<Given>) -> Option<Text> {
     let section =
         found.map(|found| Text { text: found.text, origin: TextOrigin::Section(found.span) });
@@ -197,17 +198,17 @@ fn text(found: Option<Found>, given: Option<Given>) -> Option<Text> {
     })
 }
 
-/// Whether white space inside a value counts.
+/// The treatment of white space inside a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spaces {
-    /// As much of it as there is, line breaks in one spelling.
+    /// White space counts, with line breaks normalised.
     Kept,
-    /// Any of it is one space: the value is one line.
+    /// Any white space is one space, because the value is one line.
     One,
 }
 
-/// A62, Y19: a value in both places is the same, but for case and white space around it. Markup may
-/// be there or not.
+/// A62, Y19: reports different values in both places. Case, surrounding white space and markup do
+/// not count.
 fn conflict(
     notes: &mut Notes<'_>,
     name: &str,

@@ -1,8 +1,8 @@
-//! Which format a file called `*.agent.md` or `AGENT.md` is in.
+//! The format of a file with the name `*.agent.md` or `AGENT.md`.
 //!
-//! Three formats use these names: ours, the custom agents of GitHub Copilot, and the portable agents that
-//! are compiled for clients. Ruling G15: a file belongs to one of them, by what is in it. Advice for one
-//! format destroys a file of another.
+//! Three formats use these names: agent files, the custom agents of GitHub Copilot, and the
+//! portable agents that are compiled for clients. A file belongs to one of them, by its content
+//! (ruling G15). Advice for one format would destroy a file of another.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use brief_syntax::{Diagnostic, Source, Span};
 
 use super::model::AgentName;
 
-/// What the entrypoint of a portable agent is called.
+/// The name of a portable agent's entry file.
 pub(super) const PORTABLE_NAME: &str = "AGENT.md";
 
-/// Fields that only our format has. A title, a status or rules may be anything, so these decide only
-/// where nothing speaks for another format.
+/// Fields that only agent files have. A title, a status or rules occur in any format, so these
+/// fields decide only without evidence for another format.
 const OURS: [&str; 10] = [
     "icon",
     "templateengine",
@@ -32,7 +32,7 @@ const OURS: [&str; 10] = [
 ];
 const PERHAPS_OURS: [&str; 4] = ["title", "status", "input", "rules"];
 
-/// Fields of Copilot's custom agents that mean nothing in our format, or another thing.
+/// Fields of Copilot's custom agents that have no meaning in agent files, or another one.
 const COPILOTS: [&str; 15] = [
     "name",
     "tools",
@@ -51,7 +51,7 @@ const COPILOTS: [&str; 15] = [
     "hooks",
 ];
 
-/// The format of a file that is called like an agent file.
+/// The format of a file with an agent file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentFormat {
     /// An agent file, which `brief agent` runs.
@@ -62,7 +62,8 @@ pub enum AgentFormat {
     Portable,
 }
 
-/// Tells the format of a file by its content; its name decides only where the content leaves it open.
+/// Determines the format of a file by its content; its name decides only where the content is
+/// ambiguous.
 pub fn format_of(source: &Arc<Source>) -> AgentFormat {
     let front = FrontMatter::read(source);
     let fields = fields(&front);
@@ -81,7 +82,7 @@ pub fn format_of(source: &Arc<Source>) -> AgentFormat {
     if has(&PERHAPS_OURS) || has_section(body, "system", false) {
         return AgentFormat::AgentFile;
     }
-    // Copilot takes no agent without a header; ours need none, but a title.
+    // A Copilot agent needs a header; an agent file needs only a title.
     let name = AgentName::of(&file);
     let is_named = name.category.is_some_and(|category| !category.is_empty());
     let begins_with_a_title = body.trim_start().starts_with("# ");
@@ -92,7 +93,7 @@ pub fn format_of(source: &Arc<Source>) -> AgentFormat {
     }
 }
 
-/// Says what a file of another format is, when a user names it as an agent file; `None` in doubt.
+/// Reports a file of another format that a user named as an agent file; `None` in doubt.
 pub(super) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
     let report = |message: &str, help: &str| {
         let diagnostic =
@@ -110,7 +111,7 @@ pub(super) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
             let front = FrontMatter::read(source);
             let fields = fields(&front);
             let copilots = fields.iter().filter(|field| COPILOTS.contains(&field.as_str()));
-            // One field may be a slip in a file of ours.
+            // One field may be a slip in an agent file.
             if copilots.count() < 2 && !fields.iter().any(|field| field == "mcp-servers") {
                 return None;
             }
@@ -133,10 +134,10 @@ fn fields(front: &FrontMatter) -> Vec<String> {
     }
 }
 
-/// Returns whether a body has a section of the second level with that name, and code in it if that is
-/// asked for.
+/// Returns whether a body has a second-level section with that name, and code in it if `with_code`
+/// is set.
 fn has_section(body: &str, name: &str, with_code: bool) -> bool {
-    // Most files have no such line at all, and need no parser.
+    // Most files have no such line and need no parser.
     let is_heading = |line: &str| {
         let text = line.trim_start().strip_prefix("##").unwrap_or_default();
         text.trim().trim_end_matches(['#', ' ']).eq_ignore_ascii_case(name)

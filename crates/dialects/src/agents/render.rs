@@ -1,8 +1,8 @@
-//! The texts that a model is given: system message and rules, rendered.
+//! The texts for a model: system message and rules, rendered.
 //!
-//! Y11: only these two. Titles, descriptions, command texts and tool code are never rendered; what
-//! `{{…}}` stands in them is for the model. Y52: rendering comes after the file was taken apart, so
-//! that no value can add a section.
+//! Y11: only these two. Titles, descriptions, command texts and tool code are never rendered;
+//! `{{…}}` in them is for the model. Y52: rendering follows parsing, so that no value can add a
+//! section.
 
 use brief_syntax::{Diagnostic, Severity, Span};
 
@@ -10,7 +10,7 @@ use super::model::{Agent, TemplateEngine, Text, TextOrigin};
 use super::template::{Problem, ProblemKind, Template};
 use super::value::Value;
 
-/// The texts of an agent, rendered.
+/// The rendered texts of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
     /// The system message.
@@ -20,9 +20,9 @@ pub struct Rendered {
 }
 
 impl Agent {
-    /// Renders the texts. `input` is what the user gave instead of the agent's own.
+    /// Renders the texts. `input` replaces the agent's own.
     ///
-    /// A name that stands for nothing is an error that names it (Y13), and all of them are told.
+    /// An undefined name is an error that names it (Y13), and all of them are reported.
     pub fn render(&self, input: Option<&Value>) -> Result<Rendered, Vec<Diagnostic>> {
         let input = input.unwrap_or(&self.input);
         let (system, rules) =
@@ -75,8 +75,8 @@ impl Agent {
         Diagnostic::error(code, &self.source, span, problem.kind.to_string()).with_help(help)
     }
 
-    /// What would go wrong with the agent's own input. What is no template never will be one; the rest
-    /// depends on the input of the day, and is a warning here.
+    /// Returns the problems with the agent's own input. A syntax error is an error; other problems
+    /// depend on the input at run time and are warnings.
     pub(super) fn template_problems(&self) -> Vec<Diagnostic> {
         let mut found = self.render(None).err().unwrap_or_default();
         for diagnostic in &mut found {

@@ -1,14 +1,15 @@
-//! What an agent gets and whether it may start: the operator's grant, the environment, the status.
+//! The abilities of an agent and the conditions of its start: the operator's grant, the
+//! environment, the status.
 
 use brief_syntax::System;
 
 use super::ability::{Ability, Base};
 use super::model::{Abilities, Agent, Status};
 
-/// What an agent has in the end.
+/// The abilities of an agent in force.
 ///
-/// Ruling A1: what the operator grants, as far as the file allows it and does not deny it. The operator
-/// always grants `tool`, and a file that says nothing allows nothing else.
+/// Ruling A1: they are what the operator grants and the file allows and does not deny. The operator
+/// always grants `tool`, and a file without `allow` allows nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effective<'a> {
     grant: &'a [Ability],
@@ -16,12 +17,12 @@ pub struct Effective<'a> {
 }
 
 impl<'a> Effective<'a> {
-    /// Puts a grant and the wishes of a file together.
+    /// Combines a grant with the abilities of a file.
     pub fn new(grant: &'a [Ability], abilities: &'a Abilities) -> Effective<'a> {
         Effective { grant, abilities }
     }
 
-    /// Returns whether an ability is there. What this program cannot do is not there, whoever grants it.
+    /// Returns whether an ability is in force. An unsupported one never is.
     pub fn has(&self, wanted: &Ability) -> bool {
         let tool = Ability::Base(Base::Tool);
         let is_granted = *wanted == tool || self.grant.iter().any(|granted| granted.covers(wanted));
@@ -33,8 +34,8 @@ impl<'a> Effective<'a> {
         is_granted && is_allowed && !is_denied && wanted.is_supported()
     }
 
-    /// Returns everything that is there, in the order of the document: base names, then programs
-    /// that are there without all of `sh`.
+    /// Returns all abilities in force, in the order of the document: base names, then programs that
+    /// are granted without `sh`.
     pub fn list(&self) -> Vec<Ability> {
         let bases = Base::ALL.map(Ability::Base);
         let allowed = self.abilities.allow.iter().flatten();
@@ -50,14 +51,14 @@ impl<'a> Effective<'a> {
     }
 }
 
-/// Why an agent does not start.
+/// A reason why an agent does not start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Its author has switched it off.
+    /// Its author disabled it.
     #[error("the agent is disabled")]
     Disabled,
-    /// Variables have no value; only their names are told.
+    /// Required variables have no value; only their names are shown.
     #[error("the environment has no value for {}", listed(.names))]
     Environment {
         /// The names, in the order of the file.
@@ -70,8 +71,8 @@ fn listed(names: &[String]) -> String {
     quoted.join(", ")
 }
 
-/// Returns every reason that keeps a valid agent from starting before its code is looked at, in the
-/// order of the gates.
+/// Returns all reasons why a valid agent must not start, apart from its code, in the order of the
+/// gates.
 pub fn refusals(system: &dyn System, agent: &Agent) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     if agent.status == Status::Disabled {
@@ -84,8 +85,8 @@ pub fn refusals(system: &dyn System, agent: &Agent) -> Vec<Refusal> {
     refusals
 }
 
-/// Returns the required variables that have no value, in the order of the file. An empty value is
-/// none (Y9).
+/// Returns the required variables without a value, in the order of the file. An empty value counts
+/// as none (Y9).
 pub fn missing_environment(system: &dyn System, agent: &Agent) -> Vec<String> {
     let required = agent.required.env.iter();
     required.filter(|name| system.env(name).is_none_or(|value| value.is_empty())).cloned().collect()

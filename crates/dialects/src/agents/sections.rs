@@ -1,7 +1,7 @@
-//! The body: which headings act as metadata, and what stands under them.
+//! The body: the headings that act as metadata, and their sections.
 //!
-//! Only blocks at the left margin count, as `CommonMark` sees them. A section goes up to the next
-//! heading of its level or above, as it is written.
+//! Only top-level blocks of `CommonMark` count. A section extends to the next heading of its level
+//! or above.
 
 use brief_syntax::Span;
 use brief_syntax::markdown::{Block, BlockKind, HeadingStyle, blocks};
@@ -9,7 +9,7 @@ use brief_syntax::markdown::{Block, BlockKind, HeadingStyle, blocks};
 use super::model::Tools;
 use super::notes::Notes;
 
-/// What the headings of a body say.
+/// The values of a body's headings.
 #[derive(Debug, Default)]
 pub(super) struct Sections {
     pub(super) title: Option<Found>,
@@ -25,12 +25,12 @@ pub(super) struct Sections {
 pub(super) struct Found {
     /// The text; never empty.
     pub(super) text: String,
-    /// The text as it is written, where markup was taken out.
+    /// The text as written, before markup was removed.
     pub(super) raw: String,
     pub(super) span: Span,
 }
 
-/// The words for code in JavaScript after a fence.
+/// The info strings of JavaScript code.
 const JAVASCRIPT: [&str; 3] = ["js", "javascript", "mjs"];
 
 /// Reads the body that begins at `start` of the text.
@@ -51,7 +51,7 @@ pub(super) fn read(start: usize, notes: &mut Notes<'_>) -> Sections {
     sections
 }
 
-/// Moves a block of the body to its place in the file.
+/// Shifts a block of the body to its offset in the file.
 fn shift(block: &mut Block, start: usize) {
     let moved = |span: Span| Span::new(span.start + start, span.end + start);
     block.span = moved(block.span);
@@ -69,14 +69,14 @@ struct Body<'b, 'n, 's> {
     blocks: &'b [Block],
 }
 
-/// A heading with what stands under it.
+/// A heading with its section.
 #[derive(Clone, Copy)]
 struct Section<'b> {
     heading: Span,
     blocks: &'b [Block],
     /// From the end of the heading to the next one.
     span: Span,
-    /// How the heading is written that ends it.
+    /// The style of the heading that ends it.
     ended_by: Option<HeadingStyle>,
 }
 
@@ -92,7 +92,7 @@ fn is_called(text: &str, name: &str) -> bool {
 }
 
 impl<'b> Body<'b, '_, '_> {
-    /// A12, A13, Y17, Y18: the first heading that is not the avatar's, and the first paragraph
+    /// A12, A13, Y17, Y18: reads the first heading except the avatar's, and the first paragraph
     /// before the next one.
     fn title(&mut self, sections: &mut Sections) {
         let title = self.blocks.iter().enumerate().find_map(|(index, block)| {
@@ -114,7 +114,7 @@ impl<'b> Body<'b, '_, '_> {
         });
     }
 
-    /// The section under a heading. Y20: two of them contradict each other.
+    /// Finds the section under a heading. Y20: two of them are a contradiction.
     fn section(&mut self, level: u8, name: &str) -> Option<Section<'b>> {
         let is_here = |block: &Block| {
             heading(block).is_some_and(|(own, text, _)| own == level && is_called(text, name))
@@ -162,7 +162,7 @@ impl<'b> Body<'b, '_, '_> {
         (!text.is_empty()).then(|| Found { raw: text.clone(), text, span: image.span })
     }
 
-    /// Y22: a section as it is written. An empty one counts as not there.
+    /// Y22: returns a section as written. An empty one counts as missing.
     fn text_of(&mut self, name: &str) -> Option<Found> {
         let section = self.section(2, name)?;
         let span = trimmed(self.notes.source.text(), section.span);
@@ -170,7 +170,7 @@ impl<'b> Body<'b, '_, '_> {
         (!text.is_empty()).then(|| Found { raw: text.clone(), text, span })
     }
 
-    /// Y25, Y26: one fence with JavaScript in it, or no fence at all.
+    /// Y25, Y26: reads one fence of JavaScript, or a section without fences.
     fn tools(&mut self) -> Option<Tools> {
         let section = self.section(2, "tools")?;
         let heading = section.heading;
@@ -227,7 +227,7 @@ impl<'b> Body<'b, '_, '_> {
         (!code.trim().is_empty()).then_some(Tools { code, span, heading })
     }
 
-    /// Headings that look as if they meant something.
+    /// Warns of headings that nearly have a meaning.
     fn hints(&mut self) {
         let mut seen: Vec<&str> = Vec::new();
         for block in self.blocks {
@@ -267,7 +267,7 @@ impl<'b> Body<'b, '_, '_> {
     }
 }
 
-/// Cuts blank lines off both ends. The first line keeps its indentation where that makes it code.
+/// Trims blank lines at both ends. The first line keeps its indentation, which may make it code.
 fn trimmed(text: &str, span: Span) -> Span {
     let content = text.get(span.range()).unwrap_or_default();
     let end = span.start + content.trim_end().len();

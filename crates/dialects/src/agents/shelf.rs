@@ -1,6 +1,7 @@
-//! The dialect as the engine sees it.
+//! The implementation of [`Dialect`] for this format.
 //!
-//! An agent is asked for by its file or name, so a question about a path only lists those at hand.
+//! An agent is called by its file or name, so a question about a path only lists the available
+//! ones.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +36,7 @@ impl Dialect for Agents {
     }
 }
 
-/// The agents on the way to a path.
+/// The agents in the directories above a path.
 struct Along {
     files: Files,
     way: Way,
@@ -63,21 +64,21 @@ impl Reader for Along {
     }
 }
 
-/// The agents of a project, and what is wrong with them.
+/// The agents of a project and their diagnostics.
 #[derive(Default)]
 struct Files {
     found: Vec<File>,
     diagnostics: Vec<Diagnostic>,
-    /// What was asked about when the files were read.
+    /// The target at the time of reading.
     asked: Option<Target>,
-    /// Whether the first directory was seen.
+    /// True after the first directory.
     is_started: bool,
 }
 
 struct File {
     loaded: Loaded,
     owner: Owner,
-    /// The directory that holds the agents' directory, below the mounted one; `None` at home.
+    /// The directory around `agents`, below the mounted one; `None` at home.
     directory: Option<PathBuf>,
     level: Level,
 }
@@ -93,7 +94,7 @@ impl Files {
         self.found.push(File { loaded, owner, directory, level });
     }
 
-    /// A command that two agents share is looked at twice, and reported once.
+    /// Ends the walk. A command that two agents share is read twice and reported once.
     fn finish(mut self) -> Box<dyn Shelf> {
         diagnostic::sort(&mut self.diagnostics);
         self.diagnostics.dedup();
@@ -110,7 +111,7 @@ impl Reader for Files {
             for loaded in load::at_home(visit.system(), visit.root()) {
                 self.add(loaded, Owner::Home, None);
             }
-            // Their mistakes are not the project's.
+            // Their problems are not the project's.
             self.diagnostics.clear();
         }
         for loaded in load::in_directory(visit) {

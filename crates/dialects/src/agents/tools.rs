@@ -1,7 +1,7 @@
-//! The tools of an agent, once somebody has run its code.
+//! The tools of an agent, after its code ran.
 //!
-//! Nothing here runs JavaScript. Whoever does says what the code returned, field by field, and learns
-//! whether that is what the document asks for.
+//! This crate runs no JavaScript. The runtime passes in the returned fields and learns whether they
+//! satisfy the document.
 
 use brief_syntax::{Diagnostic, Severity, Span};
 use serde::Serialize;
@@ -15,47 +15,47 @@ use super::notes::Notes;
 pub struct Evaluated {
     /// The key.
     pub key: String,
-    /// Whether `fn` is something that can be called.
+    /// True if `fn` can be called.
     pub has_function: bool,
-    /// `scheme` as JSON; `None` when it is not there or cannot be JSON.
+    /// `scheme` as JSON; `None` if it is missing or not JSON.
     pub scheme: Option<Json>,
     /// The names of all fields of the tool, for hints.
     pub fields: Vec<String>,
 }
 
-/// A tool as a model is told of it.
+/// The declaration of a tool for a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scheme {
     /// The name, in the spelling of the key.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: String,
     /// Its arguments, as JSON Schema.
     pub parameters: Json,
 }
 
 impl Scheme {
-    /// Returns whether a model or a user means this tool (A55).
+    /// Returns whether a name in a call means this tool (A55).
     pub fn is_called(&self, name: &str) -> bool {
         self.name.to_lowercase() == name.trim().to_lowercase()
     }
 
-    /// Returns the function form that models are told tools in (A56).
+    /// Returns the function form of the declaration for models (A56).
     pub fn to_function(&self) -> Json {
         serde_json::json!({"type": "function", "function": self})
     }
 }
 
-/// What is wrong with a tool, wherever its code comes from.
+/// A problem of a tool, independent of its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolProblem {
     /// An error keeps the agent from running.
     pub severity: Severity,
     /// The code of the diagnostic.
     pub code: &'static str,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to write instead.
+    /// The advice.
     pub help: String,
 }
 
@@ -65,7 +65,8 @@ impl ToolProblem {
     }
 }
 
-/// Checks what the code of an agent returned, in the order of its keys: the tools, and what is wrong.
+/// Checks the result of an agent's code, in the order of its keys. Returns the tools and the
+/// diagnostics.
 ///
 /// With an error among the problems, the agent must not run.
 pub fn check_tools(agent: &Agent, evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<Diagnostic>) {
@@ -82,7 +83,7 @@ pub fn check_tools(agent: &Agent, evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<
     (schemes, notes.list)
 }
 
-/// As [`check_tools`], for tools that are looked at without their agent.
+/// Like [`check_tools`], for tools without their agent.
 pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>) {
     let mut problems = Vec::new();
     let mut schemes: Vec<Scheme> = Vec::new();
@@ -181,8 +182,8 @@ fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
     })
 }
 
-/// The parts of a schema that a caller relies on. Keywords that nobody knows are allowed by JSON
-/// Schema.
+/// Returns the problem of a schema in the parts that a caller relies on. JSON Schema allows unknown
+/// keywords.
 fn schema_problem(schema: &Json) -> Option<&'static str> {
     const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
     let Json::Object(fields) = schema else { return Some("it is not an object") };
@@ -209,7 +210,7 @@ fn schema_problem(schema: &Json) -> Option<&'static str> {
     }
 }
 
-/// A40, Y33: the startup tool exists, and nothing has to be told to it.
+/// A40, Y33: checks that the startup tool exists and requires no arguments.
 fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &mut Notes<'_>) {
     let Some(startup) = &agent.required.startup else { return };
     let exists = |name: &str| name.trim().to_lowercase() == startup.tool.to_lowercase();

@@ -1,7 +1,6 @@
-//! Data that an author wrote in YAML: `input`, in the order and the spelling of the file.
+//! Data in YAML: `input`, in the order and the spelling of the file.
 //!
-//! JSON types are given to plain words only when somebody asks for JSON. A template that prints
-//! `1.10` prints what is written there.
+//! Unquoted words get JSON types only in JSON output. A template prints `1.10` as written.
 
 use brief_syntax::yaml::{self, Node, Yaml};
 use serde::ser::{Serialize, Serializer};
@@ -9,15 +8,15 @@ use serde::ser::{Serialize, Serializer};
 /// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// Nothing.
+    /// Null.
     Null,
-    /// A text.
+    /// A quoted string.
     Text(String),
-    /// A word without quotes: a number, a boolean, or a text.
+    /// An unquoted word: a number, a boolean, or a string.
     Plain(String),
     /// A list.
     List(Vec<Value>),
-    /// Fields, in order.
+    /// A mapping, in order.
     Fields(Vec<(String, Value)>),
 }
 
@@ -28,7 +27,7 @@ impl Default for Value {
 }
 
 impl Value {
-    /// Copies a YAML value, aliases followed. A reference that could not be followed is nothing.
+    /// Copies a YAML value, with aliases expanded. A broken reference is null.
     pub fn of(node: Node<'_>) -> Value {
         match node.value() {
             yaml::Value::Null | yaml::Value::Broken(_) => Value::Null,
@@ -43,7 +42,7 @@ impl Value {
         }
     }
 
-    /// Returns the value of a field, or the item at a position of a list.
+    /// Returns the value of a field, or the item at an index of a list.
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {
             Value::Fields(fields) => {
@@ -54,8 +53,8 @@ impl Value {
         }
     }
 
-    /// Returns whether there is nothing in it, as templates see it: nothing, `false`, zero, an empty
-    /// text or an empty list.
+    /// Returns whether it counts as empty in templates: null, `false`, zero, an empty string or an
+    /// empty list.
     pub fn is_empty(&self) -> bool {
         match self {
             Value::Null => true,
@@ -68,7 +67,7 @@ impl Value {
         }
     }
 
-    /// Returns the words for it in a message.
+    /// Returns the noun for a message.
     pub fn noun(&self) -> &'static str {
         match self {
             Value::Null => "nothing",
@@ -89,7 +88,7 @@ impl Serialize for Value {
         match self {
             Value::Null => serializer.serialize_unit(),
             Value::Text(text) => serializer.serialize_str(text),
-            // The tree knows what a word without quotes means.
+            // The YAML parser knows the type of an unquoted word.
             Value::Plain(word) => match Yaml::parse(word).root() {
                 Some(node) if node.as_str() == Some(word) => node.serialize(serializer),
                 _ => serializer.serialize_str(word),

@@ -1,4 +1,4 @@
-//! An agent as JSON, in the shape that other programs rely on.
+//! An agent as JSON, in a stable shape for other programs.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -8,7 +8,7 @@ use super::render::Rendered;
 use super::tools::Scheme;
 use super::value::Value;
 
-/// The `agent` of `brief agent show --json`. Fields are never missing and never change their order.
+/// The `agent` of `brief agent show --json`. All fields are always present, in this order.
 #[derive(Debug, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentView<'a> {
@@ -80,14 +80,14 @@ impl Serialize for Schemes<'_> {
 }
 
 impl<'a> AgentView<'a> {
-    /// Shows an agent as it is written, with the tools that its code returned.
+    /// Shows an agent as written, with the tools that its code returned.
     pub fn new(agent: &'a Agent, tools: &'a [Scheme]) -> AgentView<'a> {
         let names =
             |abilities: &[Ability]| abilities.iter().map(ToString::to_string).collect::<Vec<_>>();
         let known = agent.commands.iter().map(|found| (found.span.start, command(found)));
         let unknown = agent.unresolved.iter().map(|remote| (remote.span.start, unresolved(remote)));
         let mut commands: Vec<(usize, CommandView<'_>)> = known.chain(unknown).collect();
-        // As the author lists them; those of one folder stay together.
+        // In the author's order; commands of one folder stay together.
         commands.sort_by_key(|(place, _)| *place);
         AgentView {
             version: &agent.version,
@@ -117,8 +117,7 @@ impl<'a> AgentView<'a> {
         }
     }
 
-    /// Shows the rendered texts instead of the written ones, and the input that they were rendered
-    /// with.
+    /// Shows the rendered texts instead of the written ones, and their input.
     #[must_use]
     pub fn rendered(mut self, rendered: &'a Rendered, input: Option<&'a Value>) -> AgentView<'a> {
         (self.system, self.rules) = (&rendered.system, &rendered.rules);
@@ -145,7 +144,7 @@ fn command(command: &Command) -> CommandView<'_> {
     }
 }
 
-/// Only its address is known.
+/// Shows a remote command, of which only the address is known.
 fn unresolved(remote: &Remote) -> CommandView<'_> {
     let source = Some(remote.url.clone());
     CommandView { name: None, description: None, hint: HintView::None, body: None, source }

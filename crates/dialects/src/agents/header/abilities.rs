@@ -1,4 +1,4 @@
-//! `abilities`, or `allow` and `deny` beside it: two spellings that exist, one of which counts.
+//! `abilities`, or `allow` and `deny` at the top level: two spellings, of which one may be used.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use super::{Keyed, Metadata};
 use crate::agents::ability::{Ability, Base};
 use crate::agents::notes::Notes;
 
-/// Abilities of one list.
+/// The limit of abilities in one list.
 const MOST: usize = 1_000;
 
-/// What goes into a list.
+/// The list that an ability goes into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Allow,
@@ -22,7 +22,7 @@ enum Side {
 pub(super) fn read(notes: &mut Notes<'_>, keyed: &Keyed<'_>, metadata: &mut Metadata) {
     let (mut allow, mut deny) = (keyed.get("allow"), keyed.get("deny"));
     if let Some(node) = keyed.get("abilities") {
-        // Y42: to read one of them would lose what the other one denies.
+        // Y42: reading only one of them would lose the denials of the other.
         if allow.is_some() || deny.is_some() {
             return notes.error(
                 "agents/abilities-twice",
@@ -48,7 +48,7 @@ pub(super) fn read(notes: &mut Notes<'_>, keyed: &Keyed<'_>, metadata: &mut Meta
     metadata.abilities.deny = abilities(denied);
 }
 
-/// An unknown field here may be the `deny` that somebody meant, so it is an error.
+/// Reads the fields of `abilities`. An unknown field may be a misspelled `deny`, so it is an error.
 fn below<'y>(notes: &mut Notes<'_>, mapping: brief_syntax::yaml::Mapping<'y>) -> Keyed<'y> {
     let before = notes.list.len();
     let keyed = Keyed::of(mapping, &["allow", "deny"], "`abilities`", notes);
@@ -71,7 +71,7 @@ fn list(notes: &mut Notes<'_>, node: Node<'_>, side: Side) -> Vec<(Ability, Span
         Err(error) => notes.error("agents/ability", span, error.to_string(), error.help()),
     };
     match node.value() {
-        // Y45: nothing at all.
+        // Y45: no abilities.
         Yaml::Scalar("false" | "False" | "FALSE") if node.is_plain() => {}
         Yaml::Scalar(text) => {
             let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
@@ -107,8 +107,8 @@ fn list(notes: &mut Notes<'_>, node: Node<'_>, side: Side) -> Vec<(Ability, Span
     found
 }
 
-/// A73, A74, Y46: equal names contradict each other; a base name and a program do not, and the
-/// denial wins.
+/// A73, A74, Y46: reports equal names in both lists. A base name and a program do not contradict
+/// each other; the denial wins.
 fn compare(notes: &mut Notes<'_>, allow: &[(Ability, Span)], deny: &[(Ability, Span)]) {
     for (allowed, span) in allow {
         for (denied, _) in deny.iter().filter(|(denied, _)| denied.forbids(allowed)) {

@@ -9,7 +9,7 @@ use crate::agents::notes::Notes;
 
 const FIELDS: [&str; 4] = ["name", "description", "body", "argument-hint"];
 
-/// What an entry can be, for messages.
+/// The possible forms of an entry, for messages.
 const WANTED: &str = "a path, an address, or `name`, `description` and `body`";
 
 pub(super) fn read(notes: &mut Notes<'_>, node: Node<'_>) -> Vec<Entry> {
@@ -96,7 +96,7 @@ fn inline(
     }))
 }
 
-/// Reads `argument-hint`: a text, or a list of them.
+/// Reads `argument-hint`: a string, or a list of strings.
 pub(in crate::agents) fn hint_of(notes: &mut Notes<'_>, node: Node<'_>) -> Hint {
     match node.value() {
         Yaml::Null => Hint::None,

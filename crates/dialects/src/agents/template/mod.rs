@@ -1,14 +1,14 @@
-//! Handlebars, as far as the text of an agent needs it: strict, without HTML escaping, in bounded
-//! time and space.
+//! The subset of Handlebars for agents' texts: strict, without HTML escaping, in bounded time and
+//! space.
 //!
 //! The syntax is that of Handlebars: paths with `this` and `../`, `if`, `unless`, `each`, `with`,
-//! `lookup`, sections, `else if`, block parameters, comments, `~`, and tags alone on their line take
-//! the line with them. There are no partials, no decorators and no helpers of others, because an agent
-//! file is somebody's text and not a program.
+//! `lookup`, sections, `else if`, block parameters, comments, `~`; a tag alone on its line removes
+//! the line. There are no partials, decorators or custom helpers, because an agent file is text and
+//! not a program.
 //!
-//! Why not the crate of that name: nothing bounds its nested loops, it ends the process by overflowing
-//! the stack on 10,000 nested blocks and on an inline partial that includes itself, and its strict mode
-//! lets `{{#if nope}}` pass.
+//! The crate of that name does not fit: nothing bounds its nested loops, it overflows the stack on
+//! 10,000 nested blocks and on an inline partial that includes itself, and its strict mode accepts
+//! `{{#if nope}}`.
 
 mod parse;
 mod render;
@@ -17,14 +17,14 @@ use std::fmt;
 
 use super::value::Value;
 
-/// A template, ready to be rendered.
+/// A compiled template.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
     nodes: Vec<Node>,
 }
 
 impl Template {
-    /// Reads a template.
+    /// Compiles a template.
     pub(super) fn parse(text: &str) -> Result<Template, Problem> {
         parse::parse(text).map(|nodes| Template { nodes })
     }
@@ -35,26 +35,26 @@ impl Template {
     }
 }
 
-/// What is wrong with a template, and where in its text.
+/// A problem of a template and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) kind: ProblemKind,
     /// The first byte of the tag.
     pub(super) offset: usize,
-    /// How long the tag is.
+    /// The length of the tag.
     pub(super) length: usize,
 }
 
 /// The kinds of [`Problem`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ProblemKind {
-    /// It is no template.
+    /// Invalid syntax.
     Syntax(String),
-    /// A name that stands for nothing.
+    /// An undefined name.
     Undefined(String),
     /// A value that cannot be printed.
     NotText { name: String, noun: &'static str },
-    /// It takes too long, or gets too long.
+    /// The limit of steps or bytes was exceeded.
     Limit(String),
 }
 
@@ -97,12 +97,12 @@ enum Node {
     Block(Box<Block>),
 }
 
-/// A part that is rendered never, once or often.
+/// A part that is rendered never, once or repeatedly.
 #[derive(Debug, Clone)]
 struct Block {
     kind: BlockKind,
     subject: Expression,
-    /// Whether zero counts as something for `if`.
+    /// True if zero counts as a value for `if`.
     include_zero: bool,
     /// The names of `as |value key|`.
     parameters: Vec<String>,
@@ -111,19 +111,19 @@ struct Block {
     place: Place,
 }
 
-/// What a block does.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BlockKind {
     If,
     Unless,
     Each,
     With,
-    /// `{{#name}}`: each item of a list, or the body with the value as its context. Only nothing,
+    /// `{{#name}}`: each item of a list, or the body with the value as its context. Only null,
     /// `false` and an empty list count as empty.
     Section,
 }
 
-/// What stands for a value.
+/// An expression with a value.
 #[derive(Debug, Clone)]
 enum Expression {
     Path(Path),
@@ -132,22 +132,22 @@ enum Expression {
     Lookup(Box<Expression>, Box<Expression>),
 }
 
-/// A way to a value.
+/// A path to a value.
 #[derive(Debug, Clone)]
 struct Path {
-    /// As it is written.
+    /// The path as written.
     written: String,
-    /// How many contexts up.
+    /// The number of leading `../`.
     up: usize,
-    /// Whether it begins with `@`.
+    /// True if it begins with `@`.
     data: bool,
-    /// Whether it begins with `this` or `.`, and so passes block parameters by.
+    /// True if it begins with `this` or `.`, which passes over block parameters.
     this: bool,
     names: Vec<String>,
 }
 
 impl Expression {
-    /// Returns how the author wrote it.
+    /// Returns the path as the author wrote it.
     fn written(&self) -> &str {
         match self {
             Expression::Path(path) => &path.written,

@@ -1,11 +1,11 @@
-//! From text to nodes, without recursion over what the text nests.
+//! The parser from text to nodes, without recursion over nested blocks.
 
 use brief_syntax::limits;
 
 use super::{Block, BlockKind, Expression, Node, Path, Place, Problem};
 use crate::agents::value::Value;
 
-/// How deep `(lookup …)` may stand in itself.
+/// The deepest nesting of `(lookup …)`.
 const EXPRESSION_DEPTH: usize = 8;
 
 pub(super) fn parse(text: &str) -> Result<Vec<Node>, Problem> {
@@ -32,20 +32,20 @@ struct Parsing<'t> {
 
 /// A block that is not closed yet.
 struct Open {
-    /// What closes it.
+    /// The name in its closing tag.
     name: String,
     block: Block,
     in_inverse: bool,
     has_else: bool,
-    /// Whether it stands after an `else` of the block around it, and closes with that.
+    /// True for a block after an `else`, which closes together with the block around it.
     chained: bool,
 }
 
-/// What is between the braces.
+/// The content between the braces.
 struct Tag<'t> {
     content: &'t str,
     place: Place,
-    /// Whether white space before or after it goes away.
+    /// True if white space before or after it is removed.
     trims: (bool, bool),
     end: usize,
 }
@@ -70,7 +70,7 @@ impl<'t> Parsing<'t> {
             self.at += found;
             return self.tag();
         }
-        // One backslash, and the tag is text up to the next one.
+        // One backslash: the tag is text up to the next one.
         let tail = &rest[found + 2..];
         let next = tail.find("{{").map_or(tail.len(), |at| tail[..at].trim_end_matches('\\').len());
         self.pending.push_str(&rest[found..found + 2 + next]);
@@ -93,7 +93,7 @@ impl<'t> Parsing<'t> {
         }
     }
 
-    /// Reads the tag at the current place.
+    /// Parses the tag at the current position.
     fn tag(&mut self) -> Result<(), Problem> {
         let tag = self.read_tag()?;
         let content = tag.content.trim();
@@ -119,7 +119,7 @@ impl<'t> Parsing<'t> {
         Ok(())
     }
 
-    /// Finds the end of the tag at the current place.
+    /// Finds the end of the tag at the current position.
     fn read_tag(&self) -> Result<Tag<'t>, Problem> {
         let rest = &self.text[self.at..];
         let here = Place { offset: self.at, length: 2 };
@@ -147,9 +147,9 @@ impl<'t> Parsing<'t> {
         Ok(Tag { content, place, trims, end })
     }
 
-    /// Returns where the next line begins when nothing but the tag stands on its line.
+    /// Returns the start of the next line if the tag is alone on its line.
     fn line_of(&self, tag: &Tag<'_>) -> Option<usize> {
-        // Only blanks are looked at, so that many tags on one long line cost no more than one.
+        // Only blanks are scanned, so that many tags on one long line stay linear.
         let before = self.text[..tag.place.offset].trim_end_matches([' ', '\t']);
         let after = &self.text[tag.end..];
         let rest = after.trim_start_matches([' ', '\t']);
@@ -271,7 +271,7 @@ impl<'t> Parsing<'t> {
         Ok(())
     }
 
-    /// `else`, maybe with a block of its own.
+    /// Parses `else`, possibly with a block of its own.
     fn otherwise(&mut self, content: &str, place: Place) -> Result<(), Problem> {
         match self.open.last_mut() {
             Some(open) if !open.has_else => {
@@ -289,7 +289,7 @@ impl<'t> Parsing<'t> {
                 return Err(place.syntax(format!("`{name}` is closed, but was never opened")));
             };
             let chained = open.chained;
-            // What is chained closes with the block that it stands in.
+            // A chained block closes with the block around it.
             if !chained && open.name != name {
                 let message = format!("`{}` is closed by `{name}`", open.name);
                 return Err(place.syntax(message));
@@ -302,7 +302,7 @@ impl<'t> Parsing<'t> {
     }
 }
 
-/// Finds the end of a comment that may hold braces.
+/// Finds the end of a comment that may contain braces.
 fn end_of_comment(text: &str, close: &str) -> Option<usize> {
     text.match_indices("--").find_map(|(at, _)| {
         // Of three dashes, the last two close it.
@@ -313,7 +313,7 @@ fn end_of_comment(text: &str, close: &str) -> Option<usize> {
     })
 }
 
-/// Finds what closes a tag, outside of quotes.
+/// Finds the end of a tag, outside quotes.
 fn closing(text: &str, close: &str) -> Option<usize> {
     let mut quote: Option<char> = None;
     for (at, character) in text.char_indices() {
@@ -334,7 +334,7 @@ enum Word {
     Quoted(String),
     /// `name=value`.
     Option(String, String),
-    /// What stands in parentheses.
+    /// The content of parentheses.
     Nested(String),
 }
 
@@ -368,7 +368,7 @@ fn words(content: &str, place: Place) -> Result<Vec<Word>, Problem> {
     Ok(words)
 }
 
-/// A name goes up to white space or a parenthesis, outside of square brackets.
+/// Returns the length of a name: up to white space or a parenthesis, outside square brackets.
 fn name_length(text: &str) -> usize {
     let mut bracket = false;
     for (at, character) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! From nodes and a value to text, with a bound on steps and bytes.
+//! The renderer from nodes and a value to text, with limits of steps and bytes.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,8 +15,7 @@ pub(super) fn render<'v>(nodes: &'v [Node], input: &'v Value) -> Result<String, 
     Ok(rendering.output)
 }
 
-/// A value while a template is rendered. Nothing in it is copied, because a step must cost the same
-/// whatever the values are.
+/// A value during rendering. Nothing is copied, so that a step costs the same for all values.
 #[derive(Debug, Clone, Copy)]
 enum Item<'v> {
     /// The context itself: `input`, and `ctx` for the context again.
@@ -53,7 +52,7 @@ impl<'v> Item<'v> {
     }
 }
 
-/// What `{{#name}}` tells apart.
+/// The distinctions of `{{#name}}`.
 impl Item<'_> {
     fn is_true(self) -> bool {
         match self {
@@ -74,27 +73,27 @@ impl Item<'_> {
     }
 }
 
-/// One turn of a loop.
+/// One iteration of a loop.
 #[derive(Clone, Copy)]
 struct Turn<'v> {
-    /// The key of a field, or the position again.
+    /// The key of a field, or the index of an item.
     key: Item<'v>,
     index: usize,
     is_last: bool,
 }
 
-/// One context, and what a loop says about it.
+/// One context, and its iteration in a loop.
 struct Frame<'v> {
     value: Item<'v>,
-    /// Where in a loop it is.
+    /// The iteration of the loop.
     turn: Option<Turn<'v>>,
     parameters: Vec<(&'v str, Item<'v>)>,
 }
 
-/// A path that leads nowhere.
+/// A path without a value.
 struct Missing<'v> {
     name: Cow<'v, str>,
-    /// Whether the name is one that the context itself lacks, so that no data could have it.
+    /// True if the context itself lacks the name, so that no data could have it.
     of_context: bool,
 }
 
@@ -102,12 +101,12 @@ struct Rendering<'v> {
     input: &'v Value,
     frames: Vec<Frame<'v>>,
     output: String,
-    /// What was done so far; looking through a mapping counts its fields.
+    /// The steps so far; a search in a mapping counts its fields.
     steps: Cell<usize>,
 }
 
 impl<'v> Rendering<'v> {
-    /// The nesting of blocks is bounded, and so is this.
+    /// Renders nodes. The recursion is bounded by the nesting of blocks.
     fn nodes(&mut self, nodes: &'v [Node]) -> Result<(), Problem> {
         for node in nodes {
             match node {
@@ -195,9 +194,9 @@ impl<'v> Rendering<'v> {
                 let keyed = fields.iter().map(|(name, value)| (Item::Key(name), value));
                 self.each(block, keyed, fields.len())
             }
-            // There is nothing to go through in a text.
+            // A string has no items.
             (BlockKind::Unless | BlockKind::Each, _) => self.nodes(&block.inverse),
-            // `true` says only that there is something.
+            // `true` has no context of its own.
             (BlockKind::Section, item) if item.is_true() => self.nodes(&block.body),
             (BlockKind::Section | BlockKind::With, _) => {
                 let name = block.parameters.first();
@@ -235,8 +234,8 @@ impl<'v> Rendering<'v> {
             .map_err(|missing| place.problem(ProblemKind::Undefined(missing.name.into_owned())))
     }
 
-    /// `if` asks whether something is there, so data may lack it; a name that the context itself does
-    /// not have is a slip all the same.
+    /// Evaluates the condition of `if`, which data may lack; a name that the context itself lacks
+    /// is an error all the same.
     fn asked(&self, expression: &'v Expression, place: Place) -> Result<Option<Item<'v>>, Problem> {
         match self.evaluate(expression) {
             Ok(item) => Ok(Some(item)),
