@@ -25,7 +25,10 @@ return {
 };";
 
 const STARTS: usize = 40;
-const CALLS: usize = 20_000;
+const CALLS: usize = 4_000;
+
+/// How long a client waits between two calls, at least: a model takes far longer. The worker is ready again then.
+const PAUSE: Duration = Duration::from_millis(2);
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let argument = std::env::args().nth(1);
@@ -53,19 +56,30 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         drop(tools);
     }
     let mut tools = load()?;
-    let mut calls = |name: &str, count: usize| -> Result<Vec<Duration>, Box<dyn Error>> {
-        let (args, ctx) = (json!({"a": 2, "b": 3}), json!({"input": ""}));
-        let mut times = Vec::with_capacity(count);
-        for _ in 0..count {
-            let start = Instant::now();
-            tools.call(name, &args, &ctx)?;
-            times.push(start.elapsed());
-        }
-        Ok(times)
-    };
-    calls("add", 100)?;
-    let warm = calls("add", CALLS)?;
-    let asking = calls("denied", CALLS / 4)?;
+    let mut calls =
+        |name: &str, count: usize, pause: Duration| -> Result<Vec<Duration>, Box<dyn Error>> {
+            let (args, ctx) = (json!({"a": 2, "b": 3}), json!({"input": ""}));
+            let mut times = Vec::with_capacity(count);
+            for _ in 0..count {
+                let start = Instant::now();
+                tools.call(name, &args, &ctx)?;
+                times.push(start.elapsed());
+                if !pause.is_zero() {
+                    std::thread::sleep(pause);
+                }
+            }
+            Ok(times)
+        };
+    calls("add", 100, Duration::ZERO)?;
+    let warm = calls("add", CALLS, PAUSE)?;
+    let asking = calls("denied", CALLS / 4, PAUSE)?;
+    let row = calls("add", CALLS, Duration::ZERO)?;
+    drop(calls);
+    let before = computed(system.as_ref(), tools.worker_id());
+    for _ in 0..CALLS {
+        tools.call("add", &json!({"a": 2, "b": 3}), &json!({"input": ""}))?;
+    }
+    let computed = computed(system.as_ref(), tools.worker_id()).saturating_sub(before);
     let status = system.read(format!("/proc/{}/status", tools.worker_id()).as_ref(), 65_536);
     let status = status.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let status = status.unwrap_or_default();
@@ -79,12 +93,23 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             "fences": format!("{:?}", tools.fences()),
             "ready_ms": summary(ready, 1_000.0),
             "warm_call_us": summary(warm, 1_000_000.0),
+            "call_in_a_row_us": summary(row, 1_000_000.0),
+            // With the globals of the next call, on a busy machine too.
+            "worker_cpu_a_call_us": computed.as_secs_f64() * 1e6 / CALLS as f64,
             "call_with_question_us": summary(asking, 1_000_000.0),
             "worker_rss": memory("VmRSS"),
             "worker_rss_most": memory("VmHWM"),
         })
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns how long a process has computed, as Linux counts it.
+fn computed(system: &dyn System, id: u32) -> Duration {
+    let text = system.read(format!("/proc/{id}/schedstat").as_ref(), 4096).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or_default())
 }
 
 /// Returns the least, the middle and nearly the most of some times.

@@ -23,9 +23,7 @@ use super::failure::{self, CODE_NAME};
 use super::frame::{
     Failure, FailureKind, LogLine, Order, Returned, Unusable, UnusableKind, Word, WorkerLimits,
 };
-
-/// What tools see of the outside.
-const HOST: &str = include_str!("host.js");
+use super::prelude::Prelude;
 
 /// Memory that the engine may use before it looks for cycles to free.
 const COLLECT_AFTER: usize = 4 * 1024 * 1024;
@@ -37,11 +35,21 @@ pub(super) struct Engine {
     shared: Rc<Shared>,
     /// The code, which every realm runs.
     code: String,
+    /// How it was understood the first time.
+    form: Cell<Option<Form>>,
     /// The keys of what it returned the first time.
     keys: Vec<String>,
     /// The realm of the next call, in which the code has run.
     realm: Option<Realm>,
+    prelude: Prelude,
     runtime: Runtime,
+}
+
+/// The two ways to read the code of tools (Y27).
+#[derive(Clone, Copy)]
+enum Form {
+    Expression,
+    Body,
 }
 
 /// Globals of their own for one call: nothing that a call does to them reaches the next one.
@@ -104,7 +112,9 @@ impl Engine {
         runtime.set_gc_threshold(COLLECT_AFTER);
         // The binding keeps the prototype of Rust functions of the realm that makes the first one, and with
         // it the realm. It is one in which no tool runs.
-        Context::base(&runtime)?.with(|ctx| Function::new(ctx, || ()).map(drop))?;
+        let first = Context::full(&runtime)?;
+        first.with(|ctx| Function::new(ctx, || ()).map(drop))?;
+        let prelude = Prelude::compile(&runtime, &first)?;
         let shared = Rc::new(Shared {
             channel,
             limits,
@@ -125,7 +135,8 @@ impl Engine {
                 watch.note_rejection(&ctx, promise, reason, is_handled);
             },
         )));
-        Ok(Engine { shared, code: String::new(), keys: Vec::new(), realm: None, runtime })
+        let (code, form, keys) = (String::new(), Cell::new(None), Vec::new());
+        Ok(Engine { shared, code, form, keys, realm: None, prelude, runtime })
     }
 
     /// Runs the code, and says what it returned.
@@ -171,7 +182,7 @@ impl Engine {
         realm.context.with(|ctx| {
             let installed = self.install(&ctx, &realm.tools);
             installed.map_err(|error| unusable(failure::caught(&ctx, &error)))?;
-            let function = compile(&ctx, &self.code)?;
+            let function = self.compile(&ctx)?;
             let started: rquickjs::Result<Value<'_>> = function.call(());
             let value = match started {
                 Ok(value) => self.settle(&ctx, value),
@@ -197,6 +208,35 @@ impl Engine {
             }
             Ok(returned)
         })
+    }
+
+    /// Makes a function of the code.
+    ///
+    /// An expression comes first, because no body that returns something is one, while as a body an
+    /// expression returns nothing.
+    fn compile<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>, Unusable> {
+        let made = self.form.get().map(|form| (evaluate(ctx, form.source(&self.code)), form));
+        let (function, form) = made.unwrap_or_else(|| {
+            let form = Form::Expression;
+            match evaluate(ctx, form.source(&self.code)) {
+                Ok(function) => (Ok(function), form),
+                Err(_) => {
+                    ctx.catch();
+                    (evaluate(ctx, Form::Body.source(&self.code)), Form::Body)
+                }
+            }
+        });
+        let function = function.map_err(|error| {
+            let failure = failure::caught(ctx, &error);
+            if failure.name == "SyntaxError" {
+                let Failure { message, place, .. } = failure;
+                Unusable { kind: UnusableKind::Syntax, message, place }
+            } else {
+                unusable(failure)
+            }
+        })?;
+        self.form.set(Some(form));
+        Ok(function)
     }
 
     /// Calls a tool with arguments and context as JSON. The result is JSON too. Without a realm, nothing is
@@ -241,8 +281,7 @@ impl Engine {
 
     /// Makes what tools see of the outside.
     fn install<'js>(&self, ctx: &Ctx<'js>, tools: &Rc<Tools>) -> rquickjs::Result<()> {
-        let options = EvalOptions::default();
-        let prelude: Function<'_> = ctx.eval_with_options(HOST, options)?;
+        let prelude = self.prelude.function(ctx)?;
         let shared = Rc::clone(&self.shared);
         let ask = Function::new(
             ctx.clone(),
@@ -522,26 +561,18 @@ fn run_tool<'js>(
     function.call((args, context, host))
 }
 
-/// Makes a function of the code: of one expression, or of a function's body (Y27).
-///
-/// An expression comes first, because no body that returns something is one, while as a body an
-/// expression returns nothing. The code begins on the second line, so that its columns are its own.
-fn compile<'js>(ctx: &Ctx<'js>, code: &str) -> Result<Function<'js>, Unusable> {
-    let expression = code.trim_end_matches([';', ' ', '\t', '\r', '\n']);
-    let expression = format!("(async function () {{ return (\n{expression}\n) }})");
-    if let Ok(function) = evaluate(ctx, expression) {
-        return Ok(function);
-    }
-    ctx.catch();
-    evaluate(ctx, format!("(async function () {{\n{code}\n}})")).map_err(|error| {
-        let failure = failure::caught(ctx, &error);
-        if failure.name == "SyntaxError" {
-            let Failure { message, place, .. } = failure;
-            Unusable { kind: UnusableKind::Syntax, message, place }
-        } else {
-            unusable(failure)
+impl Form {
+    /// Returns the source of a function of the code, which begins on the second line, so that its columns are
+    /// its own. No parenthesis stands around the function: the engine would read all of it twice.
+    fn source(self, code: &str) -> String {
+        match self {
+            Form::Expression => {
+                let expression = code.trim_end_matches([';', ' ', '\t', '\r', '\n']);
+                format!("0, async function () {{ return (\n{expression}\n) }}")
+            }
+            Form::Body => format!("0, async function () {{\n{code}\n}}"),
         }
-    })
+    }
 }
 
 fn evaluate<'js>(ctx: &Ctx<'js>, source: String) -> rquickjs::Result<Function<'js>> {

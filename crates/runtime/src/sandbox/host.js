@@ -1,7 +1,6 @@
-// What tools see of the outside. Run once, before any of their code, so that nothing they replace
+// What tools see of the outside. Run once in a realm, before any of their code, so that nothing they replace
 // later is used here. `ask` sends a question to the parent and returns or throws what it says.
-(function (ask, enter, print, most) {
-  "use strict";
+export default function (ask, enter, print, most) {
   const { freeze } = Object;
   const { parse } = JSON;
   const text = String;
@@ -59,4 +58,4 @@
         return enter(ask("tool", "call", [name, values ?? {}]), values ?? {}, depth + 1);
       }),
     }));
-});
+}

@@ -22,6 +22,8 @@ mod failure;
 mod frame;
 pub(crate) mod fuzzing;
 #[cfg(unix)]
+mod prelude;
+#[cfg(unix)]
 mod worker;
 
 use std::ffi::OsString;
