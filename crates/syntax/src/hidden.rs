@@ -258,6 +258,26 @@ impl HiddenText {
     }
 }
 
+/// Returns bytes of text without the hidden characters that can carry a message; `None` when they have none.
+/// Control characters stay: none of them hides text from a review (ruling G21).
+pub fn without_message(bytes: &[u8]) -> Option<Vec<u8>> {
+    if bytes.is_ascii() {
+        return None;
+    }
+    let mut kept = Vec::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        let text = chunk.valid();
+        let mut from = 0;
+        for found in characters(text).filter(|found| found.class != HiddenClass::Control) {
+            kept.extend_from_slice(&text.as_bytes()[from..found.offset]);
+            from = found.offset + found.character.len_utf8();
+        }
+        kept.extend_from_slice(&text.as_bytes()[from..]);
+        kept.extend_from_slice(chunk.invalid());
+    }
+    (kept.len() < bytes.len()).then_some(kept)
+}
+
 /// Warns of hidden text in a file, once, at the first character.
 pub fn check(code: &'static str, source: &Arc<Source>) -> Option<Diagnostic> {
     let found = HiddenText::find(source.text())?;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brief_engine::tasks::{
-    Agent, Amount, Author, Library, Parameters, Prompt, Request, SearchRoot, Selectors, TaskError,
-    TaskName,
+    Agent, Amount, Author, HiddenInPrompt, Library, Parameters, Prompt, Request, SearchRoot,
+    Selectors, TaskError, TaskName,
 };
 use brief_runtime::{
     Asked, AskedKind, Execution, Outcome, ProjectRefusal, PromptRunner, ShellLimits, Wish,
@@ -85,6 +85,10 @@ pub(crate) fn assemble(
         selectors: &call.selectors,
         agent: call.agent,
         amount: if call.task_alone { Amount::TaskAlone } else { Amount::Everything },
+        hidden: match call.directories.tool {
+            Tool::CodingContext => HiddenInPrompt::Kept,
+            Tool::Brief => HiddenInPrompt::LeftOut,
+        },
         directory: &root,
         project: &project,
     };

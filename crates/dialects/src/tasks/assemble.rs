@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use brief_syntax::hidden::HiddenText;
+use brief_syntax::hidden::{self, HiddenText};
 use brief_syntax::yaml::Value;
 use brief_syntax::{Diagnostic, Source, Span, limits, near_miss};
 
@@ -16,7 +16,9 @@ use super::live::{Bootstrap, Live, NotRun, Script};
 use super::model::{Agent, Document, Kind, TaskName};
 use super::notes::Notes;
 use super::parse::front_matter;
-use super::prompt::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError};
+use super::prompt::{
+    Amount, HiddenInPrompt, Included, LeftOut, Prompt, Reason, Request, TaskError,
+};
 use super::script::{self, Obstacle};
 use super::selectors::{Running, Selectors, Verdict, judge};
 use super::skill::{self, Skill};
@@ -327,7 +329,7 @@ impl Assembler<'_, '_> {
             let mut text = Vec::with_capacity(document.body().len());
             let body = (0, document.body());
             self.expander.expand(&document, body, None, &mut self.notes, &mut text)?;
-            self.note_hidden(&document, &text);
+            let text = self.without_hidden(&document, text);
             rules.push(Included { document, reason: Reason::Selected(verdict), text });
         }
         Ok(rules)
@@ -409,7 +411,10 @@ impl Assembler<'_, '_> {
                 self.leave_out(document, Reason::Invalid(problem.to_owned()));
                 continue;
             }
-            let skill = Skill::new(document, Reason::Selected(verdict));
+            let mut skill = Skill::new(document, Reason::Selected(verdict));
+            let description = std::mem::take(&mut skill.description).into_bytes();
+            let description = self.without_hidden(&skill.document, description);
+            skill.description = String::from_utf8_lossy(&description).into_owned();
             match skills.iter().find(|known| known.name == skill.name) {
                 None => skills.push(skill),
                 Some(known) => {
@@ -449,6 +454,7 @@ impl Assembler<'_, '_> {
                     // The call's own line break follows, so the command's last one would be
                     // doubled.
                     let ends_line = body.len() > call.offset + call.line.len();
+                    let text = self.without_hidden(&command, text);
                     let line = if ends_line { without_last_break(&text) } else { &text };
                     output.extend_from_slice(line);
                     let span = task.place(call.offset, 0);
@@ -459,8 +465,7 @@ impl Assembler<'_, '_> {
                 }
             }
         }
-        self.note_hidden(task, &output);
-        Ok(output)
+        Ok(self.without_hidden(task, output))
     }
 
     /// Reports unused parameters, which are usually misspelled.
@@ -483,13 +488,18 @@ impl Assembler<'_, '_> {
         }
     }
 
-    /// Reports hidden characters in the final text, so that their source does not matter.
-    fn note_hidden(&mut self, document: &Document, text: &[u8]) {
-        if let Some(found) = HiddenText::find(&String::from_utf8_lossy(text)) {
-            let message = || format!("in its text, {}", found.message());
-            let code = "tasks/hidden-character";
-            self.notes.warn(document, Span::default(), code, b"", message);
-        }
+    /// Reports hidden text in what goes into the prompt, wherever it came from, and leaves it out if so asked.
+    fn without_hidden(&mut self, document: &Document, text: Vec<u8>) -> Vec<u8> {
+        let Some(found) = HiddenText::find(&String::from_utf8_lossy(&text)) else { return text };
+        let clean = match self.request.hidden {
+            HiddenInPrompt::LeftOut => hidden::without_message(&text),
+            HiddenInPrompt::Kept => None,
+        };
+        let end = if clean.is_some() { "; it is left out of the prompt" } else { "" };
+        let message = || format!("in its text, {}{end}", found.message());
+        let code = "tasks/hidden-character";
+        self.notes.warn(document, Span::default(), code, b"", message);
+        clean.unwrap_or(text)
     }
 }
 

@@ -35,7 +35,7 @@ pub use live::{Bootstrap, Live, LiveCommand, NeverLive, NotRun, Script};
 pub use managed::{HandEdits, Placed, place};
 pub use model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName, TaskNameError};
 pub use parameters::{ParameterError, Parameters, environment_name};
-pub use prompt::{Amount, Included, LeftOut, Prompt, Reason, Request, TaskError};
+pub use prompt::{Amount, HiddenInPrompt, Included, LeftOut, Prompt, Reason, Request, TaskError};
 pub use render::{Layout, Part};
 pub use selectors::{SelectorError, Selectors, Verdict};
 pub(crate) use shelf::reads;

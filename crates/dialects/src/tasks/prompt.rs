@@ -29,6 +29,8 @@ pub struct Request<'r> {
     pub agent: Option<Agent>,
     /// The parts to assemble.
     pub amount: Amount,
+    /// The treatment of hidden text.
+    pub hidden: HiddenInPrompt,
     /// The base of relative paths, without links.
     pub directory: &'r Path,
     /// The project around the directory, without links. Its texts read nothing outside.
@@ -42,6 +44,15 @@ pub enum Amount {
     Everything,
     /// The task alone: the agent already has the rest.
     TaskAlone,
+}
+
+/// The treatment of characters that show nothing and can carry a message. They are reported either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HiddenInPrompt {
+    /// They are left out: a model would read what no person has seen (attack case UNI-016).
+    LeftOut,
+    /// They stay, as the document says of every text.
+    Kept,
 }
 
 /// An assembled prompt.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use brief_dialects::tasks::{
-    Agent, Amount, Author, Bootstrap, Layout, Library, Live, LiveCommand, NotRun, Origin,
-    Parameters, Prompt, Request, Script, SearchRoot, Selectors, TaskError, TaskName, assemble,
+    Agent, Amount, Author, Bootstrap, HiddenInPrompt, Layout, Library, Live, LiveCommand, NotRun,
+    Origin, Parameters, Prompt, Request, Script, SearchRoot, Selectors, TaskError, TaskName,
+    assemble,
 };
 use brief_syntax::System;
 use brief_syntax::system::MemorySystem;
@@ -131,6 +132,7 @@ pub(crate) fn try_live(
         selectors: &selectors,
         agent,
         amount,
+        hidden: HiddenInPrompt::Kept,
         directory: Path::new("/p"),
         project: Path::new("/p"),
     };
