@@ -194,27 +194,8 @@ pub fn whole_except(
     skipped: &dyn Fn(&str) -> bool,
     visitor: &mut dyn FnMut(&Visit<'_>),
 ) -> Vec<Gap> {
-    let (rules, gaps) = (Vec::new(), Vec::new());
-    let mut walk = Whole { system, root, ignored, skipped, visitor, rules, seen: 0, gaps };
-    let mut handle = match system.open_dir(root.path()) {
-        Ok(handle) => handle,
-        Err(error) => return vec![unreadable(root.path(), &error)],
-    };
-    if ignored == Ignored::Skip {
-        walk.add_rules_above();
-    }
-    let mut path = PathBuf::new();
-    let mut slashed = String::new();
-    for name in start.directories() {
-        walk.add_rules(handle.as_ref(), &path);
-        descend(&mut path, &mut slashed, name);
-        handle = match handle.open_dir(name) {
-            Ok(next) => next,
-            Err(error) => return vec![unreadable(&root.path().join(path), &error)],
-        };
-    }
-    walk.visit(handle.as_ref(), &path, &slashed, 0);
-    walk.gaps
+    let (rules, gaps, left) = (Vec::new(), Vec::new(), Some(limits::WALK_ENTRIES));
+    Whole { system, root, ignored, skipped, visitor, rules, left, gaps }.from(start)
 }
 
 struct Whole<'w> {
@@ -225,11 +206,35 @@ struct Whole<'w> {
     visitor: &'w mut dyn FnMut(&Visit<'_>),
     /// The `.gitignore` files that hold here, outermost first.
     rules: Vec<Gitignore>,
-    seen: usize,
+    /// How many entries it may still look at; `None` once there were more.
+    left: Option<usize>,
     gaps: Vec<Gap>,
 }
 
 impl Whole<'_> {
+    fn from(mut self, start: &Target) -> Vec<Gap> {
+        let (system, root) = (self.system, self.root);
+        let mut handle = match system.open_dir(root.path()) {
+            Ok(handle) => handle,
+            Err(error) => return vec![unreadable(root.path(), &error)],
+        };
+        if self.ignored == Ignored::Skip {
+            self.add_rules_above();
+        }
+        let mut path = PathBuf::new();
+        let mut slashed = String::new();
+        for name in start.directories() {
+            self.add_rules(handle.as_ref(), &path);
+            descend(&mut path, &mut slashed, name);
+            handle = match handle.open_dir(name) {
+                Ok(next) => next,
+                Err(error) => return vec![unreadable(&root.path().join(path), &error)],
+            };
+        }
+        self.visit(handle.as_ref(), &path, &slashed, 0);
+        self.gaps
+    }
+
     fn visit(&mut self, handle: &dyn Dir, path: &Path, slashed: &str, depth: usize) {
         let mut entries = match handle.entries() {
             Ok(entries) => entries,
@@ -238,8 +243,8 @@ impl Whole<'_> {
                 return;
             }
         };
-        self.seen += entries.len();
-        if self.seen > limits::WALK_ENTRIES {
+        self.left = self.left.and_then(|left| left.checked_sub(entries.len()));
+        if self.left.is_none() {
             let reason = GapReason::TooMany { limit: limits::WALK_ENTRIES };
             self.gaps.push(Gap { path: self.root.path().join(path), reason });
             return;
@@ -277,6 +282,10 @@ impl Whole<'_> {
         name: &OsStr,
         depth: usize,
     ) {
+        // The limit was reported where it was reached; what comes after it is not even opened.
+        if self.left.is_none() {
+            return;
+        }
         let (mut path, mut slashed) = (path.to_owned(), slashed.to_owned());
         descend(&mut path, &mut slashed, name);
         if (self.skipped)(&slashed) {
@@ -399,6 +408,34 @@ mod tests {
         });
         assert_eq!(gaps, []);
         seen
+    }
+
+    /// X18: past the limit the walk ends, and says so once, however many directories follow.
+    #[test]
+    fn x18_a_walk_ends_at_its_limit() {
+        let mut system = MemorySystem::new("/p");
+        for number in 0..100 {
+            system = system
+                .with_file(&format!("d{number:03}/a"), "")
+                .with_file(&format!("d{number:03}/b"), "");
+        }
+        let root = root(&system);
+        let mut seen = Vec::new();
+        let mut visitor = |visit: &Visit<'_>| seen.push(visit.slashed().to_owned());
+        let walk = Whole {
+            system: &system,
+            root: &root,
+            ignored: Ignored::Skip,
+            skipped: &|_| false,
+            visitor: &mut visitor,
+            rules: Vec::new(),
+            left: Some(105),
+            gaps: Vec::new(),
+        };
+        let gaps = walk.from(&Target::from_slashed("", TargetKind::Directory));
+        let reason = GapReason::TooMany { limit: limits::WALK_ENTRIES };
+        assert_eq!(gaps, [Gap { path: "/p/d002".into(), reason }]);
+        assert_eq!(seen, ["", "d000", "d001"]);
     }
 
     #[test]
