@@ -59,6 +59,9 @@ fn manifests() -> Vec<Manifest> {
     manifests
 }
 
+/// Packages of `Cargo.lock`, our own and those of tests and other systems included. More need a reason.
+const MOST_PACKAGES: usize = 225;
+
 fn floors() -> BTreeMap<&'static str, usize> {
     let floors = FLOORS.iter().enumerate();
     floors.flat_map(|(floor, names)| names.iter().map(move |&name| (name, floor))).collect()
@@ -79,6 +82,29 @@ fn dependencies_point_down() {
             assert!(below.is_some_and(|below| below > floor), "{name} must not see {dependency}");
         }
     }
+}
+
+/// R8: no crate has unsafe code of its own, what is linked in is checked by `deny.toml`, no YAML reader follows
+/// includes, and the number of packages has a budget.
+#[test]
+fn r8_what_is_linked_in_is_kept_small_and_safe() {
+    let read = |path: &str| fs::read_to_string(crate::workspace().join(path)).unwrap();
+    let workspace = read("Cargo.toml");
+    assert!(workspace.contains("\nunsafe_code = \"forbid\"\n"));
+    let members = manifests()
+        .into_iter()
+        .map(|manifest| format!("crates/{}", manifest.name.trim_start_matches("brief-")));
+    for member in members.chain(["xtask".to_owned(), "fuzz".to_owned()]) {
+        let manifest = read(&format!("{member}/Cargo.toml"));
+        assert!(manifest.contains("[lints]\nworkspace = true\n"), "{member}");
+    }
+    let deny = read("deny.toml");
+    for table in ["[advisories]", "[licenses]", "[bans]", "[sources]"] {
+        assert!(deny.contains(table), "deny.toml has no {table}");
+    }
+    assert!(!workspace.contains("include_fs"));
+    let packages = read("Cargo.lock").matches("[[package]]").count();
+    assert!(packages <= MOST_PACKAGES, "{packages} packages");
 }
 
 /// Design: the test kit is for tests only, and stands on the ground floor alone.

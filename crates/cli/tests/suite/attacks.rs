@@ -1,5 +1,6 @@
 //! Goals S1, S3, S7 and R4: every attack case, with its side effects and its diagnostic.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +24,14 @@ fn every_attack_case_holds() {
                     if chosen.as_ref().is_some_and(|chosen| !attack.id().starts_with(chosen)) {
                         continue;
                     }
-                    let found = attack.run(Path::new(env!("CARGO_BIN_EXE_brief")));
+                    let program = Path::new(env!("CARGO_BIN_EXE_brief"));
+                    let Some(found) = attack.run(program) else {
+                        // Not by a macro: the harness would keep it back from who has to know.
+                        let line =
+                            format!("skipped: this machine lacks what {} needs\n", attack.id());
+                        std::io::stderr().write_all(line.as_bytes()).unwrap();
+                        continue;
+                    };
                     let waits = attacks.pending.contains_key(attack.id());
                     if !found.is_empty() && !waits {
                         let problem = format!("{}: {}", attack.id(), found.join("\n    "));

@@ -34,11 +34,16 @@ impl Trace {
 
 /// Runs the program under strace.
 fn traced(project: &Sandbox, args: &[&str], input: &str) -> Trace {
+    traced_calls(project, args, input, "trace=execve,connect")
+}
+
+/// Runs the program under strace, which writes down the calls that `wanted` says.
+fn traced_calls(project: &Sandbox, args: &[&str], input: &str, wanted: &str) -> Trace {
     let log = project.outside().join("trace");
     let run = project.command("", args);
     let mut strace = Command::new("strace");
     strace
-        .args(["-f", "-v", "-s", "100000", "-e", "trace=execve,connect", "-e", "signal=none", "-o"])
+        .args(["-f", "-v", "-y", "-s", "100000", "-e", wanted, "-e", "signal=none", "-o"])
         .arg(&log)
         .arg(run.get_program())
         .args(run.get_args())
@@ -298,4 +303,62 @@ fn s10_no_child_gets_a_sensitive_variable() {
     let granted = project.with_file(".agents/tasks/u.md", "!`printf %s \"$GH_TOKEN$AWS_TOKEN\"`\n");
     let output = granted.run(&["task", "u", "-r", "--env", "GH_TOKEN"]);
     assert_eq!(output.stdout, "canary-GH_TOKEN-canary\n\n", "{output}");
+}
+
+/// Returns the words of a call that stand between quotes or name an open file, in order.
+fn named(call: &str) -> Vec<&str> {
+    call.split(['"', '<', '>']).skip(1).step_by(2).collect()
+}
+
+/// CRA-004: power may fail at any moment, and what was not made safe may be lost or come late. So everything
+/// that is staged is on disk before the journal has its name, the journal before anything changes places, and
+/// all of that before the journal goes.
+#[test]
+fn cra_004_what_is_put_in_place_is_on_disk_first() {
+    let skill = |text: &str| {
+        format!("---\nschema: 1\nname: s\ndescription: Use when testing\n---\n\n{text}\n")
+    };
+    let project = project();
+    let source = project.outside().join("source");
+    fs::create_dir_all(source.join("skills/s")).unwrap();
+    fs::write(source.join("skills/s/SKILL.md"), skill("old")).unwrap();
+    let added = project.run(&["add", source.to_str().unwrap(), "--client", "claude"]);
+    assert_eq!(added.code, Some(0), "{added}");
+    fs::write(source.join("skills/s/SKILL.md"), skill("new")).unwrap();
+    let wanted = "trace=write,fsync,fdatasync,syncfs,rename,renameat,renameat2,unlink,unlinkat";
+    let trace = traced_calls(&project, &["update"], "", wanted);
+    assert!(project.read(".claude/skills/s/SKILL.md").contains("new"));
+    // The files, and the changes of names, that a loss of power could undo.
+    let (mut unsafe_files, mut unsafe_names) = (Vec::new(), Vec::new());
+    let (mut journal_is_safe, mut moved, mut ended) = (false, 0, false);
+    for call in trace.calls.iter().filter(|call| call.contains("/.brief") || call.contains("sync"))
+    {
+        let names = named(call);
+        if call.contains(" write(") {
+            unsafe_files.push(names[0].to_owned());
+        } else if call.contains(" syncfs(") {
+            unsafe_files.clear();
+            unsafe_names.clear();
+        } else if call.contains("sync(") {
+            unsafe_files.retain(|file| file != names[0]);
+            unsafe_names.retain(|directory| directory != names[0]);
+            journal_is_safe |= names[0].ends_with("/.brief");
+        } else if call.contains(" rename") {
+            let [from, name, to, target] = names[..] else { panic!("{call}") };
+            let staged = format!("{from}/{name}");
+            assert!(!unsafe_files.contains(&staged), "not on disk yet: {call}");
+            if target == "journal.json" {
+                assert!(unsafe_files.is_empty(), "{unsafe_files:?} are not on disk yet: {call}");
+                journal_is_safe = false;
+            } else if from.ends_with("/staged") {
+                assert!(journal_is_safe, "the journal is not on disk yet: {call}");
+                moved += 1;
+            }
+            unsafe_names.push(to.to_owned());
+        } else if call.contains("\"journal.json\"") {
+            assert!(unsafe_names.is_empty(), "{unsafe_names:?} may be lost: {call}");
+            ended = true;
+        }
+    }
+    assert!(moved >= 3 && ended, "{:#?}", trace.calls);
 }

@@ -10,9 +10,10 @@ use brief_testkit::{Attacks, Sandbox};
 use crate::project;
 
 /// How long a hook may take against a hostile project. The machine that runs the tests is busy and the build is slow;
-/// `BRIEF_HOOK_CALLS=100` on a build that ships holds the goal of 250 ms itself.
+/// `bench/run.py --hostile` holds the goal of 250 ms for a build that ships.
 fn longest() -> Duration {
-    if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_millis(250) }
+    let asked = std::env::var("BRIEF_HOOK_LONGEST").ok().and_then(|limit| limit.parse().ok());
+    asked.map_or(Duration::from_secs(5), Duration::from_millis)
 }
 
 /// R5: against each hostile project, a hook answers with JSON or with nothing, exit code 0, in time.

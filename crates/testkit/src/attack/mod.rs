@@ -107,8 +107,9 @@ impl Attack {
         Ok(slowest)
     }
 
-    /// Lays the case out, does what a user would do, and returns what is not as it has to be.
-    pub fn run(&self, program: &Path) -> Vec<String> {
+    /// Lays the case out, does what a user would do, and returns what is not as it has to be; `None` where the
+    /// machine lacks what the case needs.
+    pub fn run(&self, program: &Path) -> Option<Vec<String>> {
         let scene = Scene::new(program, &self.case);
         let mut before = scene.trees();
         let mut seen = Seen::default();
@@ -125,9 +126,9 @@ impl Attack {
         }
         seen.end();
         if seen.is_impossible {
-            return Vec::new();
+            return None;
         }
-        check::check(self, &scene, &before, seen)
+        Some(check::check(self, &scene, &before, seen))
     }
 }
 

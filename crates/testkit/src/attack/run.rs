@@ -14,6 +14,9 @@ use super::{Scene, text, texts};
 /// A program that has not ended by now is ended.
 const PATIENCE: Duration = Duration::from_secs(70);
 
+/// The exit code by which a script of a case says that this machine lacks what it needs.
+const LACKS_MEANS: i32 = 77;
+
 /// One run of the program.
 #[derive(Debug)]
 pub(crate) struct Ran {
@@ -36,7 +39,7 @@ pub(crate) struct Seen {
     pub(super) runs: Vec<Ran>,
     pub(super) problems: Vec<String>,
     background: Vec<Child>,
-    /// The case needs something that this machine does not give; then it says nothing.
+    /// The case needs something that this machine does not give; then it holds nothing.
     pub(super) is_impossible: bool,
 }
 
@@ -80,6 +83,10 @@ impl Seen {
             return Ok(());
         }
         let status = child.wait().map_err(|error| error.to_string())?;
+        if status.code() == Some(LACKS_MEANS) {
+            self.is_impossible = true;
+            return Ok(());
+        }
         if status.success() { Ok(()) } else { Err(format!("{script:?} failed: {status}")) }
     }
 
