@@ -168,14 +168,17 @@ pub(crate) fn by_asking<'s>(
     let mut answer = Answer { is_short: true, ..Answer::default() };
     // The items that reach the files of the last directory.
     let mut directory = None;
+    let mut target = Target::from_slashed("", TargetKind::File);
     let mut alike: HashMap<Likeness, Vec<usize>> = HashMap::new();
     let mut likeness = Likeness::default();
     for (file, path) in files.files.iter().enumerate() {
-        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-        if directory.replace(parent) != Some(parent) {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if directory.replace(parent) == Some(parent) {
+            target.set_name(name);
+        } else {
             alike.clear();
+            target = Target::from_slashed(path, TargetKind::File);
         }
-        let target = Target::from_slashed(path, TargetKind::File);
         likeness.clear();
         liken(&target, &mut likeness);
         if let Some(places) = alike.get(&likeness) {
@@ -184,7 +187,7 @@ pub(crate) fn by_asking<'s>(
             }
             continue;
         }
-        moment.target = Some(target);
+        moment.target = Some(target.clone());
         resolve(&moment, &mut answer);
         let items = answer.items.drain(..).map(|applied| Candidate::Item(applied.item));
         let left_out = answer.left_out.drain(..);

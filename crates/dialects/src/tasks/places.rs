@@ -153,7 +153,10 @@ pub(super) const NOT_RULES: [&str; 28] = [
 /// Returns whether a name at the root is the first of any location.
 pub(super) fn is_beginning(name: &str) -> bool {
     let all = [TASKS, COMMANDS, RULES, SKILLS].into_iter().flatten();
-    all.map(|place| place.path()).any(|path| path.split('/').next() == Some(name))
+    // Asked about every name of a project: comparing beginnings costs less than looking for the first `/`.
+    all.map(|place| place.path())
+        .filter_map(|path| path.strip_prefix(name))
+        .any(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns whether rules or skills at a path below the root, a file or a directory, are read.

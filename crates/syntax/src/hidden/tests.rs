@@ -160,3 +160,16 @@ fn s5_a_character_is_found_wherever_it_stands() {
         assert_eq!(characters(&"a\n".repeat(length)).count(), 0);
     }
 }
+
+/// UNI-016: what can carry a message goes, what people and scripts need stays, bytes that are no text too.
+#[test]
+fn a_text_without_its_hidden_message_is_otherwise_the_same() {
+    let family = "\u{1f468}\u{200d}\u{1f469} \u{2764}\u{fe0f}";
+    for same in ["plain", "\u{1b}[31m\r\n", family, "caf\u{e9}"] {
+        assert_eq!(without_message(same.as_bytes()), None, "{same:?}");
+    }
+    let text = format!("a\u{e0069}\u{e0067}b\u{200b}\u{202e}c{family}\u{1b}");
+    let bytes = [text.as_bytes(), b"\xff\xe2\x80\x8bz"].concat();
+    let kept = [format!("abc{family}\u{1b}").as_bytes(), b"\xffz"].concat();
+    assert_eq!(without_message(&bytes), Some(kept));
+}
