@@ -124,6 +124,8 @@ fn run(count: u64, seed: u64) -> ExitCode {
         let scripts: Vec<String> = (0..BATCH).map(|_| random.script()).collect();
         let mut worker = match tools.take().map_or_else(|| load(&system, &program), Ok) {
             Ok(worker) => worker,
+            // On a busy machine a worker may not get its time in time.
+            Err(error) if error.contains("longer than") => continue,
             Err(error) => {
                 println!("no worker after {ran} scripts: {error}");
                 strange += 1;

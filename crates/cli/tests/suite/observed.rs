@@ -325,7 +325,8 @@ fn cra_004_what_is_put_in_place_is_on_disk_first() {
     let added = project.run(&["add", source.to_str().unwrap(), "--client", "claude"]);
     assert_eq!(added.code, Some(0), "{added}");
     fs::write(source.join("skills/s/SKILL.md"), skill("new")).unwrap();
-    let wanted = "trace=write,fsync,fdatasync,syncfs,rename,renameat,renameat2,unlink,unlinkat";
+    let wanted =
+        "trace=execve,write,fsync,fdatasync,syncfs,rename,renameat,renameat2,unlink,unlinkat";
     let trace = traced_calls(&project, &["update"], "", wanted);
     assert!(project.read(".claude/skills/s/SKILL.md").contains("new"));
     // The files, and the changes of names, that a loss of power could undo.
