@@ -1,11 +1,11 @@
-//! Front matter, read as people write it.
+//! Tolerant front matter.
 //!
-//! One file in five of the real world is not valid YAML between its dashes: `globs: **/*.ts`,
-//! `argument-hint: [a] [b]`, `description: Use when: …`. Every client reads them somehow, so we
-//! do too: the header is parsed strictly first; only if that fails is each top-level block tried
-//! alone, and in the blocks that fail the offending values are quoted, line by line. Each repair is
-//! reported with the edit that would make the file valid. A block that cannot be repaired is
-//! reported and skipped, and the others stand.
+//! In practice one file in five is not valid YAML between its dashes: `globs: **/*.ts`,
+//! `argument-hint: [a] [b]`, `description: Use when: …`. Every client reads such files, so this
+//! module does too. The header is parsed strictly first. Only if that fails is each top-level block
+//! tried alone, and in the blocks that fail the offending values are quoted, line by line. Each
+//! repair is reported with the edit that makes the file valid. A block that cannot be repaired is
+//! reported and skipped, and the others stay.
 
 mod repair;
 mod strict;
@@ -19,29 +19,29 @@ use crate::yaml::{Node, ProblemKind, Value, Yaml};
 
 use repair::{Repair, field_of};
 
-/// A file taken apart.
+/// A file, split into front matter and body.
 #[derive(Debug)]
 pub struct FrontMatter {
     /// The header, if the file has one.
     pub header: Option<Header>,
-    /// Where the body starts: after the closing line, or at the start of the text.
+    /// The offset of the body: after the closing line, or at the start of the text.
     pub body_start: usize,
-    /// What was repaired, or could not be.
+    /// The repairs, and the blocks that could not be repaired.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// The part between the dashes.
 #[derive(Debug)]
 pub struct Header {
-    /// The YAML, with places in the whole file.
+    /// The YAML, with spans in the whole file.
     pub yaml: Yaml,
     /// The text between the two lines of dashes.
     pub span: Span,
-    /// Whether blank lines stand before the opening dashes, where most clients see no header.
+    /// True if blank lines precede the opening dashes: most clients then see no header.
     pub leading_blank: bool,
 }
 
-/// Where the parts of a text are, before anything is parsed.
+/// The spans of the parts of a text, before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parts {
     header: Span,
@@ -49,7 +49,7 @@ struct Parts {
     leading_blank: bool,
 }
 
-/// How the text begins.
+/// The start of a text.
 enum Opening {
     /// No header.
     None,
@@ -90,7 +90,7 @@ impl FrontMatter {
         }
     }
 
-    /// Reads a file that is YAML from its first line to its last: all header, and no body.
+    /// Reads a file that is YAML from first to last line: all header, and no body.
     pub fn whole(source: &Arc<Source>) -> FrontMatter {
         let mut diagnostics = encoding_problem(source);
         let span = Span::new(bom(source.text()), source.text().len());
@@ -116,8 +116,8 @@ fn encoding_problem(source: &Arc<Source>) -> Vec<Diagnostic> {
     vec![diagnostic.with_help("save the file as UTF-8")]
 }
 
-/// Reports a header that is too long to be one. Its fields are not read; the text below it is. A file full of
-/// fields would cost many times its size otherwise.
+/// Reports a header beyond the limit. Its fields are not read, but the body is: a file full of
+/// fields would cost many times its size.
 fn is_too_long(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) -> bool {
     let bytes = header.end - header.start;
     if bytes <= FRONT_MATTER_BYTES {
@@ -133,8 +133,8 @@ fn is_too_long(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnos
     true
 }
 
-/// Leaves the first problems of a file, and one that counts the rest. It carries the gravest code of those that
-/// it stands for, because readers decide by codes if a header can be relied on.
+/// Keeps the first problems of a file, and one that counts the rest. That one has the most severe
+/// code of the rest, because readers decide by codes if a header is reliable.
 fn keep_a_few(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.len() <= PROBLEMS_PER_FILE {
         return;
@@ -161,7 +161,7 @@ fn bom(text: &str) -> usize {
 }
 
 /// Finds the header: a line `---`, and the next line that is `---` or `...`. Blanks after the
-/// dashes, CRLF, a byte order mark and a missing last line break are all accepted.
+/// dashes, CRLF, a byte order mark and a missing last line break are accepted.
 fn find(text: &str) -> Opening {
     let start = bom(text);
     let mut lines = lines_from(text, start);
@@ -212,7 +212,7 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
         for edit in &repair.edits {
             let span = Span::new(header.start + edit.span.start, header.start + edit.span.end);
             let edit = Edit::replace(span, edit.replacement.clone());
-            // The only edit that leaves nothing but blanks.
+            // Only the replacement of a tab consists of blanks.
             let is_tab = edit.replacement.trim().is_empty();
             let (message, help, fix) = if is_tab {
                 let message = "a tab cannot indent YAML; it was read as spaces";
@@ -248,8 +248,8 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
     yaml
 }
 
-/// An alias that leads nowhere and a tag that swallowed its value are valid to the parser, but not
-/// what the author wrote.
+/// Returns whether the YAML is what its author meant. The parser accepts an unknown alias and a tag
+/// that swallowed its value.
 fn needs_no_repair(yaml: &Yaml) -> bool {
     let broken = |kind| matches!(kind, ProblemKind::Syntax | ProblemKind::UnknownAlias);
     !yaml.problems().iter().any(|problem| broken(problem.kind))
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(codes(&front), [""; 0]);
     }
 
-    /// Ruling G1: what is accepted around the dashes.
+    /// Ruling G1: the accepted spellings of the dashes.
     #[test]
     fn all_spellings_of_the_dashes_are_accepted() {
         for text in [
@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(metadata.get("author").and_then(Node::as_str), Some("me"));
     }
 
-    /// Ruling G2: one bad field is reported and skipped; the others stand.
+    /// Ruling G2: one bad field is reported and skipped; the others stay.
     #[test]
     fn a_block_beyond_repair_is_skipped_alone() {
         let front = read("---\nname: n\nbad: [a,\n  {b\nlast: 1\n---\n");
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(front.diagnostics[0].position().line, 3);
     }
 
-    /// X05: a header of any size costs what a short one costs, and the body is read.
+    /// X05: a header of any size costs no more than a short one, and the body is read.
     #[test]
     fn a_header_that_is_too_long_is_reported_and_not_parsed() {
         let long = "a: b\n".repeat(FRONT_MATTER_BYTES / 5 + 1);
@@ -417,19 +417,19 @@ mod tests {
         }
     }
 
-    /// X05: one file cannot fill memory and screen with what is wrong with it.
+    /// X05: the problems of one file cannot fill memory and screen.
     #[test]
     fn problems_are_listed_up_to_a_limit_and_counted_past_it() {
         for line in ["a: b\n", "a: *b\n", "a: [b\n"] {
             let text = format!("---\nname: n\n{}---\nbody\n", line.repeat(1_000));
             let front = read(&text);
-            // Repairs and what the YAML itself has are counted apart.
+            // Repairs and problems of the YAML itself are counted separately.
             assert!(front.diagnostics.len() <= 2 * (PROBLEMS_PER_FILE + 1), "{line}");
             let messages = front.diagnostics.iter().map(|found| found.message.as_str());
             let counted: Vec<&str> = messages.filter(|text| text.starts_with("and ")).collect();
             assert!(matches!(counted.len(), 1 | 2), "{line}: {counted:?}");
         }
-        // The code that says "do not rely on this header" is not lost behind others.
+        // The code for an unreliable header is not lost behind others.
         let text = format!("---\n{}bad: [a,\n  {{b\n---\n", "x: **y\n".repeat(500));
         assert!(codes(&read(&text)).contains(&"frontmatter-invalid"));
     }

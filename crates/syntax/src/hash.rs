@@ -1,13 +1,13 @@
-//! Names for content.
+//! Hashes of content.
 
 use sha2::{Digest, Sha256};
 
-/// Returns the SHA-256 of some bytes in lower-case hexadecimal letters.
+/// Returns the SHA-256 of some bytes in lower-case hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(Sha256::digest(bytes))
 }
 
-/// The SHA-256 of bytes that come one piece after the other.
+/// The SHA-256 of bytes that arrive in pieces.
 #[derive(Debug, Clone, Default)]
 pub struct Hasher(Sha256);
 
@@ -17,7 +17,7 @@ impl Hasher {
         self.0.update(piece);
     }
 
-    /// Returns the SHA-256 of all pieces, as [`sha256`] does.
+    /// Returns the SHA-256 of all pieces, in the form of [`sha256`].
     pub fn finish(self) -> String {
         hexadecimal(self.0.finalize())
     }
@@ -35,7 +35,7 @@ fn hexadecimal(bytes: impl IntoIterator<Item = u8>) -> String {
 
 #[cfg(test)]
 mod tests {
-    /// The first is the published value for no bytes at all, the second that for `abc`.
+    /// The published values for no bytes and for `abc`.
     #[test]
     fn known_values() {
         assert_eq!(

@@ -1,10 +1,10 @@
-//! Characters that text can hide in, and the places where ordinary text needs them.
+//! Hidden characters, and the places where ordinary text needs them.
 //!
-//! Lint, the terminal, the audit and the installation ask this module alone. [`class_of`] classifies
-//! a code point by itself; [`characters`] looks at the neighbours, too, and leaves out what a script
-//! or an emoji needs: the presentation selectors of a pictograph, joiners between letters of a script
-//! that joins them, the tags of the three subdivision flags. ASCII text costs one pass that reads
-//! many bytes at a time.
+//! Lint, the terminal, the audit and the installation all use this module. [`class_of`] classifies
+//! a code point by itself; [`characters`] looks at the neighbours, too, and leaves out those that a
+//! script or an emoji needs: the presentation selectors of a pictograph, joiners between letters of
+//! a script that joins them, the tags of the three subdivision flags. ASCII text costs one pass
+//! over many bytes at a time.
 
 mod payload;
 mod table;
@@ -18,10 +18,10 @@ use table::{CLASSES, JOINING, PICTOGRAPHS};
 
 use crate::{Diagnostic, Source, Span};
 
-/// The way out of a finding.
+/// The advice for a finding.
 pub const HELP: &str = "remove it; an agent reads what a person does not see";
 
-/// The kind of a character that shows nothing or acts on a terminal.
+/// The class of an invisible character, or of one that acts on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HiddenClass {
     /// C0, DEL and C1, except tab and line feed.
@@ -57,7 +57,7 @@ impl fmt::Display for HiddenClass {
     }
 }
 
-/// Returns the class of a character that shows nothing or acts on a terminal, wherever it stands.
+/// Returns the class of an invisible character, or of one that acts on a terminal, at any place.
 pub fn class_of(character: char) -> Option<HiddenClass> {
     if character.is_ascii() {
         let is_control = character.is_ascii_control() && !matches!(character, '\n' | '\t');
@@ -71,7 +71,7 @@ pub fn class_of(character: char) -> Option<HiddenClass> {
     (first <= character).then_some(class)
 }
 
-/// Returns whether a character shows nothing or acts on a terminal, wherever it stands.
+/// Returns whether a character is invisible or acts on a terminal, at any place.
 pub fn is_hidden(character: char) -> bool {
     class_of(character).is_some()
 }
@@ -94,19 +94,19 @@ pub struct HiddenCharacters<'t> {
     next: usize,
 }
 
-/// Returns the hidden characters of a text that no script and no sequence needs where they stand.
+/// Returns the hidden characters of a text that no script and no sequence needs at their places.
 ///
-/// A carriage return and a byte order mark count: a terminal acts on the first and drops the second.
-/// [`HiddenText::find`] leaves them out where files have them.
+/// A carriage return and a byte order mark count: a terminal acts on the first and drops the
+/// second. [`HiddenText::find`] leaves them out where files have them.
 pub fn characters(text: &str) -> HiddenCharacters<'_> {
     HiddenCharacters { text, next: 0 }
 }
 
-/// Bytes that are looked at together. Within a piece there is no early exit, so that the compiler looks at many bytes at
-/// once.
+/// The number of bytes that are checked together. A piece has no early exit, so that the compiler
+/// can vectorise it.
 const PIECE: usize = 64;
 
-/// Returns the place of the first byte that is not plain.
+/// Returns the offset of the first byte that is not plain.
 fn first_odd(bytes: &[u8]) -> Option<usize> {
     let is_odd = |byte: &u8| !is_plain(*byte);
     let (pieces, rest) = bytes.as_chunks::<PIECE>();
@@ -117,7 +117,7 @@ fn first_odd(bytes: &[u8]) -> Option<usize> {
     left.iter().position(is_odd).map(|at| skipped + at)
 }
 
-/// Returns whether a byte is a character that everybody sees, or a line feed or tab.
+/// Returns whether a byte is a visible character, a line feed or a tab.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..0x7f | b'\n' | b'\t')
 }
@@ -147,7 +147,7 @@ const FLAGS: [&str; 3] = [
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ];
 
-/// Characters of the longest sequence that begins with a black flag.
+/// The length of the longest sequence that begins with a black flag, in characters.
 const FLAG_LENGTH: usize = 7;
 
 /// Returns whether the script or the sequence around a character needs it.
@@ -155,7 +155,7 @@ fn is_needed(text: &str, offset: usize, character: char) -> bool {
     let mut before = text[..offset].chars().rev();
     let mut after = text[offset + character.len_utf8()..].chars();
     match character {
-        // U+FFFD stands for a pictograph that an earlier program has lost.
+        // U+FFFD stands for a pictograph that an earlier program lost.
         '\u{fe0e}' | '\u{fe0f}' => before.next().is_some_and(|base| match base {
             '0'..='9' | '#' | '*' => after.next() == Some('\u{20e3}'),
             base => is_pictograph(base) || base == '\u{fffd}',
@@ -204,26 +204,25 @@ fn is_in(ranges: &[(char, char)], character: char) -> bool {
     ranges.get(place).is_some_and(|&(first, _)| first <= character)
 }
 
-/// Everything that is hidden in a text.
+/// All hidden characters of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HiddenText {
     /// The first hidden character.
     pub first: HiddenCharacter,
     /// The number of hidden characters.
     pub count: usize,
-    /// The text that they spell, with its own hidden characters escaped; `None` when they spell
-    /// nothing known.
+    /// The text that they spell, with its own hidden characters escaped; `None` if they spell none.
     pub payload: Option<String>,
 }
 
 impl HiddenText {
-    /// Finds hidden characters in the text of a whole file. A byte order mark at the start and the line
-    /// breaks of other systems belong to the file.
+    /// Finds hidden characters in the text of a whole file. A byte order mark at the start and the
+    /// line breaks of other systems belong to the file.
     pub fn find(text: &str) -> Option<HiddenText> {
         HiddenText::find_of(text, |_| true)
     }
 
-    /// Finds hidden characters of some classes, as [`HiddenText::find`] does.
+    /// Finds hidden characters of some classes, like [`HiddenText::find`].
     pub fn find_of(text: &str, is_wanted: impl Fn(HiddenClass) -> bool) -> Option<HiddenText> {
         let ordinary = |found: &HiddenCharacter| match found.character {
             '\u{feff}' => found.offset == 0,
@@ -242,7 +241,8 @@ impl HiddenText {
         Some(HiddenText { first, count, payload: payload.finish(text) })
     }
 
-    /// Says what is there: the code point, its kind, how many there are and what they spell.
+    /// Returns the message: the code point, its class, the number of characters and the text that
+    /// they spell.
     pub fn message(&self) -> String {
         let HiddenCharacter { character, class, .. } = self.first;
         let code = u32::from(character);

@@ -1,8 +1,7 @@
-//! The ground floor: text with places in it, the formats that guidance is written in, and the one
-//! door to the outside.
+//! The lowest crate: text with spans, the formats of guidance files, and the only access to the
+//! outside.
 //!
-//! Everything here is free of any dialect's rules. Parsers are total: any bytes in, a value and
-//! diagnostics out.
+//! It contains no dialect's rules. Parsers are total: any bytes give a value and diagnostics.
 
 pub mod allocation;
 pub mod diagnostic;

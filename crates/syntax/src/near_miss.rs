@@ -1,10 +1,9 @@
-//! "Did you mean …?" for names that are almost right.
+//! "Did you mean …?" for misspelled names.
 
 /// Returns the candidate that `name` most likely stands for.
 ///
-/// A candidate counts when it takes at most a third of its letters to change one into the other,
-/// case aside. The first of equally near ones wins, so the answer does not depend on anything but
-/// the order given.
+/// A candidate counts if at most a third of its letters must change, ignoring case. The first of
+/// equally near ones wins, so that the result depends only on the order given.
 pub fn nearest<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let mut best: Option<(usize, &str)> = None;
     for (distance, candidate) in near(name, candidates, is_inflected) {
@@ -23,8 +22,8 @@ fn is_inflected(name: &str, other: &str) -> bool {
     short.len() > 2 && ending.is_some_and(|ending| ["s", "es", "ed", "ing"].contains(&ending))
 }
 
-/// Returns the candidates that `name` may stand for, nearest first, `count` at most. What was typed
-/// may also be the beginning or the middle of a longer name.
+/// Returns the candidates that `name` may stand for, nearest first, `count` at most. The name may
+/// also be the start or the middle of a longer one.
 pub fn nearest_few<'c>(name: &str, candidates: &[&'c str], count: usize) -> Vec<&'c str> {
     let is_part =
         |name: &str, other: &str| name.len() > 2 && (other.contains(name) || name.contains(other));
@@ -34,14 +33,14 @@ pub fn nearest_few<'c>(name: &str, candidates: &[&'c str], count: usize) -> Vec<
     near.into_iter().take(count).map(|(_, candidate)| candidate).collect()
 }
 
-/// The candidates that are near, with how far they are, or that count for another reason.
+/// Returns the near candidates with their distance, and those that count for another reason.
 fn near<'a, 'c>(
     name: &str,
     candidates: &'a [&'c str],
     counts: impl Fn(&str, &str) -> bool + 'a,
 ) -> impl Iterator<Item = (usize, &'c str)> {
-    // A name that is far longer than any candidate is no slip of the finger, and the distance
-    // costs the product of the lengths.
+    // A name far longer than any candidate is not a typing error, and the distance costs the
+    // product of the lengths.
     let name = (name.len() <= 64).then(|| name.to_lowercase());
     candidates.iter().filter_map(move |&candidate| {
         let name = name.as_deref()?;

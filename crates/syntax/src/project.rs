@@ -1,7 +1,7 @@
 //! A project's root and paths in it.
 //!
-//! Paths are compared by components after links were followed, so that two spellings of one file
-//! are one file, and a target that only looks as if it were inside the root is outside.
+//! Paths are compared by components after links were resolved, so that two spellings of one file
+//! are one file, and a target that only seems to be inside the root is outside.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -16,7 +16,7 @@ pub struct Root {
     path: PathBuf,
 }
 
-/// Whether a question is about a file or a directory.
+/// The kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {
     /// A file, which need not exist yet.
@@ -25,7 +25,7 @@ pub enum TargetKind {
     Directory,
 }
 
-/// A path inside a [`Root`], as the file system knows it.
+/// A path inside a [`Root`], without links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     names: Vec<OsString>,
@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 impl Root {
-    /// Follows the links in `path`, which must lead to a directory.
+    /// Resolves the links in `path`, which must lead to a directory.
     pub fn open(system: &dyn System, path: &Path) -> io::Result<Root> {
         Ok(Root { path: system.resolve_dir(path)? })
     }
@@ -57,8 +57,9 @@ impl Root {
 
     /// Finds `path` in this root; `None` when it lies outside.
     ///
-    /// A relative path starts at `base`. What exists of the path is resolved by the system, the
-    /// rest by its text. A path that does not exist is a directory when it ends in a separator.
+    /// A relative path starts at `base`. The system resolves the existing part of the path; the
+    /// rest is appended as text. A path that does not exist is a directory if it ends in a
+    /// separator.
     pub fn locate(&self, system: &dyn System, base: &Path, path: &Path) -> Option<Target> {
         let absolute = base.join(path);
         let Resolved { path: resolved, kind } = resolve_existing(system, &absolute);
@@ -74,8 +75,8 @@ impl Root {
 
     /// Reads the file called `name` in the directory `dir` of this root.
     ///
-    /// A link is followed when it leads to a regular file inside the root, and never otherwise.
-    /// `handle` must be the open `dir`.
+    /// A link is followed only if it leads to a regular file inside the root. `handle` must be the
+    /// open `dir`.
     pub fn read_in(
         &self,
         system: &dyn System,
@@ -96,7 +97,7 @@ impl Root {
                 "it is a symbolic link that leaves the project",
             )));
         };
-        // The path has no links left, so any link met on the way was put there since: refuse it.
+        // The path has no links: a link now was put there in between, and is refused.
         let mut handle = system.open_dir(&self.path)?;
         let mut names = inside.components().map(Component::as_os_str).peekable();
         while let Some(name) = names.next() {
@@ -109,16 +110,16 @@ impl Root {
     }
 }
 
-/// Resolves as much of an absolute path as exists; the rest is appended by its text.
+/// Resolves the existing part of an absolute path; the rest is appended as text.
 ///
-/// What does not exist counts as a directory when the path ends in a separator, else as a file.
+/// A missing path counts as a directory if it ends in a separator, else as a file.
 pub fn resolve_existing(system: &dyn System, absolute: &Path) -> Resolved {
     let ends_in_separator =
         absolute.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
     let missing = if ends_in_separator { FileKind::Directory } else { FileKind::File };
     let is_plain = |component| matches!(component, Component::RootDir | Component::Normal(_));
     if absolute.components().all(is_plain) {
-        // Mostly there is no link on the way, and then the path is what it says.
+        // Usually the path has no links and resolves to itself.
         let kind = match system.look(absolute) {
             Below::Directory => Some(FileKind::Directory),
             Below::NotADirectory => Some(FileKind::File),
@@ -148,18 +149,19 @@ pub fn resolve_existing(system: &dyn System, absolute: &Path) -> Resolved {
     Resolved { path, kind: missing }
 }
 
-/// How many new directories are looked for one by one.
+/// The number of new directories that are checked one by one.
 const NEW_LEVELS: usize = 4;
 
-/// Returns how many of the components exist, and where they lead. The last one is known not to.
+/// Returns how many of the components exist, and their resolved path. The last one is known not to
+/// exist.
 ///
-/// A path exists only if every shorter one does, so a search by halves finds the longest.
+/// A path exists only if every shorter one does, so a binary search finds the longest.
 fn longest_existing(system: &dyn System, components: &[Component<'_>]) -> Option<(usize, PathBuf)> {
     let resolve = |count: usize| {
         let prefix: PathBuf = components[..count].iter().collect();
         system.resolve_dir(&prefix).ok().map(|path| (count, path))
     };
-    // Mostly it is only the file that is new, or a directory or two with it.
+    // Usually only the file is new, or a directory or two with it.
     let mut missing = components.len();
     for _ in 0..NEW_LEVELS {
         missing = missing.checked_sub(1)?;
@@ -184,7 +186,7 @@ fn longest_existing(system: &dyn System, components: &[Component<'_>]) -> Option
 }
 
 impl Target {
-    /// Makes a target from the names on the way to it.
+    /// Makes a target from the names of its path.
     pub fn from_names(names: Vec<OsString>, kind: TargetKind) -> Target {
         let mut slashed = String::new();
         for name in &names {
@@ -196,7 +198,7 @@ impl Target {
         Target { names, slashed, kind }
     }
 
-    /// Makes a target from a `/`-separated path that is known to lie inside.
+    /// Makes a target from a `/`-separated path that is known to be inside the root.
     pub fn from_slashed(path: &str, kind: TargetKind) -> Target {
         let names = path.split('/').filter(|name| !name.is_empty()).map(OsString::from).collect();
         Target::from_names(names, kind)
@@ -218,12 +220,12 @@ impl Target {
         &self.slashed
     }
 
-    /// Returns whether it is a file or a directory.
+    /// Returns the kind: file or directory.
     pub fn kind(&self) -> TargetKind {
         self.kind
     }
 
-    /// Returns the names of the directories from the root down to where discovery starts: the
+    /// Returns the names of the directories from the root down to the start of discovery: the
     /// directory of a file, or the directory itself.
     pub fn directories(&self) -> &[OsString] {
         match self.kind {

@@ -1,7 +1,7 @@
-//! Source text and places in it.
+//! Source text and spans in it.
 //!
-//! Offsets are bytes into the decoded text. Lines and columns are computed on demand, because
-//! most files are read without anything to report about them.
+//! Offsets are bytes in the decoded text. Lines and columns are computed on demand, because most
+//! files have no diagnostics.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Span {
     }
 }
 
-/// A place as people name it. Both numbers start at 1; the column counts characters.
+/// A line and a column for people. Both start at 1; the column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
     /// The line, from 1.
@@ -42,29 +42,30 @@ pub struct Position {
     pub column: usize,
 }
 
-/// The text of one file and where it came from.
+/// The text of one file and its path.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
     text: String,
     encoding: Encoding,
-    /// The bytes as they were read, when they are not those of the text.
+    /// The bytes as read, if they differ from the text.
     raw: Option<Vec<u8>>,
-    /// The starts of every [`STRIDE`]th line, from the first on: a file of short lines would have more of them than text.
+    /// The start of every [`STRIDE`]th line: a file of short lines would need more memory for all
+    /// starts than for its text.
     landmarks: OnceLock<Vec<usize>>,
 }
 
-/// Lines from one landmark to the next.
+/// The number of lines between two landmarks.
 const STRIDE: usize = 64;
 
-/// Whether the bytes of a file were text.
+/// The validity of a file's bytes as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// Valid UTF-8.
     Utf8,
-    /// The byte at this offset was not UTF-8; it and others like it read as U+FFFD.
+    /// The byte at this offset was not UTF-8; it and others like it are decoded as U+FFFD.
     Invalid {
-        /// Where the first bad byte stands.
+        /// The offset of the first invalid byte.
         offset: usize,
     },
 }
@@ -94,7 +95,7 @@ impl Source {
         Source { path: path.into(), text, encoding, raw, landmarks: OnceLock::new() }
     }
 
-    /// Stands for a file whose text could not be had.
+    /// Makes a source for a file whose text could not be read.
     pub fn unread(path: impl Into<PathBuf>) -> Self {
         Source::new(path, "")
     }
@@ -109,14 +110,14 @@ impl Source {
         &self.text
     }
 
-    /// Returns the bytes as they were read, from the line that begins at `offset` of the text.
+    /// Returns the bytes as read, from the line that begins at `offset` of the text.
     ///
-    /// For whoever hands a text on unchanged: what is not UTF-8 stays what it was.
+    /// It serves callers that pass a text on unchanged: bytes that are not UTF-8 stay.
     pub fn bytes_from_line(&self, offset: usize) -> &[u8] {
         let Some(raw) = &self.raw else {
             return self.text.as_bytes().get(offset..).unwrap_or_default();
         };
-        // Line breaks are the same in both; bytes that are not UTF-8 have other lengths.
+        // Line breaks are the same in both; invalid bytes have other lengths.
         let breaks = self.line(offset) - 1;
         let start = match breaks.checked_sub(1) {
             Some(last) => memchr::memchr_iter(b'\n', raw).nth(last).map_or(raw.len(), |at| at + 1),
@@ -130,12 +131,12 @@ impl Source {
         self.encoding
     }
 
-    /// Returns the text in `span`, or nothing when the span is not on character boundaries.
+    /// Returns the text in `span`; empty if the span is not on character boundaries.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or_default()
     }
 
-    /// Returns the line and column of a byte offset. Past the end means the end.
+    /// Returns the line and column of a byte offset. An offset past the end means the end.
     pub fn position(&self, offset: usize) -> Position {
         let offset = floor_char_boundary(&self.text, offset);
         let (line, start) = self.line_around(offset);
@@ -163,7 +164,7 @@ impl Source {
         Span::new(start, start + content.len())
     }
 
-    /// Returns the number of the line that an offset lies in, and where that line starts.
+    /// Returns the number of the line around an offset, and its start.
     fn line_around(&self, offset: usize) -> (usize, usize) {
         let landmarks = self.landmarks();
         let nearest = landmarks.partition_point(|&start| start <= offset) - 1;
@@ -184,7 +185,7 @@ impl Source {
     }
 }
 
-/// Two sources are the same when path and text are.
+/// Two sources are equal if path and text are.
 impl PartialEq for Source {
     fn eq(&self, other: &Self) -> bool {
         self.path == other.path && self.text == other.text
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(source.slice(source.line_span(4)), "");
     }
 
-    /// X05: not every line start is kept, and every line is found.
+    /// X05: lines are found although not every start is kept.
     #[test]
     fn lines_between_landmarks_are_found() {
         for lines in [1, STRIDE - 1, STRIDE, STRIDE + 1, 3 * STRIDE + 5] {

@@ -1,14 +1,14 @@
 //! Text that is safe to show.
 //!
-//! A file can hold characters that move the cursor, reverse the reading order or show nothing at
-//! all. They are data to us, but a terminal would obey them. Everything that is printed for people
-//! goes through [`visible`]; JSON carries the text as it is.
+//! A file can contain characters that move the cursor, reverse the reading order or are invisible.
+//! To this program they are data, but a terminal would obey them. All output for people goes
+//! through [`visible`]; JSON carries the text unchanged.
 
 use std::borrow::Cow;
 
 use crate::hidden::characters;
 
-/// Writes a number with commas: 1,048,576.
+/// Formats a number with commas: 1,048,576.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -21,8 +21,8 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// Returns a text as one line of at most `width` characters: line breaks and repeated blanks are one
-/// blank, and what is cut off is an ellipsis.
+/// Returns a text as one line of at most `width` characters: line breaks and repeated blanks become
+/// one blank, and an ellipsis marks a cut.
 pub fn fold(text: &str, width: usize) -> String {
     let mut folded = String::new();
     for word in text.split_whitespace() {
@@ -30,7 +30,7 @@ pub fn fold(text: &str, width: usize) -> String {
             folded.push(' ');
         }
         folded.push_str(word);
-        // What is behind the edge is cut off: a word of it shows that.
+        // One word beyond the edge is enough to show the cut.
         if folded.len() > width.saturating_mul(4) {
             break;
         }
@@ -45,7 +45,7 @@ pub fn fold(text: &str, width: usize) -> String {
 }
 
 /// Returns `text` with every hidden character written as `\u{…}`. Line breaks and tabs stay, and so
-/// does what a script or an emoji needs ([`crate::hidden`]).
+/// do characters that a script or an emoji needs ([`crate::hidden`]).
 pub fn visible(text: &str) -> Cow<'_, str> {
     let mut hidden = characters(text).peekable();
     if hidden.peek().is_none() {
@@ -62,7 +62,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns `text` on one line: as [`visible`], with line breaks and tabs escaped too.
+/// Returns `text` on one line: like [`visible`], with line breaks and tabs escaped too.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     match visible(text) {
         Cow::Borrowed(text) if !text.bytes().any(|byte| matches!(byte, b'\n' | b'\t')) => {
@@ -77,8 +77,8 @@ mod tests {
     use super::*;
     use crate::hidden::is_hidden;
 
-    /// Ruling G11, goal S11: no character that shows nothing or acts on a terminal reaches it raw, in
-    /// any place of a line.
+    /// Ruling G11, goal S11: no invisible character and none that acts on a terminal reaches it
+    /// raw, at any place of a line.
     #[test]
     fn no_code_point_that_acts_on_a_terminal_survives() {
         for character in (0..=0x0010_ffff).filter_map(char::from_u32) {

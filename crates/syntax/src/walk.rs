@@ -1,8 +1,8 @@
 //! Walks over the directories of a project: along one path, or all of them.
 //!
 //! Both go from handle to handle and never follow a link, so that a directory is the one that was
-//! listed, and a path may be longer than the system allows in one call. What cannot be read is
-//! reported and passed by.
+//! listed, and a path may be longer than the system allows in one call. Unreadable parts are
+//! reported and skipped.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -54,13 +54,13 @@ impl Visit<'_> {
         path
     }
 
-    /// Returns what is in the directory, sorted by name; `None` when it was not listed, because
-    /// only one path is walked.
+    /// Returns the entries of the directory, sorted by name; `None` in a walk along one path, which
+    /// lists nothing.
     pub fn entries(&self) -> Option<&[DirEntry]> {
         self.entries
     }
 
-    /// Looks at a name in this directory without opening what is there.
+    /// Looks at a name in this directory without opening it.
     pub fn look(&self, name: &str) -> Below {
         let is_listed = |entries: &[DirEntry]| entries.iter().any(|entry| entry.name == name);
         if self.entries.is_some_and(|entries| !is_listed(entries)) {
@@ -69,8 +69,8 @@ impl Visit<'_> {
         self.handle.look_below(Path::new(name))
     }
 
-    /// Returns what is in the directory but not in [`Visit::entries`], because version control does not
-    /// look there. Some clients do: a `CLAUDE.local.md` is not meant for the repository.
+    /// Returns the entries that version control ignores and [`Visit::entries`] lacks. Some clients
+    /// read them: a `CLAUDE.local.md` is not meant for the repository.
     pub fn ignored_entries(&self) -> &[DirEntry] {
         self.ignored
     }
@@ -80,7 +80,7 @@ impl Visit<'_> {
         self.handle
     }
 
-    /// Reads a file in this directory; [`ReadError::Missing`] costs nothing after a listing.
+    /// Reads a file in this directory; a missing one costs nothing after a listing.
     pub fn read(&self, name: &str) -> Result<Vec<u8>, ReadError> {
         let listed = |entries: &[DirEntry]| {
             entries.binary_search_by(|entry| entry.name.as_os_str().cmp(OsStr::new(name))).is_ok()
@@ -92,26 +92,26 @@ impl Visit<'_> {
     }
 }
 
-/// A part of the walk that was left out, with the reason.
+/// A part of the project that was not walked, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// The absolute path of the directory.
     pub path: PathBuf,
-    /// What kept us out.
+    /// The reason.
     pub reason: GapReason,
 }
 
-/// Why a directory was not visited.
+/// The reason why a directory was not visited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GapReason {
-    /// The system refused; its message.
+    /// The system refused, with this message.
     Unreadable(String),
-    /// It lies deeper than the walk goes.
+    /// It is deeper than the limit.
     TooDeep {
         /// The limit.
         limit: usize,
     },
-    /// The walk has seen enough entries.
+    /// The walk reached the limit of entries.
     TooMany {
         /// The limit.
         limit: usize,
@@ -120,8 +120,8 @@ pub enum GapReason {
 
 /// Visits the directories from the root to `target`, the root first.
 ///
-/// Costs one call per directory, whatever the size of the project. Directories that do not exist
-/// yet end the walk.
+/// It costs one call per directory, at any size of the project. A directory that does not exist yet
+/// ends the walk.
 pub fn along(
     system: &dyn System,
     root: &Root,
@@ -133,7 +133,7 @@ pub fn along(
         Err(error) => return vec![unreadable(root.path(), &error)],
     };
     let names = target.directories();
-    // Of an endless path, the directories nearest to the target say most about it.
+    // On a very deep path, the directories nearest to the target matter most.
     let skipped = (names.len() + 1).saturating_sub(limits::PATH_DEPTH);
     let mut gaps = Vec::new();
     if skipped > 0 {
@@ -164,10 +164,10 @@ pub fn along(
     gaps
 }
 
-/// Whether a walk goes where version control does not look.
+/// The treatment of files that version control ignores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ignored {
-    /// Leaves out `.git` and the like, and what `.gitignore` files name.
+    /// Skips `.git` and the like, and everything in `.gitignore`.
     Skip,
     /// Visits everything.
     Visit,
@@ -184,7 +184,7 @@ pub fn whole(
     whole_except(system, root, start, ignored, &|_| false, visitor)
 }
 
-/// As [`whole`], but does not enter the directories that `skipped` says yes to; it is asked with their
+/// Like [`whole`], without the directories for which `skipped` returns true. Its argument is their
 /// path below the root, with `/` between names.
 pub fn whole_except(
     system: &dyn System,
@@ -204,7 +204,7 @@ struct Whole<'w> {
     ignored: Ignored,
     skipped: &'w dyn Fn(&str) -> bool,
     visitor: &'w mut dyn FnMut(&Visit<'_>),
-    /// The `.gitignore` files that hold here, outermost first.
+    /// The `.gitignore` files in force, outermost first.
     rules: Vec<Gitignore>,
     /// How many entries it may still look at; `None` once there were more.
     left: Option<usize>,
@@ -308,7 +308,7 @@ impl Whole<'_> {
         }
     }
 
-    /// A root inside a repository obeys the repository's rules too.
+    /// Adds the `.gitignore` files above a root that is inside a repository.
     fn add_rules_above(&mut self) {
         let is_top = |directory: &Path| self.system.resolve(&directory.join(".git")).is_ok();
         let root = self.root.path();
@@ -333,7 +333,7 @@ impl Whole<'_> {
             return false;
         }
         let absolute = self.root.path().join(path).join(&entry.name);
-        // The innermost file that says anything decides.
+        // The innermost file with a matching rule decides.
         for rules in self.rules.iter().rev() {
             match rules.matched(&absolute, is_directory) {
                 Match::Ignore(_) => return true,
@@ -345,7 +345,7 @@ impl Whole<'_> {
     }
 }
 
-/// Returns whether version control ignores a path below a root, whether or not anything is there.
+/// Returns whether version control ignores a path below a root, existing or not.
 pub fn is_ignored(system: &dyn System, root: &Root, below: &Path) -> bool {
     let mut rules: Vec<Gitignore> = Vec::new();
     let mut directory = root.path().to_owned();
@@ -372,7 +372,7 @@ pub fn is_ignored(system: &dyn System, root: &Root, below: &Path) -> bool {
 fn parse_rules(directory: &Path, bytes: &[u8]) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(directory);
     for line in String::from_utf8_lossy(bytes).lines() {
-        // A line that git would not understand either is passed by, as git does.
+        // Like git, this skips an invalid line.
         let _ = builder.add_line(None, line);
     }
     builder.build().ok()

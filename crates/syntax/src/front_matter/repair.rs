@@ -1,19 +1,19 @@
-//! A header that is not valid YAML, made valid: values that cannot stand as they are written are quoted, and
-//! blocks that cannot be repaired are blanked out.
+//! The repair of a header that is not valid YAML: invalid values are quoted, and blocks that cannot
+//! be repaired are blanked out.
 
 use super::{lines_from, needs_no_repair};
 use crate::diagnostic::{Edit, with_edits};
 use crate::source::Span;
 use crate::yaml::Yaml;
 
-/// A header made valid.
+/// A repaired header.
 pub(super) struct Repair {
     pub(super) text: String,
-    /// The edits that were made, in terms of the original text.
+    /// The edits, with spans in the original text.
     pub(super) edits: Vec<Edit>,
-    /// Blocks that could not be repaired, blanked out in `text`.
+    /// The blocks that could not be repaired and are blank in `text`.
     pub(super) skipped: Vec<(Span, String)>,
-    /// For each edit, where its replacement ends in `text` and in the original.
+    /// For each edit, the end of its replacement in `text` and in the original.
     pub(super) ends: Vec<(usize, usize)>,
 }
 
@@ -42,7 +42,7 @@ impl Repair {
                     Span::new(block.start, block.start + text.trim_end().len()),
                     problem.to_owned(),
                 ));
-                // Blanks of the same length, so that the places after it stay true.
+                // Blanks of the same length keep the offsets after it.
                 repair.text.extend(text.chars().flat_map(|character| {
                     let blank = if character == '\n' { '\n' } else { ' ' };
                     std::iter::repeat_n(blank, if blank == '\n' { 1 } else { character.len_utf8() })
@@ -75,7 +75,7 @@ impl Repair {
             }
             None => offset,
         };
-        // Inside a replacement, nothing past its end in the original is meant.
+        // An offset inside a replacement maps at most to its end in the original.
         match self.edits.get(before) {
             Some(next) => base.min(next.span.end),
             None => base,
@@ -83,8 +83,8 @@ impl Repair {
     }
 }
 
-/// Splits a header into top-level blocks: a line at the left margin and what is indented below it.
-/// List items and closing brackets at the margin belong to the field above them.
+/// Splits a header into top-level blocks: a line at the left margin and the indented lines below
+/// it. List items and closing brackets at the margin belong to the field above them.
 fn blocks(text: &str) -> Vec<Span> {
     let mut blocks: Vec<Span> = Vec::new();
     for (span, line) in lines_from(text, 0) {
@@ -128,7 +128,7 @@ fn repaired_lines(block: &str) -> Vec<Edit> {
     edits
 }
 
-/// Returns where the value begins in a line `key: value`.
+/// Returns the offset of the value in a line `key: value`.
 pub(super) fn field_of(line: &str) -> Option<usize> {
     let colon = line.find(':')?;
     let key = &line[..colon];
@@ -138,7 +138,7 @@ pub(super) fn field_of(line: &str) -> Option<usize> {
     (is_key && (after.is_empty() || after.starts_with([' ', '\t']))).then_some(colon + 1)
 }
 
-/// `description:text` is a field whose author forgot the space, unless it is a URL or a time.
+/// Inserts the missing space in `description:text`, unless the value is a URL or a time.
 fn missing_space(line: &str, start: usize) -> Option<Edit> {
     let colon = line.find(':')?;
     let (key, after) = (&line[..colon], &line[colon + 1..]);
@@ -157,7 +157,7 @@ fn missing_space(line: &str, start: usize) -> Option<Edit> {
     })
 }
 
-/// Returns whether a value is valid where it stands, or begins something that goes on below.
+/// Returns whether a value is valid as written, or begins something that continues below.
 pub(super) fn stands_alone(value: &str) -> bool {
     if value.starts_with(['|', '>']) || matches!(value, "[" | "{") {
         return true;

@@ -1,8 +1,8 @@
-//! Front matter of documents that stop where others guess.
+//! Strict front matter, for documents that forbid guessing.
 //!
-//! Where a header decides what may run, a value that was read as somebody may have meant it is worse
-//! than none. So nothing is repaired but the values of the fields that a document's own examples
-//! write wrongly; all else is an error.
+//! Where a header decides what may run, a guessed value is worse than none. So only the values of
+//! the fields that a document's own examples write wrongly are repaired; everything else is an
+//! error.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::source::{Source, Span};
 use crate::yaml::Yaml;
 
 impl FrontMatter {
-    /// Reads the front matter of a file strictly. Only the values of the fields called one of
-    /// `quotable` are quoted where they must be; any other repair is left to the author, and the
-    /// header then has no fields.
+    /// Reads the front matter of a file strictly. Only values of the fields in `quotable` are
+    /// quoted where needed; any other repair is left to the author, and the header then has no
+    /// fields.
     ///
-    /// Dashes on the first line without a second line of them are an error here: nothing tells
-    /// whether they begin a header.
+    /// Dashes on the first line without a second line of them are an error, because they may begin
+    /// a header.
     pub fn read_strictly(source: &Arc<Source>, quotable: &[&str]) -> FrontMatter {
         let text = source.text();
         let mut diagnostics = encoding_problem(source);
@@ -89,8 +89,8 @@ fn parse(
     yaml
 }
 
-/// Quotes the values of some fields that cannot stand as they are. A line of a block of text is
-/// nobody's field, whatever it looks like.
+/// Quotes the invalid values of some fields. A line of a block scalar is not a field, even if it
+/// looks like one.
 fn quoted_fields(original: &str, quotable: &[&str]) -> Repair {
     let mut edits = Vec::new();
     let mut block: Option<usize> = None;

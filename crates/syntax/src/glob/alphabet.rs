@@ -1,7 +1,7 @@
-//! Few characters that stand for all of them.
+//! A few characters that represent all of them.
 //!
-//! A glob tells characters apart only by its literals and classes. To ask a question about every
-//! path, it is enough to try one character for each way in which these can answer.
+//! A glob distinguishes characters only by its literals and classes. To decide a question about
+//! every path, it is enough to try one character for each combination of their answers.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 use super::letters::{Case, CharacterRange, has_case};
 use super::program::{Item, Program};
 
-/// No character from here on has a case.
+/// The first character from which on none has a case.
 const END_OF_CASED: char = '\u{20000}';
 
-/// A character that the item admits and that can stand in any file name: not `.` and not `/`.
+/// Returns a character that the item admits and that any file name can have: neither `.` nor `/`.
 pub(super) fn name_character(program: &Program, item: Item) -> Option<char> {
     let fits =
         |character: &char| !matches!(character, '.' | '/') && program.admits(item, *character);
@@ -28,9 +28,9 @@ pub(super) fn name_character(program: &Program, item: Item) -> Option<char> {
     }
 }
 
-/// Characters that between them make the programs do all that any character could; `.` and `/` are
-/// among them, and stand only for themselves. Nothing if finding them would take more than `limit`
-/// comparisons.
+/// Returns characters that between them make the programs do all that any character could; `.` and
+/// `/` are among them, and represent only themselves. `None` if finding them would take more than
+/// `limit` comparisons.
 pub(super) fn representatives(programs: &[&Program], limit: usize) -> Option<Vec<char>> {
     let mut candidates = Candidates::new();
     let mut literals = BTreeSet::new();
@@ -71,10 +71,10 @@ pub(super) fn representatives(programs: &[&Program], limit: usize) -> Option<Vec
     Some(representatives)
 }
 
-/// Characters of which some are sure to represent all.
+/// Characters that are sure to include a representative of each kind.
 struct Candidates {
-    /// Where a range starts, or the characters after a range start. What the ranges say about a
-    /// character that has no case is the same from each of these up to the next.
+    /// The first character of each range, and the first one after it. For a character without case,
+    /// the ranges answer the same from each of these up to the next.
     borders: BTreeSet<char>,
     distinguish_case: bool,
     ignore_case: bool,
@@ -119,13 +119,12 @@ impl Candidates {
         self.borders.extend((range.last..=char::MAX).nth(1));
     }
 
-    /// The candidates themselves, the likeliest first; some may come twice.
+    /// Returns the candidates, the likeliest first, possibly with duplicates.
     ///
-    /// Where case matters the borders are enough. Where it does not, the character at a border may
-    /// have a case and so not speak for those after it that have none; the first of these does. As
-    /// to those with a case, they are all alike to literals that they are not a form of. But what a
-    /// class says of their forms follows no order, nor does what literals of both kinds say
-    /// together, and then every one of them has to be tried.
+    /// With case, the borders are enough. Without it, a border may be a cased character, which does
+    /// not represent the caseless ones after it; the first of those does. Cased characters are all
+    /// alike to literals of which they are not a form. But a class admits their forms in no order,
+    /// and neither do literals of both kinds together, so then every cased character is tried.
     fn characters(&self) -> impl Iterator<Item = char> {
         let borders = self.borders.iter().copied();
         let caseless = self

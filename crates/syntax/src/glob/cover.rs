@@ -1,4 +1,4 @@
-//! Whether globs together match every file below a directory.
+//! The question whether globs together match every file below a directory.
 
 use std::collections::HashSet;
 
@@ -6,16 +6,17 @@ use super::alphabet;
 use super::program::Program;
 use super::reach::Component;
 
-/// How many items may be visited before the question is given up.
+/// The number of items that may be visited before the search gives up.
 ///
-/// Lists that people write take some thousands. The question is as hard as the inclusion of regular
-/// languages, so there are short lists that would take forever.
+/// Lists that people write take some thousands. The problem is as hard as the inclusion of regular
+/// languages, so some short lists would take forever.
 const WORK_LIMIT: usize = 2_000_000;
 
-/// Whether every file path that goes on from these marks is matched by one of the programs.
+/// Returns whether every file path that continues from these marks is matched by one of the
+/// programs.
 ///
 /// The marks of each program are those before a new component of the path. This is the subset
-/// construction, for all programs side by side: it visits every combination of marks that a path can
+/// construction for all programs side by side: it visits every combination of marks that a path can
 /// lead to, until it finds one where a file may end and no program accepts.
 pub(super) fn covers_everything(programs: &[&Program], marks: &[Vec<u8>]) -> bool {
     let Some(characters) = alphabet::representatives(programs, WORK_LIMIT) else { return false };
@@ -62,7 +63,7 @@ fn advance(programs: &[&Program], here: &mut [u8], next: &mut [u8], character: c
     }
 }
 
-/// The programs, each with its own part of the marks.
+/// Returns the programs, each with its own part of the marks.
 fn split<'s>(
     programs: &'s [&'s Program],
     marks: &'s [u8],

@@ -1,10 +1,10 @@
-//! What can be wrong with the text of a glob, said so that its author can fix it.
+//! The errors of a glob's text, with advice for its author.
 
 use super::MAX_PATTERN_BYTES;
 
-/// A pattern that is not a glob: where it goes wrong, and why.
+/// A pattern that is not a glob, with the place and the problem.
 ///
-/// The text of the error reads on its own. A caller that underlines the place in the source takes
+/// The error's text is complete by itself. A caller that underlines the place in the source uses
 /// [`offset`](GlobError::offset) and [`problem`](GlobError::problem) instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}, at byte {offset}")]
@@ -18,24 +18,24 @@ impl GlobError {
         GlobError { offset, problem }
     }
 
-    /// The byte of the pattern at which the problem starts.
+    /// Returns the byte of the pattern at which the problem starts.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The same problem in a longer text, of which the pattern was cut off after `bytes` bytes.
+    /// Returns the same error for a longer text, in which the pattern begins after `bytes` bytes.
     #[must_use]
     pub fn shifted(self, bytes: usize) -> GlobError {
         GlobError { offset: self.offset + bytes, ..self }
     }
 
-    /// What is wrong there; its text also says what to write instead.
+    /// Returns the problem; its text includes the advice.
     pub fn problem(&self) -> GlobProblem {
         self.problem
     }
 }
 
-/// The ways in which a pattern fails to be a glob.
+/// The problems of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GlobProblem {
     /// `[` without its `]`.
@@ -44,8 +44,8 @@ pub enum GlobProblem {
     /// `[]` or `[!]`; a `]` that directly follows the bracket closes it, unlike in a shell.
     #[error(r"nothing between '[' and ']' (write '\]' for a literal bracket inside them)")]
     EmptyClass,
-    /// A character that ends an alternative, inside a class that itself stands inside braces.
-    /// Braces are divided before classes are read, so this would cut the class in two.
+    /// A character that ends an alternative, inside a class within braces. Braces are split before
+    /// classes are read, so this would cut the class in two.
     #[error(r"'{0}' inside '[...]' inside braces (write '\{0}' for a literal '{0}')")]
     ClassCutByBraces(char),
     /// `{` without its `}`.

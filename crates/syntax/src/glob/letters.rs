@@ -1,14 +1,14 @@
-//! Comparing characters, with or without regard to case.
+//! The comparison of characters, with or without case.
 
-/// Whether upper-case and lower-case letters are different letters.
+/// The treatment of upper and lower case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Case {
-    /// `a` and `A` are different. This is what doublestar does.
+    /// `a` and `A` are different, as in doublestar.
     #[default]
     Sensitive,
-    /// `a` and `A` are the same. Two characters are the same when their lower-case forms are, as
-    /// far as these are single characters: `É` is `é`, but `ß` is not `SS`. A class or range admits
-    /// a character when it lists it or its lower-case or its upper-case form.
+    /// `a` and `A` are equal. Two characters are equal if their lower-case forms are, as far as
+    /// these are single characters: `É` is `é`, but `ß` is not `SS`. A class or range admits a
+    /// character if it lists it or its lower-case or upper-case form.
     Insensitive,
 }
 
@@ -18,7 +18,7 @@ impl Case {
     }
 }
 
-/// The characters from `first` to `last`; none when they are the wrong way round, as in `[z-a]`.
+/// The characters from `first` to `last`; empty if they are reversed, as in `[z-a]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CharacterRange {
     pub(super) first: char,
@@ -37,7 +37,7 @@ impl CharacterRange {
     }
 }
 
-/// The lower-case form of a character if that is one character, else the character itself.
+/// Returns the lower-case form of a character if that is one character, else the character itself.
 pub(super) fn lower(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();
@@ -45,7 +45,7 @@ pub(super) fn lower(character: char) -> char {
     only(character.to_lowercase()).unwrap_or(character)
 }
 
-/// The upper-case form of a character if that is one character, else the character itself.
+/// Returns the upper-case form of a character if that is one character, else the character itself.
 pub(super) fn upper(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_uppercase();
@@ -53,7 +53,7 @@ pub(super) fn upper(character: char) -> char {
     only(character.to_uppercase()).unwrap_or(character)
 }
 
-/// Whether [`Case::Insensitive`] can tell this character from one of its forms.
+/// Returns whether a character differs from one of its case forms.
 pub(super) fn has_case(character: char) -> bool {
     lower(character) != character || upper(character) != character
 }

@@ -1,4 +1,4 @@
-//! Globs: patterns for paths, matched as the Go library doublestar matches them.
+//! Globs: patterns for paths, with the semantics of the Go library doublestar.
 //!
 //! # Syntax
 //!
@@ -27,33 +27,33 @@
 //! # Ok::<(), brief_syntax::glob::GlobError>(())
 //! ```
 //!
-//! # What is easily forgotten
+//! # Surprising rules
 //!
-//! The rules are those of doublestar's `Match` in version 4, also where they surprise:
+//! The rules are those of doublestar's `Match` in version 4, including these:
 //!
 //! - `**` that is not a whole segment is a `*`. So is a longer run of stars.
-//! - A class matches whatever it admits, even `/`: `a[!b]c` matches `a/c`.
+//! - A class matches every character that it admits, even `/`: `a[!b]c` matches `a/c`.
 //! - `src/**` matches `src` itself, and `*/**` every name.
-//! - When the path is used up, what remains of the pattern has to be nothing, `*`, `**`, `/**`,
-//!   `**/` or `/**/`, or braces one of whose alternatives makes it so together with what follows
-//!   them. That is stricter than "can match nothing": `a***` does not match `a`, nor does `a*/**`,
-//!   nor does `a*{,b}`.
+//! - At the end of the path, the rest of the pattern has to be nothing, `*`, `**`, `/**`, `**/` or
+//!   `/**/`, or braces one of whose alternatives makes it so together with the text after them.
+//!   That is stricter than "can match nothing": `a***` does not match `a`, nor does `a*/**`, nor
+//!   does `a*{,b}`.
 //!
-//! # Where this differs from doublestar
+//! # Differences from doublestar
 //!
-//! - A pattern is right or wrong when it is made; doublestar finds out while matching, and might not.
-//! - Whether `**` is a whole segment is decided on the text with the alternatives put in. doublestar
-//!   takes the start of any alternative for the start of a segment, so that `a{**,b}` matches `a/c`
-//!   there, and does not look into braces for what follows the stars.
-//! - A match is found if there is one. doublestar does not go back once the path is used up, so that
+//! - A pattern is validated when it is made; doublestar may find an error while matching, or never.
+//! - `**` counts as a whole segment by the text with the alternatives substituted. doublestar takes
+//!   the start of any alternative for the start of a segment, so that `a{**,b}` matches `a/c` there,
+//!   and ignores the text in braces after the stars.
+//! - A match is found if there is one. doublestar does not backtrack at the end of the path, so that
 //!   `*b**/` does not match `bb` there although `*` could take the first `b` and leave `**/`.
 //!
-//! # How it works
+//! # Implementation
 //!
-//! A new [`Glob`] has only been read through for mistakes. Patterns of the common shapes are
-//! matched on their text, from both ends of the path (`segments`). All others, and all questions
-//! about directories, go to an automaton that is built when it is first needed (`program`). It
-//! costs at most the length of the pattern times that of the path, whatever the pattern.
+//! A new [`Glob`] has only been scanned for errors. Patterns of the common shapes are matched on
+//! their text, from both ends of the path (`segments`). All others, and all questions about
+//! directories, use an automaton that is built on first use (`program`). It costs at most the
+//! length of the pattern times that of the path.
 
 mod alphabet;
 mod cover;
@@ -75,14 +75,14 @@ use program::Program;
 use reach::Reach;
 use segments::{SegmentMatcher, Shape};
 
-/// The longest pattern that is accepted. It bounds the time of a match, and nobody writes longer
-/// ones by hand; within it, braces may nest as deep as they like.
+/// The longest accepted pattern. It bounds the time of a match, and longer ones are not written by
+/// hand; within it, braces may nest to any depth.
 pub const MAX_PATTERN_BYTES: usize = 4096;
 
-/// What separates the alternatives within braces.
+/// The separator of alternatives within braces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Alternatives {
-    /// `{a,b}`. This is what doublestar does.
+    /// `{a,b}`, as in doublestar.
     #[default]
     Comma,
     /// `{a,b}` or `{a|b}`, also mixed.
@@ -98,26 +98,26 @@ impl Alternatives {
     }
 }
 
-/// How dialects of globs differ. The default is doublestar's.
+/// The options of a glob dialect. The default is doublestar's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GlobOptions {
-    /// Whether upper and lower case are different.
+    /// The treatment of upper and lower case.
     pub case: Case,
-    /// What separates the alternatives within braces.
+    /// The separator of alternatives within braces.
     pub alternatives: Alternatives,
 }
 
-/// Returns how much of a pattern stands for itself, up to its first syntax. A `/` before that is not
-/// counted, because `a/**` matches `a`.
+/// Returns the length of the literal start of a pattern, up to its first syntax. A `/` before that
+/// is not counted, because `a/**` matches `a`.
 fn literal_prefix(pattern: &str) -> usize {
     let end = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
     pattern[..end].trim_end_matches('/').len()
 }
 
-/// A pattern for paths. The [module](self) says what it matches.
+/// A pattern for paths, described in the [module](self).
 ///
-/// Two globs are equal if their texts and options are. A clone shares what the original has
-/// compiled.
+/// Two globs are equal if their texts and options are. A clone shares the compiled form of the
+/// original.
 #[derive(Clone)]
 pub struct Glob {
     shared: Arc<Shared>,
@@ -127,19 +127,19 @@ struct Shared {
     pattern: Box<str>,
     options: GlobOptions,
     shape: Shape,
-    /// How many bytes at the beginning every path has that matches; most paths are told apart there.
+    /// The number of first bytes that every matching path has; most paths differ there.
     prefix: usize,
     program: OnceLock<Program>,
     reach: OnceLock<Reach>,
 }
 
 impl Glob {
-    /// Makes a glob by the rules of doublestar.
+    /// Compiles a glob by the rules of doublestar.
     pub fn new(pattern: &str) -> Result<Glob, GlobError> {
         Glob::with_options(pattern, GlobOptions::default())
     }
 
-    /// Makes a glob by the rules of some dialect.
+    /// Compiles a glob by the rules of a dialect.
     pub fn with_options(pattern: &str, options: GlobOptions) -> Result<Glob, GlobError> {
         if pattern.len() > MAX_PATTERN_BYTES {
             let offset = pattern.floor_char_boundary(MAX_PATTERN_BYTES);
@@ -155,17 +155,17 @@ impl Glob {
         Ok(Glob { shared: Arc::new(shared) })
     }
 
-    /// The text of the pattern.
+    /// Returns the text of the pattern.
     pub fn as_str(&self) -> &str {
         &self.shared.pattern
     }
 
-    /// By which rules the text is read.
+    /// Returns the options of the pattern.
     pub fn options(&self) -> GlobOptions {
         self.shared.options
     }
 
-    /// Whether the pattern matches the path, which is relative and separated by `/`.
+    /// Returns whether the pattern matches the path, which is relative and separated by `/`.
     pub fn matches(&self, path: &str) -> bool {
         let Shared { pattern, options, shape, prefix, .. } = &*self.shared;
         if !path.starts_with(&pattern[..*prefix]) {
@@ -188,17 +188,17 @@ impl Glob {
         }
     }
 
-    /// Whether some file below the directory could match.
+    /// Returns whether some file below the directory could match.
     ///
-    /// The directory is a relative path without a separator at its end; the empty one is the
-    /// directory that all paths start from. The answer is exact for all files that could exist,
-    /// that is for every way to go on with components none of which is empty, `.` or `..`.
+    /// The directory is a relative path without a final separator; the empty one is the directory
+    /// that all paths start from. The answer is exact for all possible files, that is for every
+    /// continuation by components none of which is empty, `.` or `..`.
     pub fn could_match_inside(&self, directory: &str) -> bool {
         let reach = self.shared.reach.get_or_init(|| Reach::of(self.program()));
         reach.is_hopeful(&self.marks_inside(directory))
     }
 
-    /// Whether the pattern has no syntax in it, so that it matches only its own text.
+    /// Returns whether the pattern has no syntax, so that it matches only its own text.
     pub fn is_literal(&self) -> bool {
         self.shared.shape == Shape::Literal
     }
@@ -211,7 +211,7 @@ impl Glob {
         })
     }
 
-    /// The marks of the program where a path goes on below this directory.
+    /// Returns the marks of the program for paths that continue below this directory.
     fn marks_inside(&self, directory: &str) -> Vec<u8> {
         let program = self.program();
         let mut marks = program.start();
@@ -248,11 +248,11 @@ impl Hash for Glob {
     }
 }
 
-/// Whether every file that could exist below the directory is matched by one of the globs.
+/// Returns whether every possible file below the directory is matched by one of the globs.
 ///
-/// Directories and files are as in [`Glob::could_match_inside`]. The answer `true` can be relied
-/// on. So can `false`, except for lists of globs so intricate that the answer would take too long:
-/// for those it is `false` whatever is true.
+/// Directories and files are as in [`Glob::could_match_inside`]. The answer `true` is always exact.
+/// `false` is too, except for lists of globs so intricate that the answer would take too long:
+/// those get `false` in any case.
 pub fn covers_everything_inside(globs: &[&Glob], directory: &str) -> bool {
     let programs: Vec<&Program> = globs.iter().map(|glob| glob.program()).collect();
     let marks: Vec<Vec<u8>> = globs.iter().map(|glob| glob.marks_inside(directory)).collect();

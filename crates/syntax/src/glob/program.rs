@@ -2,36 +2,37 @@
 //!
 //! # Items and marks
 //!
-//! The tokens of the pattern become a list of [`Item`]s in the same order. A match in progress
-//! stands before one or more of these items, and in one or more ways before each; the ways are the
-//! bits of a byte, the *marks*. So the set of states is one byte per item, and all that a character
-//! of the path does is to turn one such byte string into the next ([`Program::advance`]).
+//! The tokens of the pattern become a list of [`Item`]s in the same order. A match in progress is
+//! before one or more of these items, and in one or more ways before each; the ways are the bits of
+//! a byte, the *marks*. So the set of states is one byte per item, and a character of the path
+//! turns one such byte string into the next ([`Program::advance`]).
 //!
-//! Braces are forks and jumps around their alternatives, which share whatever follows them: thirty
-//! groups of two are sixty items and not a billion patterns. Every move that consumes no character
-//! leads to a later item, which is why one pass from left to right follows all of them. A path
-//! costs its length times the length of the pattern, at worst, and nothing recurses.
+//! Braces are forks and jumps around their alternatives, which share everything that follows them:
+//! thirty groups of two are sixty items and not a billion patterns. Every move that consumes no
+//! character leads to a later item, so one pass from left to right follows all of them. A path
+//! costs at most its length times the length of the pattern, and nothing recurses.
 //!
 //! # Why stars need marks
 //!
-//! Braces are substituted as text, so what a star means can depend on text from elsewhere: in
-//! `{src/,x}**` the stars are a whole segment after `src/` but not after `x`. Marks carry what was
-//! before (the start of a segment or not, how many stars) until the run of stars ends, and what
-//! comes there decides.
+//! Braces are substituted as text, so the meaning of a star can depend on distant text: in
+//! `{src/,x}**` the stars are a whole segment after `src/` but not after `x`. Marks carry the text
+//! before (the start of a segment or not, the number of stars) until the run of stars ends, and the
+//! next item decides.
 //!
 //! # The end of the path
 //!
-//! doublestar does not ask whether the rest of the pattern matches nothing, but whether it is one of
-//! a few texts ([`Program::rests`]). The rest is what stands after the item that consumed the last
-//! character, so only marks that a character has put there count for acceptance, not those that
-//! further moves without a character would add.
+//! doublestar does not ask whether the rest of the pattern can match nothing, but whether it is one
+//! of a few texts ([`Program::rests`]). The rest begins after the item that consumed the last
+//! character. So only marks that a character has set count for acceptance, not those that further
+//! moves without a character would add.
 
 use super::Alternatives;
 use super::error::GlobError;
 use super::letters::{Case, CharacterRange};
 use super::scan::{Scanner, Token};
 
-/// Before the item, at the start of a segment: first of all, or after a `/` of the pattern.
+/// Before the item, at the start of a segment: at the start of the pattern, or after one of its
+/// `/`.
 pub(super) const SEGMENT: u8 = 1;
 /// Before the item, within a segment.
 const MIDDLE: u8 = 1 << 1;
@@ -41,18 +42,18 @@ const STAR: u8 = 1 << 2;
 const DOUBLE_STAR: u8 = 1 << 3;
 /// Before the item, after a run of stars that cannot be a whole segment.
 const STAR_RUN: u8 = 1 << 4;
-/// Within what is matched by the `*` that stands before the item.
+/// Within the match of the `*` before the item.
 const WITHIN_STAR: u8 = 1 << 5;
-/// Between two directories that are matched by the `**/` whose `/` is the item.
+/// Between two directories matched by the `**/` whose `/` is the item.
 const DIRECTORIES: u8 = 1 << 6;
-/// Within a directory that is matched by the `**/` whose `/` is the item; or, at the end of the
-/// pattern, within what is matched by its last `**`.
+/// Within a directory matched by the `**/` whose `/` is the item; or, at the end of the pattern,
+/// within the match of its last `**`.
 const WITHIN_DOUBLE_STAR: u8 = 1 << 7;
 
-/// The marks that wait for the run of stars to end.
+/// The marks that are undecided until the run of stars ends.
 const UNDECIDED: u8 = STAR | DOUBLE_STAR | STAR_RUN;
 
-/// One place in the pattern.
+/// One position in the pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Item {
     Separator,
@@ -77,26 +78,26 @@ pub(super) enum Item {
     End,
 }
 
-/// What the marks before one item become.
+/// The result of one character for the marks before one item.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Step {
     /// Marks before the same item, after the character.
     pub(super) same: u8,
     /// Marks before the next item, after the character.
     pub(super) next: u8,
-    /// Marks before the next item that took no character to get there.
+    /// Marks before the next item that consumed no character.
     pub(super) skip: u8,
 }
 
-/// A glob, compiled. The last item, and no other, is [`Item::End`].
+/// A compiled glob. Only the last item is [`Item::End`].
 #[derive(Debug)]
 pub(super) struct Program {
     items: Vec<Item>,
     ranges: Vec<CharacterRange>,
     case: Case,
-    /// For each item the marks that accept, if a path ends there.
+    /// For each item the accepting marks at the end of a path.
     accepting: Vec<u8>,
-    /// Where a segment starts outside braces: the byte of the text, and the item.
+    /// The segments that start outside braces: the byte of the text, and the item.
     segments: Vec<(usize, usize)>,
 }
 
@@ -133,7 +134,7 @@ impl Program {
 
     fn read(&mut self, mut scanner: Scanner<'_>) -> Result<(), GlobError> {
         struct Braces {
-            /// The latest fork, which does not know yet whether another alternative follows.
+            /// The last fork, for which a further alternative may follow.
             fork: usize,
             jumps: Vec<usize>,
         }
@@ -181,9 +182,9 @@ impl Program {
         Ok(())
     }
 
-    /// For each item whether the text from there on is allowed to remain when the path has ended:
-    /// nothing, `*`, `**`, `/**`, `**/` or `/**/`; or braces one of whose alternatives, with what
-    /// follows the braces, is such a text. Braces anywhere but in front rule it out.
+    /// Returns for each item whether the text from there on may remain when the path has ended:
+    /// nothing, `*`, `**`, `/**`, `**/` or `/**/`; or braces one of whose alternatives, with the
+    /// text after the braces, is such a text. Braces anywhere but in front rule it out.
     fn rests(&self) -> Vec<bool> {
         let mut rests = vec![false; self.items.len()];
         for item in (0..self.items.len()).rev() {
@@ -198,7 +199,7 @@ impl Program {
         rests
     }
 
-    /// Whether the text from this item on is `*`, `**`, `/**`, `**/` or `/**/`.
+    /// Returns whether the text from this item on is `*`, `**`, `/**`, `**/` or `/**/`.
     fn is_short_rest(&self, mut item: usize) -> bool {
         let mut text = [0; 4];
         let mut length = 0;
@@ -231,7 +232,7 @@ impl Program {
         self.case
     }
 
-    /// The ranges that a class lists; none for any other item.
+    /// Returns the ranges of a class; none for any other item.
     pub(super) fn ranges(&self, item: Item) -> &[CharacterRange] {
         match item {
             Item::Class { first_range, end_range, .. } => &self.ranges[first_range..end_range],
@@ -239,7 +240,7 @@ impl Program {
         }
     }
 
-    /// Whether the item consumes this character.
+    /// Returns whether the item consumes this character.
     pub(super) fn admits(&self, item: Item, character: char) -> bool {
         match item {
             Item::Separator => character == '/',
@@ -253,7 +254,8 @@ impl Program {
         }
     }
 
-    /// What a character does to the marks before an item that is not a star, fork or jump.
+    /// Returns the result of a character for the marks before an item that is not a star, fork or
+    /// jump.
     pub(super) fn step(&self, item: Item, mut marks: u8, character: char) -> Step {
         let mut step = Step::default();
         if marks & UNDECIDED != 0 {
@@ -273,14 +275,14 @@ impl Program {
             step.same |= if between { DIRECTORIES } else { WITHIN_DOUBLE_STAR };
         }
         if marks & (SEGMENT | MIDDLE) != 0 && self.admits(item, character) {
-            // A class can consume a separator too, but what follows is not a new segment then.
+            // A class can consume a separator too, but no new segment begins after it.
             let separator = character == '/' && !matches!(item, Item::Class { .. });
             step.next |= if separator { SEGMENT } else { MIDDLE };
         }
         step
     }
 
-    /// The marks of a match that has not begun: before the first item, and nowhere else.
+    /// Returns the marks of a match that has not begun: only before the first item.
     pub(super) fn start(&self) -> Vec<u8> {
         self.start_at(0)
     }
@@ -291,7 +293,7 @@ impl Program {
         marks
     }
 
-    /// Takes the marks in `here` over one character to `next`, and leaves `here` empty.
+    /// Moves the marks in `here` over one character to `next`, and leaves `here` empty.
     ///
     /// `next` must be empty; both have one byte per item.
     pub(super) fn advance(&self, here: &mut [u8], next: &mut [u8], character: char) {
@@ -320,7 +322,7 @@ impl Program {
         }
     }
 
-    /// Takes `marks` over a whole text.
+    /// Moves `marks` over a whole text.
     pub(super) fn run(&self, marks: &mut Vec<u8>, text: impl IntoIterator<Item = char>) {
         let mut next = vec![0; marks.len()];
         for character in text {
@@ -329,18 +331,18 @@ impl Program {
         }
     }
 
-    /// Whether a path that ends with these marks is matched.
+    /// Returns whether a path that ends with these marks is matched.
     pub(super) fn accepts(&self, marks: &[u8]) -> bool {
         marks.iter().zip(&self.accepting).any(|(marks, accepting)| marks & accepting != 0)
     }
 
-    /// The marks before an item that accept, if a path ends there; none past the last item.
+    /// Returns the accepting marks before an item at the end of a path; none past the last item.
     pub(super) fn accepting(&self, item: usize) -> u8 {
         self.accepting.get(item).copied().unwrap_or(0)
     }
 
-    /// Whether every path that goes on from these marks is matched: a `**` that ends the pattern
-    /// has been entered.
+    /// Returns whether every path that continues from these marks is matched: a `**` that ends the
+    /// pattern has been entered.
     pub(super) fn accepts_forever(&self, marks: &[u8]) -> bool {
         marks[self.items.len() - 1] & WITHIN_DOUBLE_STAR != 0
     }
@@ -351,9 +353,10 @@ impl Program {
         self.accepts(&marks)
     }
 
-    /// Whether the segment that starts at this byte of the pattern matches a component of a path.
+    /// Returns whether the segment that starts at this byte of the pattern matches a component of a
+    /// path.
     ///
-    /// Only for a segment that cannot match a separator. If the component is the last of its path,
+    /// The segment must not be able to match a separator. If the component is the last of its path,
     /// the rest of the pattern has to be one that may remain.
     pub(super) fn segment_matches(&self, offset: usize, component: &str, is_last: bool) -> bool {
         let Ok(segment) = self.segments.binary_search_by_key(&offset, |&(offset, _)| offset) else {
@@ -369,7 +372,7 @@ impl Program {
     }
 }
 
-/// What one more star makes of the marks before it.
+/// Returns the marks after one more star.
 pub(super) fn after_star(marks: u8) -> u8 {
     let mut after = 0;
     if marks & SEGMENT != 0 {
@@ -384,7 +387,7 @@ pub(super) fn after_star(marks: u8) -> u8 {
     after
 }
 
-/// What the runs of stars turn out to be that end before this item.
+/// Decides the runs of stars that end before this item.
 fn decide(item: Item, marks: u8) -> u8 {
     let mut decided = 0;
     if marks & DOUBLE_STAR != 0 {

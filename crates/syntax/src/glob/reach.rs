@@ -1,20 +1,20 @@
-//! What paths below a directory can be like, and whether a glob can match one of them.
+//! The possible paths below a directory, and whether a glob can match one of them.
 
 use super::alphabet;
 use super::program::{Item, Program, after_star};
 
-/// How far a component of a path has been read: an automaton that lets only paths of files through.
+/// The progress within a component of a path: an automaton that accepts only paths of files.
 ///
 /// A file below a directory is a sequence of components, none of them empty, `.` or `..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Component {
-    /// Nothing of it yet.
+    /// Before its first character.
     Start,
-    /// `.`, which has to go on.
+    /// `.`, which must continue.
     Dot,
-    /// `..`, which has to go on.
+    /// `..`, which must continue.
     DotDot,
-    /// Something that can be the name of a file.
+    /// A possible file name.
     Name,
 }
 
@@ -22,7 +22,7 @@ impl Component {
     const ALL: [Component; 4] =
         [Component::Start, Component::Dot, Component::DotDot, Component::Name];
 
-    /// What the next character makes of it, if a path can have it there.
+    /// Returns the state after the next character; `None` if no path has it there.
     pub(super) fn after(self, character: char) -> Option<Component> {
         match (self, character) {
             (Component::Name, '/') => Some(Component::Start),
@@ -33,21 +33,21 @@ impl Component {
         }
     }
 
-    /// Whether the path of a file can end here.
+    /// Returns whether the path of a file can end here.
     pub(super) fn is_name(self) -> bool {
         self == Component::Name
     }
 }
 
-/// Each mark on its own.
+/// Each mark by itself.
 const MARKS: [u8; 8] = [1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7];
 
-/// The marks before an item from which some path is matched, for each [`Component`] that the path
-/// may be in, in the order of [`Component::ALL`].
+/// The marks before an item from which some path matches, for each [`Component`] state of the path,
+/// in the order of [`Component::ALL`].
 type Hopeful = [u8; 4];
 
-/// For each item of a program, the marks from which some file path that goes on with a new
-/// component is matched.
+/// For each item of a program, the marks from which some file path that continues with a new
+/// component matches.
 #[derive(Debug)]
 pub(super) struct Reach {
     hopeful: Vec<u8>,
@@ -55,8 +55,8 @@ pub(super) struct Reach {
 
 impl Reach {
     pub(super) fn of(program: &Program) -> Reach {
-        // Every move leads to the same item or to a later one, so going backwards each item has to
-        // be settled only once.
+        // Every move leads to the same item or to a later one, so one backward pass settles each
+        // item.
         let items = program.items();
         let mut hopeful: Vec<Hopeful> = vec![[0; 4]; items.len() + 1];
         for (index, &item) in items.iter().enumerate().rev() {
@@ -76,18 +76,21 @@ impl Reach {
         Reach { hopeful: hopeful.iter().map(|marks| marks[start]).collect() }
     }
 
-    /// Whether, with these marks at the start of a component, some file path can still match.
+    /// Returns whether, with these marks at the start of a component, some file path can still
+    /// match.
     pub(super) fn is_hopeful(&self, marks: &[u8]) -> bool {
         marks.iter().zip(&self.hopeful).any(|(marks, hopeful)| marks & hopeful != 0)
     }
 }
 
-/// The hopeful marks before an item that consumes characters, given those before the next one.
+/// Returns the hopeful marks before an item that consumes characters, given those before the next
+/// one.
 fn settle(program: &Program, index: usize, next: Hopeful) -> Hopeful {
     let item = program.items()[index];
     let accepting = program.accepting(index);
     let accepting_next = program.accepting(index + 1);
-    // A loop consumes anything, so it needs no characters but the first three; the item itself may.
+    // A loop consumes anything, so the first three characters are enough for it; the item itself
+    // may need the fourth.
     let characters = [Some('/'), Some('.'), Some('x'), alphabet::name_character(program, item)];
     let moves = characters.map(|character| {
         let character = character?;

@@ -1,4 +1,4 @@
-//! From the text of a glob to its tokens: the only place that knows the syntax.
+//! The scanner from a glob's text to its tokens: the only module that knows the syntax.
 
 use super::Alternatives;
 use super::error::{GlobError, GlobProblem};
@@ -7,11 +7,11 @@ use super::letters::{Case, CharacterRange};
 /// One element of a glob's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'p> {
-    /// A `/` as it stands. An escaped one is a [`Token::Literal`]: it matches the same, but does
-    /// not make the `**` before it a whole segment.
+    /// A literal `/`. An escaped one is a [`Token::Literal`]: it matches the same, but does not
+    /// make the `**` before it a whole segment.
     Separator,
     Literal(char),
-    /// One `*`. What a run of them means depends on what stands around it.
+    /// One `*`. The meaning of a run of them depends on its surroundings.
     Star,
     /// `?`
     AnyCharacter,
@@ -19,27 +19,27 @@ pub(super) enum Token<'p> {
     Class(Class<'p>),
     /// `{`
     Open,
-    /// What stands between two alternatives: `,`.
+    /// The separator of two alternatives: `,`.
     Next,
     /// `}`
     Close,
 }
 
-/// A character class, still as text. A scan has found it well-formed.
+/// A character class as text, which the scan found well-formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class<'p> {
     pub(super) negated: bool,
-    /// What stands after the `[` or `[!`, up to the `]`.
+    /// The text after the `[` or `[!`, up to the `]`.
     body: &'p str,
 }
 
 impl<'p> Class<'p> {
-    /// The ranges that the class lists; a character that is listed alone is a range of one.
+    /// Returns the ranges of the class; a single character is a range of one.
     pub(super) fn ranges(self) -> Ranges<'p> {
         Ranges { body: self.body }
     }
 
-    /// Whether a separator is written in the class, so that the pattern cannot be cut at each.
+    /// Returns whether the class contains a separator, so that the pattern cannot be split at each.
     pub(super) fn names_separator(self) -> bool {
         self.body.contains('/')
     }
@@ -71,7 +71,7 @@ impl Iterator for Ranges<'_> {
 
     fn next(&mut self) -> Option<CharacterRange> {
         let first = self.character()?;
-        // A hyphen at the end is a character like any other.
+        // A hyphen at the end is an ordinary character.
         let after_hyphen = self.body.strip_prefix('-').filter(|rest| !rest.is_empty());
         let last = match after_hyphen {
             Some(rest) => {
@@ -86,12 +86,12 @@ impl Iterator for Ranges<'_> {
 
 /// Reads a glob's text from left to right, up to the first problem.
 ///
-/// The braces that it yields are balanced unless it ends with an error. Nothing here recurses, so
-/// braces may nest as deep as the text is long.
+/// Its braces are balanced unless it ends with an error. It does not recurse, so braces may nest as
+/// deep as the text is long.
 pub(super) struct Scanner<'p> {
     text: &'p str,
     offset: usize,
-    /// Where the braces were opened that are still open.
+    /// The offsets of the braces that are still open.
     open: Vec<usize>,
     alternatives: Alternatives,
 }
@@ -101,12 +101,12 @@ impl<'p> Scanner<'p> {
         Scanner { text, offset: 0, open: Vec::new(), alternatives }
     }
 
-    /// How many bytes of the text have been read.
+    /// Returns the number of bytes read so far.
     pub(super) fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Whether the last token that was read stands within braces, or is itself an opening one.
+    /// Returns whether the last token is within braces, or is itself an opening one.
     pub(super) fn within_braces(&self) -> bool {
         !self.open.is_empty()
     }
@@ -141,7 +141,7 @@ impl<'p> Scanner<'p> {
         }))
     }
 
-    /// Reads a class whose bracket, at `start`, has just been read.
+    /// Reads a class whose bracket, at `start`, has been read.
     fn class(&mut self, start: usize) -> Result<Class<'p>, GlobError> {
         let negated = self.text[self.offset..].starts_with(['!', '^']);
         self.offset += usize::from(negated);
@@ -185,7 +185,7 @@ impl<'p> Iterator for Scanner<'p> {
     }
 }
 
-/// Whether the text stands for itself: no character of it belongs to the syntax.
+/// Returns whether the text is literal: no character of it belongs to the syntax.
 pub(super) fn is_plain(text: &str) -> bool {
     !text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'}' | b'\\'))
 }

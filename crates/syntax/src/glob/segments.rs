@@ -1,13 +1,13 @@
-//! The quick matcher: a path against a pattern that can be taken segment by segment.
+//! The fast matcher: a path against a pattern that can be matched segment by segment.
 //!
 //! Most globs are segments that each match one component of a path, around at most one `**`. For
-//! those the components at both ends of the path decide, and the middle is never looked at:
-//! `**/*.py` costs the last component of the path, however long that path is. It works on the text
-//! of the pattern, so that a glob which is only matched once is never compiled.
+//! those the components at both ends of the path decide, and the middle is not read: `**/*.py`
+//! costs the last component of the path, at any length of the path. It works on the text of the
+//! pattern, so that a glob that is matched only once is never compiled.
 //!
-//! [`Shape::of`] lets a pattern in only if this gives the same answer as the general matcher. What
-//! it keeps out is either rare or strange: a class that can match a separator, braces around one,
-//! stars that are doubled without being a whole segment.
+//! [`Shape::of`] accepts a pattern only if the result equals that of the general matcher. It
+//! rejects rare or strange patterns: a class that can match a separator, braces around one, doubled
+//! stars that are not a whole segment.
 
 use super::GlobOptions;
 use super::error::GlobError;
@@ -15,19 +15,19 @@ use super::letters::Case;
 use super::program::Program;
 use super::scan::{Scanner, Token, is_plain};
 
-/// How a pattern can be matched.
+/// The way in which a pattern can be matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// It has no syntax: it matches itself.
+    /// It has no syntax: it matches its own text.
     Literal,
     /// Each of its segments matches one component of a path, or is `**`; not two `**` in a row.
     Segments,
-    /// Anything else, which is for the general matcher.
+    /// Any other pattern, for the general matcher.
     General,
 }
 
 impl Shape {
-    /// Reads a pattern to its end, and so also finds out whether it is one.
+    /// Scans a whole pattern for its shape, and returns its first error.
     pub(super) fn of(pattern: &str, options: GlobOptions) -> Result<Shape, GlobError> {
         if is_plain(pattern) {
             return Ok(Shape::Literal);
@@ -38,14 +38,14 @@ impl Shape {
             survey.see(token?, scanner.within_braces(), options.case);
         }
         survey.end_segment();
-        // What may remain at the end of a path is different for a pattern that ends with a separator:
-        // `src/**/` matches `src`. Those are too rare to be worth a rule here.
+        // A pattern that ends with a separator may leave another rest: `src/**/` matches `src`.
+        // Such patterns are too rare for a rule here.
         let in_segments = survey.in_segments && !pattern.ends_with('/');
         Ok(if in_segments { Shape::Segments } else { Shape::General })
     }
 }
 
-/// What has been seen of a pattern on the way to its [`Shape`].
+/// The state of the scan for a [`Shape`].
 #[derive(Default)]
 struct Survey {
     in_segments: bool,
@@ -57,11 +57,11 @@ struct Survey {
 #[derive(Default)]
 struct SegmentSurvey {
     stars: usize,
-    /// How many stars have just been seen in a row.
+    /// The length of the current run of stars.
     star_run: usize,
     longest_star_run: usize,
     has_braces: bool,
-    /// There is something else outside braces, so that no expansion is only stars.
+    /// True if it has other text outside braces, so that no expansion is only stars.
     has_text: bool,
 }
 
@@ -93,7 +93,7 @@ impl Survey {
         let fits = if is_double_star {
             !self.after_double_star
         } else if segment.has_braces {
-            // The general matcher takes such a segment, if only no expansion of it is `**`.
+            // A segment with braces fits if no expansion of it is `**`.
             segment.has_text || segment.stars < 2
         } else {
             segment.longest_star_run < 2
@@ -115,24 +115,24 @@ fn concerns_separator(token: Token<'_>, case: Case) -> bool {
 pub(super) struct SegmentMatcher<'g, P> {
     pub(super) pattern: &'g str,
     pub(super) options: GlobOptions,
-    /// Compiles the pattern, which is done only for a segment that has braces.
+    /// Compiles the pattern, only for a segment that has braces.
     pub(super) program: P,
 }
 
-/// Where the path ends, seen from one of its components. It matters because what may remain of a
-/// pattern at the end of a path is less than what can match nothing.
+/// The end of the path relative to one of its components. It matters because fewer rests of a
+/// pattern may remain at the end of a path than can match nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PathEnd {
     /// After other components.
     Later,
-    /// After this one, where the pattern ends too, or else cannot match.
+    /// After this one, where the pattern must end too.
     Here,
-    /// After this one, where `/**` remains of the pattern. That may remain, but not `*/**`.
+    /// After this one, with `/**` as the rest of the pattern. That may remain, but not `*/**`.
     BeforeDoubleStar,
 }
 
 impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
-    /// Whether the path matches; the path must neither be empty nor end with a separator.
+    /// Returns whether the path matches; it must neither be empty nor end with a separator.
     pub(super) fn matches(&self, path: &str) -> bool {
         let mut segments = Pieces::of(self.pattern);
         let mut components = Pieces::of(path);
@@ -153,7 +153,7 @@ impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
         components.rest.is_none()
     }
 
-    /// Whether the rest of the path matches what follows the first `**` of the pattern.
+    /// Returns whether the rest of the path matches the pattern after its first `**`.
     fn matches_after_double_star(
         &self,
         mut segments: Pieces<'g>,
@@ -175,9 +175,9 @@ impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
         true
     }
 
-    /// Whether the blocks of segments that stand between two `**` occur among the components, in
-    /// order and without overlap. Each is taken where it first occurs, which leaves the most to
-    /// those after it. `end` is what ends after the last component.
+    /// Returns whether the blocks of segments between two `**` occur among the components, in order
+    /// and without overlap. Each is taken at its first occurrence, which leaves the most to those
+    /// after it. `end` describes the end after the last component.
     fn blocks_match(
         &self,
         mut segments: Pieces<'g>,
@@ -194,7 +194,8 @@ impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
         true
     }
 
-    /// If the first block matches the first components, the blocks and components after those.
+    /// Returns the blocks and components after the first block, if that matches the first
+    /// components.
     fn block_matches<'t>(
         &self,
         mut segments: Pieces<'g>,
@@ -223,11 +224,11 @@ impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
     }
 }
 
-/// Whether a segment without braces and without doubled stars matches a component. When the
-/// component is used up, `may_remain` or nothing may remain of the segment.
+/// Returns whether a segment without braces and doubled stars matches a component. At the end of
+/// the component, `may_remain` or nothing may remain of the segment.
 ///
-/// A star takes as little as it can, and one character more whenever what follows it fails. Only
-/// the latest star has to be tried again: an earlier one that took more could only leave less.
+/// A star takes as little as it can, and one character more whenever the text after it fails. Only
+/// the last star has to be retried: an earlier one that took more could only leave less.
 fn component_matches(
     segment: &str,
     component: &str,
@@ -288,11 +289,11 @@ struct Piece<'t> {
     text: &'t str,
 }
 
-/// The part of a text between separators that has not been taken from either end yet.
+/// The part of a text between separators that has not been taken from either end.
 #[derive(Clone, Copy)]
 struct Pieces<'t> {
     offset: usize,
-    /// Empty text is one empty piece; none are left only once the last has been taken.
+    /// Empty text is one empty piece; `None` only after the last piece was taken.
     rest: Option<&'t str>,
 }
 

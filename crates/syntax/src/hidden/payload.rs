@@ -1,27 +1,27 @@
-//! Reads back what hidden characters spell.
+//! The decoder of text in hidden characters.
 
 use super::{HiddenCharacter, HiddenClass};
 use crate::text::{fold, visible_line};
 
-/// Hidden characters that are looked at; more of them say nothing new.
+/// The limit of decoded hidden characters.
 const SYMBOLS: usize = 65_536;
 
-/// Characters of a payload that are shown.
+/// The number of shown characters of a payload.
 const SHOWN: usize = 160;
 
-/// Bits that are worth reading: four letters.
+/// The least number of bits that are decoded: four letters.
 const LEAST_BITS: usize = 28;
 
-/// Collects hidden characters by the way that they can carry text.
+/// Collects hidden characters by their possible encoding.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    /// Tag characters: each stands for an ASCII character.
+    /// Tag characters: each encodes an ASCII character.
     tags: String,
-    /// Variation selectors: each stands for a byte.
+    /// Variation selectors: each encodes a byte.
     bytes: Vec<u8>,
-    /// Everything else: two different ones are bits.
+    /// All others: two different ones encode bits.
     symbols: Vec<char>,
-    /// The offset of the first change of direction.
+    /// The offset of the first bidirectional control.
     bidirectional: Option<usize>,
 }
 
@@ -50,7 +50,7 @@ impl Decoder {
         }
     }
 
-    /// Returns the text that was spelled, on one line and without anything hidden of its own.
+    /// Returns the decoded text, on one line and without hidden characters of its own.
     pub(super) fn finish(self, text: &str) -> Option<String> {
         let spelled = if self.tags.len() > 1 {
             Some(self.tags)
@@ -68,7 +68,7 @@ impl Decoder {
     }
 }
 
-/// Returns bytes as text if they are text.
+/// Returns bytes as text if they are printable.
 fn printable(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let is_shown = |character: char| !character.is_control() || character.is_whitespace();
@@ -80,7 +80,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().take(SHOWN).flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// Reads a series of two different characters as bits, eight or seven to a letter, either being one.
+/// Decodes a series of two different characters as bits, eight or seven to a letter, with either as
+/// one.
 fn bits(symbols: &[char]) -> Option<String> {
     let first = *symbols.first()?;
     let other = symbols.iter().copied().find(|&symbol| symbol != first)?;

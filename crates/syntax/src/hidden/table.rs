@@ -8,7 +8,7 @@ use super::HiddenClass::{
 };
 
 /// `Default_Ignorable_Code_Point`, the other format controls (`Cf`), and the two separators that
-/// break a line in some readers only. Controls (`Cc`) are known by `char::is_control`.
+/// break a line in some readers only. `char::is_control` knows the controls (`Cc`).
 pub(super) const CLASSES: [(char, char, HiddenClass); 35] = [
     ('\u{ad}', '\u{ad}', Format),
     ('\u{34f}', '\u{34f}', Format),
@@ -47,7 +47,8 @@ pub(super) const CLASSES: [(char, char, HiddenClass); 35] = [
     ('\u{e01f0}', '\u{e0fff}', Format),
 ];
 
-/// Pictographs (`Extended_Pictographic`): what an emoji presentation selector or a joiner can follow.
+/// Pictographs (`Extended_Pictographic`), which an emoji presentation selector or a joiner can
+/// follow.
 pub(super) const PICTOGRAPHS: [(char, char); 78] = [
     ('\u{a9}', '\u{a9}'),
     ('\u{ae}', '\u{ae}'),
@@ -129,8 +130,8 @@ pub(super) const PICTOGRAPHS: [(char, char); 78] = [
     ('\u{1fc00}', '\u{1fffd}'),
 ];
 
-/// Blocks of scripts whose spelling needs joiners: Arabic and its kin, Syriac to N'Ko, the scripts of
-/// India and Sri Lanka, Khmer, Mongolian, Balinese, and the Arabic presentation forms.
+/// Blocks of scripts whose spelling needs joiners: Arabic and related scripts, Syriac to N'Ko, the
+/// scripts of India and Sri Lanka, Khmer, Mongolian, Balinese, and the Arabic presentation forms.
 pub(super) const JOINING: [(char, char); 8] = [
     ('\u{610}', '\u{7ff}'),
     ('\u{840}', '\u{8ff}'),

@@ -1,4 +1,4 @@
-//! Goal S5: every code point is classified, every encoding is seen, ordinary text passes.
+//! Goal S5: every code point is classified, every encoding is found, ordinary text has no findings.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use regex_syntax::hir::{Class, HirKind};
 
 use super::*;
 
-/// Returns the characters of a Unicode property, as `regex-syntax` has them.
+/// Returns the characters of a Unicode property, from `regex-syntax`.
 fn property(name: &str) -> BTreeSet<char> {
     let hir = regex_syntax::parse(&format!("\\p{{{name}}}")).expect("the property exists");
     let HirKind::Class(Class::Unicode(class)) = hir.kind() else { panic!("{name} is a class") };
@@ -37,7 +37,8 @@ fn s5_every_code_point_is_classified() {
         assert_eq!(found, if expected { vec![character] } else { vec![] }, "{character:?}");
         classified += usize::from(expected);
     }
-    // Controls: 65 without tab and line feed. Format controls that are not ignorable: counted here.
+    // Controls: 65 without tab and line feed. Format controls that are not ignorable are counted
+    // here.
     let others = format.difference(&ignorable).count();
     assert_eq!(classified, 4_174 + others + 63 + 2);
 }
@@ -71,7 +72,7 @@ fn tags(text: &str) -> String {
     text.bytes().filter_map(|byte| char::from_u32(0xe0000 + u32::from(byte))).collect()
 }
 
-/// Every way to write a text invisibly is found and read back.
+/// Every invisible encoding of a text is found and decoded.
 #[test]
 fn s5_nine_encodings_are_found_and_decoded() {
     let cases = [
@@ -97,7 +98,7 @@ fn s5_nine_encodings_are_found_and_decoded() {
     assert_eq!(turned.first.class, HiddenClass::Bidirectional);
 }
 
-/// X20, UNI-015: text of people is clean.
+/// X20, UNI-015: ordinary text has no findings.
 #[test]
 fn x20_what_scripts_and_emoji_need_is_not_hidden() {
     for text in [
@@ -116,7 +117,7 @@ fn x20_what_scripts_and_emoji_need_is_not_hidden() {
     }
 }
 
-/// X15: the same characters are hidden text where nothing needs them.
+/// X15: the same characters are hidden text at other places.
 #[test]
 fn x15_joiners_selectors_and_tags_without_a_reason_are_hidden() {
     for text in [
@@ -146,7 +147,8 @@ fn places_are_those_of_the_text() {
     assert_eq!((found.first.offset, found.count, found.payload), (10, 1, None));
 }
 
-/// The search looks at pieces of the text: no place in a piece, and no length of the rest, is passed over.
+/// The search checks the text in pieces: it covers every offset in a piece and every length of the
+/// rest.
 #[test]
 fn s5_a_character_is_found_wherever_it_stands() {
     for length in (0..140).chain([191, 192, 193]) {

@@ -1,23 +1,23 @@
-//! The blocks of a Markdown text that stand at its left margin, in order.
+//! The top-level blocks of a Markdown text, in order.
 //!
-//! A document that gives meaning to headings means these: a heading in a quote or in a list is
-//! somebody else's, and one in a fence or in a comment is none.
+//! Where headings have a meaning, only these count: a heading in a quote or a list belongs to the
+//! quoted text, and one in a fence or a comment is not a heading.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::{HeadingStyle, OPTIONS, first_line, heading_style, number};
 use crate::source::Span;
 
-/// One block and what is in it.
+/// One block and its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// What it is.
+    /// The kind.
     pub kind: BlockKind,
     /// The whole block, markers included.
     pub span: Span,
     /// The images anywhere in it, in order.
     pub images: Vec<Image>,
-    /// Whether a fence stands in a list or a quote of it.
+    /// True if a list or a quote in it contains a fence.
     pub nested_fence: bool,
 }
 
@@ -30,7 +30,7 @@ pub enum BlockKind {
         level: u8,
         /// The text without markup, on one line.
         text: String,
-        /// How it is written.
+        /// Atx or Setext.
         style: HeadingStyle,
     },
     /// A paragraph.
@@ -40,27 +40,27 @@ pub enum BlockKind {
     },
     /// Code between fences.
     Fence {
-        /// The text after the marks that open it.
+        /// The info string.
         info: String,
         /// The code.
         content: Span,
         /// The line that opens it.
         opening: Span,
     },
-    /// A list, a quote, a table, HTML, indented code or a line.
+    /// A list, a quote, a table, HTML, indented code or a thematic break.
     Other,
 }
 
 /// An image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// Where it is, references followed.
+    /// Its destination, with references resolved.
     pub destination: String,
     /// The whole image.
     pub span: Span,
 }
 
-/// Returns the blocks of `text`, which is a body alone: who has front matter cuts it off first.
+/// Returns the blocks of `text`, which is a body without front matter.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut reading = Reading { text, depth: 0, images: 0, current: None, found: Vec::new() };
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
@@ -71,9 +71,9 @@ pub fn blocks(text: &str) -> Vec<Block> {
 
 struct Reading<'t> {
     text: &'t str,
-    /// How many blocks and spans are open.
+    /// The number of open blocks and spans.
     depth: usize,
-    /// How many images are open, whose text is not that of the block.
+    /// The number of open images, whose text is not part of the block's.
     images: usize,
     current: Option<Block>,
     found: Vec<Block>,

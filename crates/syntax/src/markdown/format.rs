@@ -1,13 +1,12 @@
-//! One layout for Markdown, without a change of what it says.
+//! The Markdown formatter, which never changes the meaning of a text.
 //!
-//! The layout is `dprint-plugin-markdown`'s, with settings that leave code and HTML alone, and then
-//! [`layout`](super::layout) does what markdownlint's rules about white space still want. Neither is
-//! trusted: the tree of the result is compared with that of the original, and a text whose tree would
-//! change is returned as it was, with the reason.
+//! The layout is `dprint-plugin-markdown`'s, with settings that leave code and HTML alone. Then
+//! [`layout`](super::layout) applies the remaining white-space rules of markdownlint. Neither is
+//! trusted: the tree of the result is compared with that of the original, and a text whose tree
+//! would change is returned unchanged, with the reason.
 //!
-//! Formatting twice gives what formatting once gave. That is so by construction: only a text that
-//! both steps leave alone is ever returned as formatted. One that is [`plain`] is known to be such a text
-//! without asking them.
+//! Formatting is idempotent by construction: only a text that both steps leave alone is ever
+//! returned as formatted. A [`plain`] one is known to be such a text without running them.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -28,14 +27,14 @@ use super::tree::{Bounds, Tree};
 /// A text after formatting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Formatted {
-    /// The text in our layout; when that was refused, as it was, but for line ends and blanks that
-    /// are safe to mend.
+    /// The formatted text; if formatting was refused, the original with safe corrections of line
+    /// ends and blanks.
     pub text: String,
-    /// Why the layout was left alone.
+    /// The reason why the layout was kept.
     pub refused: Option<Refusal>,
 }
 
-/// Why a text keeps its layout. Lines are counted from 1 in the text that was given.
+/// The reason why a text keeps its layout. Lines are counted from 1 in the original text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -43,7 +42,7 @@ pub enum Refusal {
     /// past [`MARKDOWN_QUOTES`](crate::limits::MARKDOWN_QUOTES).
     #[error("line {line} is nested too deep to be formatted")]
     TooDeep {
-        /// Where the limit is passed.
+        /// The line at which the limit is exceeded.
         line: usize,
     },
     /// A line is longer than [`MARKDOWN_LINE_BYTES`](crate::limits::MARKDOWN_LINE_BYTES).
@@ -55,34 +54,34 @@ pub enum Refusal {
     /// A paragraph has more than [`MARKDOWN_PIECES`](crate::limits::MARKDOWN_PIECES) pieces.
     #[error("the paragraph at line {line} is too large to be formatted")]
     LargeParagraph {
-        /// Where the limit is passed.
+        /// The line at which the limit is exceeded.
         line: usize,
     },
-    /// The tables have too many cells, or would be too large once their columns are aligned.
+    /// The tables have too many cells, or would be too large with aligned columns.
     #[error("the tables are too large to be formatted")]
     LargeTables,
-    /// The formatter gave up.
+    /// The formatter failed.
     #[error("the text cannot be formatted: {0}")]
     Formatter(String),
-    /// The formatted text would say something else.
+    /// Formatting would change the meaning.
     #[error("formatting would change what the text says at line {line}")]
     Meaning {
         /// The first line that would change, or one near it.
         line: usize,
     },
-    /// Formatting the result again would give another one.
+    /// Formatting the result again would change it.
     #[error("formatting does not come to an end")]
     Unstable,
 }
 
-/// How often the two steps are repeated before a text counts as unstable. One round changes the
-/// text, the next one sees that nothing is left to do; some texts need another.
+/// The number of rounds before a text counts as unstable. One round changes the text, the next one
+/// finds nothing to do; some texts need another.
 const ROUNDS: usize = 4;
 
 /// Formats a Markdown text.
 ///
-/// `body` is the body alone: whoever has front matter cuts it off first. The result has `\n` as line
-/// ends, no byte order mark, and one line end at its end unless it is empty.
+/// `body` is a body without front matter. The result has `\n` as line ends, no byte order mark, and
+/// a final line end unless it is empty.
 pub fn format(body: &str) -> Formatted {
     let text = plain_lines(body);
     if plain::is_laid_out(&text) {
@@ -91,7 +90,7 @@ pub fn format(body: &str) -> Formatted {
     thoroughly(text)
 }
 
-/// Formats a text that may be anything.
+/// Formats any text.
 pub(super) fn thoroughly(text: Cow<'_, str>) -> Formatted {
     let fixed = match read(&text) {
         Ok(fixed) => fixed,
@@ -107,10 +106,10 @@ pub(super) fn thoroughly(text: Cow<'_, str>) -> Formatted {
     }
 }
 
-/// The text that was given.
+/// The original text.
 struct Original<'t> {
     text: &'t str,
-    /// What it says; read when there is something to compare it with, which mostly there is not.
+    /// Its tree, parsed only if the text changes, which is rare.
     tree: OnceCell<Tree<'t>>,
 }
 
@@ -128,7 +127,7 @@ impl<'t> Original<'t> {
     }
 }
 
-/// Goes through a text once: whether it is within the bounds, and how its white space should be.
+/// Checks the limits and fixes the white space of a text in one pass.
 fn read(text: &str) -> Result<String, Refusal> {
     let mut bounds = Bounds::of(text)?;
     let mut reader = layout::Reader::of(text);
@@ -143,7 +142,7 @@ fn laid_out(calm: &str, original: &Original<'_>) -> Result<String, Refusal> {
     let mut current = Cow::Borrowed(calm);
     for _ in 0..ROUNDS {
         let written = write(&current)?;
-        // Mostly nothing changes, and then there is nothing to compare.
+        // Usually nothing changes, and there is nothing to compare.
         if written == current {
             return Ok(written);
         }
@@ -157,7 +156,7 @@ fn laid_out(calm: &str, original: &Original<'_>) -> Result<String, Refusal> {
     Err(Refusal::Unstable)
 }
 
-/// Checks that the tree of what was written is still the one of the original.
+/// Checks that the tree of the result equals that of the original.
 fn checked(written: String, original: &Original<'_>) -> Result<String, Refusal> {
     let found = Tree::of(&written)?;
     let tree = original.tree()?;
@@ -169,14 +168,12 @@ fn checked(written: String, original: &Original<'_>) -> Result<String, Refusal> 
     Err(Refusal::Meaning { line: memchr::memchr_iter(b'\n', before).count() + 1 })
 }
 
-/// Mends what is safe to mend line by line, where the tree allows it.
-///
-/// What this returns, it returns again when it is asked about that.
+/// Applies the safe corrections line by line, if the tree allows it. The result is a fixed point.
 fn with_calm_lines<'t>(text: &'t str, original: &Original<'_>) -> Cow<'t, str> {
     calmer(text, layout::fix(text), original)
 }
 
-/// Returns the text as it was mended, where the tree allows it.
+/// Returns the corrected text, if the tree allows it.
 fn calmer<'t>(text: &'t str, fixed: String, original: &Original<'_>) -> Cow<'t, str> {
     if fixed == text {
         return Cow::Borrowed(text);
@@ -185,10 +182,10 @@ fn calmer<'t>(text: &'t str, fixed: String, original: &Original<'_>) -> Cow<'t, 
     if is_same && layout::fix(&fixed) == fixed { Cow::Owned(fixed) } else { Cow::Borrowed(text) }
 }
 
-/// Takes byte order marks away and makes every line end a `\n`, the last one too.
+/// Removes byte order marks and ends every line, the last one included, with `\n`.
 fn plain_lines(text: &str) -> Cow<'_, str> {
     let mut rest = text;
-    // The formatter takes every mark that only blanks stand before, so that none is left to find.
+    // The formatter drops every mark after blanks alone, so none may be left.
     while let Some(after) =
         rest.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix('\u{feff}')
     {
@@ -212,16 +209,16 @@ static CONFIGURATION: LazyLock<Configuration> = LazyLock::new(|| {
     let mut builder = ConfigurationBuilder::new();
     builder
         .text_wrap(TextWrap::Maintain)
-        // Code and HTML are the author's: indentation and blank lines in them mean something.
+        // Code and HTML stay: their indentation and blank lines have a meaning.
         .code_block_skip_format(true)
         .code_block_preserve_indentation(true)
         .code_block_preserve_blank_lines(true)
         .html_skip_format(true)
-        // Underscores cannot mark a part of a word, so that a text with one such place would have
-        // two styles (MD049, MD050).
+        // Underscores cannot emphasise a part of a word, so that one such place would mix two
+        // styles (MD049, MD050).
         .emphasis_kind(EmphasisKind::Asterisks)
         .strong_kind(StrongKind::Asterisks)
-        // Two blanks at the end of a line do not survive most editors.
+        // Most editors remove two blanks at the end of a line.
         .hard_break_kind(HardBreakKind::Backslash)
         .heading_kind(HeadingKind::Atx)
         .list_unordered_marker(ListUnorderedMarker::Dashes)
@@ -230,7 +227,7 @@ static CONFIGURATION: LazyLock<Configuration> = LazyLock::new(|| {
     builder.build()
 });
 
-/// Stands before a text that begins like front matter, which the formatter would leave alone.
+/// A prefix for a text that begins like front matter, which the formatter would skip.
 const SHIELD: &str = "<!-- -->\n\n";
 
 fn write(text: &str) -> Result<String, Refusal> {

@@ -1,12 +1,12 @@
-//! White space between the lines of a Markdown text, as markdownlint's rules want it.
+//! White space between the lines of a Markdown text, by markdownlint's rules.
 //!
-//! The formatter does most of it. What it leaves is air inside list items (MD031, MD022, MD058: it
-//! keeps a list tight that was), tabs in prose (MD010) and blanks around HTML. This pass is also all
-//! that a text gets which the formatter must not touch, so it covers the other rules too, as far as
-//! one line can be mended by itself: MD009, MD012, MD023, MD032, MD047.
+//! The formatter does most of it. It leaves blank lines inside list items (MD031, MD022, MD058: it
+//! keeps a tight list tight), tabs in prose (MD010) and blanks around HTML. This pass is also the
+//! only one for a text that the formatter must not touch, so it covers the other rules that concern
+//! one line: MD009, MD012, MD023, MD032, MD047.
 //!
-//! It asks the tree where code and HTML are and never writes in them, but it does not prove that the
-//! tree stays the same: whoever calls it compares.
+//! It takes code and HTML from the tree and never writes in them, but it does not prove that the
+//! tree stays the same: the caller compares.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::OPTIONS;
 
-/// Returns the text with its white space mended.
+/// Returns the text with corrected white space.
 pub(super) fn fix(text: &str) -> String {
     let mut reader = Reader::of(text);
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
@@ -24,14 +24,14 @@ pub(super) fn fix(text: &str) -> String {
     reader.finish()
 }
 
-/// Takes notes about a text, for whoever goes through its events anyway.
+/// Records facts about a text during a pass over its events that the caller makes anyway.
 pub(super) struct Reader<'t> {
     lines: Lines<'t>,
     notes: Notes,
     quotes: Vec<Range<usize>>,
     open_lists: Vec<usize>,
     footnotes: usize,
-    /// The end of the last thing in a list: the span of the list itself goes on over link definitions
+    /// The end of the last element of a list: the span of the list itself includes link definitions
     /// after it.
     end: usize,
 }
@@ -66,33 +66,33 @@ impl<'t> Lines<'t> {
         self.text[start..end].trim_end_matches('\n')
     }
 
-    /// Returns whether a line holds nothing but the marks of quotes around it.
+    /// Returns whether a line is blank except for the markers of the quotes around it.
     fn is_air(&self, index: usize) -> bool {
         self.get(index).bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'>'))
     }
 }
 
-/// What may be done to a line.
+/// The kind of a line, which decides about its corrections.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Kind {
     #[default]
     Prose,
     /// A line whose end is a hard break.
     Break,
-    /// A line whose end lies inside code or a tag.
+    /// A line whose end is inside code or a tag.
     Open,
-    /// HTML: blanks at its end are nobody's.
+    /// HTML: blanks at its end have no meaning.
     Html,
-    /// Code.
+    /// Code, which is never changed.
     Code,
 }
 
-/// What the tree says about the lines.
+/// The facts of the tree about the lines.
 struct Notes {
     kinds: Vec<Kind>,
-    /// Lines before which air is missing, and the marks of the quotes that go on through it.
+    /// The lines that need a blank line before them, with the markers of the quotes around it.
     air: Vec<(usize, String)>,
-    /// Lines that begin with blanks to take away, and where their text starts.
+    /// The lines with leading blanks to remove, and the offset of their text.
     dedent: Vec<(usize, usize)>,
     /// Inline code and tags, in order.
     inline: Vec<Range<usize>>,
@@ -164,7 +164,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns the text with its white space mended.
+    /// Returns the text with corrected white space.
     pub(super) fn finish(mut self) -> String {
         self.notes.air.sort_by_key(|(line, _)| *line);
         self.notes.air.dedup_by_key(|(line, _)| *line);
@@ -185,7 +185,7 @@ impl Notes {
         }
     }
 
-    /// Asks for a blank line before and after a block, unless it is there.
+    /// Records that a block needs a blank line before and after it, unless it has them.
     fn want_air(&mut self, lines: &Lines<'_>, range: &Range<usize>, quotes: &[Range<usize>]) {
         let first = lines.at(range.start);
         let mut last = lines.at(range.end.saturating_sub(1).max(range.start));
@@ -193,7 +193,7 @@ impl Notes {
             last -= 1;
         }
         if first > 0 && !lines.is_air(first - 1) {
-            // The quotes that the line above is in too.
+            // The quotes that contain the line above, too.
             let shared = quotes.partition_point(|quote| lines.at(quote.start) < first);
             self.air.push((first, quote_marks(lines.get(first), shared)));
         }
@@ -236,8 +236,8 @@ impl Notes {
         output.finish()
     }
 
-    /// Writes tabs as blanks: up to the next stop before the text of a line, where they are structure,
-    /// and as one blank inside it. Code and tags keep theirs.
+    /// Replaces tabs by blanks: up to the next tab stop before the text of a line, where they are
+    /// structure, and by one blank inside it. Code and tags keep theirs.
     fn without_tabs(&self, line: &str, start: usize) -> String {
         let mut written = String::with_capacity(line.len() + 8);
         let mut is_structure = true;
@@ -261,10 +261,10 @@ impl Notes {
     }
 }
 
-/// Lines as they are written, without two empty ones in a row.
+/// The written lines, without two empty ones in a row.
 struct Output {
     text: String,
-    /// Whether the last line is one that another empty line adds nothing to.
+    /// True if the last line is empty, or one that another empty line adds nothing to.
     is_empty: bool,
 }
 
@@ -291,7 +291,7 @@ impl Output {
     }
 }
 
-/// Returns whether a block holds other blocks, so that its span says nothing about its text.
+/// Returns whether a block contains other blocks, so that its span is not that of its text.
 fn is_container(end: TagEnd) -> bool {
     matches!(
         end,
@@ -299,11 +299,11 @@ fn is_container(end: TagEnd) -> bool {
     )
 }
 
-/// Takes the blanks at the end of a line away, but for the two that are a hard break.
+/// Removes the blanks at the end of a line, except the two of a hard break.
 fn with_mended_end(line: &str, kind: Kind) -> Cow<'_, str> {
     let content = line.trim_end_matches([' ', '\t']);
     let blanks = line.len() - content.len();
-    // A backslash that loses the blank after it would become a hard break.
+    // A backslash without the blank after it would become a hard break.
     if blanks > 0 && content.ends_with('\\') && kind != Kind::Break {
         return Cow::Borrowed(line);
     }
@@ -313,7 +313,7 @@ fn with_mended_end(line: &str, kind: Kind) -> Cow<'_, str> {
     Cow::Borrowed(content)
 }
 
-/// Takes the blanks away between the quotes around a line and its text, which begins at or before
+/// Removes the blanks between the quotes around a line and its text, which begins at or before
 /// `text_start`.
 fn dedented(line: &str, text_start: usize) -> String {
     let (before, after) = line.split_at_checked(text_start).unwrap_or(("", line));
@@ -321,7 +321,7 @@ fn dedented(line: &str, text_start: usize) -> String {
     if before.is_empty() { after.to_owned() } else { format!("{before} {after}") }
 }
 
-/// Returns the beginning of a line up to the mark of the quote number `count`.
+/// Returns the start of a line up to the marker of the quote number `count`.
 fn quote_marks(line: &str, count: usize) -> String {
     let last = count.checked_sub(1).and_then(|index| line.match_indices('>').nth(index));
     last.map_or_else(String::new, |(offset, _)| line[..=offset].to_owned())

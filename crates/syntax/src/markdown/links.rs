@@ -1,4 +1,4 @@
-//! The links of a Markdown text, with the places of their destinations.
+//! The links of a Markdown text, with the spans of their destinations.
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
@@ -7,13 +7,13 @@ use crate::source::Span;
 /// A link or an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Where it leads, as written.
+    /// The destination, as written.
     pub destination: String,
-    /// Where the destination stands in the text.
+    /// The span of the destination.
     pub span: Span,
 }
 
-/// Returns a destination with its percent-encoded characters decoded, as a path on disk has them.
+/// Decodes the percent-encoded characters of a destination, for a path on disk.
 pub fn decoded_destination(destination: &str) -> String {
     let mut bytes = Vec::with_capacity(destination.len());
     let mut rest = destination.as_bytes();
@@ -57,7 +57,7 @@ pub fn links(text: &str) -> Vec<Link> {
             | Tag::Image { link_type: LinkType::Inline, .. },
         ) = event
         {
-            // The text of a link may hold brackets; what follows it may not.
+            // The text of a link may contain brackets; the part after it may not.
             let written = &text[range.clone()];
             let at = written.rfind("](").map(|at| range.start + at + 2);
             found.extend(at.and_then(|at| destination(text, at, range.end)));
@@ -81,7 +81,7 @@ fn destination(text: &str, start: usize, end: usize) -> Option<Link> {
     (!destination.is_empty()).then_some(Link { destination, span })
 }
 
-/// The length of a destination without brackets around it: parentheses in it are balanced.
+/// Returns the length of a destination without angle brackets; parentheses in it are balanced.
 fn plain_length(text: &str) -> usize {
     let mut depth = 0_usize;
     for (offset, character) in text.char_indices() {

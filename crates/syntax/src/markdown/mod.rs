@@ -1,8 +1,8 @@
-//! The outline of a Markdown text: headings and what is not prose, with offsets.
+//! The outline of a Markdown text: headings and everything that is not prose, with offsets.
 //!
-//! Dialects look for sections and for places where a `/command` or `${name}` may stand. Both are
-//! questions about the `CommonMark` tree, not about lines: a `#` inside a code fence is no heading.
-//! [`format()`] writes a text in one layout, and compares the same tree before and after.
+//! Dialects look for sections and for places where a `/command` or `${name}` counts. Both depend on
+//! the `CommonMark` tree, not on lines: a `#` inside a code fence is not a heading. [`format()`]
+//! formats a text, and compares the same tree before and after.
 
 mod blocks;
 mod format;
@@ -20,20 +20,20 @@ pub use format::{Formatted, Refusal, format};
 pub use links::{Link, decoded_destination, links};
 pub use plain::is_laid_out;
 
-/// How a text is read, everywhere here. The extensions that change how ordinary prose reads (wiki
-/// links, maths, definition lists) stay off.
+/// The parser options of this module. The extensions that change the meaning of ordinary prose
+/// (wiki links, maths, definition lists) stay off.
 const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_TASKLISTS)
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_FOOTNOTES)
     .union(Options::ENABLE_GFM);
 
-/// How a heading is written.
+/// The notation of a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadingStyle {
-    /// With `#` before the text.
+    /// `#` before the text.
     Atx,
-    /// With a line of `=` or `-` below the text.
+    /// A line of `=` or `-` below the text.
     Setext,
 }
 
@@ -46,7 +46,7 @@ pub struct Heading {
     pub text: String,
     /// The whole heading, markers included.
     pub span: Span,
-    /// How it is written.
+    /// Its notation.
     pub style: HeadingStyle,
 }
 
@@ -59,19 +59,19 @@ pub struct CodeBlock {
     pub span: Span,
     /// The code between the fences.
     pub content: Span,
-    /// The line that opens the fence, from its first mark to the end of its text; `None` for
+    /// The line that opens the fence, from its first marker to the end of its text; `None` for
     /// indented code.
     pub fence: Option<Span>,
 }
 
 impl CodeBlock {
-    /// Returns whether anything stands after the marks of the opening fence.
+    /// Returns whether the opening fence has an info string.
     pub fn has_info(&self) -> bool {
         !self.info.trim().is_empty()
     }
 }
 
-/// What a Markdown text is made of, in order of appearance.
+/// The parts of a Markdown text, in order of appearance.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outline {
     /// The headings.
@@ -83,9 +83,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Reads the outline of `text`.
-    ///
-    /// `text` is the body alone: whoever has front matter cuts it off first.
+    /// Reads the outline of `text`, which is a body without front matter.
     pub fn of(text: &str) -> Outline {
         let mut outline = Outline::default();
         let mut heading: Option<Heading> = None;
@@ -143,7 +141,7 @@ impl Outline {
     }
 }
 
-/// A heading with marks before it is one line; one with marks below it is not.
+/// A heading with a marker before it is one line; one with a marker below it is not.
 fn heading_style(text: &str, span: Span) -> HeadingStyle {
     let heading = text.get(span.range()).unwrap_or_default();
     if heading.trim_end_matches(['\n', '\r']).contains(['\n', '\r']) {

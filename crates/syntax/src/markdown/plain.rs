@@ -1,13 +1,13 @@
-//! Texts that are laid out already, and so plain that one look at each line shows it.
+//! Recognises formatted texts that are so plain that one look at each line is enough.
 //!
-//! The formatter takes a thousand times as long as it takes to read a text, and finds mostly nothing to
-//! do: guidance is headings, paragraphs, lists and code. This knows as much Markdown as those need, one way
-//! to write each, and leaves everything in doubt to the formatter. A property test holds the two together:
-//! whatever is plain here, the formatter leaves as it is.
+//! The formatter takes a thousand times as long as reading a text, and usually finds nothing to do:
+//! guidance is headings, paragraphs, lists and code. This module knows these parts of Markdown, in
+//! one notation each, and leaves all doubtful texts to the formatter. A property test compares the
+//! two: the formatter leaves every plain text unchanged.
 
 use crate::limits::{MARKDOWN_LINE_BYTES, MARKDOWN_PIECES};
 
-/// Returns whether a text is in our layout for sure. "No" says nothing.
+/// Returns whether a text is surely formatted; `false` may mean either.
 pub fn is_laid_out(text: &str) -> bool {
     let Some(body) = text.strip_suffix('\n') else { return false };
     let mut lines = Lines { rest: Some(body) };
@@ -18,7 +18,7 @@ pub fn is_laid_out(text: &str) -> bool {
         } else if let Some(info) = line.strip_prefix("```") {
             is_code(info, &mut lines).then_some(Block::Other)
         } else if let Some(marker) = Marker::of(line) {
-            // Two lists in a row are one list with air in it, or need something to part them.
+            // Two lists in a row are one loose list, or need a separator.
             (before != Block::List && is_list(line, marker, &mut lines)).then_some(Block::List)
         } else {
             is_paragraph(line, &mut lines).then_some(Block::Other)
@@ -73,7 +73,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// `## Words`.
+/// Returns whether a line is `## Words`.
 fn is_heading(line: &str) -> bool {
     let text = line.trim_start_matches('#');
     let level = line.len() - text.len();
@@ -82,7 +82,7 @@ fn is_heading(line: &str) -> bool {
     level <= 6 && begins && Pieces::default().take(text)
 }
 
-/// Lines of words, up to the next empty one.
+/// Returns whether lines of words follow, up to the next empty one.
 fn is_paragraph(first: &str, lines: &mut Lines<'_>) -> bool {
     let mut pieces = Pieces::default();
     let mut next = Some(first);
@@ -95,7 +95,7 @@ fn is_paragraph(first: &str, lines: &mut Lines<'_>) -> bool {
     true
 }
 
-/// What is between two fences.
+/// Returns whether code follows, up to its closing fence.
 fn is_code(info: &str, lines: &mut Lines<'_>) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"+-_.".contains(&byte);
     if !info.bytes().all(is_word) || lines.peek().is_none_or(str::is_empty) {
@@ -116,12 +116,13 @@ fn is_code(info: &str, lines: &mut Lines<'_>) -> bool {
     false
 }
 
-/// Whether code may have a character: one that is seen, and is no mark on others.
+/// Returns whether code may have a character: a visible one that is not a combining mark.
 fn is_seen(character: char) -> bool {
     matches!(character, ' '..='~' | '\u{2500}'..='\u{257f}') || is_ordinary(character)
 }
 
-/// Whether prose may have a character beyond ASCII: letters of Latin, dashes, quotes, an arrow.
+/// Returns whether prose may have a character beyond ASCII: Latin letters, dashes, quotes, an
+/// arrow.
 fn is_ordinary(character: char) -> bool {
     matches!(
         character,
@@ -139,12 +140,12 @@ fn is_ordinary(character: char) -> bool {
     )
 }
 
-/// What the items of a list begin with.
+/// The marker of a list's items.
 #[derive(Clone, Copy)]
 enum Marker {
     /// `- `
     Dash,
-    /// `1. `, and so on.
+    /// `1. ` and higher numbers.
     Number(u8),
 }
 
@@ -166,7 +167,7 @@ impl Marker {
         }
     }
 
-    /// Returns the marker of the next item. Past nine, texts are further to the right.
+    /// Returns the marker of the next item. From ten on, texts are indented further.
     fn next(self) -> Option<Marker> {
         match self {
             Marker::Dash => Some(self),
@@ -174,7 +175,7 @@ impl Marker {
         }
     }
 
-    /// Returns what stands before lines that belong to an item.
+    /// Returns the indentation of further lines of an item.
     fn indent(self) -> &'static str {
         match self {
             Marker::Dash => "  ",
@@ -183,7 +184,8 @@ impl Marker {
     }
 }
 
-/// A list without air, up to the next empty line; items may hold lists with dashes.
+/// Returns whether a tight list follows, up to the next empty line; items may contain lists with
+/// dashes.
 fn is_list(first: &str, marker: Marker, lines: &mut Lines<'_>) -> bool {
     let mut next = Some(first);
     let mut wanted = Some(marker);
@@ -216,7 +218,7 @@ fn is_list(first: &str, marker: Marker, lines: &mut Lines<'_>) -> bool {
     true
 }
 
-/// Whether the beginning of a line is that of a word, and of nothing else.
+/// Returns whether a line begins with a word, and with no syntax.
 fn begins_plainly(line: &str) -> bool {
     match line.as_bytes() {
         [b'a'..=b'z' | b'A'..=b'Z' | b'(' | b'"' | b'`' | b'[', ..] | [b'*', b'*', ..] => true,
@@ -228,15 +230,16 @@ fn begins_plainly(line: &str) -> bool {
     }
 }
 
-/// The words of one paragraph, counted as far as the formatter cares.
+/// The number of words of one paragraph, as the formatter counts them.
 #[derive(Default)]
 struct Pieces {
-    /// At most this many: every mark begins two, itself and the words after it.
+    /// An upper bound: every marker begins two pieces, itself and the words after it.
     count: usize,
 }
 
 impl Pieces {
-    /// Takes a line, and returns whether nothing in it could be written in another way.
+    /// Adds a line, and returns whether the formatter could not write anything in it in another
+    /// way.
     fn take(&mut self, line: &str) -> bool {
         let marks = line.bytes().filter(|byte| !byte.is_ascii_alphanumeric() && *byte != b' ');
         self.count += 2 + 2 * marks.count();
@@ -247,7 +250,8 @@ impl Pieces {
     }
 }
 
-/// Whether words stand with one space between them, and marks are those of code, strong words and links.
+/// Returns whether words have one space between them, and all markers are those of code, strong
+/// text and links.
 fn is_plain(line: &[u8]) -> bool {
     let at = |index: usize| line.get(index).copied();
     let before = |index: usize| index.checked_sub(1).and_then(at);
@@ -278,25 +282,25 @@ fn is_plain(line: &[u8]) -> bool {
     !is_strong
 }
 
-/// `` `code` ``, with one mark on each side.
+/// Returns the length of `` `code` ``, with one backtick on each side.
 fn code_length(line: &[u8]) -> Option<usize> {
     let inner = memchr::memchr(b'`', &line[1..])?;
     let code = &line[1..=inner];
     let is_seen = code.iter().all(|byte| matches!(byte, b' '..=b'~'));
     let is_plain = is_seen && !code.starts_with(b" ") && !code.ends_with(b" ");
     let is_alone = line.get(inner + 2) != Some(&b'`');
-    // Blanks are looked at by whoever writes several lines.
+    // The formatter may change blanks in code that spans lines.
     let is_narrow = !code.windows(2).any(|two| two == b"  ");
     (!code.is_empty() && is_plain && is_narrow && is_alone).then_some(inner + 2)
 }
 
-/// `[words](place)`.
+/// Returns the length of `[words](place)`.
 fn link_length(line: &[u8]) -> Option<usize> {
     let is_text = |byte: u8| byte.is_ascii_alphanumeric() || b" -.,".contains(&byte);
     let is_place = |byte: u8| byte.is_ascii_alphanumeric() || b"-./_#:".contains(&byte);
     let text = line[1..].iter().position(|&byte| !is_text(byte))?;
     let words = &line[1..=text];
-    // One letter would be the box of a task.
+    // One letter would be the checkbox of a task.
     let is_words = text > 1 && words[0] != b' ' && words[text - 1] != b' ';
     let after = line[1 + text..].strip_prefix(b"](")?;
     let place = after.iter().position(|&byte| !is_place(byte))?;
@@ -304,14 +308,14 @@ fn link_length(line: &[u8]) -> Option<usize> {
     (is_words && is_narrow && place > 0 && after[place] == b')').then_some(text + place + 4)
 }
 
-/// `**` before the first strong word.
+/// Returns whether `**` opens strong text.
 fn opens(line: &[u8], before: Option<u8>) -> bool {
     let is_free = matches!(before, None | Some(b' ' | b'('));
     is_free
         && matches!(line, [b'*', b'*', next, ..] if next.is_ascii_alphanumeric() || *next == b'`')
 }
 
-/// `**` after the last one.
+/// Returns whether `**` closes strong text.
 fn closes(line: &[u8], before: Option<u8>) -> bool {
     let is_end =
         matches!(before, Some(last) if last.is_ascii_alphanumeric() || b"`.:?)".contains(&last));
@@ -523,7 +527,7 @@ mod tests {
         "```\n  x\n\n- y\n```",
     ];
 
-    /// Texts of lines that are plain mostly. Whatever is found to be plain, the formatter leaves alone.
+    /// Texts of mostly plain lines. The formatter leaves every text that is found plain unchanged.
     #[test]
     fn the_formatter_agrees() {
         let mut plain = 0_u32;

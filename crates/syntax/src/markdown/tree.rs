@@ -1,24 +1,23 @@
-//! What a Markdown text says, whatever its layout: the tree that must be the same before and after
-//! formatting.
+//! The meaning of a Markdown text without its layout: the tree that formatting must not change.
 //!
-//! Two trees are equal when their events are, apart from these differences, none of which a reader
-//! of the rendered text can see:
+//! Two trees are equal if their events are, apart from these differences, which a reader of the
+//! rendered text cannot see:
 //!
-//! - Spaces and tabs in prose count as one space, as HTML shows them, and as none before a line break
-//!   and at the edges of a link's text. Code keeps each of its own, but for the indentation of a line
-//!   that inline code goes on in: `CommonMark` takes that away, and our parser does not.
-//! - A line break inside a heading is a space: a heading is one line once it is rendered.
-//! - Whether a list has air between its items. `CommonMark` puts the text of such an item in a
-//!   paragraph, so here every item's text is in one. Linters ask for blank lines around code in an
-//!   item, and that is what they do.
+//! - Spaces and tabs in prose count as one space, as in HTML, and as none before a line break and at
+//!   the edges of a link's text. Code keeps all of them, except the indentation of a line that
+//!   continues inline code: `CommonMark` removes it, and our parser does not.
+//! - A line break inside a heading is a space: a heading is rendered as one line.
+//! - A list may be tight or loose. `CommonMark` puts the text of a loose item in a paragraph, so here
+//!   every item's text is in one. Linters ask for blank lines around code in an item, and these make
+//!   a list loose.
 //! - Blanks at the ends of lines of an HTML block, and before its first line, which are between
 //!   tags or within a comment.
 //! - The line break that ends a code block whose fence is never closed, and blank lines in a block
 //!   that holds nothing else.
 //!
-//! Everything else counts: where paragraphs begin, soft and hard breaks, every character of code,
-//! info strings, destinations, titles, labels, list numbers, alignments. Link definitions are no
-//! events, so they are compared on their own.
+//! Everything else counts: starts of paragraphs, soft and hard breaks, every character of code, info
+//! strings, destinations, titles, labels, list numbers, alignments. Link definitions are not events,
+//! so they are compared separately.
 
 use std::ops::Range;
 
@@ -31,11 +30,11 @@ use crate::limits::{
     MARKDOWN_TABLE_CELLS,
 };
 
-/// What a text says.
+/// The tree of a text.
 #[derive(Debug)]
 pub(super) struct Tree<'t> {
     events: Vec<Event<'t>>,
-    /// Where each event begins.
+    /// The offset of each event.
     starts: Vec<usize>,
     /// Label, destination and title, sorted.
     definitions: Vec<(String, String, Option<String>)>,
@@ -48,7 +47,7 @@ impl PartialEq for Tree<'_> {
 }
 
 impl<'t> Tree<'t> {
-    /// Reads the tree of a text, or says which limit the text is beyond.
+    /// Parses the tree of a text, or returns the limit that it exceeds.
     pub(super) fn of(text: &'t str) -> Result<Tree<'t>, Refusal> {
         let mut bounds = Bounds::of(text)?;
         let parser = Parser::new_ext(text, OPTIONS);
@@ -69,7 +68,7 @@ impl<'t> Tree<'t> {
         Ok(Tree { events: builder.events, starts: builder.starts, definitions })
     }
 
-    /// Returns where the first difference to another tree is.
+    /// Returns the offset of the first difference to another tree.
     pub(super) fn difference(&self, other: &Tree<'_>) -> usize {
         let same = self.events.iter().zip(&other.events).take_while(|(one, two)| one == two);
         let index = same.count().min(self.starts.len().saturating_sub(1));
@@ -77,17 +76,17 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// Collects events and takes the differences out of them that do not count.
+/// Collects events and removes the differences that do not count.
 #[derive(Default)]
 struct Builder<'t> {
     source: &'t str,
     events: Vec<Event<'t>>,
     starts: Vec<usize>,
-    /// Text that may go on.
+    /// Text that may continue.
     text: Option<(CowStr<'t>, usize)>,
-    /// The text of a code or HTML block that is open.
+    /// The text of an open code or HTML block.
     raw: Option<String>,
-    /// The blocks that are open; for an item, whether we have put its text in a paragraph.
+    /// The open blocks; for an item, whether a paragraph was added around its text.
     blocks: Vec<Block>,
     in_heading: bool,
 }
@@ -173,7 +172,7 @@ impl<'t> Builder<'t> {
         self.push(Event::End(end), start);
     }
 
-    /// Opens the paragraph that an item without air does not have.
+    /// Opens the paragraph that an item of a tight list lacks.
     fn begin_inline(&mut self, start: usize) {
         if let Some(Block::Item { paragraph: paragraph @ false }) = self.blocks.last_mut() {
             *paragraph = true;
@@ -199,7 +198,7 @@ impl<'t> Builder<'t> {
         });
     }
 
-    /// Takes the spaces away from a text that do not count where it stands.
+    /// Removes the spaces of a text that do not count at its edges.
     fn without_edges<'a>(&self, text: &'a str, next: &Event<'_>) -> &'a str {
         let after =
             matches!(self.events.last(), Some(Event::Start(tag)) if is_link_end(tag.to_end()));
@@ -264,9 +263,9 @@ fn is_inline_end(end: TagEnd) -> bool {
     )
 }
 
-/// How large the parts of a text are, for the formatter's sake: it recurses over nested markup, goes
-/// through a paragraph again for each of its marks, and fills every cell of a table to the width of
-/// its column.
+/// The sizes of the parts of a text, to protect the formatter: it recurses over nested markup, goes
+/// through a paragraph again for each of its markers, and pads every cell of a table to the width
+/// of its column.
 #[derive(Default)]
 pub(super) struct Bounds<'t> {
     text: &'t str,
@@ -281,7 +280,7 @@ pub(super) struct Bounds<'t> {
 }
 
 impl<'t> Bounds<'t> {
-    /// Measures the lines, which is all that can be said before there are events.
+    /// Measures the lines, which needs no events.
     pub(super) fn of(text: &'t str) -> Result<Bounds<'t>, Refusal> {
         let mut start = 0;
         for (index, end) in memchr::memchr_iter(b'\n', text.as_bytes()).enumerate() {
@@ -323,7 +322,7 @@ impl<'t> Bounds<'t> {
                     }
                 }
             }
-            // Code and HTML are copied, not laid out.
+            // Code and HTML are copied and not formatted.
             Event::Html(_) => self.pieces = 0,
             _ => {}
         }

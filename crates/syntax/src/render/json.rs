@@ -1,4 +1,4 @@
-//! Diagnostics and answers as JSON objects, in the shape that other programs rely on.
+//! Diagnostics and answers as JSON, in a stable shape for other programs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::diagnostic::Diagnostic;
 
-/// The JSON form of a [`Diagnostic`]. Fields are never missing and never change their order.
+/// The JSON form of a [`Diagnostic`]. All fields are always present, in this order.
 #[derive(Debug, Serialize)]
 pub struct JsonDiagnostic<'d> {
     code: &'d str,
@@ -20,7 +20,7 @@ pub struct JsonDiagnostic<'d> {
 }
 
 impl<'d> JsonDiagnostic<'d> {
-    /// Puts a diagnostic into its JSON form; its path is relative to `root` if it lies there.
+    /// Converts a diagnostic; its path is relative to `root` if it is below.
     pub fn below(root: &Path, diagnostic: &'d Diagnostic) -> JsonDiagnostic<'d> {
         let position = diagnostic.position();
         JsonDiagnostic {
@@ -51,22 +51,22 @@ impl Serialize for JsonDiagnostics<'_> {
     }
 }
 
-/// The version of the shape that [`Envelope`] gives to every answer.
+/// The version of the [`Envelope`]'s shape.
 const SHAPE: u32 = 1;
 
-/// An answer for programs: the shape that all commands share, round what one of them has to say.
+/// An answer for programs: the common shape of all commands, around the body of one.
 ///
-/// It is the only thing that the command line prints under `--json`, so that no command can leave a
-/// part of it out. `diagnostics` come last; paths in them are relative to `root`.
+/// The command line prints nothing else under `--json`, so that no command can leave a part of it
+/// out. `diagnostics` come last; their paths are relative to `root`.
 #[derive(Debug, Clone, Copy)]
 pub struct Envelope<'e, B> {
-    /// The command, as it is typed after the program's name.
+    /// The command, as typed after the program's name.
     pub kind: &'static str,
-    /// The directory that the answer is about, absolute.
+    /// The directory of the answer, absolute.
     pub root: &'e Path,
-    /// What is wrong with the files that were read.
+    /// The problems in the files that were read.
     pub diagnostics: &'e [Diagnostic],
-    /// What the command has to say: an object, whose keys stand beside those of the envelope.
+    /// The command's own answer: an object whose keys are merged with those of the envelope.
     pub body: B,
 }
 
@@ -88,12 +88,12 @@ impl<B: Serialize> Serialize for Envelope<'_, B> {
     }
 }
 
-/// Why a command did not answer, for programs. It goes to standard error, alone.
+/// The error of a command, for programs. It goes to standard error, alone.
 #[derive(Debug)]
 pub struct ErrorEnvelope<'e> {
-    /// What went wrong.
+    /// The message.
     pub message: &'e str,
-    /// Ways out.
+    /// Advice.
     pub hints: &'e [String],
 }
 
@@ -115,7 +115,7 @@ impl Serialize for ErrorEnvelope<'_> {
     }
 }
 
-/// Returns a path as answers have it: relative to `root` if it lies there, else as it is.
+/// Returns a path for an answer: relative to `root` if it is below, else unchanged.
 pub fn path_below<'p>(root: &Path, path: &'p Path) -> Cow<'p, str> {
     match path.strip_prefix(root) {
         Ok(path) if path.as_os_str().is_empty() => Cow::Borrowed("."),

@@ -1,4 +1,4 @@
-//! One diagnostic, three renderings.
+//! The three renderings of a diagnostic.
 
 mod json;
 mod sarif;

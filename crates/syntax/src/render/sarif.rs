@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Severity};
 
-/// Returns a SARIF log with one run. Paths below `root` are written relative to it, as scanning
-/// services expect; others are absolute.
+/// Returns a SARIF log with one run. Paths below `root` are relative to it, as scanning services
+/// expect; others are absolute.
 pub fn sarif(diagnostics: &[Diagnostic], root: &Path, version: &str) -> Value {
     let codes: BTreeSet<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
     let rules: Vec<Value> = codes.iter().map(|code| json!({ "id": code })).collect();
@@ -77,7 +77,7 @@ fn region(diagnostic: &Diagnostic, span: crate::source::Span) -> Value {
     })
 }
 
-/// A URI reference: percent-encoded where RFC 3986 wants it, `/` between names.
+/// Returns a URI reference: percent-encoded by RFC 3986, with `/` between names.
 fn uri(path: &Path, root: &Path) -> String {
     let (relative, prefix) = match path.strip_prefix(root) {
         Ok(relative) => (relative, ""),

@@ -1,4 +1,4 @@
-//! Diagnostics for people: the line, a caret under the place, and the way out.
+//! Diagnostics for people: the line, a caret under the place, and the advice.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use crate::hidden::characters;
 use crate::source::Span;
 use crate::text::visible_line;
 
-/// Whether to colour the output.
+/// The use of colour in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
-    /// With ANSI styles.
+    /// ANSI styles.
     Always,
     /// Plain text.
     Never,
 }
 
-/// The longest line that is shown as an excerpt; anything longer is data, not text.
+/// The longest line that is shown as an excerpt; a longer one is data, not text.
 const EXCERPT_BYTES: usize = 2_000;
 
-/// Renders diagnostics for a terminal.
+/// The renderer of diagnostics for a terminal.
 #[derive(Debug)]
 pub struct Terminal<'r> {
     renderer: Renderer,
@@ -67,7 +67,7 @@ impl<'r> Terminal<'r> {
     }
 }
 
-/// The line that a diagnostic points at, safe to print.
+/// The line of a diagnostic, safe to print.
 struct Excerpt {
     text: String,
     line: usize,

@@ -1,4 +1,4 @@
-//! From the parser's events to nodes.
+//! The builder from the parser's events to nodes.
 
 use std::ops::Range;
 
@@ -14,23 +14,23 @@ struct Open {
     node: u32,
     anchor: usize,
     is_mapping: bool,
-    /// Where its children begin in [`Builder::pending`].
+    /// The index of its first child in [`Builder::pending`].
     first: usize,
     weight: usize,
 }
 
-/// Takes the events of one document and makes its tree.
+/// Builds the tree of one document from events.
 pub(super) struct Builder {
     yaml: Yaml,
     open: Vec<Open>,
     /// Children of the open collections, innermost last.
     pending: Vec<u32>,
-    /// Node by anchor number.
+    /// The node of each anchor, by its number.
     anchors: Vec<Option<u32>>,
     shift: usize,
-    /// Weight of the whole document so far.
+    /// The weight of the whole document so far.
     total: usize,
-    /// Problems past [`limits::PROBLEMS_PER_FILE`].
+    /// The problems beyond [`limits::PROBLEMS_PER_FILE`].
     more: Option<More>,
 }
 
@@ -61,7 +61,7 @@ impl Builder {
         }
     }
 
-    /// Takes the events that the parser makes of `input`.
+    /// Builds the tree from the parser's events for `input`.
     pub(super) fn parse(mut self, input: &str) -> Yaml {
         let options = granit_parser::options! {
             emit_comments: false,
@@ -134,7 +134,7 @@ impl Builder {
         self.yaml
     }
 
-    /// Returns how many collections are open.
+    /// Returns the number of open collections.
     pub(super) fn depth(&self) -> usize {
         self.open.len()
     }
@@ -149,8 +149,8 @@ impl Builder {
         Span::new(span.start, span.start + text.trim_end().len())
     }
 
-    /// Reports a problem. What can stand in every line is listed up to a limit and counted past it; what
-    /// ends the document or stands in it once is always listed.
+    /// Reports a problem. Kinds that can occur in every line are listed up to a limit and counted
+    /// beyond it; those that occur once are always listed.
     fn problem(&mut self, kind: ProblemKind, span: Span, message: String) {
         let repeats = matches!(kind, ProblemKind::UnknownAlias | ProblemKind::DuplicateKey);
         if repeats && self.yaml.problems.len() >= limits::PROBLEMS_PER_FILE {
@@ -160,13 +160,13 @@ impl Builder {
         }
     }
 
-    /// Adds a scalar that stands in the input as it is, without anchor or tag.
+    /// Adds a scalar that is a slice of the input, without anchor or tag.
     pub(super) fn scalar(&mut self, text: Range<usize>, plain: bool, span: Span) {
         let text = Text::Input { start: index_of(text.start), end: index_of(text.end) };
         self.add(Shape::Scalar { text, plain, tagged: false }, span, 1);
     }
 
-    /// Adds a scalar that was decoded, without anchor or tag.
+    /// Adds a decoded scalar, without anchor or tag.
     pub(super) fn decoded(&mut self, text: String, span: Span) {
         let text = Text::Decoded(text.into_boxed_str());
         self.add(Shape::Scalar { text, plain: false, tagged: false }, span, 1);
@@ -174,13 +174,13 @@ impl Builder {
 
     /// Opens a collection.
     pub(super) fn start(&mut self, anchor: usize, span: Span, is_mapping: bool) {
-        // Until it is closed, an alias to it would be an alias to its own container.
+        // An alias to an open collection would refer to its own container.
         let node = self.push_node(Shape::Broken(ProblemKind::UnknownAlias), span, 1);
         self.open.push(Open { node, anchor, is_mapping, first: self.pending.len(), weight: 1 });
     }
 
-    /// Closes the innermost collection. `span` is its closing bracket; block collections have
-    /// none, and reach from their first child to their last.
+    /// Closes the innermost collection. `span` is its closing bracket; block collections have none,
+    /// and extend from their first child to their last.
     pub(super) fn end(&mut self, span: Span) {
         let Some(open) = self.open.pop() else { return };
         if open.is_mapping {
@@ -222,7 +222,7 @@ impl Builder {
                     self.add(Shape::Alias(target), span, weight);
                 }
             }
-            // The anchor's own collection is still open: an alias to what contains it.
+            // The collection of the anchor is still open: the alias refers to its own container.
             None => {
                 let message = "an alias cannot refer to the node that contains it".to_owned();
                 self.broken(ProblemKind::UnknownAlias, span, message);
@@ -230,8 +230,8 @@ impl Builder {
         }
     }
 
-    /// Adds a reference that cannot be followed. One bomb is one problem, however often it is
-    /// referred to.
+    /// Adds a reference that cannot be followed. An alias bomb is one problem for all its
+    /// references.
     fn broken(&mut self, kind: ProblemKind, span: Span, message: String) {
         let is_known = |problem: &Problem| problem.kind == ProblemKind::AliasBomb;
         if kind != ProblemKind::AliasBomb || !self.yaml.problems.iter().any(is_known) {
@@ -263,7 +263,7 @@ impl Builder {
         index
     }
 
-    /// Hands a finished node to the innermost open collection, or makes it the root.
+    /// Adds a finished node to the innermost open collection, or makes it the root.
     fn adopt(&mut self, node: u32, weight: usize) {
         match self.open.last_mut() {
             Some(parent) => {
@@ -276,7 +276,7 @@ impl Builder {
         }
     }
 
-    /// Reports the keys that stand twice among the pending children from `first` on.
+    /// Reports the duplicate keys among the pending children from `first` on.
     fn report_duplicates(&mut self, first: usize) {
         let items = &self.pending[first..];
         let mut names: Vec<(&str, Span)> = Vec::with_capacity(items.len() / 2);
@@ -290,7 +290,7 @@ impl Builder {
             }
         }
         let mut duplicates: Vec<(String, Span)> = Vec::new();
-        // Past the limit only the number counts, and no name is copied.
+        // Beyond the limit only the number counts, and no name is copied.
         let mut report = |name: &str, span| {
             let is_listed = duplicates.len() < limits::PROBLEMS_PER_FILE;
             duplicates.push((if is_listed { name.to_owned() } else { String::new() }, span));

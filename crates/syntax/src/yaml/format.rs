@@ -1,21 +1,21 @@
-//! One layout for the YAML of a header, line by line.
+//! The formatter of YAML headers, line by line.
 //!
-//! Only white space changes, and only where the tree says that it means nothing: after a key, before
-//! the items of a list, at the ends of lines. Comments and the order of keys stay. Lines of block
-//! scalars, of text over several lines and of flow collections over several lines are the author's. A
-//! result whose tree is not that of the original is never returned.
+//! Only white space changes, and only where the tree gives it no meaning: after a key, before the
+//! items of a list, at the ends of lines. Comments and the order of keys stay. Lines of block
+//! scalars, of multi-line text and of multi-line flow collections stay. A result with another tree
+//! is never returned.
 
 use super::{Shape, Yaml};
 use crate::source::Span;
 
-/// How often the text is gone over before it counts as one that no layout settles.
+/// The number of rounds before a text counts as unstable.
 const ROUNDS: usize = 4;
 
 /// Formats the text between the dashes of a front matter.
 ///
-/// No blanks at the ends of lines, no blank lines at the start and the end, one space after `key:` and
-/// after `-`, list items indented by two below their key. A text that is not YAML is returned as it
-/// is.
+/// The result has no blanks at the ends of lines, no blank lines at the start and the end, one
+/// space after `key:` and after `-`, and list items indented by two below their key. A text that is
+/// not YAML is returned unchanged.
 pub fn format_header(header: &str) -> String {
     let mut current = header.to_owned();
     for _ in 0..ROUNDS {
@@ -28,14 +28,14 @@ pub fn format_header(header: &str) -> String {
     header.to_owned()
 }
 
-/// How much is changed. Each is tried where the one before it would change the tree.
+/// The extent of the changes. A smaller one is tried if a larger one would change the tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Effort {
     /// Line ends, and blank lines at the start and the end.
     Edges,
-    /// Space after keys and dashes too.
+    /// Also the space after keys and dashes.
     Spacing,
-    /// The indentation of lists too.
+    /// Also the indentation of lists.
     Indentation,
 }
 
@@ -58,7 +58,7 @@ fn step(text: &str) -> Option<String> {
         .or(Some(text.clone()))
 }
 
-/// Returns whether two documents hold the same, whatever the places.
+/// Returns whether two documents have equal trees, apart from their spans.
 fn same(one: &Yaml, two: &Yaml) -> bool {
     let kinds = |yaml: &Yaml| yaml.problems.iter().map(|problem| problem.kind).collect::<Vec<_>>();
     kinds(one) == kinds(two)
@@ -69,7 +69,7 @@ fn same(one: &Yaml, two: &Yaml) -> bool {
         }
 }
 
-/// Recurses no deeper than the parser lets a document nest.
+/// Compares two nodes. The parser limits the nesting, and so the recursion.
 fn same_node(one: &Yaml, first: u32, two: &Yaml, second: u32) -> bool {
     let children = |pair: [(u32, u32); 2]| {
         let [(first, count), (other, other_count)] = pair;
@@ -106,16 +106,16 @@ fn same_node(one: &Yaml, first: u32, two: &Yaml, second: u32) -> bool {
     }
 }
 
-/// What the tree says about a line.
+/// The facts of the tree about a line.
 #[derive(Clone, Default)]
 struct Line {
-    /// Whether the line belongs to something that goes over several.
+    /// True if the line belongs to a multi-line value.
     is_kept: bool,
-    /// How far the line moves to the right, or with a minus to the left.
+    /// The number of columns by which the line moves to the right; negative for the left.
     shift: isize,
-    /// Where blanks begin and end that become these ones, from right to left once sorted.
+    /// The blanks to replace, and their replacements, from right to left once sorted.
     gaps: Vec<(Span, &'static str)>,
-    /// Where the last value on the line ends.
+    /// The end of the last value on the line.
     end: usize,
 }
 
@@ -152,7 +152,7 @@ impl<'y> Notes<'y> {
         self.starts.partition_point(|&start| start <= offset).saturating_sub(1)
     }
 
-    /// Returns what stands on the line before an offset.
+    /// Returns the text of the line before an offset.
     fn before(&self, offset: usize) -> &'y str {
         let start = self.starts[self.line_at(offset)];
         self.text.get(start..offset).unwrap_or_default()
@@ -191,7 +191,8 @@ impl<'y> Notes<'y> {
         }
     }
 
-    /// A block collection begins with its first child, a flow collection with its bracket.
+    /// Returns whether a collection begins with a bracket; a block collection begins with its first
+    /// child.
     fn is_flow(&self, span: Span, children: &[u32]) -> bool {
         let starts_inside =
             children.first().is_none_or(|&child| self.yaml.data(child).span.start != span.start);
@@ -199,7 +200,7 @@ impl<'y> Notes<'y> {
         starts_inside && written.starts_with(['[', '{'])
     }
 
-    /// Notes where a value ends, and keeps its lines when it has several.
+    /// Records the end of a value, and keeps its lines if it has several.
     fn keep(&mut self, span: Span, stands_alone: bool) {
         let (first, last) = (self.line_at(span.start), self.line_at(span.end));
         self.lines[last].end = self.lines[last].end.max(span.end);
@@ -210,7 +211,7 @@ impl<'y> Notes<'y> {
         }
     }
 
-    /// Makes the blanks between a dash and a value of one line one space.
+    /// Replaces the blanks between a dash and a one-line value by one space.
     fn space_before(&mut self, item: u32) {
         let span = self.yaml.data(item).span;
         let before = self.before(span.start);
@@ -218,7 +219,7 @@ impl<'y> Notes<'y> {
         let is_scalar = !matches!(self.yaml.data(item).shape, Shape::Mapping { .. });
         if is_scalar && dash.ends_with('-') && dash.len() < before.len() {
             let gap = Span::new(span.start - (before.len() - dash.len()), span.start);
-            // What is nested in the item would have to move with it.
+            // Nested values would have to move with the item.
             if self.line_at(span.end) == self.line_at(span.start) {
                 let line = self.line_at(span.start);
                 self.lines[line].gaps.push((gap, " "));
@@ -226,7 +227,7 @@ impl<'y> Notes<'y> {
         }
     }
 
-    /// Makes the blanks before and after the colon of a key none and one.
+    /// Removes the blanks before the colon of a key, and leaves one after it.
     fn space_after(&mut self, key: Span) {
         if self.before(key.start).contains(|character| !matches!(character, ' ' | '-')) {
             return;
@@ -316,7 +317,7 @@ fn signed(count: usize) -> isize {
     isize::try_from(count).unwrap_or(isize::MAX)
 }
 
-/// Writes the gaps of a line anew, and the blanks before a comment without tabs.
+/// Replaces the gaps of a line, and tabs before a comment.
 fn with_gaps(content: &str, start: usize, line: &Line) -> String {
     let mut gaps = line.gaps.clone();
     let after = line.end.saturating_sub(start);
@@ -439,7 +440,7 @@ mod tests {
         .budget_ms(1_000);
     }
 
-    /// Mappings, lists and scalars as people write them, with all kinds of blanks between.
+    /// Typical mappings, lists and scalars, with all kinds of blanks between.
     #[test]
     fn any_tidy_header_becomes_tidy() {
         arbtest::arbtest(|bytes| {

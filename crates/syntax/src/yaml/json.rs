@@ -19,7 +19,7 @@ impl Serialize for Node<'_> {
     }
 }
 
-/// What a word without quotes means: a boolean, a number, or text.
+/// Serialises an unquoted word: a boolean, a number, or text.
 fn serialize_plain<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match text {
         "true" | "True" | "TRUE" => return serializer.serialize_bool(true),
@@ -42,7 +42,7 @@ fn serialize_plain<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S:
     }
     let is_number = |character: char| character.is_ascii_digit() || "+-.eE".contains(character);
     match text.parse::<f64>() {
-        // JSON has no infinity, and Rust reads words for it.
+        // JSON has no infinity, which Rust parses.
         Ok(number) if number.is_finite() && text.chars().all(is_number) => {
             serializer.serialize_f64(number)
         }

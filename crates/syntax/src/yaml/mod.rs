@@ -1,16 +1,15 @@
-//! YAML as a tree in which every key and value knows its place.
+//! YAML as a tree with a span for every key and value.
 //!
-//! The grammar is `granit-parser`'s, and `build` turns its events into nodes, so that the parser can
-//! be exchanged in one file. What nearly every file is made of is read by `quick` instead, several
-//! times faster; whatever is not plainly in its subset goes to the parser. Three things differ from
-//! an ordinary loader:
+//! The grammar is `granit-parser`'s, and `build` turns its events into nodes, so that the parser
+//! can be exchanged in one file. `quick` reads the common subset several times faster, and leaves
+//! everything in doubt to the parser. Three things differ from an ordinary loader:
 //!
 //! - An alias stays a reference, and what it would stand for is counted. A document that expands
 //!   to more than [`YAML_EXPANDED_NODES`](crate::limits::YAML_EXPANDED_NODES) nodes loses the aliases past that point, with a
 //!   problem for each, and keeps the rest.
 //! - An alias without an anchor (`match: [*.py]`) is a problem with a place, not the end of the
 //!   document: that is how people write globs.
-//! - Scalars are text. YAML 1.2 has no `yes` and `on`; who wants a boolean asks for one.
+//! - Scalars are text. YAML 1.2 has no `yes` and `on`; a caller that needs a boolean converts it.
 
 mod build;
 mod format;
@@ -28,7 +27,7 @@ pub use format::format_header;
 /// A parsed document: the first one of its stream.
 #[derive(Debug)]
 pub struct Yaml {
-    /// What scalars without escapes are slices of.
+    /// The text that scalars without escapes are slices of.
     input: Box<str>,
     nodes: Vec<NodeData>,
     children: Vec<u32>,
@@ -36,14 +35,14 @@ pub struct Yaml {
     problems: Vec<Problem>,
 }
 
-/// Something wrong in the text, with its place.
+/// A problem in the text and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind of problem.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// Where it is.
+    /// The place.
     pub span: Span,
-    /// What is wrong, without a full stop.
+    /// The message, without a full stop.
     pub message: String,
 }
 
@@ -57,7 +56,7 @@ pub enum ProblemKind {
     /// An alias that would make the document too large; the node is [`Value::Broken`]. Reported
     /// once for a document.
     AliasBomb,
-    /// A key stands twice in one mapping; the first one counts.
+    /// A duplicate key in one mapping; the first one counts.
     DuplicateKey,
     /// Text after the first document, which is not read.
     ExtraDocument,
@@ -66,7 +65,7 @@ pub enum ProblemKind {
 #[derive(Debug)]
 struct NodeData {
     span: Span,
-    /// Nodes that this one stands for, aliases followed.
+    /// The number of nodes with aliases expanded.
     weight: usize,
     shape: Shape,
 }
@@ -91,7 +90,7 @@ enum Shape {
     Broken(ProblemKind),
 }
 
-/// The text of a scalar: a part of the input, or decoded.
+/// The text of a scalar: a slice of the input, or decoded.
 #[derive(Debug)]
 enum Text {
     Input { start: u32, end: u32 },
@@ -116,10 +115,10 @@ pub struct Node<'y> {
     index: u32,
 }
 
-/// What a node holds, aliases followed.
+/// The content of a node, with aliases followed.
 #[derive(Clone, Copy)]
 pub enum Value<'y> {
-    /// Nothing, `~` or `null`.
+    /// An empty value, `~` or `null`.
     Null,
     /// A scalar.
     Scalar(&'y str),
@@ -127,12 +126,12 @@ pub enum Value<'y> {
     Sequence(Sequence<'y>),
     /// A mapping.
     Mapping(Mapping<'y>),
-    /// A reference that could not be followed, and why.
+    /// A reference that could not be followed, with the reason.
     Broken(ProblemKind),
 }
 
 impl Value<'_> {
-    /// Returns the words for it in a message.
+    /// Returns the noun for a message.
     pub fn noun(self) -> &'static str {
         match self {
             Value::Null => "nothing",
@@ -147,7 +146,7 @@ impl Value<'_> {
 impl Yaml {
     /// Parses the first document of `text`.
     ///
-    /// A byte order mark is accepted. When the text is not YAML, the tree is empty and the first
+    /// A byte order mark is accepted. If the text is not YAML, the tree is empty and the first
     /// problem is a [`ProblemKind::Syntax`].
     pub fn parse(text: &str) -> Yaml {
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
@@ -160,7 +159,7 @@ impl Yaml {
         self.root.map(|index| Node { yaml: self, index })
     }
 
-    /// Returns what is wrong with the text, in order of discovery.
+    /// Returns the problems of the text, in order of discovery.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -170,7 +169,7 @@ impl Yaml {
         self.problems.iter().find(|problem| problem.kind == ProblemKind::Syntax)
     }
 
-    /// Shifts every place by what `map` says; for text that was cut from a larger one.
+    /// Maps every span; for a text that was cut from a larger one.
     pub(crate) fn map_spans(&mut self, map: impl Fn(usize) -> usize) {
         let places = self.nodes.iter_mut().map(|node| &mut node.span);
         for span in places.chain(self.problems.iter_mut().map(|problem| &mut problem.span)) {
@@ -188,12 +187,12 @@ impl Yaml {
 }
 
 impl<'y> Node<'y> {
-    /// Returns the place of the node itself: for an alias, of the alias.
+    /// Returns the span of the node itself; for an alias, that of the alias.
     pub fn span(self) -> Span {
         self.yaml.data(self.index).span
     }
 
-    /// Returns what the node holds, aliases followed.
+    /// Returns the content of the node, with aliases followed.
     pub fn value(self) -> Value<'y> {
         let yaml = self.yaml;
         match &yaml.data(self.index).shape {
@@ -207,7 +206,7 @@ impl<'y> Node<'y> {
             &Shape::Mapping { first, count } => {
                 Value::Mapping(Mapping { yaml, items: yaml.slice(first, count) })
             }
-            // An alias refers to a node that was complete before it, so this ends.
+            // An alias refers to a node that was complete before it, so the recursion ends.
             &Shape::Alias(target) => Node { yaml, index: target }.value(),
             &Shape::Broken(kind) => Value::Broken(kind),
         }
@@ -245,12 +244,12 @@ impl<'y> Sequence<'y> {
         self.items.iter().map(move |&index| Node { yaml: self.yaml, index })
     }
 
-    /// Returns how many there are.
+    /// Returns the number of items.
     pub fn len(self) -> usize {
         self.items.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the list is empty.
     pub fn is_empty(self) -> bool {
         self.items.is_empty()
     }
@@ -288,14 +287,14 @@ impl<'y> Mapping<'y> {
             .map(move |pair| Field { key: node(pair[0]), value: node(pair[1]) })
     }
 
-    /// Returns the fields that count: merge keys (`<<`) followed, the first of duplicates, own
+    /// Returns the effective fields: merge keys (`<<`) followed, the first of duplicates, own
     /// fields before merged ones.
     pub fn effective_fields(self) -> Vec<Field<'y>> {
         let mut fields = Fields::with_capacity(self.items.len() / 2);
         let mut merges = Vec::new();
         fields.take(self, &mut merges);
         merges.reverse();
-        // Merged mappings may merge in turn; each is taken once, so a circle ends.
+        // Merged mappings may merge in turn; each is taken once, so a cycle ends.
         let mut seen: HashSet<*const u32> = HashSet::new();
         while let Some(merged) = merges.pop() {
             match merged.value() {
@@ -326,14 +325,14 @@ struct Fields<'y> {
 }
 
 impl<'y> Fields<'y> {
-    /// Past this many, names are looked up instead of compared one by one.
+    /// Beyond this number, names are looked up by a hash instead of compared one by one.
     const FEW: usize = 16;
 
     fn with_capacity(count: usize) -> Self {
         Fields { list: Vec::with_capacity(count), names: HashSet::new() }
     }
 
-    /// Takes the fields of a mapping that are not known yet, and its merge keys.
+    /// Adds the new fields of a mapping, and its merge keys.
     fn take(&mut self, mapping: Mapping<'y>, merges: &mut Vec<Node<'y>>) {
         for field in mapping.fields() {
             if field.name() == "<<" && field.key.is_plain() {
@@ -415,7 +414,7 @@ mod tests {
         );
     }
 
-    /// Ruling G1: aliases are bounded, and a bomb is a diagnostic.
+    /// Ruling G1: aliases are bounded, and an alias bomb is a diagnostic.
     #[test]
     fn an_alias_bomb_costs_nothing_and_spares_the_rest() {
         let mut text = String::from("good: yes\na: &a [x,x,x,x,x,x,x,x,x,x]\n");

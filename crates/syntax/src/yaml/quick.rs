@@ -1,10 +1,10 @@
-//! A fast reader for the YAML that people mostly write.
+//! A fast reader for the common subset of YAML.
 //!
-//! Block mappings and lists, plain and quoted scalars on one line, lists in brackets on one line,
-//! literal blocks, comments on lines of their own. Everything else (anchors, tags, escapes,
-//! continued lines, empty values, tabs, CRLF, anything in doubt) is left to the parser: [`parse`]
-//! then answers `None`, and nothing is lost but the time. Whatever this reader accepts, the parser
-//! reads as the same tree; a test holds the two together on generated documents.
+//! The subset has block mappings and lists, plain and quoted scalars on one line, lists in brackets
+//! on one line, literal blocks, and comments on lines of their own. Everything else (anchors, tags,
+//! escapes, continued lines, empty values, tabs, CRLF, anything in doubt) is left to the parser:
+//! [`parse`] then returns `None`, which costs only time. The parser reads every accepted text as
+//! the same tree; a test compares the two on generated documents.
 
 use crate::limits;
 use crate::source::Span;
@@ -24,18 +24,18 @@ pub(super) fn parse(text: &str, shift: usize) -> Option<Yaml> {
         return None;
     }
     reader.block(line)?;
-    // Whatever is left did not belong to the first block.
+    // Further text does not belong to the first block.
     if reader.next_line().is_some() { None } else { Some(reader.builder.finish()) }
 }
 
-/// Returns whether there are no control characters but line breaks. Without an early exit, this
-/// runs many bytes at a time.
+/// Returns whether the text has no control characters except line breaks. It has no early exit, so
+/// that the compiler can vectorise it.
 fn is_ordinary(text: &str) -> bool {
     let is_odd = |byte: u8| matches!(byte, 0..=b'\t' | 0x0b..=0x1f | 0x7f);
     !text.bytes().fold(false, |odd, byte| odd | is_odd(byte))
 }
 
-/// Characters beyond ASCII that YAML treats specially, or forbids.
+/// Returns whether the text has characters beyond ASCII that YAML treats specially, or forbids.
 fn has_odd_character(text: &str) -> bool {
     !text.is_ascii()
         && text.chars().any(|character| {
@@ -43,7 +43,7 @@ fn has_odd_character(text: &str) -> bool {
         })
 }
 
-/// Returns whether nothing in a line ends a plain scalar: neither `: ` nor ` #`.
+/// Returns whether a line has nothing that ends a plain scalar: neither `: ` nor ` #`.
 fn is_plain_text(line: &[u8]) -> bool {
     let mut previous = b' ';
     for &byte in line {
@@ -55,19 +55,20 @@ fn is_plain_text(line: &[u8]) -> bool {
     previous != b':'
 }
 
-/// A line with something on it.
+/// A line that is not blank.
 #[derive(Clone, Copy)]
 struct Line {
     /// Spaces before the first character.
     indent: usize,
-    /// Where the first character stands.
+    /// The offset of the first character.
     start: usize,
 }
 
 struct Reader<'t> {
     text: &'t str,
     bytes: &'t [u8],
-    /// Everything before this has been read. Always at the start of a line between two entries.
+    /// The offset up to which the text has been read: between two entries always the start of a
+    /// line.
     at: usize,
     shift: usize,
     builder: Builder,
@@ -87,7 +88,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns where the line break of the line at `offset` stands. The text ends in one.
+    /// Returns the offset of the line break of the line at `offset`. The text ends in one.
     fn line_end(&self, offset: usize) -> usize {
         let rest = &self.bytes[offset..];
         offset + memchr::memchr(b'\n', rest).unwrap_or(rest.len())
@@ -127,7 +128,7 @@ impl<'t> Reader<'t> {
         let mut next = Some(line);
         while let Some(line) = next {
             if line.indent != column || !self.is_item(line) {
-                // Deeper than the items, it would continue one of them.
+                // A deeper line would continue an item.
                 if line.indent > column {
                     return None;
                 }
@@ -187,7 +188,7 @@ impl<'t> Reader<'t> {
         if belongs { self.block(line) } else { None }
     }
 
-    /// Returns where the colon stands, if a simple key begins at `start`.
+    /// Returns the offset of the colon, if a simple key begins at `start`.
     fn key_end(&self, start: usize) -> Option<usize> {
         let rest = &self.bytes[start..];
         let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -236,7 +237,7 @@ impl<'t> Reader<'t> {
         if next.is_some_and(|next| next.indent > column) { None } else { Some(()) }
     }
 
-    /// Returns what stands before the closing quote, if nothing in it needs decoding.
+    /// Returns the text before the closing quote, if it needs no decoding.
     fn quoted(text: &'t str, quote: u8) -> Option<&'t str> {
         let end = memchr::memchr2(quote, b'\\', text.as_bytes())?;
         let is_end = text.as_bytes()[end] == quote && text.as_bytes().get(end + 1) != Some(&quote);
@@ -275,7 +276,7 @@ impl<'t> Reader<'t> {
             match *bytes.get(at)? {
                 b',' => {
                     at = skip(at + 1);
-                    // A comma before the bracket is for the parser to judge.
+                    // A comma before the bracket is left to the parser.
                     if *bytes.get(at)? == b']' {
                         return None;
                     }
@@ -338,7 +339,7 @@ mod tests {
     use super::super::{Node, Value};
     use super::*;
 
-    /// Shows kinds, texts and places, so that two trees can be compared.
+    /// Shows kinds, texts and spans, so that two trees can be compared.
     fn show(node: Node<'_>, text: &mut String) {
         let span = node.span();
         text.push_str(&format!("{}..{} ", span.start, span.end));
@@ -426,7 +427,7 @@ mod tests {
         }
     }
 
-    /// Documents put together from pieces, right and wrong, at random columns.
+    /// Documents of valid and invalid pieces at random columns.
     #[test]
     fn both_readers_see_the_same_tree() {
         const PIECES: [&str; 28] = [
