@@ -22,7 +22,7 @@ const HELPER: &str = r#"!f() { test "$1" != get || printf 'username=%s\npassword
 
 /// A git setting that is passed through the environment.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Setting {
+pub(crate) struct GitSetting {
     pub(crate) key: String,
     pub(crate) value: String,
 }
@@ -30,17 +30,17 @@ pub(crate) struct Setting {
 /// The settings and variables with which git reaches an address. All of them go through the environment,
 /// which other users of the machine cannot read.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Access {
+pub(crate) struct GitAccess {
     /// The value of `GIT_ALLOW_PROTOCOL`.
     pub(crate) protocols: &'static str,
-    pub(crate) settings: Vec<Setting>,
+    pub(crate) settings: Vec<GitSetting>,
     pub(crate) env: Vec<(&'static str, String)>,
 }
 
-impl Access {
+impl GitAccess {
     /// Returns the access to a checked address.
-    pub(crate) fn to(address: &Address) -> Access {
-        let mut access = Access { protocols: PROTOCOLS, settings: Vec::new(), env: Vec::new() };
+    pub(crate) fn to(address: &Address) -> GitAccess {
+        let mut access = GitAccess { protocols: PROTOCOLS, settings: Vec::new(), env: Vec::new() };
         let Address::Url { scheme, credentials, host, .. } = address else { return access };
         if scheme == "http" {
             access.protocols = PROTOCOLS_HERE;
@@ -73,7 +73,7 @@ impl Access {
     }
 
     fn set(&mut self, key: String, value: &str) {
-        self.settings.push(Setting { key, value: value.to_owned() });
+        self.settings.push(GitSetting { key, value: value.to_owned() });
     }
 
     /// Returns whether the connection is unencrypted, so that it must stay on this machine.
@@ -96,8 +96,8 @@ pub(crate) fn is_here(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn access(text: &str) -> Access {
-        Access::to(&Address::parse(text).ok().unwrap())
+    fn access(text: &str) -> GitAccess {
+        GitAccess::to(&Address::parse(text).ok().unwrap())
     }
 
     #[test]

@@ -15,10 +15,10 @@ use brief_syntax::{Diagnostic, Root, Severity};
 
 use crate::outputs::disk::Disk;
 use crate::outputs::item::{self, Beside};
-use crate::outputs::plan::{self, Advice, Chosen, Plan, Policy, Wanted};
-use crate::outputs::record::{self, Record};
+use crate::outputs::plan::{self, Advice, Chosen, ConflictPolicy, ItemToWrite, Plan};
+use crate::outputs::record::{self, OutputRecord};
 use crate::outputs::stage::{
-    self, At, CommitError, Disks, Mode as FileMode, Planned, RecoverError, Stage,
+    self, CommitError, Disks, PermissionSource, Planned, RecoverError, Stage, WriteRoot,
 };
 use crate::outputs::{Change, ChangeKind};
 
@@ -260,8 +260,8 @@ impl Work<'_> {
             Edited::Keep => Chosen::None,
             Edited::Overwrite => Chosen::All,
         };
-        let policy = Policy { edited, advice: ADVICE, ..Policy::default() };
-        let after = Record::new(way(self.out, self.root.path()));
+        let policy = ConflictPolicy { edited, advice: ADVICE, ..ConflictPolicy::default() };
+        let after = OutputRecord::new(way(self.out, self.root.path()));
         let mut plan = Plan::new(vec![&before], &policy, self.out, after, stage);
         let planned = self.plan(registry, &mut plan, disks);
         if let Some(mut stage) = plan.stage.take() {
@@ -275,10 +275,10 @@ impl Work<'_> {
                 let sha256 = brief_syntax::hash::sha256(&text);
                 let permission = Permission::Data;
                 let before = match disks.own.look(RECORD) {
-                    crate::outputs::disk::Found::File(found) => Some(found.sha256),
+                    crate::outputs::disk::DiskState::File(found) => Some(found.sha256),
                     _ => None,
                 };
-                let (at, mode) = (At::Own, FileMode::Own);
+                let (at, mode) = (WriteRoot::Own, PermissionSource::Own);
                 let file = Planned { at, path: RECORD, mode, permission, sha256, before };
                 stage.put(file, &mut |target| target.write_all(&text)).map_err(failed)?;
             }
@@ -292,14 +292,14 @@ impl Work<'_> {
     }
 
     /// Reads the record of the last build.
-    fn record(&self, disks: &Disks<'_>) -> Result<Record, BuildError> {
+    fn record(&self, disks: &Disks<'_>) -> Result<OutputRecord, BuildError> {
         let way = way(self.out, self.root.path());
-        let Some(own) = disks.own.top() else { return Ok(Record::new(way)) };
-        let before = Record::read(own, RECORD).map_err(|problem| BuildError::Record {
+        let Some(own) = disks.own.top() else { return Ok(OutputRecord::new(way)) };
+        let before = OutputRecord::read(own, RECORD).map_err(|problem| BuildError::Record {
             path: self.out.join(record::DIRECTORY).join(RECORD),
             problem,
         })?;
-        let before = before.unwrap_or_else(|| Record::new(way.clone()));
+        let before = before.unwrap_or_else(|| OutputRecord::new(way.clone()));
         if before.registry != way && self.request.edited == Edited::Keep {
             let registry = before.registry;
             return Err(BuildError::OtherRegistry { path: self.out.to_owned(), registry });
@@ -336,7 +336,7 @@ impl Work<'_> {
             if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
                 let compiled = self.compiler.compile(item, self.request.clients);
                 let source = item.slashed().to_owned();
-                let wanted = Wanted { item, source, fingerprint, beside: &beside };
+                let wanted = ItemToWrite { item, source, fingerprint, beside: &beside };
                 plan.add(wanted, compiled, &mut disks.outputs, &disks.own)?;
             }
         }

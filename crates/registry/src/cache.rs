@@ -21,7 +21,7 @@ use crate::address::one_line;
 use crate::error::FetchError;
 use crate::extract::is_commit;
 use crate::latest::Latest;
-use crate::place::{Kept, Place};
+use crate::place::{CacheSlot, CachedCommit};
 use crate::source::{GitSource, SourceError};
 
 /// The permission to fetch.
@@ -106,7 +106,7 @@ impl<'s> Cache<'s> {
     /// says so.
     pub fn checkout(&self, source: &GitSource, network: Network) -> Result<Checkout, FetchError> {
         let address = source.check()?;
-        let place = Place::of(self, source, &address);
+        let place = CacheSlot::of(self, source, &address);
         let named = source.reference.as_deref().map(str::to_ascii_lowercase);
         if let Some(commit) = named.filter(|reference| is_commit(reference)) {
             return place.checkout_commit(&commit, network);
@@ -117,7 +117,7 @@ impl<'s> Cache<'s> {
         place.prepare()?;
         match place.checkout_reference() {
             Err(error) if error.is_about_reach() => match place.earlier()? {
-                Kept::Files(mut checkout) => {
+                CachedCommit::Files(mut checkout) => {
                     let commit = checkout.commit.get(..12).unwrap_or_default();
                     checkout.notes.insert(
                         0,
@@ -125,7 +125,7 @@ impl<'s> Cache<'s> {
                     );
                     Ok(checkout)
                 }
-                Kept::Damaged(_) | Kept::Nothing => Err(error),
+                CachedCommit::Damaged(_) | CachedCommit::Nothing => Err(error),
             },
             other => other,
         }
@@ -145,7 +145,7 @@ impl<'s> Cache<'s> {
             let reason = "a commit is written with all its digits, 40 or 64";
             return Err(SourceError::Reference { reference: one_line(commit), reason }.into());
         }
-        Place::of(self, source, &address).checkout_commit(&name, network)
+        CacheSlot::of(self, source, &address).checkout_commit(&name, network)
     }
 
     /// Asks the server for the commit of the source's reference and for all tags. Fetches nothing.
@@ -153,7 +153,7 @@ impl<'s> Cache<'s> {
     /// A full commit never moves, so for such a source only the tags are news.
     pub fn latest(&self, source: &GitSource) -> Result<Latest, FetchError> {
         let address = source.check()?;
-        let place = Place::of(self, source, &address);
+        let place = CacheSlot::of(self, source, &address);
         place.prepare()?;
         place.latest()
     }

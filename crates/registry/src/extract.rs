@@ -15,7 +15,7 @@ use brief_syntax::text::grouped;
 
 use crate::address::one_line;
 use crate::error::FetchError;
-use crate::git::{Git, Outcome, Request};
+use crate::git::{Git, GitOutcome, GitRequest};
 use crate::guidance;
 use crate::place::io_error;
 
@@ -43,7 +43,7 @@ pub(crate) struct Extraction<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BlobKind {
     File,
     Program,
     Link,
@@ -51,8 +51,8 @@ enum Kind {
 
 /// A file in the tree.
 #[derive(Debug, PartialEq, Eq)]
-struct Entry {
-    kind: Kind,
+struct TreeEntry {
+    kind: BlobKind,
     object: String,
     size: u64,
     /// The path from the root of the tree.
@@ -61,12 +61,12 @@ struct Entry {
 
 /// Notes about the files that were left out.
 #[derive(Default)]
-struct Notes {
+struct OmittedFiles {
     named: Vec<String>,
     more: usize,
 }
 
-impl Notes {
+impl OmittedFiles {
     fn add(&mut self, path: &Path, reason: &str) {
         if self.named.len() == NAMED {
             self.more += 1;
@@ -90,10 +90,10 @@ impl Notes {
 impl Extraction<'_> {
     /// Writes the files. Returns notes for the user about those that were left out.
     pub(crate) fn write(&self) -> Result<Vec<String>, FetchError> {
-        let mut notes = Notes::default();
+        let mut notes = OmittedFiles::default();
         let entries = self.list(&mut notes)?;
-        let (links, files): (Vec<Entry>, Vec<Entry>) =
-            entries.into_iter().partition(|entry| entry.kind == Kind::Link);
+        let (links, files): (Vec<TreeEntry>, Vec<TreeEntry>) =
+            entries.into_iter().partition(|entry| entry.kind == BlobKind::Link);
 
         let mut directories = BTreeSet::new();
         self.create_dir(self.root, &mut directories).map_err(|error| io_error(self.root, error))?;
@@ -145,7 +145,7 @@ impl Extraction<'_> {
     fn check_tree(&self) -> Result<(), FetchError> {
         let question = format!("{}\n", self.tree());
         let request =
-            Request::within(self.repository, "cat-file").arg("--batch-check").input(question);
+            GitRequest::within(self.repository, "cat-file").arg("--batch-check").input(question);
         let output = self.git.expect(request)?;
         let output = String::from_utf8_lossy(&output);
         match output.trim_end().rsplit_once(" tree ") {
@@ -159,48 +159,48 @@ impl Extraction<'_> {
     }
 
     /// Lists the entries to write.
-    fn list(&self, notes: &mut Notes) -> Result<Vec<Entry>, FetchError> {
+    fn list(&self, notes: &mut OmittedFiles) -> Result<Vec<TreeEntry>, FetchError> {
         let most = limits::REMOTE_FILES as u64;
-        let request = Request::within(self.repository, "ls-tree")
+        let request = GitRequest::within(self.repository, "ls-tree")
             .args(["-r", "-z", "-l", "--full-tree", &self.tree()])
             .output(LISTING_BYTES);
         let output = match self.git.run(request)? {
-            Outcome::Done(output) => output,
-            Outcome::TooMuch => return Err(self.too_large(most, "files")),
-            Outcome::Failed(said) => {
+            GitOutcome::Done(output) => output,
+            GitOutcome::TooMuch => return Err(self.too_large(most, "files")),
+            GitOutcome::Failed(said) => {
                 self.check_tree()?;
                 return Err(FetchError::Git { repository: self.git.repository.to_owned(), said });
             }
         };
         let mut entries = Vec::new();
         for line in output.split(|&byte| byte == 0).filter(|line| !line.is_empty()) {
-            let line = Line::parse(line).ok_or_else(|| self.puzzled("ls-tree"))?;
+            let line = TreeLine::parse(line).ok_or_else(|| self.puzzled("ls-tree"))?;
             let path = line.safe_path().ok_or_else(|| FetchError::HostileName {
                 repository: self.git.repository.to_owned(),
                 name: one_line(&String::from_utf8_lossy(line.name)),
             })?;
             let kind = match line.mode {
-                "120000" => Kind::Link,
+                "120000" => BlobKind::Link,
                 "160000" => {
                     notes.add(&path, "submodules are not fetched");
                     continue;
                 }
                 mode if line.is_blob && mode.starts_with("100") => {
                     // As in git, the user's bit decides.
-                    if mode.ends_with("755") { Kind::Program } else { Kind::File }
+                    if mode.ends_with("755") { BlobKind::Program } else { BlobKind::File }
                 }
                 _ => return Err(self.puzzled("ls-tree")),
             };
             let size = line.size.ok_or_else(|| self.puzzled("ls-tree"))?;
-            let limit = if kind == Kind::Link { LINK_BYTES } else { limits::REMOTE_FILE_BYTES };
+            let limit = if kind == BlobKind::Link { LINK_BYTES } else { limits::REMOTE_FILE_BYTES };
             if size > limit {
                 notes.add(&path, &format!("it is larger than {limit} bytes"));
                 continue;
             }
-            entries.push(Entry { kind, object: line.object.to_owned(), size, path });
+            entries.push(TreeEntry { kind, object: line.object.to_owned(), size, path });
         }
-        let bytes = |entries: &[Entry]| entries.iter().map(|entry| entry.size).sum::<u64>();
-        let is_large = |entries: &[Entry]| {
+        let bytes = |entries: &[TreeEntry]| entries.iter().map(|entry| entry.size).sum::<u64>();
+        let is_large = |entries: &[TreeEntry]| {
             entries.len() > limits::REMOTE_FILES || bytes(entries) > limits::REMOTE_BYTES
         };
         if is_large(&entries) {
@@ -224,8 +224,8 @@ impl Extraction<'_> {
     /// Reads the contents of all entries in order, in batches.
     fn read_all(
         &self,
-        mut entries: &[Entry],
-        mut visitor: impl FnMut(&Entry, &[u8]) -> Result<(), FetchError>,
+        mut entries: &[TreeEntry],
+        mut visitor: impl FnMut(&TreeEntry, &[u8]) -> Result<(), FetchError>,
     ) -> Result<(), FetchError> {
         while let Some(first) = entries.first() {
             let mut bytes = first.size;
@@ -247,7 +247,7 @@ impl Extraction<'_> {
         Ok(())
     }
 
-    fn read_batch(&self, batch: &[Entry]) -> Result<Vec<u8>, FetchError> {
+    fn read_batch(&self, batch: &[TreeEntry]) -> Result<Vec<u8>, FetchError> {
         let mut input = String::new();
         let mut expected = 0;
         for entry in batch {
@@ -256,7 +256,7 @@ impl Extraction<'_> {
             // A header with the object's name, kind and size precedes the content.
             expected += usize::try_from(entry.size).unwrap_or(usize::MAX) + 128;
         }
-        let request = Request::within(self.repository, "cat-file")
+        let request = GitRequest::within(self.repository, "cat-file")
             .arg("--batch")
             .input(input)
             .output(expected);
@@ -274,13 +274,13 @@ impl Extraction<'_> {
     fn write_file(
         &self,
         path: &Path,
-        kind: Kind,
+        kind: BlobKind,
         bytes: &[u8],
         directories: &mut BTreeSet<PathBuf>,
     ) -> io::Result<()> {
         self.create_dir(path.parent().unwrap_or(self.root), directories)?;
         match kind {
-            Kind::Program => self.git.system.create_program(path, bytes),
+            BlobKind::Program => self.git.system.create_program(path, bytes),
             _ => self.git.system.create_staged_file(path, bytes),
         }
     }
@@ -311,7 +311,7 @@ impl Extraction<'_> {
 }
 
 /// A line of `ls-tree -l -z`: `100644 blob 1a2b…      12\tpath`.
-struct Line<'t> {
+struct TreeLine<'t> {
     mode: &'t str,
     is_blob: bool,
     object: &'t str,
@@ -319,13 +319,13 @@ struct Line<'t> {
     name: &'t [u8],
 }
 
-impl<'t> Line<'t> {
+impl<'t> TreeLine<'t> {
     fn parse(line: &'t [u8]) -> Option<Self> {
         let tab = line.iter().position(|&byte| byte == b'\t')?;
         let mut words = std::str::from_utf8(&line[..tab]).ok()?.split_ascii_whitespace();
         let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
         let size = words.next()?.parse().ok();
-        is_commit(object).then_some(Line {
+        is_commit(object).then_some(TreeLine {
             mode,
             is_blob: kind == "blob",
             object,
@@ -378,7 +378,7 @@ fn stays_inside(path: &Path, target: &Path) -> bool {
 }
 
 /// Splits the first object from the output of `cat-file --batch`. Returns its content and the rest.
-fn split_object<'t>(output: &'t [u8], entry: &Entry) -> Option<(&'t [u8], &'t [u8])> {
+fn split_object<'t>(output: &'t [u8], entry: &TreeEntry) -> Option<(&'t [u8], &'t [u8])> {
     let end = output.iter().position(|&byte| byte == b'\n')?;
     let header = format!("{} blob {}", entry.object, entry.size);
     let size = usize::try_from(entry.size).ok()?;
@@ -462,7 +462,7 @@ mod tests {
             (".git::$INDEX_ALLOCATION/x", false),
         ] {
             let line = format!("100644 blob {object}       3\t{name}");
-            let line = Line::parse(line.as_bytes()).unwrap();
+            let line = TreeLine::parse(line.as_bytes()).unwrap();
             assert_eq!(line.safe_path().is_some(), safe, "{name}");
         }
     }

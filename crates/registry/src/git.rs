@@ -12,7 +12,7 @@ use std::time::Duration;
 use brief_syntax::system::{Call, Ending, Passed, Stream};
 use brief_syntax::{System, limits};
 
-use crate::access::{Access, Setting};
+use crate::access::{GitAccess, GitSetting};
 use crate::address::{one_line, redact};
 use crate::error::FetchError;
 
@@ -106,22 +106,22 @@ pub(crate) struct Git<'a> {
 }
 
 /// A git command with its arguments and input.
-pub(crate) struct Request<'a> {
+pub(crate) struct GitRequest<'a> {
     args: Vec<OsString>,
     input: Vec<u8>,
     output: usize,
-    access: Option<&'a Access>,
+    access: Option<&'a GitAccess>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> GitRequest<'a> {
     /// Creates a command that needs no repository.
     pub(crate) fn new(command: &str) -> Self {
-        Request { args: vec![command.into()], input: Vec::new(), output: CHATTER, access: None }
+        GitRequest { args: vec![command.into()], input: Vec::new(), output: CHATTER, access: None }
     }
 
     /// Creates a command for a repository of the cache.
     pub(crate) fn within(repository: &Path, command: &str) -> Self {
-        let mut request = Request::new(command);
+        let mut request = GitRequest::new(command);
         let mut place = OsString::from("--git-dir=");
         place.push(repository);
         request.args.insert(0, place);
@@ -150,14 +150,14 @@ impl<'a> Request<'a> {
     }
 
     /// Sets the access for the address in the arguments. Without it, no protocol is allowed.
-    pub(crate) fn access(mut self, access: &'a Access) -> Self {
+    pub(crate) fn access(mut self, access: &'a GitAccess) -> Self {
         self.access = Some(access);
         self
     }
 }
 
 /// The end of a git process.
-pub(crate) enum Outcome {
+pub(crate) enum GitOutcome {
     /// Success, with the output.
     Done(Vec<u8>),
     /// A nonzero status, with the last lines of the messages.
@@ -168,19 +168,19 @@ pub(crate) enum Outcome {
 
 impl Git<'_> {
     /// Runs a command that fails only because of the network or the repository.
-    pub(crate) fn expect(&self, request: Request<'_>) -> Result<Vec<u8>, FetchError> {
+    pub(crate) fn expect(&self, request: GitRequest<'_>) -> Result<Vec<u8>, FetchError> {
         let repository = self.repository.to_owned();
         match self.run(request)? {
-            Outcome::Done(output) => Ok(output),
-            Outcome::Failed(said) if DENIED.iter().any(|words| said.contains(words)) => {
+            GitOutcome::Done(output) => Ok(output),
+            GitOutcome::Failed(said) if DENIED.iter().any(|words| said.contains(words)) => {
                 Err(FetchError::Denied { repository, said })
             }
-            Outcome::Failed(said) => Err(FetchError::Git { repository, said }),
-            Outcome::TooMuch => Err(FetchError::Puzzled { repository, what: "without end" }),
+            GitOutcome::Failed(said) => Err(FetchError::Git { repository, said }),
+            GitOutcome::TooMuch => Err(FetchError::Puzzled { repository, what: "without end" }),
         }
     }
 
-    pub(crate) fn run(&self, request: Request<'_>) -> Result<Outcome, FetchError> {
+    pub(crate) fn run(&self, request: GitRequest<'_>) -> Result<GitOutcome, FetchError> {
         let call = self.call(request);
         let repository = self.repository.to_owned();
         match make(self.system, &call) {
@@ -195,8 +195,8 @@ impl Git<'_> {
         }
     }
 
-    fn call(&self, request: Request<'_>) -> Call {
-        let Request { args, input, output, access } = request;
+    fn call(&self, request: GitRequest<'_>) -> Call {
+        let GitRequest { args, input, output, access } = request;
         let mut call = hardened(self.system, self.directory, args, output);
         call.input = input;
         call = call.with_env("GIT_ALLOW_PROTOCOL", access.map_or("none", |to| to.protocols));
@@ -215,7 +215,7 @@ impl Git<'_> {
         let count = count.and_then(|count| count.to_str()?.parse::<u16>().ok());
         let count = count.map_or(0, usize::from);
         call = call.with_env("GIT_CONFIG_COUNT", (count + access.settings.len()).to_string());
-        for (index, Setting { key, value }) in (count..).zip(&access.settings) {
+        for (index, GitSetting { key, value }) in (count..).zip(&access.settings) {
             call = call
                 .with_env(format!("GIT_CONFIG_KEY_{index}"), key)
                 .with_env(format!("GIT_CONFIG_VALUE_{index}"), value);
@@ -275,17 +275,17 @@ pub(crate) enum Stop {
 }
 
 /// Runs a call and waits for its end.
-pub(crate) fn make(system: &dyn System, call: &Call) -> Result<Outcome, Stop> {
+pub(crate) fn make(system: &dyn System, call: &Call) -> Result<GitOutcome, Stop> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let ending = system.run(call, &mut |stream, piece| match stream {
         Stream::Stdout => stdout.extend_from_slice(piece),
         Stream::Stderr => stderr.extend_from_slice(piece),
     });
     match ending {
-        Ok(Ending::Exited(0)) => Ok(Outcome::Done(stdout)),
-        Ok(Ending::Exited(_)) => Ok(Outcome::Failed(last_words(&stderr))),
-        Ok(Ending::Killed) => Ok(Outcome::Failed("it was killed".to_owned())),
-        Ok(Ending::TooMuchOutput) => Ok(Outcome::TooMuch),
+        Ok(Ending::Exited(0)) => Ok(GitOutcome::Done(stdout)),
+        Ok(Ending::Exited(_)) => Ok(GitOutcome::Failed(last_words(&stderr))),
+        Ok(Ending::Killed) => Ok(GitOutcome::Failed("it was killed".to_owned())),
+        Ok(Ending::TooMuchOutput) => Ok(GitOutcome::TooMuch),
         Ok(Ending::TimedOut) => Err(Stop::TimedOut),
         Ok(Ending::Interrupted) => Err(Stop::Interrupted),
         Err(error) => Err(Stop::NotStarted(error)),

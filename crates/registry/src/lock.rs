@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::manifest::Place;
 use crate::outputs::plan::key;
-use crate::outputs::record::{FileRecord, ItemRecord, Record, is_output_path, is_plain_path};
+use crate::outputs::record::{FileRecord, ItemRecord, OutputRecord, is_output_path, is_plain_path};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "brief.lock";
@@ -234,8 +234,8 @@ impl Lock {
     }
 
     /// Returns the files of the lock as a record.
-    pub(crate) fn to_record(&self) -> Record {
-        let mut record = Record::new(String::new());
+    pub(crate) fn to_record(&self) -> OutputRecord {
+        let mut record = OutputRecord::new(String::new());
         record.shared = self.shared.clone();
         for (id, item) in &self.items {
             let file = |file: &LockedFile| FileRecord {

@@ -10,12 +10,12 @@ use brief_syntax::hash::sha256;
 use brief_syntax::system::{FileKind, FileLock};
 use brief_syntax::{System, limits};
 
-use crate::access::Access;
+use crate::access::GitAccess;
 use crate::address::{Address, one_line};
 use crate::cache::{Cache, Checkout, Event, Network};
 use crate::error::FetchError;
 use crate::extract::{Extraction, is_commit};
-use crate::git::{CHATTER, Git, Outcome, Request};
+use crate::git::{CHATTER, Git, GitOutcome, GitRequest};
 use crate::latest::{self, Latest};
 use crate::source::GitSource;
 
@@ -45,21 +45,21 @@ const NEEDS_A_LOOK: [&str; 3] = ["find remote ref", "mismatched algorithms", "ob
 const TAGS_BYTES: usize = 16 * 1024 * 1024;
 
 /// The cache slot of one source.
-pub(crate) struct Place<'a> {
+pub(crate) struct CacheSlot<'a> {
     system: &'a dyn System,
     /// The directory of the repository in the cache.
     directory: PathBuf,
     source: &'a GitSource,
     /// The address that git gets, without credentials.
     address: String,
-    access: Access,
+    access: GitAccess,
     observer: Option<&'a dyn Fn(Event<'_>)>,
     /// The redacted address of the source.
     pub(crate) shown: String,
 }
 
 /// The state of a commit in the cache.
-pub(crate) enum Kept {
+pub(crate) enum CachedCommit {
     /// The files of the commit.
     Files(Checkout),
     /// A repository that git cannot read.
@@ -67,34 +67,36 @@ pub(crate) enum Kept {
     Nothing,
 }
 
-impl Kept {
+impl CachedCommit {
     pub(crate) fn into_checkout(self, repository: &str) -> Result<Checkout, FetchError> {
         match self {
-            Kept::Files(checkout) => Ok(checkout),
-            Kept::Damaged(error) => Err(error),
-            Kept::Nothing => Err(FetchError::NotCached { repository: repository.to_owned() }),
+            CachedCommit::Files(checkout) => Ok(checkout),
+            CachedCommit::Damaged(error) => Err(error),
+            CachedCommit::Nothing => {
+                Err(FetchError::NotCached { repository: repository.to_owned() })
+            }
         }
     }
 }
 
 /// A branch or tag on the server.
-struct Found {
+struct RemoteRef {
     /// The full name of the reference.
     name: String,
     /// The commit, if the server named one.
     commit: String,
 }
 
-impl<'a> Place<'a> {
+impl<'a> CacheSlot<'a> {
     pub(crate) fn of(cache: &'a Cache<'_>, source: &'a GitSource, address: &Address) -> Self {
         let bare = address.bare();
         let name = format!("{}-{}", address.slug(), &fingerprint(&bare)[..12]);
-        Place {
+        CacheSlot {
             system: cache.system,
             directory: cache.directory.join(name.trim_start_matches('-')),
             source,
             address: bare,
-            access: Access::to(address),
+            access: GitAccess::to(address),
             observer: cache.observer,
             shown: source.to_string(),
         }
@@ -158,7 +160,7 @@ impl<'a> Place<'a> {
         if !self.access.is_open() {
             return Ok(());
         }
-        let request = Request::new("ls-remote").args(["--get-url", "--", &self.address]);
+        let request = GitRequest::new("ls-remote").args(["--get-url", "--", &self.address]);
         let output = self.git().expect(request)?;
         let url = String::from_utf8_lossy(&output).trim().to_owned();
         let led = GitSource { url, reference: None, subpath: None };
@@ -178,7 +180,7 @@ impl<'a> Place<'a> {
         network: Network,
     ) -> Result<Checkout, FetchError> {
         let kept = match (self.kept(commit)?, network) {
-            (Kept::Files(checkout), _) => return Ok(checkout),
+            (CachedCommit::Files(checkout), _) => return Ok(checkout),
             (kept, Network::Offline) => return kept.into_checkout(&self.shown),
             (kept, Network::Online) => kept,
         };
@@ -194,7 +196,7 @@ impl<'a> Place<'a> {
         }
         let found = self.look_up()?;
         let checkout = match self.kept(&found.commit)? {
-            Kept::Files(checkout) => checkout,
+            CachedCommit::Files(checkout) => checkout,
             kept => {
                 let commit = self.fetch_reference(&found, &kept)?;
                 self.extract(&commit)?
@@ -207,7 +209,7 @@ impl<'a> Place<'a> {
     /// Fetches the server's default branch when the cache has nothing of the source yet, which saves a
     /// request for its commit. Returns `None` when that request is needed after all.
     fn checkout_head(&self) -> Result<Option<Checkout>, FetchError> {
-        if self.source.reference.is_some() || !matches!(self.earlier()?, Kept::Nothing) {
+        if self.source.reference.is_some() || !matches!(self.earlier()?, CachedCommit::Nothing) {
             return Ok(None);
         }
         self.stay_here()?;
@@ -231,7 +233,7 @@ impl<'a> Place<'a> {
         };
         self.tell(Event::Fetching { repository: &self.shown, commit });
         let checkout = match self.kept(commit)? {
-            Kept::Files(checkout) => checkout,
+            CachedCommit::Files(checkout) => checkout,
             kept => {
                 self.keep(staged, commit, &kept)?;
                 self.extract(commit)?
@@ -242,30 +244,30 @@ impl<'a> Place<'a> {
     }
 
     /// Returns the files of a commit as far as the cache has them.
-    fn kept(&self, commit: &str) -> Result<Kept, FetchError> {
+    fn kept(&self, commit: &str) -> Result<CachedCommit, FetchError> {
         if let Some(checkout) = self.extracted(commit)? {
-            return Ok(Kept::Files(checkout));
+            return Ok(CachedCommit::Files(checkout));
         }
         if self.system.open_dir(&self.repository(commit)).is_err() {
-            return Ok(Kept::Nothing);
+            return Ok(CachedCommit::Nothing);
         }
         match self.extract(commit) {
             Err(error @ (FetchError::Git { .. } | FetchError::Puzzled { .. })) => {
-                Ok(Kept::Damaged(error))
+                Ok(CachedCommit::Damaged(error))
             }
-            other => other.map(Kept::Files),
+            other => other.map(CachedCommit::Files),
         }
     }
 
     /// Returns the files of the commit that an earlier run resolved.
-    pub(crate) fn earlier(&self) -> Result<Kept, FetchError> {
+    pub(crate) fn earlier(&self) -> Result<CachedCommit, FetchError> {
         let Ok(bytes) = self.system.read(&self.record(), limits::FILE_BYTES) else {
-            return Ok(Kept::Nothing);
+            return Ok(CachedCommit::Nothing);
         };
         let text = String::from_utf8_lossy(&bytes);
         match text.lines().next() {
             Some(commit) if is_commit(commit) => self.kept(commit),
-            _ => Ok(Kept::Nothing),
+            _ => Ok(CachedCommit::Nothing),
         }
     }
 
@@ -281,7 +283,7 @@ impl<'a> Place<'a> {
     }
 
     /// Asks the server for the commit of the reference.
-    fn look_up(&self) -> Result<Found, FetchError> {
+    fn look_up(&self) -> Result<RemoteRef, FetchError> {
         let names = self.names();
         self.found(&self.ask(&names, CHATTER)?)
     }
@@ -315,7 +317,7 @@ impl<'a> Place<'a> {
     fn ask(&self, names: &[String], bytes: usize) -> Result<String, FetchError> {
         self.stay_here()?;
         self.tell(Event::Asking { repository: &self.shown });
-        let mut request = Request::new("ls-remote")
+        let mut request = GitRequest::new("ls-remote")
             .args(["--quiet", "--", &self.address])
             .args(names.iter().map(String::as_str))
             .access(&self.access)
@@ -328,7 +330,7 @@ impl<'a> Place<'a> {
     }
 
     /// Finds the reference in the server's answer.
-    fn found(&self, answer: &str) -> Result<Found, FetchError> {
+    fn found(&self, answer: &str) -> Result<RemoteRef, FetchError> {
         // The server matches patterns at the end of longer names too.
         let lines = || answer.lines().filter_map(|line| line.split_once('\t'));
         for name in self.names() {
@@ -339,7 +341,7 @@ impl<'a> Place<'a> {
             if !is_commit(commit) {
                 return Err(self.puzzled("ls-remote"));
             }
-            return Ok(Found { commit: commit.to_owned(), name });
+            return Ok(RemoteRef { commit: commit.to_owned(), name });
         }
         Err(match &self.source.reference {
             None => FetchError::Empty { repository: self.shown.clone() },
@@ -366,7 +368,11 @@ impl<'a> Place<'a> {
     }
 
     /// Fetches a branch or tag, and returns its commit, which may have moved on.
-    fn fetch_reference(&self, found: &Found, kept: &Kept) -> Result<String, FetchError> {
+    fn fetch_reference(
+        &self,
+        found: &RemoteRef,
+        kept: &CachedCommit,
+    ) -> Result<String, FetchError> {
         self.tell(Event::Fetching { repository: &self.shown, commit: &found.commit });
         let staged = self.new_repository(&found.commit)?;
         self.git().expect(self.fetch(
@@ -387,7 +393,7 @@ impl<'a> Place<'a> {
 
     /// Returns whether a branch was fetched at the commit that the server named. Then its type needs no
     /// check: branches lead to commits only, and listing the files fails for anything else.
-    fn is_fetched(&self, repository: &Path, found: &Found) -> bool {
+    fn is_fetched(&self, repository: &Path, found: &RemoteRef) -> bool {
         let is_branch = found.name == "HEAD" || found.name.starts_with("refs/heads/");
         let path = repository.join(FETCHED);
         is_branch
@@ -398,15 +404,15 @@ impl<'a> Place<'a> {
     }
 
     /// Fetches a commit by its full name.
-    fn fetch_commit(&self, commit: &str, kept: &Kept) -> Result<(), FetchError> {
+    fn fetch_commit(&self, commit: &str, kept: &CachedCommit) -> Result<(), FetchError> {
         self.stay_here()?;
         self.tell(Event::Fetching { repository: &self.shown, commit });
         let staged = self.new_repository(commit)?;
         let refspec = format!("+{commit}:{FETCHED}");
         match self.git().run(self.fetch(&staged.path, &[&refspec], true))? {
-            Outcome::Done(_) => {}
+            GitOutcome::Done(_) => {}
             // Some servers refuse a commit by name; then it is in the history of a branch or tag.
-            Outcome::Failed(_) | Outcome::TooMuch => {
+            GitOutcome::Failed(_) | GitOutcome::TooMuch => {
                 let all = ["+refs/heads/*:refs/brief/heads/*", "+refs/tags/*:refs/brief/tags/*"];
                 self.git().expect(self.fetch(&staged.path, &all, false))?;
             }
@@ -419,16 +425,21 @@ impl<'a> Place<'a> {
 
     /// Puts a fetched repository in place, and removes a damaged one. The removal waits for the new copy: git
     /// itself may be at fault, and then the old copy still works offline.
-    fn keep(&self, staged: Staged<'_>, commit: &str, kept: &Kept) -> Result<(), FetchError> {
+    fn keep(
+        &self,
+        staged: StagedDir<'_>,
+        commit: &str,
+        kept: &CachedCommit,
+    ) -> Result<(), FetchError> {
         let target = self.repository(commit);
-        if matches!(kept, Kept::Damaged(_)) {
+        if matches!(kept, CachedCommit::Damaged(_)) {
             self.system.remove_tree(&target).map_err(|error| io_error(&target, error))?;
         }
         staged.put(&target)
     }
 
-    fn fetch(&self, repository: &Path, refspecs: &[&str], shallow: bool) -> Request<'_> {
-        let request = Request::within(repository, "fetch").args([
+    fn fetch(&self, repository: &Path, refspecs: &[&str], shallow: bool) -> GitRequest<'_> {
+        let request = GitRequest::within(repository, "fetch").args([
             "--quiet",
             "--no-tags",
             "--no-write-fetch-head",
@@ -441,7 +452,7 @@ impl<'a> Place<'a> {
 
     /// Creates an empty repository with the object format of the commit. Writes the files of `git init
     /// --bare` itself: that process would take as long as unpacking a small fetch.
-    fn new_repository(&self, commit: &str) -> Result<Staged<'_>, FetchError> {
+    fn new_repository(&self, commit: &str) -> Result<StagedDir<'_>, FetchError> {
         let staged = self.stage()?;
         for name in ["objects", "refs"] {
             let path = staged.path.join(name);
@@ -459,7 +470,7 @@ impl<'a> Place<'a> {
 
     /// Returns the commit that a reference in a repository of the cache leads to, if there is one.
     fn commit_at(&self, repository: &Path, name: &str) -> Result<Option<String>, FetchError> {
-        let request = Request::within(repository, "cat-file")
+        let request = GitRequest::within(repository, "cat-file")
             .arg("--batch-check")
             .input(format!("{name}^{{commit}}\n"));
         let output = self.git().expect(request)?;
@@ -512,22 +523,22 @@ impl<'a> Place<'a> {
         checkout.ok_or_else(|| io_error(&self.tree(commit), io::ErrorKind::NotFound.into()))
     }
 
-    fn stage(&self) -> Result<Staged<'_>, FetchError> {
+    fn stage(&self) -> Result<StagedDir<'_>, FetchError> {
         let staged = self.system.create_staging_dir(&self.directory);
         let (path, lock) = staged.map_err(|error| io_error(&self.directory, error))?;
-        Ok(Staged { system: self.system, path, _lock: lock })
+        Ok(StagedDir { system: self.system, path, _lock: lock })
     }
 }
 
 /// A directory that is removed on drop unless it was put in place.
-struct Staged<'a> {
+struct StagedDir<'a> {
     system: &'a dyn System,
     path: PathBuf,
     /// Marks the directory as in use by a running process.
     _lock: FileLock,
 }
 
-impl Staged<'_> {
+impl StagedDir<'_> {
     /// Puts the directory in place. If another process was faster, its directory stays.
     fn put(self, target: &Path) -> Result<(), FetchError> {
         match self.system.rename_dir(&self.path, target) {
@@ -539,7 +550,7 @@ impl Staged<'_> {
     }
 }
 
-impl Drop for Staged<'_> {
+impl Drop for StagedDir<'_> {
     fn drop(&mut self) {
         // Usually it is in place and no longer here. If the removal fails, a later run tries again.
         let _ = self.system.remove_tree(&self.path);

@@ -10,7 +10,7 @@ use brief_syntax::{System, hidden};
 
 use crate::address::{Address, percent_decoded, split_scheme};
 use crate::source::{
-    GitSource, HOSTS, Parts, Source, SourceError, check_parts, is_archive, is_plain_path,
+    GitSource, HOSTS, Source, SourceError, SourceParts, check_parts, is_archive, is_plain_path,
     is_remote, is_repository, shown, split_forced, split_host, unsupported,
 };
 
@@ -145,27 +145,27 @@ impl<'t> Typed<'t> {
             let path = self.tidy(&self.base.join(&text[..end]));
             return self.local_git(&path, Suffix::read(&text[end..]));
         }
-        let parts = Parts::split(self.given, text)?;
+        let parts = SourceParts::split(self.given, text)?;
         let end = markers(parts.location).first().copied().unwrap_or(parts.location.len());
         self.cut(parts, end)?.into_git(self.base)
     }
 
-    fn parts<'p>(&self, location: &'p str, suffix: Suffix) -> Parts<'p>
+    fn parts<'p>(&self, location: &'p str, suffix: Suffix) -> SourceParts<'p>
     where
         't: 'p,
     {
         let Suffix { reference, subpath } = suffix;
-        Parts { given: self.given, location, reference, subpath }
+        SourceParts { given: self.given, location, reference, subpath }
     }
 
     /// Splits a repository whose path begins at `start` from its suffix.
-    fn split<'p>(&self, text: &'p str, start: usize) -> Result<Parts<'p>, SourceError>
+    fn split<'p>(&self, text: &'p str, start: usize) -> Result<SourceParts<'p>, SourceError>
     where
         't: 'p,
     {
         let path = text.get(start..).unwrap_or_default();
         let parts = if path.contains('?') || path.contains("//") {
-            Parts::split(self.given, text)?
+            SourceParts::split(self.given, text)?
         } else {
             self.parts(text, Suffix::default())
         };
@@ -175,7 +175,7 @@ impl<'t> Typed<'t> {
     }
 
     /// Cuts the suffix that begins at `end`.
-    fn cut<'p>(&self, parts: Parts<'p>, end: usize) -> Result<Parts<'p>, SourceError> {
+    fn cut<'p>(&self, parts: SourceParts<'p>, end: usize) -> Result<SourceParts<'p>, SourceError> {
         let (location, suffix) = parts.location.split_at(end);
         let Suffix { reference, subpath } = Suffix::read(suffix);
         if reference.is_some() && parts.reference.is_some() {
@@ -184,7 +184,7 @@ impl<'t> Typed<'t> {
         if subpath.is_some() && parts.subpath.is_some() {
             return Err(self.refused("it names two directories"));
         }
-        Ok(Parts {
+        Ok(SourceParts {
             given: parts.given,
             location: location.trim_end_matches('/'),
             reference: reference.or(parts.reference),
@@ -196,7 +196,7 @@ impl<'t> Typed<'t> {
     fn url(&self, text: &str) -> Result<GitSource, SourceError> {
         let start = self.path_of(text)?;
         let is_web = text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
-        let page = Page::read(&text[..start], &text[start..]).filter(|_| is_web);
+        let page = WebPage::read(&text[..start], &text[start..]).filter(|_| is_web);
         if let Some(page) = page {
             return page.map_err(|reason| self.refused(reason))?.checked(self.given);
         }
@@ -227,12 +227,12 @@ impl<'t> Typed<'t> {
     }
 
     /// Parses `file:///…`. As with any path, the longest existing directory counts.
-    fn file<'p>(&self, text: &'p str) -> Result<Parts<'p>, SourceError>
+    fn file<'p>(&self, text: &'p str) -> Result<SourceParts<'p>, SourceError>
     where
         't: 'p,
     {
         let start = self.path_of(text)?;
-        let parts = Parts::split(self.given, text)?;
+        let parts = SourceParts::split(self.given, text)?;
         let location = parts.location;
         let found = markers(location.get(start..).unwrap_or_default());
         let mut ends: Vec<usize> = found.into_iter().map(|end| start + end).collect();
@@ -260,7 +260,7 @@ impl<'t> Typed<'t> {
     /// Parses `owner/repo` and `github.com/owner/repo`.
     fn repository(&self, text: &str) -> Result<GitSource, SourceError> {
         if let Some((host, path, _)) = split_host(text) {
-            if let Some(page) = Page::read(&format!("https://{host}"), path) {
+            if let Some(page) = WebPage::read(&format!("https://{host}"), path) {
                 return page.map_err(|reason| self.refused(reason))?.checked(self.given);
             }
             return self.split(text, 0)?.into_git(self.base);
@@ -375,14 +375,14 @@ impl Suffix {
 }
 
 /// The address of a web page that shows a part of a repository.
-struct Page<'p> {
+struct WebPage<'p> {
     repository: &'p [&'p str],
     reference: &'p str,
     below: &'p [&'p str],
     is_file: bool,
 }
 
-impl Page<'_> {
+impl WebPage<'_> {
     /// Parses the address of such a page. Returns `None` for other addresses.
     fn read(server: &str, path: &str) -> Option<Result<GitSource, &'static str>> {
         let (path, query) = match path.find(['?', '#']) {
@@ -390,7 +390,7 @@ impl Page<'_> {
             None => (path, ""),
         };
         let names: Vec<&str> = path.trim_matches('/').split('/').collect();
-        let page = Page::split(server, &names)?;
+        let page = WebPage::split(server, &names)?;
         if query.split(['?', '&']).any(|parameter| parameter.starts_with("ref=")) {
             return Some(Err("it names two versions"));
         }
@@ -411,10 +411,15 @@ impl Page<'_> {
         }))
     }
 
-    fn split<'p>(server: &str, names: &'p [&'p str]) -> Option<Page<'p>> {
+    fn split<'p>(server: &str, names: &'p [&'p str]) -> Option<WebPage<'p>> {
         let page = |end: usize, reference: usize, kind: &str| {
             let (repository, below) = (&names[..end], names.get(reference + 1..)?);
-            Some(Page { repository, reference: names[reference], below, is_file: kind == "blob" })
+            Some(WebPage {
+                repository,
+                reference: names[reference],
+                below,
+                is_file: kind == "blob",
+            })
         };
         // GitLab, on any host.
         if let Some(dash) = names.iter().position(|name| *name == "-").filter(|dash| *dash >= 2) {

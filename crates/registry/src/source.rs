@@ -138,12 +138,12 @@ impl Source {
         }
         if let Some((word, rest)) = split_forced(text) {
             if word.eq_ignore_ascii_case("git") {
-                return Parts::split(text, rest)?.into_git(base).map(Source::Git);
+                return SourceParts::split(text, rest)?.into_git(base).map(Source::Git);
             }
             return Err(unsupported(text, word, "::"));
         }
         if let Some((scheme, _)) = split_scheme(text) {
-            let parts = Parts::split(text, text)?;
+            let parts = SourceParts::split(text, text)?;
             return match scheme.to_ascii_lowercase().as_str() {
                 "file" => parts.into_file(system),
                 "https" if is_archive(parts.location) => {
@@ -155,7 +155,7 @@ impl Source {
         let before_query = text.split('?').next().unwrap_or(text);
         let is_address = is_remote(text) || split_host(text).is_some();
         if is_address && system.resolve_dir(&base.join(before_query)).is_err() {
-            return Parts::split(text, text)?.into_git(base).map(Source::Git);
+            return SourceParts::split(text, text)?.into_git(base).map(Source::Git);
         }
         Ok(Source::Directory(text.into()))
     }
@@ -290,7 +290,7 @@ impl fmt::Debug for GitSource {
 }
 
 /// A source, split at `//` and `?` in either order.
-pub(crate) struct Parts<'t> {
+pub(crate) struct SourceParts<'t> {
     /// The whole text that the user typed.
     pub(crate) given: &'t str,
     /// The rest: the repository.
@@ -299,7 +299,7 @@ pub(crate) struct Parts<'t> {
     pub(crate) subpath: Option<String>,
 }
 
-impl<'t> Parts<'t> {
+impl<'t> SourceParts<'t> {
     pub(crate) fn split(given: &'t str, text: &'t str) -> Result<Self, SourceError> {
         let start = split_scheme(text).map_or(0, |(scheme, _)| scheme.len() + 3);
         let (location, query) = match text[start..].find('?') {
@@ -331,7 +331,7 @@ impl<'t> Parts<'t> {
             }
             None => None,
         };
-        let mut parts = Parts { given, location, reference: None, subpath };
+        let mut parts = SourceParts { given, location, reference: None, subpath };
         for parameter in query.unwrap_or_default().split('&').filter(|text| !text.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             match name {

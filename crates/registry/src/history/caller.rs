@@ -9,7 +9,7 @@ use brief_syntax::System;
 use brief_syntax::system::Call;
 
 use super::HistoryError;
-use crate::git::{Outcome, Stop, hardened, make};
+use crate::git::{GitOutcome, Stop, hardened, make};
 
 /// The installed git, for one repository.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ impl Caller {
         hardened(self.system.as_ref(), &self.directory, all, output)
     }
 
-    pub(super) fn make(&self, call: &Call) -> Result<Outcome, HistoryError> {
+    pub(super) fn make(&self, call: &Call) -> Result<GitOutcome, HistoryError> {
         make(self.system.as_ref(), call).map_err(|stop| match stop {
             Stop::TimedOut => HistoryError::TimedOut,
             Stop::Interrupted => HistoryError::Interrupted,
@@ -48,9 +48,9 @@ impl Caller {
     /// Runs a command that fails only because of the repository.
     pub(super) fn expect(&self, call: &Call) -> Result<Vec<u8>, HistoryError> {
         match self.make(call)? {
-            Outcome::Done(output) => Ok(output),
-            Outcome::Failed(said) => Err(HistoryError::Git(said)),
-            Outcome::TooMuch => Err(HistoryError::TooLarge),
+            GitOutcome::Done(output) => Ok(output),
+            GitOutcome::Failed(said) => Err(HistoryError::Git(said)),
+            GitOutcome::TooMuch => Err(HistoryError::TooLarge),
         }
     }
 }

@@ -24,7 +24,7 @@ use working::OnDisk;
 
 use crate::address::one_line;
 use crate::extract::{is_commit, path_from};
-use crate::git::{CHATTER, Outcome};
+use crate::git::{CHATTER, GitOutcome};
 
 /// Advice for a missing revision.
 const TYPED: &str = "`git log` and `git branch --all` list what there is";
@@ -163,12 +163,12 @@ impl Repository {
     pub fn merge_base(&self, left: &Commit, right: &Commit) -> Result<Commit, HistoryError> {
         let call = self.git.call(&["merge-base", &left.id, &right.id], CHATTER);
         let output = match self.git.make(&call)? {
-            Outcome::Done(output) => output,
-            Outcome::Failed(_) => {
+            GitOutcome::Done(output) => output,
+            GitOutcome::Failed(_) => {
                 let (left, right) = (one_line(&left.revision), one_line(&right.revision));
                 return Err(HistoryError::NoMergeBase { left, right, help: self.help()? });
             }
-            Outcome::TooMuch => return Err(HistoryError::Puzzled("merge-base")),
+            GitOutcome::TooMuch => return Err(HistoryError::Puzzled("merge-base")),
         };
         let output = String::from_utf8_lossy(&output);
         let id = output.lines().next().unwrap_or_default().to_owned();
@@ -222,22 +222,22 @@ impl Repository {
 fn discover(git: &Caller, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
     let args: Vec<&str> = std::iter::once("rev-parse").chain(args.iter().copied()).collect();
     match git.make(&git.call(&args, CHATTER))? {
-        Outcome::Done(mut output) => {
+        GitOutcome::Done(mut output) => {
             output.pop_if(|last| *last == b'\n');
             Ok(output)
         }
-        Outcome::Failed(said) if said.contains("not a git repository") => {
+        GitOutcome::Failed(said) if said.contains("not a git repository") => {
             Err(HistoryError::NoRepository(git.directory.clone()))
         }
-        Outcome::Failed(said) => Err(HistoryError::Git(said)),
-        Outcome::TooMuch => Err(HistoryError::Puzzled("rev-parse")),
+        GitOutcome::Failed(said) => Err(HistoryError::Git(said)),
+        GitOutcome::TooMuch => Err(HistoryError::Puzzled("rev-parse")),
     }
 }
 
-type Place = (std::ops::Range<usize>, std::ops::Range<usize>, ListedKind);
+type ListedRange = (std::ops::Range<usize>, std::ops::Range<usize>, ListedKind);
 
 /// Finds the files in the output of `ls-tree -z`: `100644 blob 1a2b…\tpath`.
-fn places(text: &[u8]) -> Result<Vec<Place>, HistoryError> {
+fn places(text: &[u8]) -> Result<Vec<ListedRange>, HistoryError> {
     let puzzled = || HistoryError::Puzzled("ls-tree");
     let mut places = Vec::new();
     let mut start = 0;

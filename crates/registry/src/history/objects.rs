@@ -13,7 +13,7 @@ use brief_syntax::system::{Companion, Contents, Listed, ReadError};
 
 use super::caller::Caller;
 use crate::extract::path_from;
-use crate::git::Outcome;
+use crate::git::GitOutcome;
 
 /// The time limit for one object.
 const PATIENCE: Duration = Duration::from_secs(limits::REMOTE_SECONDS);
@@ -30,11 +30,11 @@ const KEPT: usize = 64 * 1024 * 1024;
 /// The reader for the contents of a repository.
 pub(super) struct Objects {
     git: Caller,
-    state: Mutex<State>,
+    state: Mutex<ObjectsState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ObjectsState {
     git: Option<Box<dyn Companion>>,
     kept: HashMap<Vec<u8>, Arc<[u8]>>,
     bytes: usize,
@@ -69,7 +69,12 @@ impl Objects {
         Ok(content)
     }
 
-    fn ask(&self, state: &mut State, object: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
+    fn ask(
+        &self,
+        state: &mut ObjectsState,
+        object: &[u8],
+        limit: u64,
+    ) -> Result<Vec<u8>, ReadError> {
         let git = match &mut state.git {
             Some(git) => git,
             none => {
@@ -108,14 +113,14 @@ impl Objects {
         let mut call = self.git.call(&["cat-file", "--batch"], most);
         call.input = [object, b"\n"].concat();
         match self.git.make(&call) {
-            Ok(Outcome::Done(answer)) => {
+            Ok(GitOutcome::Done(answer)) => {
                 let end = answer.iter().position(|&byte| byte == b'\n').ok_or_else(strange)?;
                 let size = size(&answer[..end], object, limit)?;
                 let end = end + 1 + size + 1;
                 if answer.len() == end { Ok(content(answer, end)) } else { Err(strange()) }
             }
-            Ok(Outcome::TooMuch) => Err(ReadError::TooLarge { limit }),
-            Ok(Outcome::Failed(said)) => Err(ReadError::Io(io::Error::other(said))),
+            Ok(GitOutcome::TooMuch) => Err(ReadError::TooLarge { limit }),
+            Ok(GitOutcome::Failed(said)) => Err(ReadError::Io(io::Error::other(said))),
             Err(error) => Err(ReadError::Io(io::Error::other(error))),
         }
     }

@@ -33,14 +33,14 @@ pub(super) const ARGS: [&str; 8] = [
 /// Makes a listing of the names from git that exist on disk. Files that a sparse checkout leaves out are
 /// listed too, with their contents from the repository.
 pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Result<Listing> {
-    let mut levels = Levels { open: vec![Level::read(system.open_dir(top)?)] };
+    let mut levels = Levels { open: vec![OpenLevel::read(system.open_dir(top)?)] };
     let mut listing = Listing::new(names);
     let mut found = Vec::new();
     let mut start = 0;
     for text in listing.text().split(|&byte| byte == 0) {
         let begin = start;
         start += text.len() + 1;
-        let Some(line) = Line::parse(text) else { continue };
+        let Some(line) = IndexLine::parse(text) else { continue };
         let path = begin + text.len() - line.path.len()..begin + text.len();
         let kind = match levels.kind(line.path) {
             Some(FileKind::File) => ListedKind::File,
@@ -61,7 +61,7 @@ pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Re
     Ok(listing)
 }
 
-struct Line<'t> {
+struct IndexLine<'t> {
     path: &'t [u8],
     /// True for a tracked file that need not be on disk.
     is_sparse: bool,
@@ -69,10 +69,11 @@ struct Line<'t> {
     kind: ListedKind,
 }
 
-impl<'t> Line<'t> {
-    fn parse(text: &'t [u8]) -> Option<Line<'t>> {
+impl<'t> IndexLine<'t> {
+    fn parse(text: &'t [u8]) -> Option<IndexLine<'t>> {
         let (tag, rest) = text.split_at_checked(2)?;
-        let nothing = Line { path: rest, is_sparse: false, object: 0..0, kind: ListedKind::File };
+        let nothing =
+            IndexLine { path: rest, is_sparse: false, object: 0..0, kind: ListedKind::File };
         if tag == b"? " {
             return Some(nothing);
         }
@@ -85,33 +86,33 @@ impl<'t> Line<'t> {
             _ => ListedKind::File,
         };
         let is_sparse = tag == b"S " && mode != b"160000";
-        Some(Line { path: &text[tab + 1..], is_sparse, object, kind })
+        Some(IndexLine { path: &text[tab + 1..], is_sparse, object, kind })
     }
 }
 
 /// An open directory above a name.
-struct Level {
+struct OpenLevel {
     name: Vec<u8>,
     /// The handle; `None` when the directory cannot be opened.
     handle: Option<Box<dyn Dir>>,
     entries: Vec<DirEntry>,
 }
 
-impl Level {
-    fn read(handle: Box<dyn Dir>) -> Level {
+impl OpenLevel {
+    fn read(handle: Box<dyn Dir>) -> OpenLevel {
         let mut entries = handle.entries().unwrap_or_default();
         entries.sort_unstable();
-        Level { name: Vec::new(), handle: Some(handle), entries }
+        OpenLevel { name: Vec::new(), handle: Some(handle), entries }
     }
 
-    fn below(&self, name: &[u8]) -> Level {
+    fn below(&self, name: &[u8]) -> OpenLevel {
         let open = || {
             let name = path_from(name)?;
             self.handle.as_ref()?.open_dir(name.as_os_str()).ok()
         };
-        let level = open().map(Level::read);
-        let nothing = Level { name: Vec::new(), handle: None, entries: Vec::new() };
-        Level { name: name.to_vec(), ..level.unwrap_or(nothing) }
+        let level = open().map(OpenLevel::read);
+        let nothing = OpenLevel { name: Vec::new(), handle: None, entries: Vec::new() };
+        OpenLevel { name: name.to_vec(), ..level.unwrap_or(nothing) }
     }
 
     fn kind(&self, name: &[u8]) -> Option<FileKind> {
@@ -126,7 +127,7 @@ impl Level {
 
 /// The open directories above the last name. Names come in order, so each directory is read once.
 struct Levels {
-    open: Vec<Level>,
+    open: Vec<OpenLevel>,
 }
 
 impl Levels {

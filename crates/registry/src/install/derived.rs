@@ -12,7 +12,7 @@ use brief_syntax::System;
 use super::Project;
 use crate::lock::Lock;
 use crate::outputs::mark;
-use crate::outputs::record::Record;
+use crate::outputs::record::OutputRecord;
 
 /// Returns the mark of a lock whose lists this run has verified. `None` where the machine has no key.
 pub(super) fn mark(
@@ -31,7 +31,7 @@ pub(super) fn has_mark(
     system: &dyn System,
     project: &Project,
     lock: &Lock,
-    record: Option<&Record>,
+    record: Option<&OutputRecord>,
 ) -> bool {
     let mark = record.and_then(|record| record.capabilities.as_deref());
     let (Some(mark), Some(text)) = (mark, marked(system, lock)) else { return false };

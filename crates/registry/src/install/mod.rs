@@ -219,7 +219,7 @@ pub struct Report {
     /// Remarks for the user.
     pub notes: Vec<String>,
     /// The new record of this machine.
-    record: Option<record::Record>,
+    record: Option<record::OutputRecord>,
 }
 
 impl Report {

@@ -15,7 +15,7 @@ use crate::manifest::{Place, WantedSource};
 use crate::source::{GitSource, Source};
 
 /// An open source.
-pub(super) struct Opened<'o> {
+pub(super) struct OpenedSource<'o> {
     pub(super) wanted: &'o WantedSource,
     pub(super) root: Root,
     pub(super) registry: Arc<Registry>,
@@ -212,7 +212,10 @@ pub(super) struct Opener<'o> {
 
 impl Opener<'_> {
     /// Opens a source at the locked commit, unless the request asks for a newer one.
-    pub(super) fn open<'w>(&self, wanted: &'w WantedSource) -> Result<Opened<'w>, InstallError> {
+    pub(super) fn open<'w>(
+        &self,
+        wanted: &'w WantedSource,
+    ) -> Result<OpenedSource<'w>, InstallError> {
         let source = source_of(self.system, self.project, wanted)?;
         admit(self.system, self.policy, &wanted.name, &source, &self.project.config)?;
         let (directory, commit, is_locked, notes) = match &wanted.place {
@@ -230,7 +233,7 @@ impl Opener<'_> {
         let registry = found
             .and_then(|found| found.registry_of(&root, self.clients))
             .unwrap_or_else(|| Arc::new(portable::read(self.system, &root, self.clients)));
-        Ok(Opened { wanted, root, registry, commit, is_locked, notes })
+        Ok(OpenedSource { wanted, root, registry, commit, is_locked, notes })
     }
 
     fn checkout(

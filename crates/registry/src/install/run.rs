@@ -16,9 +16,9 @@ use brief_syntax::system::{Permission, ReadError, System};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
 
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
-use super::open::{Opened, Opener, name_places};
+use super::open::{OpenedSource, Opener, name_places};
 use super::select::{Selected, Selection, select};
-use super::state::{State, needs_manifest};
+use super::state::{ProjectState, needs_manifest};
 use super::{
     Extent, InstallError, Locking, Mode, Project, Report, Request, SourceReport, Unresolved,
     derived, frozen, gate, shared,
@@ -28,11 +28,13 @@ use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSo
 use crate::manifest::Edit;
 use crate::outputs::ChangeKind;
 use crate::outputs::backup;
-use crate::outputs::disk::{Disk, Found};
+use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::item::{self, Beside};
-use crate::outputs::plan::{self, Advice, Backup, Chosen, Plan, Policy, Wanted};
-use crate::outputs::record::{FileRecord, Record};
-use crate::outputs::stage::{self, At, CommitError, Disks, Mode as FileMode, Planned, Stage};
+use crate::outputs::plan::{self, Advice, Backup, Chosen, ConflictPolicy, ItemToWrite, Plan};
+use crate::outputs::record::{FileRecord, OutputRecord};
+use crate::outputs::stage::{
+    self, CommitError, Disks, PermissionSource, Planned, Stage, WriteRoot,
+};
 
 /// The record of the files that this machine has written.
 pub(super) const RECORD: &str = "installed.json";
@@ -84,7 +86,7 @@ pub fn sync(
     } else if stage::is_pending(&disks.own) {
         report.notes.push("a run was ended in the middle; `brief sync` finishes it".to_owned());
     }
-    let old = State::read(system, compiler, project, request, &mut disks)?;
+    let old = ProjectState::read(system, compiler, project, request, &mut disks)?;
     let run = Run { system, compiler, project, request, observer, forbidding: &forbidding };
     run.go(&old, &mut disks, report)
 }
@@ -115,7 +117,7 @@ struct Run<'r> {
 impl Run<'_> {
     fn go(
         &self,
-        old: &State,
+        old: &ProjectState,
         disks: &mut Disks<'_>,
         mut report: Report,
     ) -> Result<Report, InstallError> {
@@ -133,7 +135,7 @@ impl Run<'_> {
             return Err(InstallError::Required { item: item.clone(), decision });
         }
         let is_write = request.mode == Mode::Write;
-        let policy = Policy {
+        let policy = ConflictPolicy {
             edited: Chosen::Paths(request.force.clone()),
             foreign: Chosen::Paths(request.adopt.clone()),
             backup: Backup::Copy,
@@ -146,7 +148,7 @@ impl Run<'_> {
         };
         // The record comes first: it knows better than the lock which files were edited by hand.
         let records = old.record.iter().chain([&old.witness]).collect();
-        let after = Record::new(String::new());
+        let after = OutputRecord::new(String::new());
         let mut plan = Plan::new(records, &policy, &self.project.outputs, after, stage);
         plan.differences = (request.mode == Mode::Diff).then(Vec::new);
         let outcome = self.plan_all(old, &sources, &clients, &selection, &mut plan, disks);
@@ -183,7 +185,7 @@ impl Run<'_> {
         Ok(report)
     }
 
-    fn open_all<'s>(&self, old: &'s State) -> Result<Vec<Opened<'s>>, InstallError> {
+    fn open_all<'s>(&self, old: &'s ProjectState) -> Result<Vec<OpenedSource<'s>>, InstallError> {
         let clients = self.compiler.clients();
         let opener = Opener {
             system: self.system,
@@ -198,7 +200,7 @@ impl Run<'_> {
     }
 
     /// Returns the clients of each source.
-    fn clients_of(&self, sources: &[Opened<'_>]) -> Result<Vec<Vec<String>>, InstallError> {
+    fn clients_of(&self, sources: &[OpenedSource<'_>]) -> Result<Vec<Vec<String>>, InstallError> {
         let known = self.compiler.clients();
         let mut problems = Vec::new();
         let mut all = Vec::new();
@@ -221,8 +223,8 @@ impl Run<'_> {
     /// Plans all items, and returns the new lock.
     fn plan_all(
         &self,
-        old: &State,
-        sources: &[Opened<'_>],
+        old: &ProjectState,
+        sources: &[OpenedSource<'_>],
         clients: &[Vec<String>],
         selection: &Selection,
         plan: &mut Plan<'_>,
@@ -321,8 +323,8 @@ impl Run<'_> {
     #[expect(clippy::too_many_arguments, reason = "all of it is about one item")]
     fn plan_item(
         &self,
-        old: &State,
-        source: &Opened<'_>,
+        old: &ProjectState,
+        source: &OpenedSource<'_>,
         item: &Item,
         selected: &Selected,
         clients: &[String],
@@ -372,7 +374,7 @@ impl Run<'_> {
         if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
             let compiled = self.compiler.compile(item, &clients);
             let from = format!("{}:{}", source.wanted.name, item.slashed());
-            let wanted = Wanted { item, source: from, fingerprint, beside: &beside };
+            let wanted = ItemToWrite { item, source: from, fingerprint, beside: &beside };
             let failed = plan.failed;
             plan.add(wanted, compiled, &mut disks.outputs, &disks.own)
                 .map_err(InstallError::NotWritten)?;
@@ -399,8 +401,8 @@ impl Run<'_> {
     /// Reports the new, changed and removed sources and items.
     fn tell(
         &self,
-        old: &State,
-        sources: &[Opened<'_>],
+        old: &ProjectState,
+        sources: &[OpenedSource<'_>],
         selection: &Selection,
         (lock, lock_text): (&Lock, &str),
         report: &mut Report,
@@ -479,7 +481,7 @@ impl Run<'_> {
 
 /// Reports unreadable files of sources of which every item is wanted. They may be items, whose outputs would
 /// look stale.
-fn report_unread(sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
+fn report_unread(sources: &[OpenedSource<'_>], plan: &mut Plan<'_>) -> bool {
     let before = plan.diagnostics.len();
     for source in sources.iter().filter(|source| source.wanted.wanted.all) {
         let unread = source.registry.diagnostics.iter();
@@ -491,7 +493,7 @@ fn report_unread(sources: &[Opened<'_>], plan: &mut Plan<'_>) -> bool {
 
 /// Stages our own files: the record, the lock, the manifest.
 fn stage_own(
-    old: &State,
+    old: &ProjectState,
     lock_text: &str,
     report: &Report,
     stage: &mut Stage,
@@ -501,7 +503,7 @@ fn stage_own(
         report.record.as_ref().filter(|record| old.record.as_ref() != Some(*record))
     {
         let text = record.to_bytes()?;
-        put(stage, &mut disks.own, At::Own, RECORD, &text)?;
+        put(stage, &mut disks.own, WriteRoot::Own, RECORD, &text)?;
     }
     let name = brief_dialects::portable::config::FILE_NAME;
     for (name, kind, before, after) in [
@@ -511,22 +513,28 @@ fn stage_own(
         match (kind, before) {
             (None, _) => {}
             (Some(ChangeKind::Removed), Some(before)) => {
-                stage.remove(At::Config, name, &sha256(before.as_bytes()));
+                stage.remove(WriteRoot::Config, name, &sha256(before.as_bytes()));
             }
-            _ => put(stage, &mut disks.config, At::Config, name, after.as_bytes())?,
+            _ => put(stage, &mut disks.config, WriteRoot::Config, name, after.as_bytes())?,
         }
     }
     Ok(())
 }
 
 /// Stages a file with a known name. Its permissions stay.
-fn put(stage: &mut Stage, disk: &mut Disk<'_>, at: At, path: &str, bytes: &[u8]) -> io::Result<()> {
+fn put(
+    stage: &mut Stage,
+    disk: &mut Disk<'_>,
+    at: WriteRoot,
+    path: &str,
+    bytes: &[u8],
+) -> io::Result<()> {
     let before = match disk.look(path) {
-        Found::File(found) => Some(found.sha256),
-        Found::Missing => None,
-        Found::InTheWay(what) => return Err(io::Error::other(format!("`{path}` {what}"))),
+        DiskState::File(found) => Some(found.sha256),
+        DiskState::Missing => None,
+        DiskState::InTheWay(what) => return Err(io::Error::other(format!("`{path}` {what}"))),
     };
-    let (mode, permission, sha256) = (FileMode::Kept, Permission::Data, sha256(bytes));
+    let (mode, permission, sha256) = (PermissionSource::Kept, Permission::Data, sha256(bytes));
     let file = Planned { at, path, mode, permission, sha256, before };
     stage.put(file, &mut |target| target.write_all(bytes))
 }

@@ -8,7 +8,7 @@ use brief_syntax::near_miss::{nearest, nearest_few};
 use brief_syntax::{Diagnostic, Severity};
 
 use super::Unresolved;
-use super::open::Opened;
+use super::open::OpenedSource;
 use crate::manifest::Wanted;
 
 /// The wanted items, resolved.
@@ -31,7 +31,7 @@ pub(super) struct Selected {
 }
 
 /// Resolves everything that the manifests want, or returns all failures.
-pub(super) fn select(sources: &[Opened<'_>]) -> Result<Selection, Vec<Unresolved>> {
+pub(super) fn select(sources: &[OpenedSource<'_>]) -> Result<Selection, Vec<Unresolved>> {
     let registries: Vec<&Registry> =
         sources.iter().map(|source| source.registry.as_ref()).collect();
     let mut selector = Selector { sources, selection: Selection::default(), problems: Vec::new() };
@@ -47,14 +47,14 @@ pub(super) fn select(sources: &[Opened<'_>]) -> Result<Selection, Vec<Unresolved
 }
 
 struct Selector<'s> {
-    sources: &'s [Opened<'s>],
+    sources: &'s [OpenedSource<'s>],
     selection: Selection,
     problems: Vec<Unresolved>,
 }
 
 impl Selector<'_> {
     /// Selects the items that the manifest names, or all items of a source.
-    fn items_of(&mut self, number: usize, source: &Opened<'_>) {
+    fn items_of(&mut self, number: usize, source: &OpenedSource<'_>) {
         let wanted = &source.wanted.wanted;
         if wanted.all {
             for item in &source.registry.items {

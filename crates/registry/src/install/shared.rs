@@ -8,16 +8,16 @@ use brief_syntax::hash::sha256;
 use brief_syntax::system::{FileKind, Permission, ReadError};
 
 use super::run::warning;
-use crate::outputs::disk::Found;
+use crate::outputs::disk::DiskState;
 use crate::outputs::plan::{Difference, Plan};
-use crate::outputs::record::Record;
-use crate::outputs::stage::{At, Disks, Mode, Planned};
+use crate::outputs::record::OutputRecord;
+use crate::outputs::stage::{Disks, PermissionSource, Planned, WriteRoot};
 use crate::outputs::{Change, ChangeKind};
 
 /// Plans the changes of shared files, and returns our entries in them after the run.
 pub(super) fn plan(
     compiler: &dyn Compile,
-    (local, witness): (Option<&Record>, &Record),
+    (local, witness): (Option<&OutputRecord>, &OutputRecord),
     clients: &[&str],
     plan: &mut Plan<'_>,
     disks: &mut Disks<'_>,
@@ -26,7 +26,7 @@ pub(super) fn plan(
     let present: BTreeSet<String> = compiler
         .watched()
         .into_iter()
-        .filter(|path| !matches!(disks.outputs.look(path), Found::Missing))
+        .filter(|path| !matches!(disks.outputs.look(path), DiskState::Missing))
         .collect();
     let outputs = Outputs { files: &files, clients, present: &present };
     let mut wanted: BTreeMap<String, Vec<SharedEntry>> = BTreeMap::new();
@@ -138,16 +138,16 @@ fn one(
         match (&merged.text, hash) {
             (Some(text), before) => {
                 let file = Planned {
-                    at: At::Outputs,
+                    at: WriteRoot::Outputs,
                     path,
-                    mode: Mode::Kept,
+                    mode: PermissionSource::Kept,
                     permission: Permission::Data,
                     sha256: sha256(text.as_bytes()),
                     before,
                 };
                 stage.put(file, &mut |target| target.write_all(text.as_bytes()))?;
             }
-            (None, Some(hash)) => stage.remove(At::Outputs, path, &hash),
+            (None, Some(hash)) => stage.remove(WriteRoot::Outputs, path, &hash),
             (None, None) => {}
         }
     }

@@ -13,11 +13,11 @@ use super::{Extent, InstallError, Project, Request, derived};
 use crate::lock::{Lock, LockError};
 use crate::manifest::{Edit, Manifest};
 use crate::outputs::disk::Disk;
-use crate::outputs::record::Record;
+use crate::outputs::record::OutputRecord;
 use crate::outputs::stage::Disks;
 
 /// The state of a project before a run.
-pub(super) struct State {
+pub(super) struct ProjectState {
     /// The text of the manifest before the run, if there is one.
     pub(super) manifest_before: Option<String>,
     /// The text of the manifest after the edits.
@@ -26,21 +26,21 @@ pub(super) struct State {
     pub(super) lock_before: Option<String>,
     pub(super) lock: Lock,
     /// The record of this machine; `None` before its first run.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<OutputRecord>,
     /// The files according to the lock.
-    pub(super) witness: Record,
+    pub(super) witness: OutputRecord,
     /// True if this machine derived the capability lists of the lock.
     pub(super) has_own_lists: bool,
 }
 
-impl State {
+impl ProjectState {
     pub(super) fn read(
         system: &dyn System,
         compiler: &dyn Compile,
         project: &Project,
         request: &Request<'_>,
         disks: &mut Disks<'_>,
-    ) -> Result<State, InstallError> {
+    ) -> Result<ProjectState, InstallError> {
         let path = project.manifest();
         let manifest_before = text(&mut disks.config, &path)?;
         if manifest_before.is_none() && needs_manifest(request) {
@@ -63,9 +63,8 @@ impl State {
             None => Lock::default(),
         };
         let record = match disks.own.top() {
-            Some(own) => Record::read(own, RECORD).map_err(|problem| InstallError::Unreadable {
-                path: project.own.join(RECORD),
-                problem,
+            Some(own) => OutputRecord::read(own, RECORD).map_err(|problem| {
+                InstallError::Unreadable { path: project.own.join(RECORD), problem }
             })?,
             None => None,
         };
@@ -75,7 +74,7 @@ impl State {
         }
         let witness = lock.to_record();
         let has_own_lists = derived::has_mark(system, project, &lock, record.as_ref());
-        Ok(State {
+        Ok(ProjectState {
             manifest_before,
             manifest_text,
             manifest,
@@ -122,7 +121,7 @@ fn first_foreign(
     compiler: &dyn Compile,
     lock: &Lock,
     text: Option<&str>,
-    record: Option<&Record>,
+    record: Option<&OutputRecord>,
 ) -> Option<LockError> {
     let is_recorded =
         |path: &str| record.is_some_and(|record| record.files().any(|(_, known, _)| known == path));

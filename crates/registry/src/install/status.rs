@@ -8,8 +8,8 @@ use brief_syntax::system::{ReadError, System};
 use super::run::RECORD;
 use super::{InstallError, Project};
 use crate::lock::{Lock, LockedFile};
-use crate::outputs::disk::{Disk, Found};
-use crate::outputs::record::Record;
+use crate::outputs::disk::{Disk, DiskState};
+use crate::outputs::record::OutputRecord;
 use crate::outputs::stage;
 
 /// The state of an installation.
@@ -57,7 +57,7 @@ pub fn status(system: &dyn System, project: &Project) -> Result<Status, InstallE
         Some(text) => Some(Lock::parse(&text).map_err(|error| InstallError::Lock { path, error })?),
         None => None,
     };
-    let record = own.top().and_then(|own| Record::read(own, RECORD).ok().flatten());
+    let record = own.top().and_then(|own| OutputRecord::read(own, RECORD).ok().flatten());
     let mut drift = BTreeMap::new();
     for item in lock.iter().flat_map(|lock| lock.items.values()) {
         for (path, file) in &item.files {
@@ -72,18 +72,18 @@ pub fn status(system: &dyn System, project: &Project) -> Result<Status, InstallE
 fn compare(
     path: &str,
     file: &LockedFile,
-    record: Option<&Record>,
+    record: Option<&OutputRecord>,
     outputs: &mut Disk<'_>,
 ) -> Option<Drift> {
     match outputs.look(path) {
-        Found::Missing => Some(Drift::Missing),
-        Found::File(found) if found.sha256 == file.sha256 => None,
-        Found::File(found) => {
-            let mut known = record.into_iter().flat_map(Record::files);
+        DiskState::Missing => Some(Drift::Missing),
+        DiskState::File(found) if found.sha256 == file.sha256 => None,
+        DiskState::File(found) => {
+            let mut known = record.into_iter().flat_map(OutputRecord::files);
             let is_older =
                 known.any(|(_, other, file)| other == path && file.sha256 == found.sha256);
             Some(if is_older { Drift::Older } else { Drift::Edited })
         }
-        Found::InTheWay(what) => Some(Drift::InTheWay(what)),
+        DiskState::InTheWay(what) => Some(Drift::InTheWay(what)),
     }
 }

@@ -38,13 +38,13 @@ pub(super) fn back_up(disk: &mut Disk<'_>, own: &Disk<'_>, path: &str) -> io::Re
 }
 
 /// The content of a backup.
-pub(super) struct Original {
+pub(super) struct BackupFile {
     pub(super) content: FileContent,
     directory: Box<dyn Dir>,
     name: String,
 }
 
-impl Original {
+impl BackupFile {
     /// Gives a staged file the permissions of the backup.
     pub(super) fn share_permissions(&self, stage: &dyn Dir, staged: &str) -> io::Result<()> {
         self.directory.share_permissions(stage, OsStr::new(staged), OsStr::new(&self.name))
@@ -52,7 +52,7 @@ impl Original {
 }
 
 /// Reads a backup; `None` when it was removed.
-pub(super) fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<Original>> {
+pub(super) fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<BackupFile>> {
     let Some(mut directory) = own.directory(BACKUPS)? else { return Ok(None) };
     let (parent, name) = split(copy);
     if !parent.is_empty() {
@@ -62,5 +62,5 @@ pub(super) fn read_backup(own: &Disk<'_>, copy: &str) -> io::Result<Option<Origi
         }
     }
     let content = directory.read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES);
-    Ok(content.ok().map(|content| Original { content, directory, name: name.to_owned() }))
+    Ok(content.ok().map(|content| BackupFile { content, directory, name: name.to_owned() }))
 }

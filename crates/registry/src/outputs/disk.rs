@@ -33,7 +33,7 @@ pub(crate) struct Disk<'d> {
 
 /// The state of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum DiskState {
     /// Nothing is there.
     Missing,
     /// A file is there, with this hash and permission.
@@ -132,9 +132,9 @@ impl<'d> Disk<'d> {
     }
 
     /// Returns the state of a path.
-    pub(crate) fn look(&mut self, path: &str) -> Found {
+    pub(crate) fn look(&mut self, path: &str) -> DiskState {
         if self.is_new {
-            return Found::Missing;
+            return DiskState::Missing;
         }
         let (parent, name) = split(path);
         match self.hold(parent) {
@@ -149,23 +149,23 @@ impl<'d> Disk<'d> {
                     },
                 );
                 match read {
-                    Ok(permission) => Found::File(FileRecord {
+                    Ok(permission) => DiskState::File(FileRecord {
                         sha256: hasher.finish(),
                         program: permission == Permission::Program,
                     }),
-                    Err(ReadError::Missing) => Found::Missing,
+                    Err(ReadError::Missing) => DiskState::Missing,
                     // No output of ours is that large.
                     Err(ReadError::TooLarge { .. }) => {
-                        Found::File(FileRecord { sha256: String::new(), program: false })
+                        DiskState::File(FileRecord { sha256: String::new(), program: false })
                     }
                     Err(ReadError::NotAFile(kind)) => {
-                        Found::InTheWay(format!("is {}", kind.noun()))
+                        DiskState::InTheWay(format!("is {}", kind.noun()))
                     }
-                    Err(error) => Found::InTheWay(format!("cannot be read: {error}")),
+                    Err(error) => DiskState::InTheWay(format!("cannot be read: {error}")),
                 }
             }
-            Ok(None) => Found::Missing,
-            Err(_) => Found::InTheWay("lies behind a link or a file".to_owned()),
+            Ok(None) => DiskState::Missing,
+            Err(_) => DiskState::InTheWay("lies behind a link or a file".to_owned()),
         }
     }
 

@@ -24,10 +24,10 @@ const HELD: usize = 4 * 1024 * 1024;
 /// The files beside an item's entrypoint.
 pub(crate) struct Beside {
     directory: Option<Box<dyn Dir>>,
-    files: BTreeMap<String, OneFile>,
+    files: BTreeMap<String, ItemFile>,
 }
 
-struct OneFile {
+struct ItemFile {
     record: FileRecord,
     /// The content, unless the file is large.
     bytes: Option<Vec<u8>>,
@@ -117,7 +117,7 @@ impl Beside {
 /// missing.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
-fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<OneFile, ReadError> {
+fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFile, ReadError> {
     let mut hasher = Hasher::default();
     let mut bytes = Some(Vec::new());
     let (mut is_first, mut is_pointer) = (true, false);
@@ -138,7 +138,7 @@ fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<OneFil
     }
     *space -= bytes.as_ref().map_or(0, Vec::len);
     let record = FileRecord { sha256: hasher.finish(), program: permission == Permission::Program };
-    Ok(OneFile { record, bytes })
+    Ok(ItemFile { record, bytes })
 }
 
 fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
@@ -150,7 +150,7 @@ fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
 
 /// Returns the hash of an item's content, which does not depend on its directory.
 pub(crate) fn content_hash(item: &Item, beside: &Beside) -> String {
-    let mut parts = Parts::default();
+    let mut parts = TextsHasher::default();
     parts.add(item.kind().as_str());
     parts.add_bytes(item.document().source().bytes_from_line(0));
     for own in item.overrides() {
@@ -175,9 +175,9 @@ pub(crate) fn fingerprint(context: &str, clients: &[&str], item: &Item, hash: &s
 /// A hasher for lists of texts. It adds the length before each text, so that different lists never give the
 /// same bytes.
 #[derive(Default)]
-struct Parts(Hasher);
+struct TextsHasher(Hasher);
 
-impl Parts {
+impl TextsHasher {
     fn add(&mut self, part: &str) {
         self.add_bytes(part.as_bytes());
     }

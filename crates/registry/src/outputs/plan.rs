@@ -14,22 +14,20 @@ use brief_syntax::hash::sha256;
 use brief_syntax::{Diagnostic, Source, Span};
 
 use super::backup::{back_up, read_backup};
-use super::disk::{Disk, Found};
+use super::disk::{Disk, DiskState};
 use super::item::Beside;
-use super::record::{FileRecord, ItemRecord, Record, is_output_path};
-use super::stage::{At, Mode, Planned, Stage};
+use super::record::{FileRecord, ItemRecord, OutputRecord, is_output_path};
+use super::stage::{PermissionSource, Planned, Stage, WriteRoot};
 use super::{Change, ChangeKind};
 
 /// The treatment of edited outputs and of files of others.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Policy {
+pub(crate) struct ConflictPolicy {
     /// Outputs that were edited by hand and are to be replaced.
     pub(crate) edited: Chosen,
     /// Files of others that are to be replaced.
     pub(crate) foreign: Chosen,
-    /// The treatment of replaced files.
     pub(crate) backup: Backup,
-    /// The advice that goes with conflicts.
     pub(crate) advice: Advice,
 }
 
@@ -94,15 +92,15 @@ pub struct Difference {
 /// The planned changes of a run.
 pub(crate) struct Plan<'p> {
     /// The records: first that of this machine, then the lock.
-    records: Vec<&'p Record>,
-    policy: &'p Policy,
+    records: Vec<&'p OutputRecord>,
+    policy: &'p ConflictPolicy,
     out: &'p Path,
     /// The stage for new contents; `None` in a run that writes nothing.
     pub(crate) stage: Option<Stage>,
     /// The contents of changed files, if the request asks for them.
     pub(crate) differences: Option<Vec<Difference>>,
     /// The new record.
-    pub(crate) after: Record,
+    pub(crate) after: OutputRecord,
     /// The outputs of each item for the lock, even where this machine keeps an edited file.
     pub(crate) made: BTreeMap<String, BTreeMap<String, FileRecord>>,
     pub(crate) changes: Vec<Change>,
@@ -127,7 +125,7 @@ pub(crate) fn key(id: &ItemId) -> String {
 }
 
 /// An item to write.
-pub(crate) struct Wanted<'w> {
+pub(crate) struct ItemToWrite<'w> {
     pub(crate) item: &'w Item,
     /// The directory or the name of its source.
     pub(crate) source: String,
@@ -176,10 +174,10 @@ fn records_of(files: &[OutputFile], beside: &Beside) -> Vec<Option<FileRecord>> 
 
 impl<'p> Plan<'p> {
     pub(crate) fn new(
-        records: Vec<&'p Record>,
-        policy: &'p Policy,
+        records: Vec<&'p OutputRecord>,
+        policy: &'p ConflictPolicy,
         out: &'p Path,
-        after: Record,
+        after: OutputRecord,
         stage: Option<Stage>,
     ) -> Plan<'p> {
         let mut recorded: BTreeMap<&str, Vec<(usize, &FileRecord)>> = BTreeMap::new();
@@ -303,7 +301,10 @@ impl<'p> Plan<'p> {
             return false;
         };
         let same = record.fingerprint == fingerprint
-            && record.files.iter().all(|(path, file)| disk.look(path) == Found::File(file.clone()));
+            && record
+                .files
+                .iter()
+                .all(|(path, file)| disk.look(path) == DiskState::File(file.clone()));
         if same {
             self.unchanged += record.files.len();
             self.made.insert(key.to_owned(), record.files.clone());
@@ -315,12 +316,12 @@ impl<'p> Plan<'p> {
     /// Plans the files of a compiled item.
     pub(crate) fn add(
         &mut self,
-        wanted: Wanted<'_>,
+        wanted: ItemToWrite<'_>,
         compiled: Compiled,
         disk: &mut Disk<'_>,
         own: &Disk<'_>,
     ) -> io::Result<()> {
-        let Wanted { item, source, fingerprint, beside } = wanted;
+        let ItemToWrite { item, source, fingerprint, beside } = wanted;
         let key = key(item.id());
         self.diagnostics.extend(compiled.diagnostics);
         let mut record = ItemRecord { source, fingerprint, files: BTreeMap::new() };
@@ -352,13 +353,13 @@ impl<'p> Plan<'p> {
             };
             let update = ChangeKind::Updated;
             match disk.look(&path) {
-                Found::Missing => write(ChangeKind::Created, None, Replaces::Ours),
-                Found::File(found) if found == known => unchanged += 1,
+                DiskState::Missing => write(ChangeKind::Created, None, Replaces::Ours),
+                DiskState::File(found) if found == known => unchanged += 1,
                 // Replacing equal content loses nothing.
-                Found::File(found) if found.sha256 == known.sha256 => {
+                DiskState::File(found) if found.sha256 == known.sha256 => {
                     write(update, Some(&found), Replaces::Ours);
                 }
-                Found::File(found) => match self.recorded(&path, &found.sha256) {
+                DiskState::File(found) => match self.recorded(&path, &found.sha256) {
                     Some(Recorded::Same) => write(update, Some(&found), Replaces::Ours),
                     _ if self.is_adopted(&path, &found.sha256, own)? => {
                         write(update, Some(&found), Replaces::Foreign);
@@ -376,7 +377,7 @@ impl<'p> Plan<'p> {
                     }
                     None => problems.push(self.in_the_way(item, &path, "is not ours")),
                 },
-                Found::InTheWay(what) => problems.push(self.in_the_way(item, &path, &what)),
+                DiskState::InTheWay(what) => problems.push(self.in_the_way(item, &path, &what)),
             }
             self.keep_adopted(&path);
             record.files.insert(path, known);
@@ -432,9 +433,9 @@ impl<'p> Plan<'p> {
             let permission = record.permission();
             let sha256 = record.sha256;
             let planned = Planned {
-                at: At::Outputs,
+                at: WriteRoot::Outputs,
                 path: &path,
-                mode: Mode::Own,
+                mode: PermissionSource::Own,
                 permission,
                 sha256,
                 before,
@@ -454,7 +455,7 @@ impl<'p> Plan<'p> {
             }
         }
         for (path, (item, file)) in stale {
-            let Found::File(found) = disk.look(path) else { continue };
+            let DiskState::File(found) = disk.look(path) else { continue };
             let Some(known) = self.recorded(path, &found.sha256) else { continue };
             let is_same = matches!(known, Recorded::Same);
             if is_same || self.policy.edited.has(path) {
@@ -503,9 +504,9 @@ impl<'p> Plan<'p> {
                 Some(original) => {
                     let bytes = &original.content.bytes;
                     let planned = Planned {
-                        at: At::Outputs,
+                        at: WriteRoot::Outputs,
                         path,
-                        mode: Mode::Own,
+                        mode: PermissionSource::Own,
                         permission: original.content.permission,
                         sha256: brief_syntax::hash::sha256(bytes),
                         before: Some(sha256.to_owned()),
@@ -514,7 +515,7 @@ impl<'p> Plan<'p> {
                     let (files, last) = stage.last();
                     original.share_permissions(files, &last)?;
                 }
-                None => stage.remove(At::Outputs, path, sha256),
+                None => stage.remove(WriteRoot::Outputs, path, sha256),
             }
         }
         let kind = if original.is_some() { ChangeKind::Updated } else { ChangeKind::Removed };

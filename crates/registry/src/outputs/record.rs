@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 
 /// A record of written files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct OutputRecord {
     version: u32,
     /// The version of the program that wrote it.
     pub(crate) tool: String,
@@ -74,10 +74,10 @@ impl FileRecord {
     }
 }
 
-impl Record {
-    pub(crate) fn new(registry: String) -> Record {
+impl OutputRecord {
+    pub(crate) fn new(registry: String) -> OutputRecord {
         let tool = format!("brief {}", env!("CARGO_PKG_VERSION"));
-        Record {
+        OutputRecord {
             version: VERSION,
             tool,
             registry,
@@ -89,13 +89,14 @@ impl Record {
     }
 
     /// Reads a record from its directory; `None` when there is none. The error is a message.
-    pub(crate) fn read(directory: &dyn Dir, name: &str) -> Result<Option<Record>, String> {
+    pub(crate) fn read(directory: &dyn Dir, name: &str) -> Result<Option<OutputRecord>, String> {
         let bytes = match directory.read(OsStr::new(name), limits::BUILD_RECORD_BYTES) {
             Ok(bytes) => bytes,
             Err(ReadError::Missing) => return Ok(None),
             Err(error) => return Err(error.to_string()),
         };
-        let record: Record = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        let record: OutputRecord =
+            serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         if record.version != VERSION {
             return Err(format!("it has version {}, and only {VERSION} is known", record.version));
         }

@@ -19,7 +19,7 @@ use brief_syntax::limits;
 use brief_syntax::system::{self, Dir, Permission, ReadError, System};
 use serde::{Deserialize, Serialize};
 
-use super::disk::{Disk, Found};
+use super::disk::{Disk, DiskState};
 use super::mark;
 use super::record::is_plain_path;
 use super::split;
@@ -47,11 +47,11 @@ pub(crate) struct Disks<'d> {
 }
 
 impl<'d> Disks<'d> {
-    fn at(&mut self, place: At) -> &mut Disk<'d> {
+    fn at(&mut self, place: WriteRoot) -> &mut Disk<'d> {
         match place {
-            At::Outputs => &mut self.outputs,
-            At::Config => &mut self.config,
-            At::Own => &mut self.own,
+            WriteRoot::Outputs => &mut self.outputs,
+            WriteRoot::Config => &mut self.config,
+            WriteRoot::Own => &mut self.own,
         }
     }
 }
@@ -59,20 +59,20 @@ impl<'d> Disks<'d> {
 /// The directory that a path starts at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum At {
+pub(crate) enum WriteRoot {
     Outputs,
     Config,
     Own,
 }
 
-impl At {
-    const ALL: [At; 3] = [At::Outputs, At::Config, At::Own];
+impl WriteRoot {
+    const ALL: [WriteRoot; 3] = [WriteRoot::Outputs, WriteRoot::Config, WriteRoot::Own];
 }
 
 /// The permissions of a file that replaces another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Mode {
+pub(crate) enum PermissionSource {
     /// The new file's own permissions.
     Own,
     /// The permissions of the replaced file, which is the user's.
@@ -93,7 +93,7 @@ struct Journal {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Removal {
-    at: At,
+    at: WriteRoot,
     path: String,
     /// The hash of the file to remove.
     sha256: String,
@@ -102,9 +102,9 @@ struct Removal {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Put {
-    at: At,
+    at: WriteRoot,
     path: String,
-    mode: Mode,
+    mode: PermissionSource,
     staged: u32,
     /// The hash of the new content.
     sha256: String,
@@ -121,8 +121,9 @@ impl Journal {
 
     /// Returns whether this machine wrote the journal for this directory.
     fn is_ours(&self, system: &dyn System, directory: &Path) -> bool {
-        let is_plain =
-            |at: At, path: &str| (at == At::Outputs || !path.contains('/')) && is_plain_path(path);
+        let is_plain = |at: WriteRoot, path: &str| {
+            (at == WriteRoot::Outputs || !path.contains('/')) && is_plain_path(path)
+        };
         self.version == VERSION
             && self
                 .unmarked()
@@ -139,9 +140,9 @@ impl Journal {
 
 /// A file to write.
 pub(crate) struct Planned<'p> {
-    pub(crate) at: At,
+    pub(crate) at: WriteRoot,
     pub(crate) path: &'p str,
-    pub(crate) mode: Mode,
+    pub(crate) mode: PermissionSource,
     pub(crate) permission: Permission,
     pub(crate) sha256: String,
     pub(crate) before: Option<String>,
@@ -206,7 +207,7 @@ impl Stage {
     }
 
     /// Plans to remove a file with this hash.
-    pub(crate) fn remove(&mut self, at: At, path: &str, sha256: &str) {
+    pub(crate) fn remove(&mut self, at: WriteRoot, path: &str, sha256: &str) {
         self.last += 1;
         let (path, sha256) = (path.to_owned(), sha256.to_owned());
         self.journal.removals.push(Removal { at, path, sha256, staged: self.last });
@@ -238,7 +239,7 @@ impl Stage {
         // Sorted by path, so that each directory is opened once.
         self.journal.puts.sort_by(|left, right| left.path.cmp(&right.path));
         // The manifest, the lock and the record come last, because they describe the other files.
-        self.journal.puts.sort_by_key(|put| put.at != At::Outputs);
+        self.journal.puts.sort_by_key(|put| put.at != WriteRoot::Outputs);
         if let Err(error) = self.announce(system, &disks.own) {
             return Err(self.give_up(error, &disks.own));
         }
@@ -315,7 +316,7 @@ pub(crate) fn recover(
     for removal in &journal.removals {
         let disk = disks.at(removal.at);
         match disk.look(&removal.path) {
-            Found::File(found) if found.sha256 == removal.sha256 => {
+            DiskState::File(found) if found.sha256 == removal.sha256 => {
                 remove(removal, files.as_ref(), disk)
                     .map_err(|error| named(&removal.path, &error))?;
             }
@@ -332,16 +333,16 @@ pub(crate) fn recover(
         // The staged file may have been changed since; the journal has its hash.
         let is_intact = matches!(
             disks.own.look(&format!("{STAGED}/{}", name(put.staged))),
-            Found::File(found) if found.sha256 == put.sha256
+            DiskState::File(found) if found.sha256 == put.sha256
         );
         let disk = disks.at(put.at);
         match disk.look(&put.path) {
-            Found::File(found) if found.sha256 == put.sha256 => {}
+            DiskState::File(found) if found.sha256 == put.sha256 => {}
             _ if !is_intact => recovered.kept.push(put.path.clone()),
-            Found::File(found) if Some(&found.sha256) != put.before.as_ref() => {
+            DiskState::File(found) if Some(&found.sha256) != put.before.as_ref() => {
                 recovered.kept.push(put.path.clone());
             }
-            Found::InTheWay(_) => recovered.kept.push(put.path.clone()),
+            DiskState::InTheWay(_) => recovered.kept.push(put.path.clone()),
             _ => {
                 place(put, files.as_ref(), disk).map_err(|error| named(&put.path, &error))?;
             }
@@ -399,7 +400,7 @@ fn undo(
             None => disk.give(files, &staged, &put.path)?,
         }
     }
-    for place in At::ALL {
+    for place in WriteRoot::ALL {
         disks.at(place).unmake();
     }
     for removal in journal.removals[..removals].iter().rev() {
@@ -414,7 +415,7 @@ fn remove(removal: &Removal, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result
 
 /// Removes the directories that are empty now, even if the killed run had removed their files.
 fn tidy(journal: &Journal, disks: &mut Disks<'_>) {
-    for place in At::ALL {
+    for place in WriteRoot::ALL {
         let removals = journal.removals.iter().filter(|removal| removal.at == place);
         let directories: BTreeSet<&str> = removals.map(|removal| split(&removal.path).0).collect();
         // Deeper directories come first.
@@ -427,7 +428,7 @@ fn tidy(journal: &Journal, disks: &mut Disks<'_>) {
 fn place(put: &Put, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
     let staged = name(put.staged);
     if put.before.is_some() {
-        if put.mode == Mode::Kept {
+        if put.mode == PermissionSource::Kept {
             disk.share_permissions(files, &staged, &put.path)?;
         }
         match disk.exchange(files, &staged, &put.path) {

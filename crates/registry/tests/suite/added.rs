@@ -71,7 +71,7 @@ fn short_spellings_lead_to_their_host() {
         let found = checkout(&sandbox, text).unwrap();
         assert_eq!(&found.commit, commit, "{text}");
         let below = format!("{text}:packages/@acme/x");
-        // Of a page and of a query there is no more to say.
+        // A web page and a query take no suffix.
         if text.contains("tree") || text.contains('?') {
             continue;
         }
@@ -146,7 +146,7 @@ fn this_very_commit_of_a_branch() {
     let old = cache.checkout_commit(&source, &first, Network::Online).unwrap();
     assert_eq!(old.commit, first);
     assert_eq!(fs::read_to_string(old.directory.join("@acme/x/a.md")).unwrap(), "1");
-    // The branch itself is where it was, and what an earlier run found is untouched.
+    // The branch itself is unmoved, and the result of an earlier run is unchanged.
     let new = cache.checkout(&source, Network::Online).unwrap();
     assert_eq!(new.commit, second);
     sandbox.forget_calls();

@@ -273,7 +273,7 @@ fn programs_and_links() {
     repo.link("absolute", "/etc/passwd");
     repo.link("docs/climbing", "../../outside");
     repo.link("here", ".");
-    // `up` leads to the top, so the way back from it leads out.
+    // `up` leads to the top, so a path back from it leads out.
     repo.link("docs/up", "..");
     repo.link("docs/crooked", "up/../secret");
     repo.link("only/links/in", "../../top.md");
@@ -297,7 +297,7 @@ fn programs_and_links() {
     for name in ["absolute", "docs/climbing", "docs/crooked"] {
         assert!(fs::symlink_metadata(checkout.directory.join(name)).is_err(), "{name}");
     }
-    // What was left out is said again when nothing is written any more.
+    // The notes are repeated when no file is written any more.
     assert_eq!(sandbox.checkout(&repo.url()), checkout);
 
     // Inside a directory of the repository, that directory is the limit.
@@ -469,7 +469,7 @@ fn what_killed_runs_have_left_is_cleared_away() {
     for path in [&left, &at_work] {
         fs::create_dir_all(path.join("tree")).unwrap();
     }
-    // A run that is alive holds a lock.
+    // A living run holds a lock.
     let held = fs::File::open(&at_work).unwrap();
     held.lock().unwrap();
     sandbox.checkout(&repo.url());
@@ -492,7 +492,7 @@ fn the_cache_of_the_user() {
     let source = GitSource { url: "https://h/r".into(), reference: None, subpath: None };
     let cache = Cache::of_user(&sandbox.system).unwrap();
     assert!(matches!(cache.checkout(&source, Network::Offline), Err(FetchError::NotCached { .. })));
-    // Looking for something does not leave anything.
+    // A lookup leaves nothing behind.
     assert!(!sandbox.cache().exists());
     let system = brief_syntax::system::MemorySystem::new("/p").with_env("HOME", "not/absolute");
     assert!(Cache::of_user(&system).is_none());

@@ -46,7 +46,7 @@ fn options_and_commands_in_disguise() {
         "",
     ] {
         let result = fetch(&sandbox, &repo.address(), Some(reference));
-        // A plus sign can be part of a name; it never gets to be a sign.
+        // A plus sign can be part of a name; it never acts as a refspec's sign.
         let is_refused =
             matches!(result, Err(FetchError::Source(_) | FetchError::ReferenceMissing { .. }));
         assert!(is_refused, "{reference}: {result:?}");
@@ -101,7 +101,7 @@ fn nothing_in_a_repository_is_run() {
     let checkout = sandbox.checkout(&repo.url());
     let commits = checkout.directory.ancestors().nth(3).unwrap().join("commits");
     assert!(!commits.join(&checkout.commit).join("post-checkout").exists());
-    // Byte by byte: no `$Id: …$`, no line ends.
+    // Byte for byte: no `$Id: …$`, no converted line ends.
     assert_eq!(fs::read(checkout.directory.join("rules.md")).unwrap(), b"$Id$\n");
     assert!(!mark.exists());
 }
@@ -203,7 +203,7 @@ fn nothing_is_written_through_a_link() {
 #[test]
 fn a_password_is_seen_by_nobody() {
     let sandbox = Sandbox::new();
-    // Nobody listens there.
+    // No server listens on this port.
     let text = "git::https://user:secret%21@127.0.0.1:1/org/repo.git//sub?ref=main";
     let error = sandbox.try_checkout(text, Network::Online).unwrap_err();
     let shown = format!("{error} {error:?}");
@@ -216,7 +216,7 @@ fn a_password_is_seen_by_nobody() {
     for text in [shown.as_str(), name, &arguments] {
         assert!(!text.contains("secret") && !text.contains("user"), "{text}");
     }
-    // It is handed over all the same, after what the user has set.
+    // The setting is passed on, after the user's own ones.
     let sandbox = sandbox.with_env("GIT_CONFIG_COUNT", "1");
     sandbox.try_checkout(text, Network::Online).unwrap_err();
     let env = sandbox.environment();

@@ -71,7 +71,7 @@ fn a_server_on_this_machine_needs_no_encryption() {
 fn a_password_in_the_address() {
     let sandbox = Sandbox::new();
     let (server, commit) = served(&sandbox, Door::Basic(BASIC));
-    // A helper of the user's is neither asked nor told.
+    // The user's own helper is neither asked nor told.
     let asked = sandbox.path("asked");
     sandbox.user_setting("credential.helper", &format!("!touch {};", asked.display()));
     let checkout = sandbox.checkout(&server.url(LOGIN, "repo.git"));
@@ -180,7 +180,7 @@ fn ssh_as_the_user_has_it() {
     sandbox.git(&["clone", "--quiet", "--bare", "work", "group/repo.git"]);
     let (ssh, log) = (sandbox.path("ssh"), sandbox.path("log"));
     let root = sandbox.path("");
-    // The last argument is what is to be run over there.
+    // The last argument is the command for the remote machine.
     let (root_text, log_text) = (root.display(), log.display());
     let there = "PATH=\"$(git --exec-path):$PATH\"\nfor command; do :; done\neval \"$command\"";
     program(&ssh, &format!("echo \"$@\" >> {log_text}\ncd {root_text}\n{there}"));

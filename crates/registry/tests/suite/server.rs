@@ -17,11 +17,11 @@ type Seen = Option<String>;
 /// What the server does with a request.
 #[derive(Clone)]
 pub(crate) enum Door {
-    /// Everybody may read.
+    /// Allows every request.
     Open,
-    /// Who sends this header: what follows `Basic`.
+    /// Allows requests with this header: the text after `Basic`.
     Basic(&'static str),
-    /// Everybody is sent on to this address, with the path of the request.
+    /// Redirects every request to this address, with its path appended.
     Elsewhere(String),
 }
 
@@ -45,14 +45,14 @@ impl Server {
                     return;
                 }
                 let (root, door, log) = (root.clone(), door.clone(), Arc::clone(&log));
-                // A client that hangs up is no failure of the test.
+                // A client that hangs up does not fail the test.
                 std::thread::spawn(move || stream.and_then(|it| answer(it, &root, &door, &log)));
             }
         });
         Server { port, seen, is_over, listening: Some(listening) }
     }
 
-    /// The address of a repository, with what stands before the host.
+    /// Returns the address of a repository; `login` precedes the host.
     pub(crate) fn url(&self, login: &str, repository: &str) -> String {
         format!("http://{login}127.0.0.1:{}/{repository}", self.port)
     }
@@ -65,7 +65,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // The listener wakes up for one more.
+        // Wakes the listener up once more.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
         if let Some(listening) = self.listening.take() {
             let _ = listening.join();

@@ -54,7 +54,7 @@ impl Sandbox {
         self.path("home/cache/brief/git")
     }
 
-    /// Staged directories that are left in the cache.
+    /// Returns the staged directories that are left in the cache.
     pub(crate) fn staged(&self) -> usize {
         let places = fs::read_dir(self.cache()).unwrap();
         let names = places.flat_map(|place| fs::read_dir(place.unwrap().path()).unwrap());
@@ -78,7 +78,7 @@ impl Sandbox {
         self.try_checkout(text, Network::Online).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
-    /// The git commands that were called.
+    /// Returns the git commands that were called.
     pub(crate) fn calls(&self) -> Vec<String> {
         let is_command = |arg: &&str| !arg.starts_with('-') && !arg.contains('=');
         let calls = self.system.calls();
@@ -141,7 +141,7 @@ impl Sandbox {
         self.git(&["config", "--global", "--add", key, value]);
     }
 
-    /// A repository with the branch `main`, created if it is not there.
+    /// Returns a repository with the branch `main`. Creates it if needed.
     pub(crate) fn repository(&self, name: &str) -> Repository<'_> {
         let path = self.path(name);
         self.git(&["init", "--quiet", "--initial-branch=main", path.to_str().unwrap()]);
@@ -200,7 +200,7 @@ impl Repository<'_> {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// Writes an object without looking whether it makes sense, and returns its name.
+    /// Writes an object without validation, and returns its name.
     pub(crate) fn object(&self, kind: &str, content: &[u8]) -> String {
         let args =
             ["-C", self.path.to_str().unwrap(), "hash-object", "--literally", "-w", "--stdin"];
@@ -213,13 +213,13 @@ impl Repository<'_> {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Puts the branch on a commit of this tree.
+    /// Moves the branch to a commit of this tree.
     pub(crate) fn commit_tree(&self, tree: &str) {
         let commit = self.git(&["commit-tree", "-m", "message", tree]);
         self.git(&["update-ref", "refs/heads/main", &commit]);
     }
 
-    /// Takes the repository away, as if the server were gone.
+    /// Removes the repository, as if the server were gone.
     pub(crate) fn vanish(&self) {
         fs::rename(&self.path, self.path.with_extension("gone")).unwrap();
     }
