@@ -1,8 +1,8 @@
-//! What tools may do besides computing, done here on their behalf.
+//! The abilities of tools beyond computing, carried out on their behalf.
 //!
-//! A tool has no way to the outside: it asks, and this is who answers. Every question is checked here,
-//! against what was granted and against rules that no grant lifts, and written to the audit log before
-//! anything is done. Whoever grants is the operator; a file can only ask (ruling A1).
+//! A tool has no access to the outside: it sends a request, and the [`Host`] answers. Every request is
+//! checked against the grants and against rules that no grant lifts, and written to the audit log before
+//! anything is done. Only the operator grants abilities; a file can only ask for them (ruling A1).
 
 mod address;
 mod audit;
@@ -32,12 +32,12 @@ pub use network::{NetworkPolicy, fetch_text};
 pub use programs::DEFAULT_PATH;
 pub use scope::{is_listed, runs_anything};
 
-/// How often we look whether an end is wanted.
+/// The interval of checks for an interruption.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The servers that `mcp` reaches: those that the operator configured.
+/// The MCP servers that the operator configured, for the ability `mcp`.
 pub trait McpServers: Send {
-    /// Calls a tool of a server and returns its result, or says why there is none.
+    /// Calls a tool of a server and returns its result. The error is a message.
     fn call(
         &mut self,
         server: &str,
@@ -47,7 +47,7 @@ pub trait McpServers: Send {
     ) -> Result<Value, String>;
 }
 
-/// Why a question gets no answer. Its text form is what the tool sees.
+/// A refused or failed request. Its text form is the message for the tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
     /// The ability was not granted.
@@ -56,16 +56,16 @@ pub(crate) enum Refusal {
          `--grant {0}`)"
     )]
     Denied(String),
-    /// It was, but not for this.
+    /// The ability was granted, but not for this request.
     #[error("{0}")]
     Refused(String),
-    /// It did not work.
+    /// The request failed.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Refusal {
-    /// Returns the name that the error has for the tool.
+    /// Returns the name of the error for the tool.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Refusal::Denied(_) => "AbilityDenied",
@@ -74,30 +74,30 @@ impl Refusal {
         }
     }
 
-    /// Returns whether the ability was not there at all.
+    /// Returns whether the ability was not granted at all.
     pub(crate) fn is_denial(&self) -> bool {
         matches!(self, Refusal::Denied(_))
     }
 }
 
-/// What a tool asks for.
+/// A request of a tool.
 pub(crate) struct Asked<'a> {
-    /// The tool.
+    /// The name of the tool.
     pub(crate) tool: &'a str,
-    /// The ability that it needs.
+    /// The ability that the request needs.
     pub(crate) ability: &'a str,
-    /// What is to be done.
+    /// The name of the call.
     pub(crate) call: &'a str,
-    /// With what.
+    /// The arguments of the call.
     pub(crate) args: Vec<Value>,
-    /// How much time is left for it.
+    /// The time left for it.
     pub(crate) time_left: Duration,
 }
 
-/// Finds a tool by name, checks arguments for it, and returns its place.
+/// Finds a tool by name, checks arguments for it, and returns its index.
 pub(crate) type FindTool<'f> = &'f mut dyn FnMut(&str, &Value) -> Result<usize, String>;
 
-/// Whoever answers the questions of an agent's tools.
+/// Answers the requests of an agent's tools.
 pub struct Host {
     system: Arc<dyn System>,
     grants: Grants,
@@ -117,7 +117,7 @@ impl std::fmt::Debug for Host {
 }
 
 impl Host {
-    /// Answers as far as `grants` go. What an ability works on is still to be named.
+    /// Creates a host with these grants. The `with_…` methods name what the abilities work on.
     pub fn new(system: Arc<dyn System>, grants: Grants) -> Host {
         Host {
             system,
@@ -132,53 +132,53 @@ impl Host {
         }
     }
 
-    /// Names the project: where `fs` reads and writes, and where programs start.
+    /// Sets the project: the root for `fs`, and the working directory of programs.
     pub fn with_root(mut self, root: &Path) -> io::Result<Host> {
         self.files = Some(Files::open(self.system.as_ref(), root)?);
         Ok(self)
     }
 
-    /// Names the variables that `env` may read: those of `required.env`.
+    /// Sets the variables that `env` may read: those of `required.env`.
     #[must_use]
     pub fn with_env(mut self, names: impl IntoIterator<Item = String>) -> Host {
         self.env = names.into_iter().collect();
         self
     }
 
-    /// Says where `network` may go besides the public network.
+    /// Sets the hosts that `network` may reach besides the public network.
     #[must_use]
     pub fn with_network(mut self, policy: NetworkPolicy) -> Host {
         self.network = policy;
         self
     }
 
-    /// Says where `sh` looks for programs; [`DEFAULT_PATH`] without this.
+    /// Sets the directories in which `sh` finds programs; the default is [`DEFAULT_PATH`].
     #[must_use]
     pub fn with_path(mut self, directories: impl IntoIterator<Item = String>) -> Host {
         self.path = directories.into_iter().collect();
         self
     }
 
-    /// Hands over the servers that `mcp` reaches.
+    /// Sets the servers that `mcp` reaches.
     #[must_use]
     pub fn with_mcp(mut self, servers: Box<dyn McpServers>) -> Host {
         self.mcp = Some(servers);
         self
     }
 
-    /// Says where every question is written to.
+    /// Sets the audit log.
     #[must_use]
     pub fn with_audit(mut self, audit: Audit) -> Host {
         self.audit = audit;
         self
     }
 
-    /// Has `stop` end what is being done on behalf of a tool, from now on.
+    /// Lets `stop` end requests from now on.
     pub(crate) fn interrupt_by(&mut self, stop: &Interruption) {
         self.stop = stop.or(&self.system.interruption().unwrap_or_default());
     }
 
-    /// Returns what was granted.
+    /// Returns the granted abilities.
     pub fn grants(&self) -> &Grants {
         &self.grants
     }
@@ -188,7 +188,7 @@ impl Host {
         &self.audit
     }
 
-    /// Checks a question, writes it to the log, and answers it.
+    /// Checks a request, writes it to the log, and answers it.
     pub(crate) fn answer(
         &mut self,
         asked: Asked<'_>,
@@ -294,13 +294,13 @@ impl Host {
         let value = value
             .into_string()
             .map_err(|_| Refusal::Failed(format!("`{name}` is no Unicode text")))?;
-        // From now on the tool can put it anywhere.
+        // From now on the tool can write it anywhere.
         self.audit.hide(&value);
         Ok(Value::String(value))
     }
 }
 
-/// Does something on a thread of its own, and does not wait for its end when none is wanted any more.
+/// Runs a function on its own thread. Returns early when an interruption is requested.
 fn until_stopped(
     stop: &Interruption,
     work: impl FnOnce() -> Result<Value, Refusal> + Send + 'static,
@@ -332,7 +332,7 @@ fn text<'a>(args: &'a [Value], place: usize, what: &str) -> Result<&'a str, Refu
     text.ok_or_else(|| Refusal::Refused(format!("argument {} must name {what}", place + 1)))
 }
 
-/// Returns what a question is about, for the log: never a content, a header or a body.
+/// Returns the subject of a request for the log: never a content, a header or a body.
 fn target(asked: &Asked<'_>) -> Value {
     let first = asked.args.first().and_then(Value::as_str);
     match asked.ability {

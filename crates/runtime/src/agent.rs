@@ -1,4 +1,4 @@
-//! An agent file and a worker put together: what its tools are, and calling them.
+//! Combines an agent file and a worker: finds its tools and calls them.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::gates;
 use crate::sandbox::{Fences, Limits, MissingFence, WorkerProgram};
 use crate::tools::{CallError, Evaluation, Schema, ToolBox, ToolsError, Unchecked};
 
-/// The tools of an agent as its code says, before any ability is there.
+/// The tools that an agent's code defines, before any ability is granted.
 #[derive(Debug, Default)]
 pub struct AgentCode {
-    /// What a model is told.
+    /// The schemes of the tools, for the model.
     pub schemes: Vec<Scheme>,
-    /// What is wrong; with an error among it, the agent must not run.
+    /// The problems. With an error among them, the agent must not run.
     pub diagnostics: Vec<Diagnostic>,
     evaluation: Option<Evaluation>,
 }
 
 impl AgentCode {
-    /// Runs the code of an agent in a worker, without any ability. An agent without tools starts none.
+    /// Runs the code of an agent in a worker, without any ability. An agent without tools starts no worker.
     pub fn evaluate(
         system: Arc<dyn System>,
         agent: &Agent,
@@ -75,12 +75,12 @@ impl AgentCode {
         self.diagnostics.iter().all(|found| found.severity != Severity::Error)
     }
 
-    /// Returns the fences of the kernel round the code; `None` when none was run.
+    /// Returns the kernel's fences round the worker; `None` when no code was run.
     pub fn fences(&self) -> Option<Fences> {
         self.evaluation.as_ref().map(Evaluation::fences)
     }
 
-    /// Makes the tools callable; `host` is what they may ask for, `input` what `ctx.input` is.
+    /// Makes the tools callable. `host` answers their requests for abilities; `input` becomes `ctx.input`.
     pub fn into_tools(self, host: Host, input: &AgentValue) -> Result<AgentTools, ToolsError> {
         let tool_box = match self.evaluation {
             Some(evaluation) => Some(evaluation.into_judged(&self.schemes, host)?),
@@ -91,7 +91,7 @@ impl AgentCode {
     }
 }
 
-/// Returns what is wrong with the schema of a tool's arguments, and what of it nobody here checks.
+/// Returns the problems of a tool's argument schema, and the parts of it that are not checked.
 fn judged(agent: &Agent, scheme: &Scheme) -> Vec<Diagnostic> {
     let span = agent.tools.as_ref().map_or(Span::at(0), |tools| tools.heading);
     let name = &scheme.name;
@@ -110,7 +110,7 @@ fn judged(agent: &Agent, scheme: &Scheme) -> Vec<Diagnostic> {
     parameters.unchecked().iter().map(warning).collect()
 }
 
-/// Returns the fences of the kernel that a worker has on this system: starts one and asks it.
+/// Starts a worker and returns the kernel's fences that it has on this system.
 pub fn fences_here(system: Arc<dyn System>) -> Result<Fences, ToolsError> {
     let program = WorkerProgram::own(system.as_ref())
         .map_err(|error| ToolsError::Worker(format!("the worker cannot be started: {error}")))?
@@ -119,14 +119,14 @@ pub fn fences_here(system: Arc<dyn System>) -> Result<Fences, ToolsError> {
     Ok(evaluation.fences())
 }
 
-/// Returns what an agent has in the end, as its host wants to know it.
+/// Converts an agent's effective abilities to the grants for its host.
 pub fn grants(effective: &Effective<'_>, agent: &Agent) -> Result<Grants, GrantError> {
     let allowed: Vec<String> = effective.list().iter().map(ToString::to_string).collect();
     let denied: Vec<String> = agent.abilities.deny.iter().map(ToString::to_string).collect();
     Grants::new(allowed.iter().map(String::as_str), denied.iter().map(String::as_str))
 }
 
-/// The tools of an agent, ready to be called.
+/// The callable tools of an agent.
 pub struct AgentTools {
     schemes: Vec<Scheme>,
     tool_box: Option<ToolBox>,
@@ -134,7 +134,7 @@ pub struct AgentTools {
 }
 
 impl AgentTools {
-    /// Calls a tool, by its name in any case.
+    /// Calls a tool. Names are compared without case.
     pub fn call_json(&mut self, name: &str, arguments: &Value) -> Result<Value, CallError> {
         match &mut self.tool_box {
             Some(tool_box) => tool_box.call(name, arguments, &self.ctx),
@@ -170,7 +170,7 @@ impl Tools for AgentTools {
             return Err("there is no such tool".to_owned());
         };
         gates::run_startup(tool_box, name, &self.ctx).map(drop).map_err(|error| match error {
-            // Who reports it names the tool.
+            // The caller's message names the tool.
             gates::GateError::Failed { error, .. } => error.to_string(),
             other => other.to_string(),
         })

@@ -1,7 +1,7 @@
 //! Decides for each text whether the user has agreed that it executes.
 //!
-//! The user's own texts need no word. A project's need trust in the project, or a word for this run;
-//! texts from elsewhere need trust in exactly their content. A denial wins over all of these.
+//! The user's own texts need no consent. A project's texts need trust in the project, or a flag for this run;
+//! texts from elsewhere need trust in exactly their content. A denial overrides all of these.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,8 +20,7 @@ use crate::trust::{Project, Standing, Trust, TrustError, TrustStore, project_roo
 pub struct ProjectRefusal {
     /// The project's directory.
     pub root: PathBuf,
-    /// The reason, in words that go on after "it is not trusted:", where there is more to say than
-    /// that.
+    /// The reason, phrased to follow "it is not trusted:", if there is one beyond that.
     pub reason: Option<String>,
 }
 
@@ -41,10 +40,10 @@ pub enum Content<'c> {
     Script(&'c [u8]),
 }
 
-/// Why a text does not execute.
+/// The reason why a text does not execute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Objection {
-    /// Nothing is to be executed.
+    /// Execution is off.
     Off,
     /// Its content is not trusted.
     Content,
@@ -54,21 +53,21 @@ pub enum Objection {
     Project(ProjectRefusal),
 }
 
-/// The user's agreement, as far as it was asked for.
+/// The user's agreement; looked up on demand.
 pub struct Consent<'c> {
     system: &'c dyn System,
     directory: PathBuf,
     execution: Execution,
-    /// The record of trust, once it was needed.
+    /// The record of trust, opened on first use.
     record: Option<Result<TrustStore<'c>, TrustError>>,
-    /// The document that was asked about last: a text of ten thousand commands is hashed once.
+    /// The last document: a text with ten thousand commands is hashed once.
     document: Option<(Arc<Source>, Trust)>,
-    /// What was found out about the projects of directories.
+    /// The decisions about projects, by directory.
     projects: BTreeMap<PathBuf, Result<(), ProjectRefusal>>,
 }
 
 impl<'c> Consent<'c> {
-    /// Asks on behalf of a run in `directory`.
+    /// Creates the consent for a run in `directory`.
     pub fn new(system: &'c dyn System, directory: &Path, execution: Execution) -> Consent<'c> {
         let directory = directory.to_owned();
         let projects = BTreeMap::new();
@@ -95,7 +94,7 @@ impl<'c> Consent<'c> {
         }
     }
 
-    /// Returns what the record says about content. One that cannot be used trusts nothing.
+    /// Returns the recorded trust in content. An unusable record trusts nothing.
     fn trust(&mut self, content: Content<'_>) -> Trust {
         let source = match content {
             Content::Script(bytes) => {
@@ -129,7 +128,7 @@ impl<'c> Consent<'c> {
         let system = self.system;
         let standing = match self.record() {
             Ok(record) => Project::identify(system, root).map(|project| record.standing(&project)),
-            // Where there is no place for a record, there is no denial in it.
+            // Without a state directory there is no record, and so no denial.
             Err(TrustError::NoPlace) if is_asked => Ok(Standing::Unknown),
             Err(error) => return Err(Some(error.to_string())),
         };
@@ -148,7 +147,7 @@ impl<'c> Consent<'c> {
         Err(Some(reason))
     }
 
-    /// A word for one run is not enough for the files of another user, who can change them meanwhile.
+    /// Refuses a flag for one run if the files belong to another user, who can change them meanwhile.
     fn refuse_foreign(&self, root: &Path) -> Result<(), String> {
         match self.system.ownership(root) {
             Ok(ownership) if ownership.owner != Owner::Other => Ok(()),

@@ -13,32 +13,32 @@ const VARIABLE: &str = "BRIEF_EXEC";
 /// The value that lets the project's own texts execute.
 const ALWAYS: &str = "always";
 
-/// Which commands and scripts of a prompt run.
+/// The commands and scripts of a prompt that run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Execution {
     /// The user's own, and those that the user has trusted.
     Trusted,
     /// Also those of the project: the user says so for this run.
     ProjectToo,
-    /// None; commands stay as written.
+    /// None. Commands stay as written.
     Off(Off),
 }
 
-/// A wish of the command line.
+/// A request on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
     /// The flag `--exec`.
     Execute,
-    /// Nothing is to run.
+    /// Nothing may run.
     Off(Off),
 }
 
 impl Execution {
     /// Decides by the command line and the environment.
     ///
-    /// `BRIEF_EXEC=never` turns execution off, also against `--exec`: who sets it protects a whole
-    /// session. A value that is neither `never` nor `always` does the same, because a slip of the
-    /// keyboard must not execute. Absent or empty, the variable says nothing.
+    /// `BRIEF_EXEC=never` turns execution off, even against `--exec`: the variable protects a whole session.
+    /// Any value other than `never` and `always` does the same, because a typing error must not execute
+    /// anything. An absent or empty variable has no effect.
     pub fn decide(system: &dyn System, wish: Option<&Wish>) -> Execution {
         match (wish, system.env(VARIABLE)) {
             (Some(Wish::Off(off)), _) => Execution::Off(off.clone()),
@@ -49,7 +49,7 @@ impl Execution {
         }
     }
 
-    /// Returns what turned execution off.
+    /// Returns the reason if execution is off.
     pub fn off(&self) -> Option<&Off> {
         match self {
             Execution::Off(off) => Some(off),
@@ -58,7 +58,7 @@ impl Execution {
     }
 }
 
-/// What turned execution off. Its text form completes "nothing runs because of …".
+/// The reason why execution is off. Its text form completes "nothing runs because of …".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Off {
     /// The flag `--no-exec`.

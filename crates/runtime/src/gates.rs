@@ -1,56 +1,56 @@
 //! The startup gate: one tool that must succeed before an agent does anything.
 //!
-//! A hard gate errs towards stopping, and nothing skips it.
+//! A hard gate stops the agent in case of doubt, and no option skips it.
 
 use serde_json::{Value, json};
 
 use crate::tools::{CallError, ToolBox};
 
-/// Why the startup tool cannot be run, or why it counts as failed.
+/// A startup tool that cannot be run or has failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GateError {
-    /// There is no such tool (A40).
+    /// The agent has no such tool (A40).
     #[error("there is no startup tool `{name}`")]
     Missing {
-        /// The name that was asked for.
+        /// The configured name.
         name: String,
     },
-    /// The tool requires arguments, which nobody gives it (Y33).
+    /// The tool requires arguments, but a startup tool is called without any (Y33).
     #[error("the startup tool `{tool}` requires `{argument}`, which nobody gives it")]
     NeedsArguments {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// The first of the arguments.
+        /// The first required argument.
         argument: String,
     },
-    /// The tool threw, was rejected, or went over a limit.
+    /// The tool threw, was rejected, or exceeded a limit.
     #[error("the startup tool `{tool}` failed: {error}")]
     Failed {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// How.
+        /// The error of the call.
         error: CallError,
     },
-    /// The tool asked for an ability that it does not have, whatever it made of the answer.
+    /// The tool asked for an ability that was not granted, whatever it did with the refusal.
     #[error("the startup tool `{tool}` asked for `{ability}`, which is not granted")]
     Denied {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// The ability.
+        /// The name of the ability.
         ability: String,
     },
     /// The tool returned `false` or `{ ok: false }`.
     #[error("the startup tool `{tool}` said no: {result}")]
     SaidNo {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// What it returned.
+        /// The returned value as JSON.
         result: String,
     },
 }
 
-/// Checks that a startup tool is there and can be called without arguments (A40, Y33).
+/// Checks that the startup tool exists and can be called without arguments (A40, Y33).
 pub fn check_startup(tools: &ToolBox, name: &str) -> Result<(), GateError> {
     let tool = tools.find(name).ok_or_else(|| GateError::Missing { name: name.to_owned() })?;
     let required = tool.scheme.parameters.get("required").and_then(Value::as_array);
@@ -63,10 +63,10 @@ pub fn check_startup(tools: &ToolBox, name: &str) -> Result<(), GateError> {
     }
 }
 
-/// Runs the startup tool with `({}, ctx)` and returns what it returned.
+/// Runs the startup tool with `({}, ctx)` and returns its result.
 ///
-/// It fails when it throws, is rejected, takes too long or too much, asks for an ability that it does
-/// not have, or returns `false` or `{ ok: false }` (Y32). Anything else is success.
+/// It fails when it throws, is rejected, exceeds a limit, asks for an ability that was not granted, or
+/// returns `false` or `{ ok: false }` (Y32). Any other result is success.
 pub fn run_startup(tools: &mut ToolBox, name: &str, ctx: &Value) -> Result<Value, GateError> {
     check_startup(tools, name)?;
     let tool = tools.find(name).map_or_else(|| name.to_owned(), |tool| tool.scheme.name.clone());

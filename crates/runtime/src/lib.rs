@@ -1,9 +1,9 @@
-//! Everything that executes.
+//! Execution: commands and scripts, agents' tools in a sandbox, and agents in conversation.
 //!
-//! Nothing here decides *that* something runs: that is the user's own explicit command. This crate
-//! decides *how*, with limits on time, output and number, and it keeps the record of what the user
-//! has trusted. It never runs anything on behalf of a hook, lint or an editor; the only server that it
-//! works for is an agent's own, which the user starts for that.
+//! The user's explicit command decides *that* something runs. This crate decides *how*, with limits on time,
+//! output and number, and it keeps the record of what the user has trusted. It never runs anything on behalf
+//! of a hook, lint or an editor; the only server that it works for is an agent's own, which the user starts
+//! for that.
 
 pub mod abilities;
 pub mod agent;

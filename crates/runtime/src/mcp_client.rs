@@ -1,8 +1,8 @@
-//! MCP servers that an operator has configured, for tools that may ask them.
+//! MCP servers that an operator has configured for an agent's tools.
 //!
-//! A server is a program, started when a tool asks for it the first time and ended with the agent. It
-//! speaks JSON-RPC, one message in a line. What it says is a stranger's: lines are bounded, and what is not
-//! an answer to our question is passed over.
+//! A server is a program that starts when a tool asks for it the first time and ends with the agent. It
+//! speaks JSON-RPC, one message per line. Its output is untrusted: lines are bounded, and messages other than
+//! the answer to our request are ignored.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 use crate::abilities::McpServers;
 use brief_syntax::system::Passed;
 
-/// The revision that we ask for; a server answers with its own.
+/// The protocol revision in our request; a server answers with its own.
 const REVISION: &str = "2025-06-18";
 
-/// Bytes that are read at once.
+/// The size of the read buffer.
 const PIECE: usize = 16 * 1024;
 
-/// The servers of a configuration, in the shape of `.mcp.json`.
+/// The servers of a configuration, in the format of `.mcp.json`.
 #[derive(Debug, Clone, Default, Deserialize)]
 struct Configuration {
     #[serde(rename = "mcpServers", default)]
@@ -40,7 +40,7 @@ struct Server {
     env: BTreeMap<String, String>,
 }
 
-/// Servers that are programs.
+/// Servers that are programs, spoken to by standard input and output.
 pub struct StdioServers {
     system: Arc<dyn System>,
     directory: PathBuf,
@@ -51,16 +51,16 @@ pub struct StdioServers {
 struct Running {
     program: Box<dyn Companion>,
     system: Arc<dyn System>,
-    /// What was read and belongs to no whole line yet.
+    /// Bytes that do not form a complete line yet.
     read: Vec<u8>,
-    /// Bytes of it that are known to hold no line break.
+    /// The number of these bytes that are known to hold no line break.
     searched: usize,
-    /// The number of the last question.
+    /// The number of the last request.
     last: u64,
 }
 
 impl StdioServers {
-    /// Reads a configuration: `mcpServers` with `command`, `args` and `env`. The error is in words.
+    /// Parses a configuration: `mcpServers` with `command`, `args` and `env`. The error is a message.
     pub fn read(
         system: Arc<dyn System>,
         directory: &Path,
@@ -99,7 +99,7 @@ impl StdioServers {
             when_over_limit: OverLimit::EndIt,
             interruption: Interruption::default(),
         };
-        // Tokens for a server stand in its `env`.
+        // Tokens for a server come from its `env`.
         let call = Passed::default().apply(self.system.as_ref(), call);
         let program = self
             .system
@@ -129,14 +129,15 @@ impl McpServers for StdioServers {
             None => self.start(server, time_left)?,
         };
         let params = json!({"name": tool, "arguments": args});
-        // A server that did not answer in time is ended: its answer would come to the next question.
+        // A server that did not answer in time is ended: its answer would be taken for that of the next
+        // request.
         let result = running.ask("tools/call", &params, until)?;
         self.running.insert(server.to_owned(), running);
         answer(&result)
     }
 }
 
-/// Takes what a tool is to see out of a result.
+/// Extracts the part of a result that a tool gets.
 fn answer(result: &Value) -> Result<Value, String> {
     let content = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
     let texts: Vec<&str> = content.iter().filter_map(|part| part["text"].as_str()).collect();
@@ -166,8 +167,8 @@ impl Running {
             .map_err(|error| format!("the server does not listen: {error}"))
     }
 
-    /// Asks something and waits for the answer to it, until that time at most: a server that says other
-    /// things all the while gets no more.
+    /// Sends a request and waits for its answer, until the given time at most. Other messages of the server
+    /// do not extend that time.
     fn ask(&mut self, method: &str, params: &Value, until: Duration) -> Result<Value, String> {
         self.last += 1;
         let id = self.last;
@@ -176,7 +177,7 @@ impl Running {
             let line = self.line(until)?;
             let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
             if message.get("method").is_some() {
-                // A server may ask, too; there is nothing that we would do for it.
+                // A server may send requests too; none is supported.
                 if let Some(asked) = message.get("id") {
                     let error = json!({"code": -32601, "message": "not supported"});
                     let refused = json!({"jsonrpc": "2.0", "id": asked, "error": error});
@@ -196,7 +197,7 @@ impl Running {
         }
     }
 
-    /// Returns the next line without its break.
+    /// Returns the next line without its line break.
     fn line(&mut self, until: Duration) -> Result<Vec<u8>, String> {
         let mut piece = [0; PIECE];
         loop {
@@ -204,7 +205,7 @@ impl Running {
             if patience.is_zero() {
                 return Err("the server did not answer in time".to_owned());
             }
-            // Only what is new is searched: a long line comes in thousands of pieces.
+            // Only new bytes are searched: a long line comes in thousands of pieces.
             let new = self.read.get(self.searched..).unwrap_or_default();
             if let Some(end) = new.iter().position(|&byte| byte == b'\n') {
                 let mut line: Vec<u8> = self.read.drain(..=self.searched + end).collect();
@@ -228,7 +229,7 @@ impl Running {
     }
 }
 
-/// What a server says, for [`crate::fuzzing`].
+/// Reads server output for [`crate::fuzzing`].
 pub(crate) mod fuzzing {
     use std::sync::LazyLock;
 
@@ -236,7 +237,7 @@ pub(crate) mod fuzzing {
 
     use super::{Arc, Companion, Duration, PIECE, Running, System, answer, io, json};
 
-    /// A server that says its text, in pieces, whatever it is asked.
+    /// A server that sends its text, in pieces, whatever the request.
     struct Recital {
         text: Vec<u8>,
         at: usize,
@@ -270,14 +271,14 @@ pub(crate) mod fuzzing {
     static SYSTEM: LazyLock<Arc<MemorySystem>> =
         LazyLock::new(|| Arc::new(MemorySystem::new("/p")));
 
-    /// Asks until the server has no more to say.
+    /// Sends requests until the server's text is used up.
     pub(crate) fn answers(text: &[u8]) {
         let recital = Recital { text: text.to_vec(), at: 0 };
         let system: Arc<dyn System> = Arc::clone(&*SYSTEM) as Arc<dyn System>;
         let mut running = Running::new(Box::new(recital), system);
         let until = running.system.elapsed() + Duration::from_mins(1);
         let params = json!({});
-        // The text runs out: each question takes at least a line of it.
+        // The text is used up in the end: each request takes at least a line of it.
         for _ in 0..=text.len() {
             match running.ask("tools/call", &params, until) {
                 Ok(result) => drop(answer(&result)),
@@ -325,7 +326,7 @@ mod tests {
         running.ask("tools/call", &json!({}), until)
     }
 
-    /// X11: the limit is one for the whole question, not for each line of a server.
+    /// X11: the time limit covers the whole request, not each line of a server.
     #[test]
     fn a_server_that_never_answers_and_never_stops_is_left() {
         let chatter = Endless(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n");

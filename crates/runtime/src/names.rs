@@ -13,15 +13,15 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// A name server that is slower than this counts as absent.
+/// The time limit of a lookup; a slower name server counts as absent.
 const LOOKUP_TIME: Duration = Duration::from_secs(30);
-/// `getent` prints some 40 bytes for each address.
+/// The limit for the output; `getent` prints some 40 bytes for each address.
 const OUTPUT_BYTES: usize = 64 * 1024;
 
-/// The library has room for so many.
+/// The limit of the HTTP library for addresses.
 const MOST_ADDRESSES: usize = 16;
 
-/// Resolves names as the system is configured to.
+/// Resolves host names by the configuration of the system.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     in_process: DefaultResolver,
@@ -71,7 +71,7 @@ enum Lookup {
     NoProgram,
 }
 
-/// Returns whether `host` needs a lookup; an address stands for itself.
+/// Returns whether `host` needs a lookup; an address does not.
 fn is_name(host: &str) -> bool {
     !host.starts_with('[') && host.parse::<IpAddr>().is_err()
 }
@@ -88,14 +88,14 @@ fn look_up(system: &dyn System, host: &str, patience: Duration) -> Lookup {
     });
     match ending {
         Ok(Ending::Exited(0)) => Lookup::Found(read(&String::from_utf8_lossy(&output))),
-        // The status for a key that no database has.
+        // The status for an unknown key.
         Ok(Ending::Exited(2)) => Lookup::Unknown,
         Ok(Ending::TimedOut) => Lookup::TimedOut,
         Ok(_) | Err(_) => Lookup::NoProgram,
     }
 }
 
-/// Reads lines such as `192.0.2.7  STREAM example.com`. Each address comes once per kind of socket.
+/// Parses lines such as `192.0.2.7  STREAM example.com`. Each address comes once per kind of socket.
 fn read(output: &str) -> Vec<IpAddr> {
     let streams = output.lines().filter_map(|line| {
         let mut words = line.split_whitespace();

@@ -1,11 +1,11 @@
-//! Running what the texts of a prompt ask for.
+//! Runs the commands and scripts in the texts of a prompt.
 //!
-//! What the user wrote runs because the user asked for the prompt. What the project says runs when the
-//! user trusts the project, or says so for this run. What came from somewhere else runs only when
-//! exactly its content is trusted. Content that the user has denied never runs.
+//! The user's own texts run because the user asked for the prompt. A project's texts run when the user trusts
+//! the project, or says so for this run. Texts from elsewhere run only when exactly their content is trusted.
+//! Content that the user has denied never runs.
 //!
-//! A prompt of a project that is not trusted is refused as a whole, before anything has run: so from
-//! the first wish to run something on, such a prompt is rehearsed only.
+//! A prompt of an untrusted project is refused as a whole, before anything has run: from its first request
+//! on, such a prompt is only rehearsed.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -33,45 +33,45 @@ pub struct PromptRunner<'r> {
     refusal: Option<ProjectRefusal>,
 }
 
-/// Whether what may run does run.
+/// The state of execution within a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Performance {
-    /// It depends on the projects, which nothing has asked about yet.
+    /// No text has asked yet, so no project has been checked.
     Undecided,
-    /// It runs.
+    /// Allowed texts run.
     Live,
-    /// It does not: some project is not trusted, and may ask for something later.
+    /// Nothing runs: a project is not trusted, and may ask for something later.
     Rehearsal,
 }
 
-/// Something that a prompt asked to be run.
+/// A request of a prompt to run something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// What it is.
+    /// The kind of the request.
     pub kind: AskedKind,
-    /// The file that asks for it.
+    /// The file with the request.
     pub path: PathBuf,
-    /// The line of that file.
+    /// The line in that file.
     pub line: usize,
-    /// The command, or the script.
+    /// The command, or the path of the script.
     pub text: String,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// What was asked for.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedKind {
     /// A shell command in a text.
     Command,
     /// The script in a rule's front matter.
     Bootstrap,
-    /// The script beside a rule: its text is the path.
+    /// The script file beside a rule. The text is its path.
     ScriptFile,
 }
 
 impl AskedKind {
-    /// Returns the word for it.
+    /// Returns the name for messages.
     pub fn as_str(self) -> &'static str {
         match self {
             AskedKind::Command => "command",
@@ -80,22 +80,22 @@ impl AskedKind {
     }
 }
 
-/// What became of it.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It ran and ended well.
+    /// It ran and succeeded.
     Ran,
-    /// It would have run.
+    /// It did not run, because execution is off.
     NotAllowed,
-    /// It will run when no project objects.
+    /// It would run if no project objected.
     Rehearsed,
-    /// It is of a project that is not trusted.
+    /// Its project is not trusted.
     ProjectNotTrusted,
     /// The user has denied its content.
     Denied,
-    /// It is somebody else's, and not trusted.
+    /// It comes from elsewhere, and its content is not trusted.
     Untrusted,
-    /// It failed, in these words.
+    /// It failed, with this message.
     Failed(String),
 }
 
@@ -113,8 +113,8 @@ impl fmt::Display for Outcome {
 }
 
 impl<'r> PromptRunner<'r> {
-    /// Runs everything in `directory`. What commands write to standard error, and scripts to
-    /// either stream, goes to `output`.
+    /// Creates a runner that runs everything in `directory`. The standard error of commands, and both streams
+    /// of scripts, go to `output`.
     pub fn new(
         system: &'r dyn System,
         directory: &Path,
@@ -134,7 +134,7 @@ impl<'r> PromptRunner<'r> {
         }
     }
 
-    /// Names the search roots whose texts are a project's. While one of them is not trusted, nothing
+    /// Names the search roots whose texts belong to a project. While one of them is not trusted, nothing
     /// runs: see [`PromptRunner::is_rehearsal`].
     #[must_use]
     pub fn with_projects(mut self, roots: Vec<PathBuf>) -> Self {
@@ -142,39 +142,39 @@ impl<'r> PromptRunner<'r> {
         self
     }
 
-    /// Says which variables of our environment everything gets, instead of the usual ones.
+    /// Sets the variables of our environment that everything gets, instead of the usual ones.
     #[must_use]
     pub fn with_environment(mut self, passed: Passed) -> Self {
         self.shell = self.shell.with_environment(passed);
         self
     }
 
-    /// Runs what may run although a project is not trusted: a rehearsal has shown that it asks for
-    /// nothing.
+    /// Lets allowed texts run although a project is not trusted: a rehearsal has shown that the project asks
+    /// for nothing.
     #[must_use]
     pub fn after_rehearsal(mut self) -> Self {
         self.performance = Performance::Live;
         self
     }
 
-    /// Returns whether something would have run, did not because a project is not trusted, and can run
-    /// because the project asks for nothing.
+    /// Returns whether an allowed request did not run because a project is not trusted, and may run now
+    /// because that project asks for nothing.
     pub fn is_rehearsal(&self) -> bool {
         self.refusal.is_none()
             && self.record.iter().any(|asked| asked.outcome == Outcome::Rehearsed)
     }
 
-    /// Returns the project that asked for something and is not trusted. The prompt is to be refused.
+    /// Returns the untrusted project that asked for something. The caller has to refuse the prompt.
     pub fn refusal(&self) -> Option<&ProjectRefusal> {
         self.refusal.as_ref()
     }
 
-    /// Returns what was asked for, in order.
+    /// Returns all requests, in order.
     pub fn into_record(self) -> Vec<Asked> {
         self.record
     }
 
-    /// Lets content of a document run, or says why it does not.
+    /// Allows content of a document to run, or returns the refusal.
     fn allow(&mut self, document: &Document, content: Content<'_>) -> Result<(), Refused> {
         let root = document.root();
         let judged = self.consent.judge(document.author(), root, content);
@@ -227,14 +227,14 @@ impl<'r> PromptRunner<'r> {
                     let ended = self.shell.script_bytes(&content, &name, &env, self.output);
                     return ended.map_err(Refused::by);
                 }
-                // What is too large to be read was never denied either.
+                // A file that is too large to read was never denied either.
                 self.allow(document, Content::Script(&content.unwrap_or_default()))?;
                 self.shell.script(path, &env, self.output).map_err(Refused::by)
             }
         }
     }
 
-    /// Keeps what became of a wish.
+    /// Records the outcome of a request.
     fn remember<T>(
         &mut self,
         (kind, path, line, text): (AskedKind, &Path, usize, String),
@@ -277,7 +277,7 @@ impl Live for PromptRunner<'_> {
     }
 }
 
-/// Something that did not run, or not to its end: for the record, and for the prompt.
+/// A request that did not run, or failed: for the record, and for the prompt.
 struct Refused {
     outcome: Outcome,
     reason: NotRun,
@@ -299,8 +299,8 @@ impl Refused {
     }
 }
 
-/// Parameters travel beside a command, never in its text: pasted there, a value would be shell
-/// language.
+/// Returns the parameters as environment variables. Inserted into the text of a command, a value would be
+/// parsed as shell language.
 fn variables(parameters: &Parameters) -> Vec<(OsString, OsString)> {
     let named = parameters.iter().filter(|(name, value)| {
         let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';

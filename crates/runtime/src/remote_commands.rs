@@ -1,7 +1,7 @@
-//! Commands of agents that lie elsewhere: fetched when the operator says so, and only as they were then.
+//! Remote commands of agents: fetched on the operator's request, and pinned to their first content.
 //!
-//! The first time, the SHA-256 of what came is recorded in the user's state directory; from then on only
-//! that very content counts (Y36).
+//! The first fetch records the SHA-256 of the content in the user's state directory; from then on only that
+//! content is accepted (Y36).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,16 +16,16 @@ use crate::abilities::{NetworkPolicy, fetch_text};
 /// The record, in the user's state directory.
 const RECORD: &str = "agent-commands";
 
-/// What was fetched for an agent.
+/// The fetched commands of an agent.
 #[derive(Debug, Default)]
 pub struct RemoteCommands {
-    /// The commands that came.
+    /// The commands that were fetched.
     pub fetched: Vec<Fetched>,
-    /// What the user should know: what was recorded for the first time, and what did not come.
+    /// Remarks for the user: contents recorded for the first time, and failed fetches.
     pub notes: Vec<String>,
 }
 
-/// Fetches the commands of an agent that nobody has fetched yet.
+/// Fetches the remote commands of an agent that have no content yet.
 pub fn fetch(system: &dyn System, policy: &NetworkPolicy, agent: &Agent) -> RemoteCommands {
     let mut commands = RemoteCommands::default();
     let record = match Record::read(system) {
@@ -68,11 +68,11 @@ pub fn fetch(system: &dyn System, policy: &NetworkPolicy, agent: &Agent) -> Remo
     commands
 }
 
-/// What was fetched before: one line each, the SHA-256 and the address.
+/// The recorded contents: one line each, the SHA-256 and the address.
 struct Record {
     path: PathBuf,
     known: BTreeMap<String, String>,
-    /// Whether a killed run has left half a line at the end.
+    /// True if a killed run has left an incomplete line at the end.
     is_torn: bool,
 }
 
@@ -89,12 +89,12 @@ impl Record {
             Err(ReadError::Missing) => String::new(),
             Err(error) => return Err(format!("`{}` cannot be read: {error}", path.display())),
         };
-        // Of two lines about one address the first counts: what came later may be somebody else's.
+        // The first line about an address counts: a later content may come from another author.
         let mut known = BTreeMap::new();
         for (sha256, url) in text.lines().filter_map(|line| line.split_once(' ')) {
             known.entry(url.to_owned()).or_insert_with(|| sha256.to_owned());
         }
-        // After a torn line the next one would be torn, too.
+        // An entry appended to an incomplete line would be lost too.
         let is_torn = !text.is_empty() && !text.ends_with('\n');
         Ok(Record { path, known, is_torn })
     }

@@ -1,6 +1,6 @@
-//! What in a file would execute, for a person who is asked to trust it.
+//! Shows the executable parts of a file to a user who is asked to trust it.
 //!
-//! This is a reading aid, and rather shows too much: what is trusted is always the whole file.
+//! This is a reading aid and shows too much rather than too little: trust always covers the whole file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use std::sync::Arc;
 use brief_syntax::Source;
 use brief_syntax::front_matter::FrontMatter;
 
-/// What in a file would execute.
+/// The executable parts of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Review {
-    /// All of it: it is a script.
+    /// The whole file: it is a script.
     Whole(String),
-    /// All of it, and it is not text.
+    /// The whole file, which is not text.
     Binary {
-        /// How many bytes it has.
+        /// The size in bytes.
         bytes: usize,
     },
-    /// These parts of a Markdown file, in its order.
+    /// Parts of a Markdown file, in order.
     Parts(Vec<Part>),
 }
 
-/// A part of a Markdown file that would execute.
+/// An executable part of a Markdown file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The line that it begins in.
+    /// The first line of the part.
     pub line: usize,
     /// The shell commands.
     pub text: String,
 }
 
 impl Review {
-    /// Looks through a file; its name says what it is.
+    /// Finds the executable parts of a file. The type of the file follows from its name.
     pub fn of(path: &Path, content: &[u8]) -> Review {
         let is_markdown = path.extension().is_some_and(|extension| {
             extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("mdc")

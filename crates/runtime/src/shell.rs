@@ -1,8 +1,8 @@
-//! Running the commands and scripts of one prompt.
+//! Runs the commands and scripts of one prompt.
 //!
-//! Everything starts in one directory with a few variables of our environment, reads nothing, and is
-//! ended with all that it started when it takes too long. A failure is a value with words for a warning: a
-//! prompt is still worth having without the output of one command.
+//! Every process starts in one directory with a few variables of our environment and an empty input, and is
+//! killed with all its children when it takes too long. A failure is a value with a message for a warning: a
+//! prompt is still useful without the output of one command.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,23 +14,23 @@ use brief_syntax::system::{Call, Ending, OverLimit, Owner, Stream, System};
 
 use brief_syntax::system::Passed;
 
-/// How often a script is tried again that somebody still holds open for writing: another thread
-/// that starts a program at the same moment does, for as long as that takes.
+/// The attempts to start a script that is still open for writing. Another thread that forks at the same
+/// moment holds it open briefly.
 const BUSY_TRIES: u32 = 20;
 
-/// How long to wait between these tries.
+/// The pause between these attempts.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
-/// How much the commands and scripts of one prompt may take.
+/// The limits for the commands and scripts of one prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShellLimits {
-    /// How long one command may take.
+    /// The time limit of one command.
     pub command: Duration,
-    /// How long one bootstrap script may take.
+    /// The time limit of one bootstrap script.
     pub bootstrap: Duration,
-    /// Bytes that one command or script may write.
+    /// The limit for the bytes that one command or script writes.
     pub output: usize,
-    /// How many commands may be started; scripts are not counted.
+    /// The limit for the number of commands; scripts are not counted.
     pub commands: usize,
 }
 
@@ -45,34 +45,34 @@ impl Default for ShellLimits {
     }
 }
 
-/// Why a command or script gave no result. Its text form is words for a warning about it.
+/// A failed command or script. Its text form is a phrase for a warning about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunFailure {
     /// It could not be started.
     #[error("it could not be started: {0}")]
     NotStarted(io::Error),
-    /// It ended by itself, with a status other than 0.
+    /// It exited with a status other than 0.
     #[error("it ended with status {0}")]
     Status(i32),
-    /// A signal ended it that we did not send.
+    /// A signal from elsewhere ended it.
     #[error("a signal ended it")]
     Killed,
-    /// It took too long.
+    /// It exceeded the time limit.
     #[error("it took longer than {} s and was ended", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// It wrote too much.
+    /// It exceeded the output limit.
     #[error("it wrote more than {0} bytes and was ended")]
     TooMuchOutput(usize),
-    /// The prompt has started as many commands as it may.
+    /// The prompt has reached its limit of commands.
     #[error("{0} commands have run already, and one prompt runs no more")]
     TooManyCommands(usize),
-    /// The user interrupted us. Nothing runs after that.
+    /// The user interrupted the program. Nothing runs after that.
     #[error("it was interrupted")]
     Interrupted,
 }
 
-/// A place to run the commands and scripts of one prompt in.
+/// Runs the commands and scripts of one prompt.
 pub struct Shell<'s> {
     system: &'s dyn System,
     directory: PathBuf,
@@ -83,9 +83,9 @@ pub struct Shell<'s> {
 }
 
 impl<'s> Shell<'s> {
-    /// Runs everything in `directory`; a relative one starts at the current directory.
+    /// Creates a shell that runs everything in `directory`; a relative one starts at the current directory.
     pub fn new(system: &'s dyn System, directory: &Path, limits: ShellLimits) -> Self {
-        // The program's own path must not depend on where it is started.
+        // The program's own path must not depend on the directory where it is started.
         let directory = match system.current_dir() {
             Ok(current) => current.join(directory),
             Err(_) => directory.to_owned(),
@@ -94,22 +94,22 @@ impl<'s> Shell<'s> {
         Shell { system, directory, limits, passed, commands: 0, interrupted: false }
     }
 
-    /// Says which variables of our environment everything gets, instead of the usual ones.
+    /// Sets the variables of our environment that everything gets, instead of the usual ones.
     #[must_use]
     pub fn with_environment(mut self, passed: Passed) -> Self {
         self.passed = passed;
         self
     }
 
-    /// Returns which variables of our environment everything gets.
+    /// Returns the variables of our environment that everything gets.
     pub fn passed(&self) -> &Passed {
         &self.passed
     }
 
-    /// Runs `sh -c TEXT` and returns what it writes to standard output, exactly. What it writes to
-    /// standard error is handed on as it comes.
+    /// Runs `sh -c TEXT` and returns its standard output unchanged. Its standard error is forwarded as it
+    /// comes.
     ///
-    /// Values for the command travel in `env`, never in `text`, which is shell language.
+    /// Values for the command go in `env`, never in `text`, which is shell language.
     pub fn command(
         &mut self,
         text: &OsStr,
@@ -130,12 +130,11 @@ impl<'s> Shell<'s> {
         Ok(stdout)
     }
 
-    /// Runs a script file by starting it, so that its first line says with what; without such a
-    /// line, `sh` runs it. It must be executable, and not be somebody else's. A relative path starts
-    /// at the directory.
+    /// Starts a script file. Its first line names the interpreter; without such a line, `sh` runs it. The
+    /// file must be executable and must not belong to another user. A relative path starts at the directory.
     ///
-    /// Both streams go to `output`, in the order of writing. Output over the limit is left out,
-    /// with a line that says so, and the script goes on.
+    /// Both streams go to `output`, in the order of writing. Output above the limit is dropped, with a line
+    /// that says so, and the script goes on.
     pub fn script(
         &mut self,
         path: &Path,
@@ -154,10 +153,10 @@ impl<'s> Shell<'s> {
         }
     }
 
-    /// Runs a script from memory, as [`Shell::script`] does from a file: a private copy is what
-    /// starts, so that the bytes that were judged are the bytes that run.
+    /// Runs a script from memory, as [`Shell::script`] does from a file. A private copy is started, so that
+    /// the bytes that were checked are the bytes that run.
     ///
-    /// The copy is called `name`, without any directory.
+    /// `name` is the file name of the copy, without a directory.
     pub fn script_bytes(
         &mut self,
         bytes: &[u8],
@@ -183,8 +182,8 @@ impl<'s> Shell<'s> {
         self.run_script(with_env(call, env), output)
     }
 
-    /// A script of somebody else runs with our rights, or ours with somebody else's: neither is
-    /// what the user asked for.
+    /// Refuses a script of another user, which would run with our rights, and a script that would run with
+    /// the rights of another user.
     fn refuse_foreign(&self, path: &Path) -> io::Result<()> {
         let ownership = self.system.ownership(path)?;
         let reason = if ownership.owner == Owner::Other {
@@ -210,7 +209,7 @@ impl<'s> Shell<'s> {
         let limit = self.limits.output;
         call.merge_streams = true;
         call.when_over_limit = OverLimit::Discard;
-        // One byte more than we hand on tells whether there was more.
+        // One byte more than the limit tells whether there was more.
         call.output_limit = limit.saturating_add(1);
         let mut written = 0;
         self.run(&call, &mut |_, piece| {
@@ -262,7 +261,7 @@ fn with_env(mut call: Call, env: &[(OsString, OsString)]) -> Call {
     call
 }
 
-/// Returns whether a file is executable, but neither a program nor does its first line name one.
+/// Returns whether an executable file is neither a program nor names an interpreter.
 #[cfg(unix)]
 fn has_no_interpreter(error: &io::Error) -> bool {
     rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::NOEXEC)

@@ -1,7 +1,7 @@
-//! The tools of one agent: what its code returned, checked, and ready to be called.
+//! The tools of one agent: checked results of its code, ready to be called.
 //!
-//! What was returned is judged by the dialect, and arguments are checked here, both in the parent, on JSON:
-//! nothing that a tool does to its own objects can change it afterwards.
+//! The dialect judges the results, and this module checks arguments, both in the parent process and on JSON.
+//! So a tool cannot change them afterwards through its own objects.
 
 mod schema;
 
@@ -19,7 +19,7 @@ use crate::sandbox::{Fences, Limits, LogLine, Returned, WorkerProgram};
 
 pub use schema::{Schema, SchemaError, Unchecked};
 
-/// Why the tools of an agent cannot be used.
+/// Tools of an agent that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolsError {
@@ -29,53 +29,53 @@ pub enum ToolsError {
     /// The worker did not start, or it had to be ended.
     #[error("{0}")]
     Worker(String),
-    /// The code is no JavaScript.
+    /// The code is not valid JavaScript.
     #[error("the code is no JavaScript: {message}{}", At(*.place))]
     Syntax {
-        /// What the engine says.
+        /// The engine's message.
         message: String,
-        /// Line and column in the code, from 1.
+        /// The line and column in the code, from 1.
         place: Option<(u32, u32)>,
-        /// What to write instead, if that is known.
+        /// Advice, if there is any.
         help: Option<&'static str>,
     },
-    /// The code threw, or went over a limit.
+    /// The code threw, or exceeded a limit.
     #[error("the code failed: {message}{}", At(*.place))]
     Failed {
-        /// What was thrown, or which limit it was.
+        /// The thrown message, or the limit.
         message: String,
-        /// Line and column in the code, from 1.
+        /// The line and column in the code, from 1.
         place: Option<(u32, u32)>,
     },
-    /// The code returned nothing, or something that is no object.
+    /// The code returned nothing, or a value that is not an object.
     #[error("the code returns {what}, not an object of tools")]
     NotAnObject {
-        /// What it returned.
+        /// The kind of the returned value.
         what: String,
     },
     /// The code returned more than [`limits::TOOLS`] tools.
     #[error("the code returns more than {most} tools", most = limits::TOOLS)]
     TooMany,
-    /// The system lacks a fence for the worker, and nobody has accepted that.
+    /// The system lacks a fence for the worker, and the operator has not accepted that.
     #[error(
         "this system has no {missing}, which keeps the code of tools in, so the code was not run"
     )]
     MissingFence {
-        /// The fences, by their usual names.
+        /// The usual names of the missing fences.
         missing: String,
     },
-    /// A tool is not `{ fn, scheme }`, its scheme is not what it must be, or two have one name.
+    /// A tool is not `{ fn, scheme }`, its scheme is not valid, or two tools have the same name.
     #[error("{problem}")]
     Shape {
-        /// What is wrong, with the key of the tool.
+        /// The defect, with the key of the tool.
         problem: String,
-        /// What to write instead, if that is known.
+        /// Advice, if there is any.
         help: Option<String>,
     },
 }
 
 impl ToolsError {
-    /// Returns the line and the column of the code, from 1, that it is about.
+    /// Returns the line and the column of the defect in the code, from 1.
     pub fn place(&self) -> Option<(u32, u32)> {
         match self {
             ToolsError::Syntax { place, .. } | ToolsError::Failed { place, .. } => *place,
@@ -83,7 +83,7 @@ impl ToolsError {
         }
     }
 
-    /// Returns it in words, for who shows the place otherwise.
+    /// Returns the message without the place, for callers that show the place separately.
     pub fn without_place(&self) -> String {
         let mut error = self.clone();
         if let ToolsError::Syntax { place, .. } | ToolsError::Failed { place, .. } = &mut error {
@@ -92,7 +92,7 @@ impl ToolsError {
         error.to_string()
     }
 
-    /// Returns what to do about it, if that is known.
+    /// Returns advice, if there is any.
     pub fn help(&self) -> Option<&str> {
         match self {
             ToolsError::Syntax { help, .. } => *help,
@@ -106,74 +106,74 @@ impl ToolsError {
     }
 }
 
-/// Why a call has no result. Its text form is what a model may be told.
+/// A call without a result. Its text form may be shown to a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// There is no such tool.
+    /// The agent has no such tool.
     #[error("there is no tool `{name}`{}", DidYouMean(.nearest.as_deref()))]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// A tool with a similar name.
         nearest: Option<String>,
     },
-    /// The arguments do not fit the tool's schema. It was not called.
+    /// The arguments do not match the tool's schema. The tool was not called.
     #[error("the arguments of `{tool}` do not fit: {}", .problems.join("; "))]
     Arguments {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// What is wrong with them, each with its place.
+        /// The mismatches, each with its place.
         problems: Vec<String>,
     },
     /// The tool threw, or its promise was rejected.
     #[error("{message}")]
     Threw {
-        /// What it threw.
+        /// The message of the thrown value.
         message: String,
     },
-    /// The tool went over a limit, or its result is no JSON.
+    /// The tool exceeded a limit, or its result is not JSON.
     #[error("tool `{tool}`: {message}")]
     Refused {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// Which limit, or what is wrong with the result.
+        /// The limit, or the defect of the result.
         message: String,
     },
-    /// The worker had to be ended, in this call or before. No tool can be called any more.
+    /// The worker was ended, in this call or before. No tool can be called any more.
     #[error("the tools have ended: {message}")]
     Ended {
-        /// Why.
+        /// The reason.
         message: String,
     },
 }
 
-/// One tool.
+/// A callable tool.
 #[derive(Debug, Clone)]
 pub struct Tool {
-    /// What a model is told of it.
+    /// The scheme, for the model.
     pub scheme: Scheme,
     checker: Schema,
     place: usize,
 }
 
 impl Tool {
-    /// Returns what is wrong with arguments; nothing when they fit (Y31).
+    /// Returns the mismatches of arguments; an empty list when they fit (Y31).
     pub fn check(&self, args: &Value) -> Vec<String> {
         self.checker.check(args)
     }
 }
 
-/// What a call was, besides its result.
+/// The record of a call besides its result.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CallReport {
-    /// The abilities that the tool asked for in vain, whatever it made of that.
+    /// The abilities that the tool asked for and was refused, whatever it did with the refusal.
     pub denied: Vec<String>,
-    /// What it logged.
+    /// The lines that it logged.
     pub log: Vec<LogLine>,
 }
 
-/// Code that has run: what it returned, before anybody has judged it.
+/// The results of an agent's code, before they are checked.
 #[derive(Debug)]
 pub struct Evaluation {
     worker: Worker,
@@ -182,8 +182,8 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Starts a worker and runs the code in it. No ability is there while it runs, whatever is granted
-    /// later, so that the same code always has the same tools.
+    /// Starts a worker and runs the code in it. No ability is available while it runs, even if granted later,
+    /// so that the same code always returns the same tools.
     pub fn run(
         system: Arc<dyn System>,
         program: &WorkerProgram,
@@ -221,17 +221,17 @@ impl Evaluation {
         }
     }
 
-    /// Returns the fences of the kernel round the worker.
+    /// Returns the kernel's fences round the worker.
     pub fn fences(&self) -> Fences {
         self.fences
     }
 
-    /// Returns what the code returned, in the order of its keys.
+    /// Returns the results of the code, in the order of its keys.
     pub fn returned(&self) -> &[Evaluated] {
         &self.returned
     }
 
-    /// Checks what was returned, and makes it callable.
+    /// Checks the results and makes them callable.
     pub fn into_tools(self, host: Host) -> Result<ToolBox, ToolsError> {
         let (schemes, problems) = check_returned(&self.returned);
         let mut warnings = Vec::new();
@@ -246,7 +246,7 @@ impl Evaluation {
         Ok(tools)
     }
 
-    /// Makes tools callable that somebody has checked: `schemes` is what was found without an error.
+    /// Makes results callable that the dialect has checked; `schemes` are those without an error.
     pub(crate) fn into_judged(self, schemes: &[Scheme], host: Host) -> Result<ToolBox, ToolsError> {
         let Evaluation { worker, returned, fences } = self;
         let mut warnings = Vec::new();
@@ -256,7 +256,7 @@ impl Evaluation {
             let wrong = |problem| ToolsError::Shape { problem, help: None };
             let place = returned.iter().position(|found| found.key.trim() == key);
             let place = place.ok_or_else(|| wrong(format!("the code returns no tool `{key}`")))?;
-            // What arguments are checked with, which asks more of a schema than that it looks like one.
+            // The check of arguments needs a complete schema, not only one in the right form.
             let checker = Schema::for_arguments(&scheme.parameters).map_err(|error| {
                 wrong(format!("`parameters` of the tool `{key}` is no JSON Schema: {error}"))
             })?;
@@ -272,7 +272,7 @@ fn evaluated(found: Returned) -> Evaluated {
     Evaluated { key, has_function, scheme, fields }
 }
 
-/// The tools of one agent, in a worker that waits to call them.
+/// The tools of one agent, with the worker that calls them.
 #[derive(Debug)]
 pub struct ToolBox {
     worker: Worker,
@@ -284,7 +284,7 @@ pub struct ToolBox {
 }
 
 impl ToolBox {
-    /// Runs the code in a new worker, checks what it returned, and makes it callable.
+    /// Runs the code in a new worker, checks its results, and makes them callable.
     pub fn load(
         system: Arc<dyn System>,
         program: &WorkerProgram,
@@ -300,33 +300,33 @@ impl ToolBox {
         &self.tools
     }
 
-    /// Returns the tool of a name, in any case.
+    /// Returns the tool with this name, compared without case.
     pub fn find(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.scheme.is_called(name))
     }
 
-    /// Returns all tools in the form that models are told them in (A56).
+    /// Returns all tools in the form for models (A56).
     pub fn functions(&self) -> Vec<Value> {
         self.tools.iter().map(|tool| tool.scheme.to_function()).collect()
     }
 
-    /// Returns what could be better about the tools, one sentence each.
+    /// Returns advice about the tools, one sentence each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Returns the fences of the kernel round the worker.
+    /// Returns the kernel's fences round the worker.
     pub fn fences(&self) -> Fences {
         self.fences
     }
 
-    /// Returns the number that the system knows the worker by.
+    /// Returns the process number of the worker.
     pub fn worker_id(&self) -> u32 {
         self.worker.id()
     }
 
-    /// Has `stop` end what a call does from now on, besides signals. The worker is ended with it, and started
-    /// again for the next call.
+    /// Lets `stop` end calls from now on, besides signals. The worker ends with the call, and the next call
+    /// starts another one.
     pub fn interrupt_by(&mut self, stop: &Interruption) {
         self.worker.interrupt_by(stop);
         self.host.interrupt_by(stop);
@@ -335,7 +335,7 @@ impl ToolBox {
     /// Calls a tool. `ctx` is its second argument; the abilities are its third.
     ///
     /// After [`CallError::Ended`] every call fails, unless the worker was interrupted or could not begin the
-    /// call: then the next call starts another one. Any other error leaves the tools as they are.
+    /// call: then the next call starts another worker. After any other error the tools stay callable.
     pub fn call(&mut self, name: &str, args: &Value, ctx: &Value) -> Result<Value, CallError> {
         self.report = CallReport::default();
         let tool = find(&self.tools, name)?;
@@ -360,7 +360,7 @@ impl ToolBox {
         })
     }
 
-    /// Returns what the last call was, besides its result.
+    /// Returns the record of the last call.
     pub fn last_call(&self) -> &CallReport {
         &self.report
     }
@@ -374,7 +374,7 @@ fn find<'t>(tools: &'t [Tool], name: &str) -> Result<&'t Tool, CallError> {
     })
 }
 
-/// Answers the questions of one call.
+/// Answers the tool's requests during one call.
 struct Desk<'b> {
     tools: &'b [Tool],
     host: &'b mut Host,

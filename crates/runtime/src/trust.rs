@@ -1,9 +1,9 @@
-//! The record of what the user trusts: content by its hash, projects by place and identity.
+//! The record of what the user trusts: content by its hash, projects by path and identity.
 //!
-//! Content that came from a remote or installed place executes only when its exact bytes are in this
-//! record; one byte changed is other content. A project's own texts execute when the project is in it.
-//! The record is one readable file in the user's state directory. When anything about that file is in
-//! doubt, it is refused, and nothing is trusted.
+//! Content from a remote or installed source executes only when its exact bytes are in this record; one
+//! changed byte makes it other content. A project's own texts execute when the project is in the record. The
+//! record is one readable file in the user's state directory. If anything about that file is in doubt, it is
+//! refused, and nothing is trusted.
 
 mod hash;
 mod place;
@@ -24,26 +24,26 @@ pub use project::{Project, project_of, project_root};
 /// The first line of the file.
 const HEADING: &str = "# What `brief trust` has recorded: content and projects, by SHA-256.\n";
 
-/// The word that a project's line begins with.
+/// The first word of a project's line.
 const PROJECT: &str = "project";
 
-/// Whether content may execute.
+/// The recorded trust in content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
     /// The user has trusted exactly this content.
     Trusted,
-    /// The user has denied exactly this content, which wins over trust.
+    /// The user has denied exactly this content, which overrides trust.
     Denied,
-    /// The user has said nothing about it.
+    /// The record has nothing about it.
     Unknown,
 }
 
-/// What the user has said about content.
+/// The user's decision about content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// It must never execute.
+    /// The content must never execute.
     Denied,
-    /// It may execute.
+    /// The content may execute.
     Trusted,
 }
 
@@ -56,20 +56,19 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One line of the record.
+/// A line of the record about content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// What the user said.
+    /// The user's decision.
     pub verdict: Verdict,
-    /// Where the content was at that time, with everything escaped that would not show. For
-    /// people: it decides nothing.
+    /// The path of the content at that time, with invisible characters escaped. Informative only.
     pub path: String,
-    /// The content.
+    /// The hash of the content.
     pub hash: ContentHash,
 }
 
 impl Entry {
-    /// Returns whether the content was at `path` when the user spoke about it.
+    /// Returns whether the content was at `path` at the time of the decision.
     pub fn was_at(&self, path: &Path) -> bool {
         self.path == shown(path)
     }
@@ -92,13 +91,12 @@ impl fmt::Display for Entry {
     }
 }
 
-/// A project of the record.
+/// A line of the record about a project.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProjectEntry {
-    /// The project's directory, with everything escaped that would not show. For people: it decides
-    /// nothing.
+    /// The project's directory, with invisible characters escaped. Informative only.
     pub path: String,
-    /// Which directory and repository it is.
+    /// The identity of the directory and its repository.
     pub identity: ContentHash,
     place: ContentHash,
 }
@@ -128,51 +126,51 @@ impl fmt::Display for ProjectEntry {
     }
 }
 
-/// The record's word about a project.
+/// The record's answer about a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// The user trusts this project at this place.
+    /// The user trusts this project at this path.
     Trusted,
-    /// The user has said nothing about it.
+    /// The record has nothing about it.
     Unknown,
-    /// Another project was trusted at this place.
+    /// Another project was trusted at this path.
     Replaced,
-    /// This project was trusted at this other place.
+    /// This project was trusted at this other path.
     Moved(String),
 }
 
-/// Why the record cannot be used. Nothing is trusted then.
+/// A record that cannot be used. Nothing is trusted then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
-    /// The environment names no place for it.
+    /// The environment names no directory for it.
     #[error(
         "there is no place for the record of trust: neither `XDG_STATE_HOME` nor `HOME` is set"
     )]
     NoPlace,
-    /// It, or a directory above it, belongs to somebody else.
+    /// The record, or a directory above it, belongs to another user.
     #[error("the record of trust is refused: `{}` belongs to another user", .0.display())]
     Foreign(PathBuf),
-    /// Others could change it, or put something in its place.
+    /// Other users could change or replace it.
     #[error("the record of trust is refused: other users may write to `{}`", .0.display())]
     Writable(PathBuf),
-    /// It lies where a project could bring it along.
+    /// It lies in a directory that the project could contain.
     #[error("the record of trust is refused: `{}` lies inside the project", .0.display())]
     InProject(PathBuf),
-    /// It holds something that we did not write.
+    /// It has a line that this program did not write.
     #[error("the record of trust is refused: line {line} of `{}` is damaged", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// The first such line.
+        /// The number of the first such line.
         line: usize,
     },
-    /// It is there, but cannot be read.
+    /// It exists, but cannot be read.
     #[error("the record of trust `{}` cannot be read: {source}", .path.display())]
     Unreadable {
         /// The file, or a directory above it.
         path: PathBuf,
-        /// Why.
+        /// The error of the read.
         source: ReadError,
     },
     /// It cannot be written.
@@ -180,10 +178,10 @@ pub enum TrustError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A project cannot be told from another one in its place.
+    /// The project cannot be told from another one at the same path.
     #[error("the project `{}` cannot be trusted: {problem}", .path.display())]
     NoIdentity {
         /// The project's directory.
@@ -191,15 +189,15 @@ pub enum TrustError {
         /// The reason.
         problem: String,
     },
-    /// It would trust all that lies in the user's home directory.
+    /// Trust in it would cover the user's whole home directory.
     #[error("`{}` cannot be trusted as a project: it holds your home directory", .0.display())]
     Home(PathBuf),
-    /// It would grow larger than we read.
+    /// It would exceed the size limit.
     #[error("the record of trust is full: it may have {} bytes", limits::TRUST_BYTES)]
     Full,
 }
 
-/// The record, as it was when it was opened or last changed through this value.
+/// The record, as of its opening or the last change through this value.
 pub struct TrustStore<'s> {
     system: &'s dyn System,
     project: PathBuf,
@@ -221,10 +219,10 @@ impl fmt::Debug for TrustStore<'_> {
 }
 
 impl<'s> TrustStore<'s> {
-    /// Opens the user's record for work in `project`; without a file, it is empty.
+    /// Opens the user's record for work in `project`. A missing file is an empty record.
     ///
-    /// A record that lies in `project` or in the current directory is refused, and so is one that
-    /// anybody but the user could have written.
+    /// A record that lies in `project` or in the current directory is refused, and so is one that another
+    /// user could have written.
     pub fn open(system: &'s dyn System, project: &Path) -> Result<Self, TrustError> {
         let path = place::find(system, project)?;
         let lines = match system.read(&path, limits::TRUST_BYTES) {
@@ -235,15 +233,15 @@ impl<'s> TrustStore<'s> {
         Ok(TrustStore { system, project: project.to_owned(), path, lines })
     }
 
-    /// Returns where the record is.
+    /// Returns the path of the record.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Says whether exactly this content may execute.
+    /// Returns the recorded trust in exactly this content.
     pub fn is_trusted(&self, content: &[u8]) -> Trust {
         let hash = ContentHash::of(content);
-        // A denial wins, whatever else the record says.
+        // A denial overrides everything else in the record.
         let verdicts = self.lines.entries.iter().filter(|entry| entry.hash == hash);
         match verdicts.map(|entry| entry.verdict).min() {
             Some(Verdict::Denied) => Trust::Denied,
@@ -252,7 +250,7 @@ impl<'s> TrustStore<'s> {
         }
     }
 
-    /// Says how the record stands to a project.
+    /// Returns the record's answer about a project.
     pub fn standing(&self, project: &Project) -> Standing {
         let entry = ProjectEntry::of(project);
         let projects = &self.lines.projects;
@@ -266,18 +264,17 @@ impl<'s> TrustStore<'s> {
         moved.map_or(Standing::Unknown, |known| Standing::Moved(known.path.clone()))
     }
 
-    /// Returns what is recorded about content: denials first, then by path.
+    /// Returns the lines about content: denials first, then by path.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.lines.entries.iter()
     }
 
-    /// Returns the projects that are recorded, by path.
+    /// Returns the recorded projects, by path.
     pub fn projects(&self) -> impl ExactSizeIterator<Item = &ProjectEntry> {
         self.lines.projects.iter()
     }
 
-    /// Records that the user trusts a project where it is now. Another one that was trusted at the same
-    /// place is forgotten.
+    /// Records that the user trusts a project at its current path. Removes another project at the same path.
     pub fn record_project(&mut self, project: &Project) -> Result<(), TrustError> {
         let entry = ProjectEntry::of(project);
         self.update(|lines| {
@@ -286,7 +283,7 @@ impl<'s> TrustStore<'s> {
         })
     }
 
-    /// Forgets the projects that match, and returns how many there were.
+    /// Removes the matching projects, and returns their number.
     pub fn remove_projects(
         &mut self,
         matches: impl Fn(&ProjectEntry) -> bool,
@@ -303,8 +300,8 @@ impl<'s> TrustStore<'s> {
         Ok(removed)
     }
 
-    /// Records that the user trusts exactly this content, which is at `path` now. A denial of the
-    /// same content stays, and wins.
+    /// Records that the user trusts exactly this content, which is at `path` now. A denial of the same
+    /// content stays and overrides it.
     pub fn record(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
         let hash = ContentHash::of(content);
         let entry = Entry { verdict: Verdict::Trusted, path: shown(path), hash };
@@ -313,8 +310,8 @@ impl<'s> TrustStore<'s> {
         })
     }
 
-    /// Records that exactly this content, which is at `path` now, must never execute, and forgets
-    /// any trust in it.
+    /// Records that exactly this content, which is at `path` now, must never execute. Removes any trust in
+    /// it.
     pub fn deny(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
         let hash = ContentHash::of(content);
         self.update(|lines| {
@@ -323,7 +320,7 @@ impl<'s> TrustStore<'s> {
         })
     }
 
-    /// Forgets the entries that match, trusted or denied, and returns how many there were.
+    /// Removes the matching entries, trusted or denied, and returns their number.
     pub fn remove(&mut self, matches: impl Fn(&Entry) -> bool) -> Result<usize, TrustError> {
         if !self.lines.entries.iter().any(&matches) {
             return Ok(0);
@@ -337,7 +334,7 @@ impl<'s> TrustStore<'s> {
         Ok(removed)
     }
 
-    /// Changes the file, not our picture of it: what others have recorded meanwhile stays.
+    /// Changes the file as it is now, not the copy in memory: entries of other processes stay.
     fn update(&mut self, change: impl FnOnce(&mut Lines)) -> Result<(), TrustError> {
         let path = self.path.clone();
         let unwritable = |source| TrustError::Unwritable { path: path.clone(), source };
@@ -360,7 +357,7 @@ impl<'s> TrustStore<'s> {
         Ok(())
     }
 
-    /// Keeps other writers out.
+    /// Locks the record against other writers.
     fn prepare(&self) -> io::Result<FileLock> {
         if let Some(directory) = self.path.parent() {
             self.system.create_private_dir(directory)?;
@@ -371,7 +368,7 @@ impl<'s> TrustStore<'s> {
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, TrustError> {
     let mut lines = Lines::default();
-    // Text that is not UTF-8 only harms the line that it stands in, and that line is refused.
+    // Invalid UTF-8 damages only its own line, and that line is refused.
     for (index, line) in String::from_utf8_lossy(bytes).lines().enumerate() {
         if line.is_empty() || line.starts_with('#') {
             continue;
@@ -380,14 +377,14 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, TrustError> {
         match (Entry::parse(line), ProjectEntry::parse(line)) {
             (Some(entry), _) if is_text => lines.entries.insert(entry),
             (None, Some(project)) if is_text => lines.projects.insert(project),
-            // A line left out could be a denial.
+            // A skipped line could be a denial.
             _ => return Err(TrustError::Damaged { path: path.to_owned(), line: index + 1 }),
         };
     }
     Ok(lines)
 }
 
-/// One line, whatever the path holds: a line break in it must not write an entry of its own.
+/// Returns a path as one line: a line break in it must not create another entry.
 fn shown(path: &Path) -> String {
     let text = path.to_string_lossy().replace('\u{fffd}', "?");
     visible_line(&text).into_owned()

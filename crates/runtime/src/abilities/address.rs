@@ -1,7 +1,7 @@
-//! Which addresses belong to the public network.
+//! Tells public network addresses from all others.
 //!
-//! What is not known to be public is not: an address of this machine, of the network that it is in, of
-//! a cloud's own services, and every spelling of an older address inside a newer one.
+//! Only addresses that are known to be public count as such. All others are private: those of this machine,
+//! of its local network, of a cloud's own services, and every IPv6 spelling of an IPv4 address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -41,14 +41,14 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match segments {
-        // Through a translator to an older address.
+        // A translator's form of an IPv4 address.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
-        // Older addresses as newer ones, and tunnels to them; documentation.
+        // IPv4 addresses in IPv6 form, and tunnels to them; documentation.
         [0x2002, ..] | [0x2001, 0xdb8, ..] => false,
         // Tunnels and protocols; documentation.
         [0x2001, second, ..] if second < 0x200 => false,
         [0x3fff, second, ..] if second < 0x1000 => false,
-        // All that was ever given out.
+        // The range from which all global addresses come.
         [first, ..] => (0x2000..0x4000).contains(&first),
     }
 }

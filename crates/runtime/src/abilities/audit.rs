@@ -1,8 +1,8 @@
-//! The record of every question that a tool has asked.
+//! The audit log: a record of every request of a tool.
 //!
-//! JSON lines: one before anything is done, so that a run that ends in the middle leaves a trace, and
-//! one with the same number after it. Neither has what was read, written, sent or received in it, nor
-//! the value of a variable that a tool has asked for.
+//! It consists of JSON lines: one before anything is done, so that a run that ends early leaves a trace, and
+//! one with the same number after it. Neither contains data that was read, written, sent or received, or the
+//! value of a variable that a tool has asked for.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,16 +11,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use brief_syntax::System;
 use serde_json::{Value, json};
 
-/// What stands for a value that must not be seen.
+/// The replacement for a secret value.
 const HIDDEN: &str = "***";
 
-/// A shorter value would hide letters everywhere.
+/// The shortest value that is replaced; a shorter one would hide letters everywhere.
 const SHORTEST_SECRET: usize = 4;
 
-/// Bytes of one target in the log.
+/// The limit for the bytes of one target in the log.
 const MOST: usize = 4 * 1024;
 
-/// Where questions are written to.
+/// The audit log of a host.
 pub struct Audit {
     place: Place,
     number: u64,
@@ -34,30 +34,30 @@ enum Place {
 }
 
 impl Audit {
-    /// Writes nothing.
+    /// Creates a log that writes nothing.
     pub fn none() -> Audit {
         Audit { place: Place::Nowhere, number: 0, secrets: Vec::new() }
     }
 
-    /// Adds lines to the end of a file, each in one write.
+    /// Creates a log that appends lines to a file, each in one write.
     pub fn to_file(system: Arc<dyn System>, path: PathBuf) -> Audit {
         Audit { place: Place::File { system, path }, ..Audit::none() }
     }
 
-    /// Keeps lines in memory, where `lines` sees them too.
+    /// Creates a log in memory, shared with `lines`.
     pub fn to_memory(lines: Arc<Mutex<Vec<String>>>) -> Audit {
         Audit { place: Place::Memory(lines), ..Audit::none() }
     }
 
-    /// From now on, keeps a value out of the log.
+    /// Keeps a value out of the log from now on.
     pub(super) fn hide(&mut self, secret: &str) {
         if secret.len() >= SHORTEST_SECRET && !self.secrets.iter().any(|known| known == secret) {
             self.secrets.push(secret.to_owned());
         }
     }
 
-    /// Writes a question and what was decided about it: granted, or not (`true`: the ability is not
-    /// there at all). Returns its number.
+    /// Writes a request and its decision: granted or refused (`true` if the ability was not granted at all).
+    /// Returns its number.
     pub(super) fn ask(
         &mut self,
         tool: &str,
@@ -78,8 +78,7 @@ impl Audit {
         Ok(self.number)
     }
 
-    /// Writes how a question ended: well, or with a message, which a rule of ours (`true`) or
-    /// something else had it end with.
+    /// Writes the end of a request: success, or a message, with `true` if one of our rules was the cause.
     pub(super) fn end(
         &mut self,
         number: u64,
@@ -95,7 +94,7 @@ impl Audit {
         }))
     }
 
-    /// Takes secrets out of what is about to be written, and cuts it.
+    /// Removes secrets from a value and cuts it to the limit.
     fn cleaned(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => {

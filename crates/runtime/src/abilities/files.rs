@@ -1,7 +1,7 @@
-//! `fs`: files beneath the project's root, through held directories.
+//! `fs`: files below the project's root, through open directory handles.
 //!
-//! No link is followed, at the end of a path or on the way. Names on the exclusion list (ruling G10)
-//! and the inside of `.git` are not there for tools: `.git` holds what runs later, and credentials.
+//! No link is followed, at the end of a path or before. Names on the exclusion list (ruling G10) and the
+//! inside of `.git` are hidden from tools: `.git` holds programs that run later, and credentials.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{Refusal, text};
 
-/// Names that a search looks at.
+/// The limit for the names that a search looks at.
 const MOST_SEEN: usize = limits::TOOL_NAMES * 10;
 
 pub(super) struct Files {
@@ -23,10 +23,10 @@ pub(super) struct Files {
     root: PathBuf,
 }
 
-/// A directory of the project; `None` is the root.
+/// An open directory of the project; `None` is the root.
 type Held = Option<Box<dyn Dir>>;
 
-/// A path that a tool may ask about: names only.
+/// A path that a tool may use: plain names only.
 struct Way<'p> {
     names: Vec<&'p str>,
     shown: &'p str,
@@ -164,7 +164,7 @@ impl Files {
         Ok(json!(search.found))
     }
 
-    /// Opens the directory that a path lies in.
+    /// Opens the parent directory of a path.
     fn above<'p>(&self, way: &Way<'p>) -> Result<(Held, &'p str), Refusal> {
         let Some((name, above)) = way.names.split_last() else {
             return Err(Refusal::Refused("a file has a name".to_owned()));
@@ -206,7 +206,7 @@ impl Search<'_> {
             }
             let may_hold = kind == FileKind::Directory && depth < limits::WALK_DEPTH;
             if may_hold && self.glob.could_match_inside(&path) {
-                // It may have gone meanwhile.
+                // It may have been removed meanwhile.
                 if let Ok(handle) = handle.open_dir(&name) {
                     self.descend(handle.as_ref(), &path, depth + 1)?;
                 }
@@ -227,12 +227,12 @@ fn file(path: &str) -> Result<Way<'_>, Refusal> {
     Ok(way)
 }
 
-/// Refuses a path that leaves the project or is not for tools.
+/// Refuses a path that leaves the project or is hidden from tools.
 pub(super) fn check_path(path: &str) -> Result<(), Refusal> {
     way(path).map(drop)
 }
 
-/// Takes a path apart, and refuses one that leaves the project or is not for tools.
+/// Splits a path, and refuses one that leaves the project or is hidden from tools.
 fn way(path: &str) -> Result<Way<'_>, Refusal> {
     let refused = |why: &str| Err(Refusal::Refused(format!("`{path}` {why}")));
     if path.starts_with('/') || path.contains([':', '\\', '\0']) {
@@ -255,7 +255,8 @@ fn way(path: &str) -> Result<Way<'_>, Refusal> {
     Ok(Way { names, shown: path })
 }
 
-/// Some file systems take `.GIT` and `.git.` for the same name, and letters away that nobody sees.
+/// Returns whether some file system takes a name for `.git`: it may ignore case, final dots and invisible
+/// characters.
 fn is_git(name: &str) -> bool {
     let visible: String = name.chars().filter(char::is_ascii_graphic).collect();
     let name = visible.to_lowercase();

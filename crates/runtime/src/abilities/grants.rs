@@ -1,38 +1,37 @@
-//! What the tools of one agent may do in the end.
+//! The effective abilities of one agent's tools.
 
 use std::collections::BTreeSet;
 
-/// The names without a scope.
+/// The names of abilities, without a scope.
 const NAMES: [&str; 7] = ["fs", "network", "sh", "tool", "mcp", "browser", "env"];
 
-/// A name that is no ability.
+/// An unknown ability.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no ability `{name}`")]
 pub struct GrantError {
-    /// The name.
+    /// The unknown name.
     pub name: String,
 }
 
-/// The effective abilities. Without anything said, there is none.
+/// The effective abilities. The default has none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Grants {
     names: BTreeSet<&'static str>,
     programs: BTreeSet<String>,
-    /// In lower case: a name that differs in case only may be the same program.
+    /// The denied programs in lower case: names that differ in case only may be the same program.
     denied_programs: BTreeSet<String>,
 }
 
 impl Grants {
-    /// No ability at all.
+    /// Returns grants without any ability.
     pub fn none() -> Grants {
         Grants::default()
     }
 
-    /// Takes abilities by name: what is there in the end (`fs`, `sh:git`), and what is not, whatever
-    /// the first list says.
+    /// Parses abilities by name: the granted ones (`fs`, `sh:git`), and the denied ones, which override the
+    /// first list.
     ///
-    /// The name of a program counts in its case where it is allowed, and in any case where it is
-    /// denied (Y48).
+    /// Names of programs are case-sensitive where they are granted, and not where they are denied (Y48).
     pub fn new<'n>(
         allowed: impl IntoIterator<Item = &'n str>,
         denied: impl IntoIterator<Item = &'n str>,
@@ -57,7 +56,7 @@ impl Grants {
         Ok(grants)
     }
 
-    /// Returns whether an ability is there; for `sh`, whether all of it is.
+    /// Returns whether an ability is granted; for `sh`, whether all programs are.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
@@ -73,7 +72,7 @@ impl Grants {
         self.has("sh") || !self.programs.is_empty()
     }
 
-    /// Returns the programs that are granted one by one.
+    /// Returns the programs that are granted by name.
     pub fn programs(&self) -> impl Iterator<Item = &str> {
         self.programs.iter().map(String::as_str)
     }

@@ -1,8 +1,8 @@
-//! `network`: one request to the public network, and what leads elsewhere from there.
+//! `network`: one request to the public network, and its redirects.
 //!
-//! The address that a name stands for is looked up once and checked, and that very address is what we
-//! connect to: a name that means something else a moment later gains nothing. Each redirect is a
-//! request of its own, checked in the same way. There are no cookies, and no proxy of the environment.
+//! The address of a host is looked up once and checked, and the connection goes to that very address: a name
+//! that changes its meaning a moment later gains nothing. Each redirect is a request of its own, checked in
+//! the same way. There are no cookies, and no proxy of the environment.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use super::address::is_public;
 use super::{Refusal, text};
 use crate::names::Names;
 
-/// Fields that the program itself decides about.
+/// Header fields that the program itself sets.
 const OURS: [&str; 9] = [
     "host",
     "connection",
@@ -31,19 +31,19 @@ const OURS: [&str; 9] = [
     "expect",
 ];
 
-/// Fields that may go along to another place.
+/// Header fields that may follow a redirect to another host.
 const HARMLESS: [&str; 4] = ["accept", "accept-language", "content-type", "user-agent"];
 
-/// Bytes of all fields of an answer.
+/// The limit for the bytes of all header fields of a response.
 const HEADER_BYTES: usize = 64 * 1024;
 
-/// Where tools may go besides the public network over `https`.
+/// The hosts that tools may reach besides the public network over `https`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NetworkPolicy {
-    /// Hosts (`localhost`, `localhost:8080`, `10.0.0.5`) that may be asked although they are not
-    /// public. Only the name as written counts, not what else stands for the same address.
+    /// Private hosts (`localhost`, `localhost:8080`, `10.0.0.5`) that may be reached. Only the written name
+    /// counts, not other names of the same address.
     pub private_hosts: BTreeSet<String>,
-    /// Whether `http` is allowed everywhere. To [`NetworkPolicy::private_hosts`] it always is.
+    /// Allows `http` for every host. For [`NetworkPolicy::private_hosts`] it is always allowed.
     pub plain_http: bool,
 }
 
@@ -56,7 +56,7 @@ impl NetworkPolicy {
     }
 }
 
-/// What a tool wants to be sent.
+/// A request that a tool wants to send.
 pub(super) struct Request {
     uri: Uri,
     method: Method,
@@ -116,7 +116,7 @@ fn read_uri(text: &str) -> Result<Uri, Refusal> {
     Ok(uri)
 }
 
-/// Returns an address for the log: without a user, and without what stands behind `?`.
+/// Returns an address for the log, without user and query.
 pub(super) fn shown(address: &str, options: Option<&Value>) -> String {
     let (address, query) = match address.split_once(['?', '#']) {
         Some((address, _)) => (address, "?…"),
@@ -132,7 +132,7 @@ pub(super) fn shown(address: &str, options: Option<&Value>) -> String {
     format!("{} {address}{query}", method.to_uppercase())
 }
 
-/// Fetches a text that the operator has asked for, with the same care as for a tool.
+/// Fetches a text for the operator, under the same rules as for a tool.
 pub fn fetch_text(
     system: &dyn System,
     policy: &NetworkPolicy,
@@ -149,7 +149,7 @@ pub fn fetch_text(
     }
 }
 
-/// Sends a request and follows where it leads.
+/// Sends a request and follows its redirects.
 pub(super) fn fetch(
     system: &dyn System,
     policy: &NetworkPolicy,
@@ -171,7 +171,7 @@ pub(super) fn fetch(
         let is_elsewhere =
             next.scheme() != request.uri.scheme() || next.authority() != request.uri.authority();
         if is_elsewhere {
-            // What was meant for one place is not for another: any field may be a key.
+            // Any header field may be a key, which is meant for one host only.
             request.headers.retain(|(name, _)| HARMLESS.contains(&name.to_lowercase().as_str()));
         }
         let becomes_get = status == 303 || (status <= 302 && request.method == Method::POST);
@@ -240,7 +240,7 @@ fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> Result<Value,
     let host = uri.host().unwrap_or_default();
     let mut headers = Map::new();
     for (name, value) in response.headers() {
-        // What a server wants to be remembered is nobody's here.
+        // Cookies are neither kept nor handed to tools.
         if name != "set-cookie" {
             let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
             headers.insert(name.as_str().to_owned(), json!(value));
@@ -273,7 +273,7 @@ fn explain(host: &str, error: &ureq::Error) -> Refusal {
 #[error("the address is not public")]
 struct NotPublic;
 
-/// Looks names up, and hands on only addresses that may be connected to.
+/// A resolver that returns only addresses to which a connection is allowed.
 #[derive(Debug)]
 struct Guard {
     resolver: Names,
@@ -291,7 +291,7 @@ impl Resolver for Guard {
         if self.is_private {
             return Ok(found);
         }
-        // One that is not public among others is no mistake that we should guess about.
+        // A private address among public ones is suspicious, so the host is refused.
         if found.iter().all(|address: &SocketAddr| is_public(address.ip())) {
             Ok(found)
         } else {
@@ -300,7 +300,7 @@ impl Resolver for Guard {
     }
 }
 
-/// Returns where a redirect leads.
+/// Returns the target of a redirect.
 fn join(base: &Uri, location: &str) -> Result<Uri, Refusal> {
     let location = location.split('#').next().unwrap_or_default();
     let scheme = base.scheme_str().unwrap_or("https");
@@ -380,7 +380,7 @@ mod tests {
         fetch(&OsSystem, &policy, request, PATIENCE).unwrap_err().to_string()
     }
 
-    /// However an address of this machine is spelled.
+    /// Every spelling of an address of this machine.
     #[test]
     fn this_machine_is_not_the_public_network() {
         for address in [

@@ -1,8 +1,8 @@
 //! `sh`: programs, started with a list of arguments and without a shell.
 //!
-//! A program is found by its bare name in a fixed list of directories, never in the project. It starts
-//! in the project with an environment of a few harmless variables, and is ended with all that it
-//! started when it takes too long or writes too much.
+//! A program is found by its bare name in a fixed list of directories, never in the project. It starts in the
+//! project with an environment of a few harmless variables, and is killed with all its children when it takes
+//! too long or writes too much.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,35 +15,35 @@ use serde_json::{Value, json};
 
 use super::{Refusal, files, scope, text};
 
-/// Where programs are looked for, in this order.
+/// The directories in which programs are found, in this order.
 pub const DEFAULT_PATH: [&str; 5] =
     ["/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"];
 
 /// Variables that a program gets from our environment.
 const KEPT: [&str; 8] = ["HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
 
-/// Arguments of one call.
+/// The limit for the arguments of one call.
 const MOST_ARGUMENTS: usize = 1_000;
 
-/// Bytes of all arguments of one call.
+/// The limit for the bytes of all arguments of one call.
 const MOST_BYTES: usize = 128 * 1024;
 
-/// Where programs are found and started.
+/// The directories in which programs are found and started.
 pub(super) struct Place<'p> {
     pub(super) system: &'p dyn System,
     pub(super) root: &'p Path,
     pub(super) path: &'p [String],
-    /// Ends what is started when it is raised.
+    /// The interruption that ends a started program.
     pub(super) stop: &'p Interruption,
 }
 
-/// Returns whether a name is one of a program alone (Y47).
+/// Returns whether a name is that of a program, without a directory (Y47).
 pub(super) fn is_bare(name: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
     !name.is_empty() && name.bytes().all(letter) && !matches!(name, "." | "..")
 }
 
-/// Starts a program and waits for its end. A status other than 0 is an answer, not an error.
+/// Starts a program and waits for its end. A status other than 0 is a result, not an error.
 pub(super) fn exec(
     place: &Place<'_>,
     args: &[Value],
@@ -91,7 +91,7 @@ pub(super) fn exec(
     }
 }
 
-/// Prepares a program in the project.
+/// Prepares the call of a program in the project.
 fn prepared(place: &Place<'_>, program: PathBuf, time: Duration, is_scoped_git: bool) -> Call {
     let mut call = Call::new(program, place.root, time, limits::COMMAND_OUTPUT_BYTES);
     call.environment = Environment::Empty;
@@ -107,7 +107,7 @@ fn prepared(place: &Place<'_>, program: PathBuf, time: Duration, is_scoped_git: 
         for (variable, value) in scope::GIT_ENVIRONMENT {
             call = call.with_env(variable, value);
         }
-        // A repository around the project is not the project's.
+        // A repository around the project does not belong to it.
         if let Some(above) = place.root.parent() {
             call = call.with_env("GIT_CEILING_DIRECTORIES", above);
         }
@@ -115,7 +115,7 @@ fn prepared(place: &Place<'_>, program: PathBuf, time: Duration, is_scoped_git: 
     call
 }
 
-/// Returns the words that a program is started with under a scope.
+/// Returns the arguments for a program under a scope.
 fn covered(place: &Place<'_>, name: &str, arguments: &[String]) -> Result<Vec<String>, Refusal> {
     let words = |refusal: Refusal| refusal.to_string();
     let path = |path: &str| {
@@ -139,13 +139,13 @@ fn covered(place: &Place<'_>, name: &str, arguments: &[String]) -> Result<Vec<St
 /// Refuses a path of the project that leads out of it through a link.
 fn stays_inside(place: &Place<'_>, path: &str) -> Result<(), String> {
     let path = Path::new(path);
-    // What is not there yet leads where the nearest directory above it leads.
+    // A missing path leads where its nearest existing parent leads.
     for ancestor in path.ancestors() {
         match place.system.resolve(&place.root.join(ancestor)) {
             Ok(resolved) if resolved.path.starts_with(place.root) => return Ok(()),
             Ok(_) => return Err(format!("`{}` leads out of the project", path.display())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                // A link to what is not there yet would be written through.
+                // A link to a missing file would be written through.
                 let above = place.root.join(ancestor.parent().unwrap_or(Path::new("")));
                 let link = ancestor
                     .file_name()
@@ -160,8 +160,8 @@ fn stays_inside(place: &Place<'_>, path: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses git where the repository has settings of its own that may name a program or a directory: an
-/// archive that is unpacked brings them along.
+/// Refuses git in a repository with settings that may name a program or a directory: an unpacked archive may
+/// contain them.
 fn refuse_settings(place: &Place<'_>, git: &Path) -> Result<(), Refusal> {
     let time = Duration::from_secs(limits::COMMAND_SECONDS);
     let mut call = prepared(place, git.to_owned(), time, true);
@@ -173,7 +173,7 @@ fn refuse_settings(place: &Place<'_>, git: &Path) -> Result<(), Refusal> {
             listed.extend_from_slice(piece);
         }
     });
-    // Without a repository there are no settings, and git says so with a status.
+    // Without a repository there are no settings, and git exits with a status.
     match ending {
         Ok(Ending::Exited(_)) => {}
         Ok(_) => return Err(Refusal::Failed("`git` did not list its settings".to_owned())),
@@ -215,7 +215,7 @@ fn arguments(list: Option<&Value>) -> Result<Vec<String>, Refusal> {
 fn find(place: &Place<'_>, name: &str) -> Result<PathBuf, Refusal> {
     for directory in place.path {
         let directory = Path::new(directory);
-        // What a project brings along has no name that anybody granted.
+        // A program in the project is not the one that the operator granted.
         if !directory.is_absolute() || directory.starts_with(place.root) {
             continue;
         }

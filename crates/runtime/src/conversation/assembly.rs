@@ -1,7 +1,7 @@
-//! A model's reply, put together from the pieces in which servers send it.
+//! Assembles a model's reply from the pieces in which servers send it.
 //!
-//! Servers differ: some number the pieces of a call and some do not, some give every call the number 0,
-//! some leave out the id, some write arguments as an object. What can only mean one thing is taken.
+//! Servers differ: some number the pieces of a call and some do not, some give every call the number 0, some
+//! leave out the id, some write arguments as an object. Every unambiguous form is accepted.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use serde_json::Value as Json;
 
 use super::message::ToolCall;
 
-/// Why a model stopped.
+/// The reason why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finish {
-    /// It had said everything.
+    /// The reply is complete.
     Stop,
-    /// It waits for tools.
+    /// The model waits for tools.
     Tools,
-    /// It reached its own limit in the middle.
+    /// The model reached its own limit.
     Length,
-    /// Its server held something back.
+    /// The server withheld a part.
     Filtered,
     /// A reason of this server's own.
     Other(String),
@@ -37,7 +37,7 @@ impl Finish {
         }
     }
 
-    /// Returns the word for it.
+    /// Returns the word on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Finish::Stop => "stop",
@@ -49,12 +49,12 @@ impl Finish {
     }
 }
 
-/// Tokens, as a server counts them.
+/// The token counts of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Tokens that were read.
+    /// The tokens of the prompt.
     pub prompt_tokens: u64,
-    /// Tokens that were written.
+    /// The tokens of the reply.
     pub completion_tokens: u64,
 }
 
@@ -75,44 +75,44 @@ impl Usage {
     }
 }
 
-/// What a model said, or the part of it that came.
+/// The reply of a model, complete or in part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) text: String,
     pub(super) calls: Vec<ToolCall>,
     pub(super) finish: Option<Finish>,
     pub(super) usage: Option<Usage>,
-    /// Bytes of text, names and arguments.
+    /// The bytes of text, names and arguments.
     pub(super) bytes: usize,
 }
 
-/// Why a piece cannot be taken.
+/// A piece that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// The server reports a failure, in its words.
+    /// The server reports a failure with this message.
     Reported(String),
-    /// It is not what a server of this kind sends.
+    /// The piece is not a chat completion.
     Strange(String),
-    /// The model has written as much as it may.
+    /// The model has reached its output limit.
     TooMuch,
 }
 
-/// A reply that is being put together.
+/// A reply under assembly.
 #[derive(Debug)]
 pub(super) struct Assembly {
     reply: Reply,
-    /// The server's number of a call → its place in the list.
+    /// The index of a call by the server's number.
     numbers: BTreeMap<u64, usize>,
     limit: usize,
 }
 
 impl Assembly {
-    /// Takes at most `limit` bytes of text, names and arguments.
+    /// Creates an assembly for at most `limit` bytes of text, names and arguments.
     pub(super) fn new(limit: usize) -> Assembly {
         Assembly { reply: Reply::default(), numbers: BTreeMap::new(), limit }
     }
 
-    /// Returns what there is, whole or not. Calls without an id get one that is not taken.
+    /// Returns the reply so far, complete or not. Calls without an id get a unique one.
     pub(super) fn into_reply(mut self) -> Reply {
         for index in 0..self.reply.calls.len() {
             let (before, rest) = self.reply.calls.split_at_mut(index);
@@ -127,12 +127,12 @@ impl Assembly {
         self.reply
     }
 
-    /// Returns whether the server has said why the model stopped.
+    /// Returns whether the server has sent a finish reason.
     pub(super) fn is_finished(&self) -> bool {
         self.reply.finish.is_some()
     }
 
-    /// Takes one piece of a stream, or a whole answer; new text goes to `on_text`.
+    /// Adds one piece of a stream, or a whole answer. New text goes to `on_text`.
     pub(super) fn take(
         &mut self,
         json: &Json,
@@ -146,7 +146,7 @@ impl Assembly {
         }
         self.reply.usage = json.get("usage").and_then(Usage::of).or(self.reply.usage);
         let choices = json.get("choices").and_then(Json::as_array).into_iter().flatten();
-        // Nobody asks for a second choice, and two of them cannot be one reply.
+        // Requests ask for one choice, and two choices cannot form one reply.
         let is_first =
             |choice: &&Json| choice.get("index").and_then(Json::as_u64).unwrap_or(0) == 0;
         for choice in choices.filter(is_first) {
@@ -224,11 +224,12 @@ impl Assembly {
         Ok(())
     }
 
-    /// Finds the call that a piece belongs to, or makes a new one.
+    /// Finds the call that a piece belongs to, or creates one.
     fn place_of(&mut self, number: Option<u64>, id: &str, name: &str) -> Result<usize, Refused> {
         let known = match number {
             Some(number) => self.numbers.get(&number).copied(),
-            // Without a number, a piece with a name begins a call, and one without goes on.
+            // Without a number, a piece with a name begins a call, and one without a name continues the last
+            // call.
             None => self.reply.calls.len().checked_sub(1).filter(|_| name.is_empty()),
         };
         // Some servers give every call the same number; the id tells them apart.
@@ -251,7 +252,7 @@ impl Assembly {
     }
 }
 
-/// Finds the words in a report of a failure.
+/// Extracts the message from a reported failure.
 pub(super) fn complaint(error: &Json) -> String {
     let words = match error {
         Json::String(text) => Some(text.as_str()),

@@ -1,15 +1,15 @@
-//! Time, as a seam: a test of back-off must not wait.
+//! A clock as a trait, so that tests of back-off do not wait.
 
 use std::time::{Duration, SystemTime};
 
 use brief_syntax::System;
 
-/// A clock that can be waited by.
+/// A clock with a timer.
 pub trait Clock {
-    /// Returns the time since some moment that stays the same.
+    /// Returns the time since a fixed moment.
     fn now(&self) -> Duration;
 
-    /// Waits.
+    /// Waits for this time.
     fn sleep(&self, time: Duration);
 }
 
@@ -19,7 +19,7 @@ pub struct SystemClock<'s> {
 }
 
 impl<'s> SystemClock<'s> {
-    /// Asks this system.
+    /// Creates a clock from a system.
     pub fn new(system: &'s dyn System) -> Self {
         SystemClock { system }
     }

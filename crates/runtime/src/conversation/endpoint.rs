@@ -1,7 +1,7 @@
-//! Where the server is, from the operator's environment.
+//! The model's server, from the operator's environment.
 //!
-//! The operator names the server, so any host will do, with or without TLS. A key that would travel over
-//! the network in the open is worth a warning, though.
+//! The operator names the server, so any host is allowed, with or without TLS. A key that would cross the
+//! network unencrypted is worth a warning.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,29 +16,29 @@ const BASE_URL: &str = "OPENAI_BASE_URL";
 /// The variable that holds the key.
 const API_KEY: &str = "OPENAI_API_KEY";
 
-/// The server when nothing else is said.
+/// The default server.
 const DEFAULT_BASE: &str = "https://api.openai.com/v1";
 
-/// What every base address leads to.
+/// The path below the base address.
 const ROUTE: &str = "/chat/completions";
 
-/// Keys shorter than this are words such as `ollama`, which are no secret and occur in texts.
+/// The shortest key that counts as a secret. Shorter ones are words such as `ollama`, which occur in texts.
 const SECRET_BYTES: usize = 12;
 
-/// Bytes of a file with certificates; that of a whole system has a quarter of a million.
+/// The limit for the bytes of a certificate file; that of a whole system has a quarter of a million.
 const CERTIFICATE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A key, which is never shown: its text form and its debug form are an ellipsis.
+/// A secret key: its text form and its debug form are an ellipsis.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// Returns the value of the header that carries it. For the transport alone.
+    /// Returns the value of the header that carries it. Only the transport may use it.
     pub fn to_header(&self) -> String {
         format!("Bearer {}", self.0)
     }
 
-    /// Takes the key out of a text that somebody else wrote, such as a server's complaint about it.
+    /// Removes the key from untrusted text, such as a server's error message.
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.0.len() < SECRET_BYTES || !text.contains(&self.0) {
             return Cow::Borrowed(text);
@@ -64,33 +64,33 @@ pub struct Endpoint {
     certificates: Option<Vec<u8>>,
 }
 
-/// Neither the key nor the password of a proxy is shown.
+/// Shows neither the key nor the password of a proxy.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Endpoint").field("base", &self.base).finish_non_exhaustive()
     }
 }
 
-/// Why the environment names no server.
+/// An environment that names no usable server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// The address cannot be used. It is not repeated, because it may hold a password.
+    /// The address is not valid. It is not repeated, because it may hold a password.
     #[error("`OPENAI_BASE_URL` {0}")]
     Address(&'static str),
-    /// The key cannot be sent.
+    /// The key has invalid characters.
     #[error("`OPENAI_API_KEY` holds characters that no key has")]
     Key,
-    /// The certificates to trust cannot be read.
+    /// The certificate file cannot be read.
     #[error("`SSL_CERT_FILE` cannot be read: {0}")]
     Certificates(String),
-    /// The default server takes nothing without one.
+    /// The default server requires a key.
     #[error("`OPENAI_API_KEY` has no value")]
     NoKey,
 }
 
 impl EndpointError {
-    /// Returns what to do about it.
+    /// Returns advice for the operator.
     pub fn help(&self) -> &'static str {
         match self {
             EndpointError::Address(_) => "write it as `http://localhost:11434/v1`",
@@ -105,8 +105,8 @@ impl EndpointError {
 }
 
 impl Endpoint {
-    /// Reads `OPENAI_BASE_URL` and `OPENAI_API_KEY`, and the usual variables for a proxy and for
-    /// certificates of one's own.
+    /// Reads `OPENAI_BASE_URL` and `OPENAI_API_KEY`, and the usual variables for a proxy and for custom
+    /// certificates.
     pub fn from_environment(system: &dyn System) -> Result<Endpoint, EndpointError> {
         let variable = |name: &str| {
             let text = system.env(name)?.to_string_lossy().trim().to_owned();
@@ -139,12 +139,12 @@ impl Endpoint {
         Ok(Endpoint { base, host, key, proxy, certificates })
     }
 
-    /// Returns the address that conversations are sent to.
+    /// Returns the address for chat completions.
     pub fn url(&self) -> String {
         format!("{}{ROUTE}", self.base)
     }
 
-    /// Returns the address as the operator wrote it, more or less. There is no secret in it.
+    /// Returns the base address, normalised. It holds no secret.
     pub fn base(&self) -> &str {
         &self.base
     }
@@ -154,7 +154,7 @@ impl Endpoint {
         self.key.as_ref()
     }
 
-    /// Returns the proxy that leads there. It may hold a password.
+    /// Returns the proxy for this server. It may hold a password.
     pub(super) fn proxy(&self) -> Option<&str> {
         self.proxy.as_deref()
     }
@@ -164,12 +164,12 @@ impl Endpoint {
         self.certificates.as_deref()
     }
 
-    /// Takes the key out of a text that somebody else wrote.
+    /// Removes the key from untrusted text.
     pub(super) fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.key.as_ref().map_or(Cow::Borrowed(text), |key| key.hide(text))
     }
 
-    /// Returns what the operator should know before anything is sent.
+    /// Returns a warning for the operator, if the connection is not safe.
     pub fn warning(&self) -> Option<String> {
         let is_open = self.base.starts_with("http:") && !is_own_machine(&self.host);
         let is_told = self.key.is_some() && is_open;
@@ -182,7 +182,7 @@ impl Endpoint {
     }
 }
 
-/// Takes a base address apart: the address without a slash at its end, and the host.
+/// Splits a base address: returns it without a final slash, and its host.
 fn take_apart(address: &str) -> Result<(String, String), &'static str> {
     if !address.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("holds characters that no address has");
@@ -207,13 +207,13 @@ fn take_apart(address: &str) -> Result<(String, String), &'static str> {
     if host.is_empty() {
         return Err("names no host");
     }
-    // Some documentation names the whole route.
+    // Some documentation names the full path.
     let path = path.trim_end_matches('/');
     let path = path.strip_suffix(ROUTE).unwrap_or(path);
     Ok((format!("{scheme}://{authority}{path}"), host.to_ascii_lowercase()))
 }
 
-/// Returns whether a host is the machine that we run on.
+/// Returns whether a host is this machine.
 fn is_own_machine(host: &str) -> bool {
     let is_own = |address: IpAddr| {
         let address = address.to_canonical();
@@ -222,7 +222,7 @@ fn is_own_machine(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost") || host.parse().is_ok_and(is_own)
 }
 
-/// Returns whether `NO_PROXY` names a host, or a domain that it lies in.
+/// Returns whether `NO_PROXY` names a host, or a domain that contains it.
 fn is_excepted(host: &str, exceptions: &str) -> bool {
     exceptions.split([',', ' ']).map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| {
         let domain = entry.trim_start_matches('*').trim_start_matches('.').to_ascii_lowercase();

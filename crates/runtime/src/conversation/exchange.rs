@@ -1,9 +1,9 @@
-//! One question to the server, tried again where that may help.
+//! One request to the server, with retries.
 //!
-//! The transport works on a thread of its own and hands over pieces, so that ^C and the clock are looked
-//! at whatever the server does. A thread whose answer nobody waits for any more ends with its connection.
+//! The transport works on its own thread and hands over pieces, so that ^C and the clock are checked whatever
+//! the server does. An abandoned thread ends with its connection.
 //!
-//! What the user has seen cannot be taken back: once text has come, nothing is tried again.
+//! Text that the user has seen cannot be taken back: once text has come, the request is not retried.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -24,21 +24,21 @@ use super::sse::{Events, ServerEvent};
 use super::transport::{Post, Transport, TransportError, TransportProblem};
 use super::turn::Event;
 
-/// How often ^C and the clock are looked at while nothing comes.
+/// The interval of checks of ^C and the clock.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The first pause before another try; each one is twice as long as the one before.
+/// The first pause before a retry; each pause is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Bytes read at once, and pieces that may wait for us.
+/// The size of the read buffer, and the number of queued pieces.
 const PIECE: usize = 8 * 1024;
 const WAITING: usize = 16;
 
-/// Bytes read of what a server says about an error, and characters of it that are shown.
+/// The limit for the bytes of an error message from the server, and for the characters of it that are shown.
 const COMPLAINT_BYTES: usize = 64 * 1024;
 const COMPLAINT_SHOWN: usize = 500;
 
-/// What ends a turn from our side.
+/// The cause of an end on our side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stopped {
     Interrupted,
@@ -46,7 +46,7 @@ pub(super) enum Stopped {
     Output,
 }
 
-/// Why a reply is not whole.
+/// The cause of an incomplete reply.
 #[derive(Debug)]
 pub(super) enum Failure {
     Stopped(Stopped),
@@ -65,20 +65,20 @@ impl From<TurnError> for Failure {
     }
 }
 
-/// What a question needs.
+/// The inputs of a request.
 pub(super) struct Exchange<'e> {
     pub(super) transport: &'e Arc<dyn Transport>,
     pub(super) endpoint: &'e Endpoint,
     pub(super) clock: &'e dyn Clock,
     pub(super) interruption: &'e Interruption,
-    /// When the turn must be over.
+    /// The end of the turn's time.
     pub(super) deadline: Duration,
-    /// Bytes that the model may still write.
+    /// The bytes that the model may still write.
     pub(super) bytes: usize,
 }
 
 impl Exchange<'_> {
-    /// Asks, and returns the reply or what came of it, with the reason why it is not whole.
+    /// Sends the request. Returns the reply so far, and the cause if it is incomplete.
     pub(super) fn ask(
         &self,
         body: &dyn Fn(Counting) -> String,
@@ -167,7 +167,8 @@ impl Exchange<'_> {
         self.end(form, assembly, on)
     }
 
-    /// Takes a piece of the body. What begins with a brace is one answer, whatever it calls itself.
+    /// Adds a piece of the body. A body that begins with a brace is one JSON answer, whatever its content
+    /// type.
     fn take(
         &self,
         form: &mut Form,
@@ -201,7 +202,7 @@ impl Exchange<'_> {
         Ok(Progress::More)
     }
 
-    /// JSON needs more bytes than what it stands for.
+    /// Returns the limit for the bytes on the wire: JSON needs more bytes than its content.
     fn raw_limit(&self) -> usize {
         self.bytes.saturating_mul(2).saturating_add(COMPLAINT_BYTES)
     }
@@ -246,7 +247,7 @@ impl Exchange<'_> {
         })
     }
 
-    /// Looks at what is there when the body has ended.
+    /// Checks the reply when the body has ended.
     fn end(
         &self,
         form: Form,
@@ -277,7 +278,7 @@ impl Exchange<'_> {
                 }
             }
         }
-        // Some servers do not say that they are done, but why the model is.
+        // Some servers send no end mark, only a finish reason.
         if assembly.is_finished() {
             Ok(())
         } else {
@@ -285,14 +286,14 @@ impl Exchange<'_> {
         }
     }
 
-    /// Reads what a server says about an error.
+    /// Reads the server's error message.
     fn refusal(&self, head: &Head, pieces: &Receiver<Carried>) -> Result<TurnError, Failure> {
         let mut bytes = Vec::new();
         while bytes.len() < COMPLAINT_BYTES {
             match self.next(pieces) {
                 Ok(Some(Piece::Body(piece))) => bytes.extend_from_slice(&piece),
                 Ok(Some(Piece::Head(_))) => {}
-                // The status alone says enough.
+                // The status alone is enough.
                 Ok(None) | Err(Failure::Failed(_)) => break,
                 Err(stopped) => return Err(stopped),
             }
@@ -307,7 +308,7 @@ impl Exchange<'_> {
             text => self.shown(text),
         };
         let code = json.as_ref().and_then(|json| json.pointer("/error/code")?.as_str());
-        // An account without money stays so for longer than anybody waits.
+        // An exhausted quota does not recover within the time of a turn.
         let is_passing = matches!(head.status, 408 | 429 | 500..=599)
             && code != Some("insufficient_quota")
             && head.status != 501;
@@ -316,7 +317,7 @@ impl Exchange<'_> {
         Ok(TurnError::Status { status: head.status, message, retry_after, is_passing })
     }
 
-    /// Cuts somebody else's words, and takes the key out.
+    /// Cuts untrusted text and removes the key from it.
     fn shown(&self, text: &str) -> String {
         let text = self.endpoint.hide(text);
         let mut shown: String = text.chars().take(COMPLAINT_SHOWN).collect();
@@ -364,7 +365,7 @@ fn broken(message: &str) -> TurnError {
     TurnError::Broken { message: message.to_owned() }
 }
 
-/// Some servers refuse a request that asks them to count.
+/// Returns whether the server refused the request for token counts.
 fn is_about_counting(error: &TurnError) -> bool {
     matches!(error, TurnError::Status { status: 400 | 422, message, .. } if message.contains("stream_options"))
 }
@@ -375,10 +376,10 @@ enum Progress {
     Done,
 }
 
-/// How a server answers.
+/// The form of a server's answer.
 enum Form {
     Unknown,
-    /// In one piece of JSON.
+    /// One JSON document.
     Whole(Vec<u8>),
     Events(Events),
 }
@@ -394,10 +395,10 @@ enum Piece {
     Body(Vec<u8>),
 }
 
-/// What comes from the thread that carries a request.
+/// A message of the transport's thread.
 type Carried = Result<Piece, TransportError>;
 
-/// Carries a request there and the answer back, piece by piece, until nobody listens.
+/// Sends a request and hands the answer back, piece by piece, while a receiver exists.
 fn carry(transport: &dyn Transport, post: &Post, sender: &SyncSender<Carried>) {
     let mut answer = match transport.post(post) {
         Ok(answer) => answer,

@@ -1,57 +1,57 @@
-//! Why a model could not be asked.
+//! Errors of asking a model.
 
 use std::time::Duration;
 
-/// Why a turn failed.
+/// A failed turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
-    /// Nobody answered.
+    /// The server does not answer.
     #[error("the server cannot be reached: {message}")]
     Unreachable {
-        /// The reason.
+        /// The cause.
         message: String,
     },
-    /// There is no talking to it.
+    /// No connection is possible, for example because of TLS.
     #[error("the server cannot be talked to: {message}")]
     Hopeless {
-        /// The reason.
+        /// The cause.
         message: String,
     },
-    /// It refused.
+    /// The server refused the request.
     #[error("the server answered with status {status}: {message}")]
     Status {
-        /// The status.
+        /// The HTTP status.
         status: u16,
-        /// What it says.
+        /// The server's message.
         message: String,
-        /// How long it asks to wait.
+        /// The wait that the server asks for.
         retry_after: Option<Duration>,
-        /// Whether waiting helps.
+        /// True if a retry may succeed.
         is_passing: bool,
     },
-    /// The connection ended in the middle.
+    /// The connection ended early.
     #[error("the answer broke off: {message}")]
     Broken {
-        /// The reason.
+        /// The cause.
         message: String,
     },
-    /// It reported a failure in the middle of an answer.
+    /// The server reported a failure within an answer.
     #[error("the server reports a failure: {message}")]
     Reported {
-        /// What it says.
+        /// The server's message.
         message: String,
     },
-    /// It is something else that answers there.
+    /// The answer is not a chat completion.
     #[error("the answer is no chat completion: {message}")]
     Strange {
-        /// What it is instead.
+        /// The kind of answer that came.
         message: String,
     },
 }
 
 impl TurnError {
-    /// Returns what to do about it, where there is something.
+    /// Returns advice, if there is any.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             TurnError::Unreachable { .. } | TurnError::Strange { .. } => {
@@ -68,7 +68,7 @@ impl TurnError {
         }
     }
 
-    /// Returns whether the same request may go better later.
+    /// Returns whether the same request may succeed later.
     pub(super) fn is_passing(&self) -> bool {
         match self {
             TurnError::Unreachable { .. } | TurnError::Broken { .. } => true,
@@ -77,7 +77,7 @@ impl TurnError {
         }
     }
 
-    /// Returns how long the server asks to wait.
+    /// Returns the wait that the server asks for.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match self {
             TurnError::Status { retry_after, .. } => *retry_after,

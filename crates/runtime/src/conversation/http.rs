@@ -1,4 +1,4 @@
-//! The network itself. Nothing else in this crate knows the library that speaks HTTP.
+//! HTTP to the model's server. No other module of the conversation knows the HTTP library.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::endpoint::Endpoint;
 use super::transport::{Answer, Post, Transport, TransportError, TransportProblem};
 use crate::names::Names;
 
-/// How long to wait for a connection. A server that is there takes far less.
+/// The time limit for a connection. A reachable server needs far less.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// HTTP, with TLS where the address says so.
@@ -19,8 +19,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// Gets ready for a server. Nothing is sent yet. `SSL_CERT_FILE` takes the place of the certificates
-    /// that come with the program.
+    /// Prepares for a server. Sends nothing yet. `SSL_CERT_FILE` replaces the built-in certificates.
     pub fn new(endpoint: &Endpoint) -> Result<Http, TransportError> {
         let proxy = match endpoint.proxy() {
             Some(address) => Some(ureq::Proxy::new(address).map_err(|_| {
@@ -32,7 +31,7 @@ impl Http {
         };
         let mut tls = TlsConfig::builder();
         if let Some(pem) = endpoint.certificates() {
-            // What is no certificate in such a file is a comment, or a key that is none of our business.
+            // Everything else in such a file is a comment, or a key that we do not need.
             let found = parse_pem(pem).filter_map(|item| match item {
                 Ok(PemItem::Certificate(certificate)) => Some(certificate),
                 _ => None,
@@ -77,7 +76,7 @@ impl Transport for Http {
     }
 }
 
-/// A body whose errors say when time was up.
+/// A body whose errors distinguish a timeout.
 struct Body(ureq::BodyReader<'static>);
 
 impl Read for Body {
@@ -89,7 +88,7 @@ impl Read for Body {
     }
 }
 
-/// Says what went wrong before there was an answer.
+/// Describes a failure before the answer.
 fn told(error: &ureq::Error) -> TransportError {
     use ureq::{Error, Timeout};
 
@@ -103,7 +102,7 @@ fn told(error: &ureq::Error) -> TransportError {
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionAborted
             | io::ErrorKind::BrokenPipe => TransportProblem::Broken,
-            // What a certificate is refused with arrives like this.
+            // A refused certificate arrives with this kind.
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => TransportProblem::Hopeless,
             _ => TransportProblem::Unreachable,
         },

@@ -1,34 +1,34 @@
-//! What a user types: something to say, or a command of the agent.
+//! Parses a user's line: a message to the model, or a command of the agent.
 
 use brief_dialects::agents::{Agent, InvokeError};
 use brief_syntax::near_miss::nearest;
 
-/// What a line means.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// Nothing.
+    /// An empty line.
     Nothing,
-    /// Something to say to the model: the line, or the text of a command.
+    /// A message to the model: the line, or the text of a command.
     Say(String),
-    /// The user wants to know which commands there are.
+    /// A request for the list of commands.
     Help,
-    /// The user wants to leave.
+    /// A request to leave.
     Quit,
 }
 
-/// Why a line means nothing.
+/// A line that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
     /// The agent has no such command.
     #[error("there is no command `/{name}`")]
     Unknown {
-        /// The name.
+        /// The name that the user typed.
         name: String,
-        /// A name that is nearly the same.
+        /// A similar name.
         nearest: Option<String>,
     },
-    /// The command cannot be called like this.
+    /// The arguments of the command are not valid.
     #[error(transparent)]
     Invoke(#[from] InvokeError),
     /// A quote is not closed.
@@ -37,7 +37,7 @@ pub enum InputError {
 }
 
 impl InputError {
-    /// Returns what to do about it.
+    /// Returns advice.
     pub fn help(&self) -> String {
         match self {
             InputError::Unknown { nearest: Some(name), .. } => format!("did you mean `/{name}`?"),
@@ -51,8 +51,8 @@ impl InputError {
     }
 }
 
-/// Reads a line: `/name arguments` calls a command of the agent, `//` begins a text with a slash, and
-/// everything else is said as it is. `/help` and `/quit` are ours, unless the agent has its own.
+/// Parses a line. `/name arguments` calls a command of the agent, `//` begins a text with a slash, and any
+/// other line is a message. `/help` and `/quit` are ours, unless the agent has its own.
 ///
 /// A path is not a command: a first word with another slash in it is text.
 pub fn read_line(agent: &Agent, line: &str) -> Result<Input, InputError> {
@@ -87,8 +87,8 @@ pub fn read_line(agent: &Agent, line: &str) -> Result<Input, InputError> {
     }
 }
 
-/// Splits arguments at blanks. A quote counts at the beginning of a word only, so that `don't` is one;
-/// in quotes, `\` stands before a quote or itself.
+/// Splits arguments at blanks. A quote counts only at the beginning of a word, so that `don't` is one word;
+/// in quotes, `\` escapes a quote or itself.
 fn words(text: &str) -> Result<Vec<String>, InputError> {
     let mut words = Vec::new();
     let mut letters = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! A conversation with a person at a terminal.
+//! A conversation with a user at a terminal.
 
 use std::io;
 
@@ -6,17 +6,17 @@ use super::failure::TurnError;
 use super::input::{Input, read_line};
 use super::turn::{Conversation, Ending, Event, Turn};
 
-/// Where lines come from. The terminal itself is the front end's.
+/// A source of lines. The front end implements it for the terminal.
 pub trait Lines {
-    /// Returns the next line; `None` when the user is done, also with ^C.
+    /// Returns the next line; `None` when the user is done, also after ^C.
     fn next_line(&mut self) -> io::Result<Option<String>>;
 
-    /// Learns that a turn is over, and how it ended.
+    /// Reports the end of a turn.
     fn turn_over(&mut self, _turn: &Result<Turn, TurnError>) {}
 }
 
-/// Takes lines until the user is done: [`Ending::Answered`], or [`Ending::Interrupted`] after ^C in the
-/// middle of a turn. A turn that fails does not end the conversation; [`Lines::turn_over`] is told.
+/// Handles lines until the user is done: [`Ending::Answered`], or [`Ending::Interrupted`] after ^C during a
+/// turn. A failed turn does not end the conversation; [`Lines::turn_over`] reports it.
 pub fn interact(
     conversation: &mut Conversation<'_>,
     lines: &mut dyn Lines,
@@ -43,7 +43,7 @@ pub fn interact(
     Ok(Ending::Answered)
 }
 
-/// Lists what can be typed.
+/// Returns the list of commands.
 fn help(conversation: &Conversation<'_>) -> String {
     let mut lines = vec!["commands:".to_owned()];
     for command in &conversation.agent().commands {

@@ -1,16 +1,16 @@
-//! What is said in a conversation, and its form on the wire.
+//! The messages of a conversation, and their form on the wire.
 
 use brief_dialects::agents::Scheme;
 use serde_json::{Value as Json, json};
 
-/// A call that a model asks for.
+/// A tool call that a model asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ToolCall {
-    /// What the answer refers to it by.
+    /// The id that the answer refers to.
     pub(super) id: String,
     /// The tool, as the model spells it.
     pub(super) name: String,
-    /// The arguments: JSON, as far as the model can write it.
+    /// The arguments, which may not be valid JSON.
     pub(super) arguments: String,
 }
 
@@ -21,7 +21,7 @@ impl ToolCall {
     }
 }
 
-/// One message.
+/// A message of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Message {
     System(String),
@@ -57,14 +57,14 @@ impl Message {
     }
 }
 
-/// Whether a server is asked to count tokens in a stream. Some refuse a request that asks.
+/// The request for token counts in a stream. Some servers refuse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counting {
     Asked,
     Left,
 }
 
-/// Writes a request.
+/// Builds the body of a request.
 pub(super) fn request(
     model: &str,
     history: &[Message],
@@ -76,7 +76,7 @@ pub(super) fn request(
     if counting == Counting::Asked {
         body["stream_options"] = json!({"include_usage": true});
     }
-    // An empty list is an error to some servers.
+    // Some servers refuse an empty list.
     if !schemes.is_empty() {
         body["tools"] = schemes.iter().map(Scheme::to_function).collect();
     }

@@ -1,11 +1,11 @@
-//! An agent and a model in conversation, over the chat completions that most servers speak.
+//! A conversation between an agent and a model, over the chat completions that most servers speak.
 //!
-//! [`Ready`] is the only way in, so that no model hears of an agent whose gates are closed. From there a
-//! [`Conversation`] sends what the user says, runs the tools that the model asks for, and goes on until the
-//! model has nothing more to ask, or a limit or the user ends it. What the agent, the model and the tools
-//! say is data all the way: nothing here runs any of it.
+//! [`Ready`] is the only entry, so that an agent with closed gates never reaches a model. From there a
+//! [`Conversation`] sends the user's messages, runs the tools that the model asks for, and goes on until the
+//! model has answered, or a limit or the user ends it. The texts of the agent, the model and the tools are
+//! data: nothing here runs any of them.
 //!
-//! Network and clock are traits ([`Transport`], [`Clock`]); only `http` knows a real one. The key of the
+//! Network and clock are traits ([`Transport`], [`Clock`]); only `http` knows a real network. The key of the
 //! server is a [`Key`], which cannot be printed.
 
 mod assembly;

@@ -1,4 +1,4 @@
-//! The gates before an agent does anything: who is not through them is never heard of by a model.
+//! The gates before an agent starts. An agent reaches a model only after all of them.
 
 use brief_dialects::agents::{
     Ability, Agent, Base, Effective, Refusal, Rendered, Scheme, Value, refusals,
@@ -7,23 +7,23 @@ use brief_syntax::system::Interruption;
 use brief_syntax::{Diagnostic, System};
 use serde_json::Value as Json;
 
-/// The most letters of a tool's name that servers take.
+/// The longest tool name that servers accept.
 const NAME_BYTES: usize = 64;
 
-/// The tools of an agent, ready to be called.
+/// The callable tools of an agent.
 pub trait Tools {
-    /// Returns what a model is told of them.
+    /// Returns the schemes of the tools, for the model.
     fn schemes(&self) -> &[Scheme];
 
-    /// Calls a tool, by its name in any case, with arguments as the model wrote them. They are checked
-    /// against the scheme first. Both the result and the reason why there is none are for the model.
+    /// Calls a tool, by its name in any case, with arguments as the model wrote them. The arguments are
+    /// checked against the scheme first. The result and the error are both texts for the model.
     fn call(&mut self, name: &str, arguments: &str) -> Result<String, String>;
 
-    /// Has `stop` end a call from now on; one that cannot be ended runs to its end.
+    /// Lets `stop` end calls from now on; a call that cannot be ended runs to its end.
     fn interrupt_by(&mut self, _stop: &Interruption) {}
 
-    /// Calls the startup tool. Anything but success keeps the agent from starting (Y32); the error says
-    /// why.
+    /// Calls the startup tool. Anything but success keeps the agent from starting (Y32); the error is a
+    /// message.
     fn start(&mut self, name: &str) -> Result<(), String> {
         let result = self.call(name, "{}")?;
         let has_failed = match serde_json::from_str::<Json>(&result) {
@@ -35,40 +35,40 @@ pub trait Tools {
     }
 }
 
-/// An agent that is through every gate.
+/// An agent that has passed every gate.
 pub struct Ready<'r> {
     agent: &'r Agent,
     texts: Rendered,
     offered: Vec<Scheme>,
-    /// Whether the ability `tool` is there.
+    /// True if the ability `tool` is granted.
     may_call: bool,
     tools: &'r mut dyn Tools,
 }
 
-/// Why an agent does not start.
+/// A closed gate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotReady {
-    /// It is switched off, or the environment lacks something: every reason.
+    /// The agent is switched off, or the environment lacks something; all reasons are listed.
     #[error("{}", joined(.0))]
     Refused(Vec<Refusal>),
-    /// Its texts cannot be rendered with this input.
+    /// The texts cannot be rendered with this input.
     #[error("{}", joined_messages(.0))]
     Texts(Vec<Diagnostic>),
-    /// No server takes a tool of this name.
+    /// A tool has a name that servers refuse.
     #[error(
         "the tool `{name}` has a name that no model can be told: letters, digits, `_` and `-`, at most {NAME_BYTES}"
     )]
     ToolName {
-        /// The name.
+        /// The name of the tool.
         name: String,
     },
-    /// The startup tool failed, or is not there.
+    /// The startup tool failed or is missing.
     #[error("the startup tool `{tool}` failed: {problem}")]
     Startup {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// What it says.
+        /// Its message.
         problem: String,
     },
 }
@@ -82,11 +82,11 @@ fn joined_messages(diagnostics: &[Diagnostic]) -> String {
 }
 
 impl<'r> Ready<'r> {
-    /// Goes through the gates that are left when a file is valid and its tools are evaluated: status,
-    /// environment, texts, names, and the startup tool at last (A41). Nothing runs before the rest holds.
+    /// Passes the remaining gates of a valid file with evaluated tools: status, environment, texts, names,
+    /// and the startup tool at last (A41). Nothing runs before the other gates are open.
     ///
-    /// `input` is what the operator gives instead of the agent's own. Without the ability `tool` no model
-    /// is offered the tools, but the startup tool is still called: the file asks for it, not the model.
+    /// `input` replaces the agent's own input. Without the ability `tool` no tools are offered to a model,
+    /// but the startup tool is still called: the file asks for it, not the model.
     pub fn pass(
         system: &dyn System,
         agent: &'r Agent,
@@ -118,7 +118,7 @@ impl<'r> Ready<'r> {
         self.agent
     }
 
-    /// Returns its texts, rendered.
+    /// Returns its rendered texts.
     pub fn texts(&self) -> &Rendered {
         &self.texts
     }
@@ -132,29 +132,29 @@ impl<'r> Ready<'r> {
         format!("{system}\n\n## Rules\n\n{rules}")
     }
 
-    /// Returns whether anybody but the gates may call its tools.
+    /// Returns whether a model or client may call its tools.
     pub fn may_call(&self) -> bool {
         self.may_call
     }
 
-    /// Returns the tools that others may call.
+    /// Returns the tools that a model or client may call.
     pub fn offered(&self) -> &[Scheme] {
         &self.offered
     }
 
-    /// Has `stop` end a call from now on.
+    /// Lets `stop` end calls from now on.
     pub fn interrupt_by(&mut self, stop: &Interruption) {
         self.tools.interrupt_by(stop);
     }
 
-    /// Calls a tool that is offered, by its name in any case. `None` when there is none of that name.
+    /// Calls an offered tool, by its name in any case. `None` for an unknown name.
     pub fn call(&mut self, name: &str, arguments: &str) -> Option<Result<String, String>> {
         let scheme = self.offered.iter().find(|scheme| scheme.is_called(name))?;
         Some(self.tools.call(&scheme.name, arguments))
     }
 }
 
-/// Authors leave out that arguments are an object, and servers and clients insist on it.
+/// Adds `type: object` to the arguments, which authors leave out and servers require.
 fn whole(scheme: &Scheme) -> Scheme {
     let mut scheme = scheme.clone();
     if let Json::Object(fields) = &mut scheme.parameters {
@@ -163,7 +163,7 @@ fn whole(scheme: &Scheme) -> Scheme {
     scheme
 }
 
-/// A tool's name is an identifier to those who are told it, and never a text.
+/// Returns whether a tool's name is an identifier, as servers require.
 fn is_name(name: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (1..=NAME_BYTES).contains(&name.len()) && name.bytes().all(letter)

@@ -1,11 +1,11 @@
-//! Calls that a model makes over and over.
+//! Detects calls that a model repeats.
 
 use std::collections::BTreeMap;
 
 use brief_syntax::limits;
 use serde_json::Value as Json;
 
-/// Counts calls of one turn that are the same: tool and arguments, however they are spelled.
+/// Counts equal calls of one turn: same tool and arguments, in any spelling.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     counts: BTreeMap<(String, String), usize>,

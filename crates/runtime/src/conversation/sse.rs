@@ -1,36 +1,36 @@
-//! Server-sent events: bytes in, events out.
+//! A parser for server-sent events.
 //!
-//! Total: whatever comes is split at line ends, and what is no field is passed by, as the standard says.
-//! Only the size of an event is limited.
+//! It accepts any bytes: it splits them at line ends and ignores unknown fields, as the standard says. Only
+//! the size of an event is limited.
 
-/// One event.
+/// An event of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServerEvent {
-    /// `event`; mostly empty.
+    /// The field `event`; mostly empty.
     pub(super) kind: String,
     /// The lines of `data`.
     pub(super) data: String,
 }
 
-/// An event is larger than it may be.
+/// An event above the size limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooLarge;
 
-/// Reads events from a stream that comes in pieces.
+/// Parses events from a stream that comes in pieces.
 #[derive(Debug)]
 pub(super) struct Events {
     limit: usize,
     line: Vec<u8>,
-    /// The lines of data of the event so far.
+    /// The data of the current event so far.
     data: Option<Vec<u8>>,
     kind: Vec<u8>,
-    /// A line break after this one may be the second half of it.
+    /// True after a carriage return, which a line feed may complete.
     after_return: bool,
     is_first_line: bool,
 }
 
 impl Events {
-    /// Takes events and lines of at most `limit` bytes.
+    /// Creates a parser for events and lines of at most `limit` bytes.
     pub(super) fn new(limit: usize) -> Events {
         Events {
             limit,
@@ -42,7 +42,7 @@ impl Events {
         }
     }
 
-    /// Takes a piece and adds the events that it completes.
+    /// Parses a piece and adds the events that it completes.
     pub(super) fn feed(
         &mut self,
         piece: &[u8],
@@ -68,10 +68,10 @@ impl Events {
         Ok(())
     }
 
-    /// Returns the event that the end of the stream completes. The standard drops it, but servers forget
-    /// the empty line at the end.
+    /// Returns the event at the end of the stream. The standard drops it, but some servers omit the last
+    /// empty line.
     pub(super) fn finish(mut self) -> Option<ServerEvent> {
-        // Half a line says nothing, unless it is the last word of all.
+        // An incomplete line is ignored, unless it is the end mark.
         if self.line.trim_ascii_end().ends_with(b"[DONE]") {
             self.end_line(&mut Vec::new()).ok()?;
         }
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(Events::new(1_000).feed(lines.as_bytes(), &mut Vec::new()), Err(TooLarge));
     }
 
-    /// Whatever comes, and however it is cut: no panic, and the same events.
+    /// Any bytes in any pieces: no panic, and the same events.
     #[test]
     fn any_bytes_in_any_pieces() {
         arbtest::arbtest(|u| {

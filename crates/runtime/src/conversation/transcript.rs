@@ -1,7 +1,6 @@
-//! A record of a conversation: one line of JSON for each message, written as it is said.
+//! The transcript of a conversation: one line of JSON for each message, written immediately.
 //!
-//! Nothing in it depends on the clock, so that two runs can be compared. The key of the server is taken
-//! out, should anybody have said it.
+//! It contains no times, so that two runs can be compared. The key of the server is removed from all texts.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use serde::Serialize;
 use super::assembly::{Reply, Usage};
 use super::endpoint::{Endpoint, Key};
 
-/// Why there is no record.
+/// A transcript that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("the transcript `{}` cannot be written: {}", .path.display(), words(.source))]
 pub struct TranscriptError {
@@ -21,14 +20,14 @@ pub struct TranscriptError {
     source: io::Error,
 }
 
-/// A file that a conversation is added to.
+/// A file to which a conversation is appended.
 pub struct Transcript<'t> {
     system: &'t dyn System,
     path: PathBuf,
     key: Option<Key>,
 }
 
-/// A line. Every line has every field.
+/// A line of the transcript. Every line has every field.
 #[derive(Serialize)]
 struct Line {
     role: &'static str,
@@ -49,7 +48,7 @@ struct Call {
     arguments: String,
 }
 
-/// Whether a reply came to its end.
+/// The completeness of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     Whole,
@@ -57,7 +56,7 @@ pub(super) enum Extent {
 }
 
 impl<'t> Transcript<'t> {
-    /// Opens a file, which is created when it is not there and added to when it is.
+    /// Opens a file for appending. Creates it if needed.
     pub fn open(
         system: &'t dyn System,
         path: &Path,
@@ -77,7 +76,7 @@ impl<'t> Transcript<'t> {
         added.map_err(|source| TranscriptError { path: self.path.clone(), source })
     }
 
-    /// Takes the key out of a text.
+    /// Removes the key from a text.
     fn clean(&self, text: &str) -> String {
         self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text).into_owned())
     }
@@ -106,12 +105,12 @@ impl<'t> Transcript<'t> {
         self.append(json.as_bytes())
     }
 
-    /// Records what the agent or the user says, or what became of a turn (`note`).
+    /// Records a message of the agent or the user, or the end of a turn (`note`).
     pub(super) fn said(&self, role: &'static str, content: &str) -> Result<(), TranscriptError> {
         self.write(&self.line(role, content))
     }
 
-    /// Records what the model says.
+    /// Records a reply of the model.
     pub(super) fn replied(&self, reply: &Reply, extent: Extent) -> Result<(), TranscriptError> {
         let calls = reply.calls.iter().map(|call| Call {
             id: self.clean(&call.id),

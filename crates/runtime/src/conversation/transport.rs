@@ -1,4 +1,4 @@
-//! The door to the network: one request, and an answer whose body is read as it comes.
+//! The network as a trait: one request, and an answer whose body is read as it comes.
 
 use std::fmt;
 use std::io::Read;
@@ -6,50 +6,50 @@ use std::time::Duration;
 
 use super::endpoint::Key;
 
-/// Something that can carry a request to a server. It is called on a thread of its own.
+/// Sends a request to a server. It is called on its own thread.
 pub trait Transport: Send + Sync {
-    /// Sends a request and returns as soon as the head of the answer is there.
+    /// Sends a request and returns once the head of the answer has come.
     ///
-    /// Every status is an answer. Nothing is followed elsewhere: the key is for this server alone.
+    /// Every status is an answer. Redirects are not followed: the key is for this server alone.
     fn post(&self, post: &Post) -> Result<Answer, TransportError>;
 }
 
-/// A request: JSON, to be answered with events or with JSON.
+/// A JSON request, to be answered with events or with JSON.
 #[derive(Debug, Clone)]
 pub struct Post {
-    /// The whole address.
+    /// The complete address.
     pub url: String,
-    /// The key, when there is one.
+    /// The key, if there is one.
     pub key: Option<Key>,
-    /// The JSON.
+    /// The body as JSON.
     pub body: String,
-    /// How long all of it may take, the body of the answer included.
+    /// The time limit for all of it, including the body of the answer.
     pub time: Duration,
 }
 
 /// The head of an answer, and its body.
 pub struct Answer {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// `content-type`; may be empty.
+    /// The field `content-type`; may be empty.
     pub content_type: String,
-    /// `retry-after`.
+    /// The field `retry-after`.
     pub retry_after: Option<String>,
-    /// The body.
+    /// The body as a stream.
     pub body: Box<dyn Read + Send>,
 }
 
-/// Why there was no answer, or no end of it.
+/// A missing or incomplete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransportError {
-    /// What kind of reason it is.
+    /// The kind of the problem.
     pub problem: TransportProblem,
-    /// The reason, in words for people.
+    /// The message for the operator.
     pub message: String,
 }
 
 impl TransportError {
-    /// Puts a reason into words.
+    /// Creates an error with a message.
     pub fn new(problem: TransportProblem, message: impl Into<String>) -> TransportError {
         TransportError { problem, message: message.into() }
     }
@@ -63,15 +63,15 @@ impl fmt::Display for TransportError {
 
 impl std::error::Error for TransportError {}
 
-/// What is done about a failure depends on its kind.
+/// The kind of a problem, which decides about a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransportProblem {
-    /// Nobody answered; the next try may find somebody.
+    /// The server does not answer; a retry may succeed.
     Unreachable,
-    /// The connection ended too early.
+    /// The connection ended early.
     Broken,
-    /// Time was up.
+    /// The time limit was reached.
     TooSlow,
-    /// No try will do better, such as with a certificate that nobody trusts.
+    /// A retry cannot succeed, for example with an untrusted certificate.
     Hopeless,
 }

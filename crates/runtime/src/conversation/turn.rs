@@ -1,4 +1,4 @@
-//! The loop: what the user says, what the model answers, the tools that it asks for, and an end.
+//! The loop of a conversation: the user's message, the model's reply, its tool calls, and the end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,37 +20,37 @@ use super::repeats::Repeats;
 use super::transcript::{Extent, Transcript, TranscriptError};
 use super::transport::Transport;
 
-/// What a conversation goes over.
+/// The connections of a conversation.
 pub struct Means<'m> {
-    /// The way to the server.
+    /// The transport to the server.
     pub transport: Arc<dyn Transport>,
-    /// The server.
+    /// The server of the model.
     pub endpoint: Endpoint,
-    /// The time.
+    /// The clock for limits and pauses.
     pub clock: &'m dyn Clock,
-    /// The user's wish to end.
+    /// The user's request to stop.
     pub interruption: Interruption,
 }
 
-/// How a conversation is held.
+/// The settings of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The model.
+    /// The name of the model.
     pub model: String,
-    /// What one turn may take.
+    /// The limits of one turn.
     pub limits: ConversationLimits,
 }
 
-/// What one turn may take: from what the user says until the model has answered.
+/// The limits of one turn: from the user's message to the model's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConversationLimits {
-    /// How often the model is asked.
+    /// The number of requests to the model.
     pub rounds: usize,
-    /// How long all of it may take.
+    /// The time for the whole turn.
     pub time: Duration,
-    /// Bytes that the model may write, arguments of tools included.
+    /// The bytes that the model may write, including arguments of tools.
     pub output: usize,
-    /// Bytes of one tool's result that the model is shown.
+    /// The bytes of one tool's result that the model gets.
     pub result: usize,
 }
 
@@ -65,10 +65,10 @@ impl Default for ConversationLimits {
     }
 }
 
-/// Something that happens in a turn. All of it is somebody else's text.
+/// An event of a turn. All texts in it are untrusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'e> {
-    /// The model goes on speaking.
+    /// The next piece of the model's text.
     Text(&'e str),
     /// A tool is about to be called.
     Called {
@@ -79,47 +79,47 @@ pub enum Event<'e> {
     },
     /// A tool has answered, or was not called.
     Answered {
-        /// The tool.
+        /// The name of the tool.
         name: &'e str,
-        /// What it returned, or why it did not.
+        /// The result or the error.
         result: Result<&'e str, &'e str>,
     },
-    /// Something that the user should know.
+    /// A remark for the user.
     Notice(&'e str),
 }
 
-/// A turn that came to an end.
+/// A completed turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
-    /// What the model said at last; what it said before it called tools is not in it.
+    /// The model's last text, without earlier texts before tool calls.
     pub text: String,
-    /// How it ended.
+    /// The cause of the end.
     pub ending: Ending,
-    /// How often the model was asked.
+    /// The number of requests to the model.
     pub rounds: usize,
-    /// Tokens of all rounds, as far as the server counts them.
+    /// The tokens of all requests, as far as the server counts them.
     pub usage: Usage,
 }
 
-/// How a turn ended. Only the first is what the user wanted.
+/// The cause of a turn's end. Only `Answered` is a success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
     /// The model has answered.
     Answered,
-    /// The model reached its own limit in the middle of the answer.
+    /// The model reached its own limit within the answer.
     Cut,
-    /// The server held something back.
+    /// The server withheld a part.
     Filtered,
-    /// The model was asked as often as it may be.
+    /// The turn reached its limit of requests.
     Rounds,
-    /// Time is up.
+    /// The turn reached its time limit.
     Time,
-    /// The model wrote as much as it may.
+    /// The turn reached its output limit.
     Output,
-    /// The model made the same call over and over.
+    /// The model repeated the same call.
     Repeating,
-    /// The user wants an end.
+    /// The user interrupted the turn.
     Interrupted,
 }
 
@@ -138,7 +138,7 @@ impl fmt::Display for Ending {
     }
 }
 
-/// Returns the model to ask: the operator's, or the first that the agent recommends.
+/// Returns the model to ask: the operator's, or the first one that the agent recommends.
 pub fn choose_model(agent: &Agent, given: Option<&str>) -> Option<String> {
     let recommended = agent.recommended.models.first().map(String::as_str);
     given.or(recommended).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned)
@@ -154,19 +154,19 @@ pub struct Conversation<'c> {
     counting: Counting,
 }
 
-/// What a turn has used up.
+/// The resources that a turn has used.
 struct Spent {
     deadline: Duration,
     bytes: usize,
     repeats: Repeats,
-    /// Whether the model was told once that it repeats itself.
+    /// True once the model was warned that it repeats itself.
     is_warned: bool,
     usage: Usage,
     rounds: usize,
 }
 
 impl<'c> Conversation<'c> {
-    /// Begins. Nothing is sent before somebody says something.
+    /// Starts a conversation. Nothing is sent before the first message.
     pub fn new(
         ready: Ready<'c>,
         means: Means<'c>,
@@ -187,15 +187,15 @@ impl<'c> Conversation<'c> {
         self.ready.agent()
     }
 
-    /// Returns whether the user wants an end.
+    /// Returns whether the user wants to stop.
     pub fn is_interrupted(&self) -> bool {
         self.means.interruption.is_raised()
     }
 
-    /// Says something to the model and goes on until it has answered.
+    /// Sends a message to the model and continues until it has answered.
     ///
-    /// After an error the conversation can go on: what the user said is forgotten unless the model has
-    /// already acted on it.
+    /// After an error the conversation can go on: the message is dropped unless the model has already acted
+    /// on it.
     pub fn say(&mut self, text: &str, on: &mut dyn FnMut(Event<'_>)) -> Result<Turn, TurnError> {
         let before = self.history.len();
         self.history.push(Message::User(text.to_owned()));
@@ -209,7 +209,7 @@ impl<'c> Conversation<'c> {
         if let Some(note) = note {
             self.record(on, |transcript| transcript.said("note", &note));
         }
-        // Two messages of the user in a row are an error to some models.
+        // Some models refuse two messages of the user in a row.
         if self.history.len() == before + 1 {
             self.history.pop();
         }
@@ -237,7 +237,7 @@ impl<'c> Conversation<'c> {
                 usage: spent.usage,
             };
             if let Err(failure) = result {
-                // Calls of a reply without an end are not made: nobody knows what is missing.
+                // The calls of an incomplete reply are not made: a part may be missing.
                 let reply = Reply { calls: Vec::new(), ..reply };
                 if !reply.text.is_empty() {
                     self.remember(&reply, Extent::Partial, on);
@@ -294,8 +294,8 @@ impl<'c> Conversation<'c> {
         self.record(on, |transcript| transcript.replied(reply, extent));
     }
 
-    /// Makes the calls of one reply, in order. Every one of them gets an answer, also when it is not
-    /// made: a model that was never answered cannot be asked again.
+    /// Makes the calls of one reply, in order. Every call gets an answer, even if it is not made: models
+    /// refuse a history with unanswered calls.
     fn call_all(
         &mut self,
         calls: &[ToolCall],
@@ -324,7 +324,7 @@ impl<'c> Conversation<'c> {
             };
             self.answer(call, result, on);
         }
-        // What the model is told the first time may bring it round.
+        // The first warning may be enough.
         if has_repeated && std::mem::replace(&mut spent.is_warned, true) {
             ending = ending.or(Some(Ending::Repeating));
         }
@@ -342,7 +342,7 @@ impl<'c> Conversation<'c> {
     }
 
     fn call(&mut self, call: &ToolCall) -> Result<String, String> {
-        // Some models leave out the arguments of a tool that takes none.
+        // Some models leave out the arguments of a tool without parameters.
         let arguments = match call.arguments.trim() {
             "" => "{}",
             _ => call.arguments.as_str(),
@@ -365,7 +365,7 @@ impl<'c> Conversation<'c> {
         result: Result<String, String>,
         on: &mut dyn FnMut(Event<'_>),
     ) {
-        // Whatever a tool may read, the key of the server is nobody's business.
+        // No tool's result may carry the server's key to the model.
         let (limit, endpoint) = (self.settings.limits.result, &self.means.endpoint);
         let shown = |text: String| cut(endpoint.hide(&text).into_owned(), limit);
         let result = result.map(shown).map_err(shown);
@@ -382,7 +382,7 @@ impl<'c> Conversation<'c> {
         self.history.push(Message::Tool { id: call.id.clone(), content });
     }
 
-    /// Adds to the transcript. When that fails, the user is told once, and the conversation goes on.
+    /// Appends to the transcript. After a failure the user is told once, and the conversation goes on.
     fn record(
         &mut self,
         on: &mut dyn FnMut(Event<'_>),

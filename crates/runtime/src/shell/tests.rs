@@ -74,7 +74,7 @@ fn a_command_is_never_an_option_of_the_shell() {
     assert_eq!(ended.unwrap(), b"yes\n");
 }
 
-/// Attack case EXE-014: a value is no shell text.
+/// Attack case EXE-014: a value is not shell text.
 #[test]
 fn values_travel_in_the_environment() {
     let place = place();
@@ -251,7 +251,7 @@ fn a_script_from_memory_runs_as_a_private_copy() {
     }
 }
 
-/// Attack case EXE-017: what would run as somebody else is refused.
+/// Attack case EXE-017: a script that would run as another user is refused.
 #[test]
 fn a_script_that_sets_its_identity_is_refused() {
     let place = place();

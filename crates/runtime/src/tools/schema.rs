@@ -1,10 +1,10 @@
-//! Checking arguments against the JSON Schema of a tool.
+//! Checks arguments against the JSON Schema of a tool.
 //!
-//! All keywords of JSON Schema that say something about a value are checked, those of older drafts
-//! (`items` as a list, `additionalItems`, `dependencies`, `definitions`) as well. What is not, because
-//! nobody here can ([`Unchecked`]), is told. A keyword that does not exist is ignored, as the standard
-//! asks, and told when it looks like one that does. A keyword with a value that it cannot have makes the
-//! schema invalid. Checking costs a bounded number of steps, whatever the schema refers to.
+//! All keywords of JSON Schema that constrain a value are checked, including those of older drafts (`items`
+//! as a list, `additionalItems`, `dependencies`, `definitions`). Unsupported keywords are reported
+//! ([`Unchecked`]). An unknown keyword is ignored, as the standard requires, and reported when it is similar
+//! to a known one. A keyword with an invalid value makes the schema invalid. A check takes a bounded number
+//! of steps, whatever the schema refers to.
 
 mod check;
 mod pattern;
@@ -18,13 +18,13 @@ use serde_json::Value;
 use check::Check;
 use pattern::Pattern;
 
-/// Schemas inside each other, references followed.
+/// The limit for nested schemas, references included.
 const MOST_DEPTH: usize = 64;
 
-/// Things that are not checked and worth telling.
+/// The limit for reported keywords that are not checked.
 const MOST_UNCHECKED: usize = 32;
 
-/// What says nothing about a value: notes for people and programs, and names to refer to.
+/// Keywords without a constraint: annotations, and names to refer to.
 const NOTES: [&str; 17] = [
     "$anchor",
     "$comment",
@@ -45,7 +45,7 @@ const NOTES: [&str; 17] = [
     "writeOnly",
 ];
 
-/// What is checked.
+/// Keywords that are checked.
 const CHECKED: [&str; 42] = [
     "$defs",
     "$ref",
@@ -91,7 +91,7 @@ const CHECKED: [&str; 42] = [
     "uniqueItems",
 ];
 
-/// What nobody here checks, each with what to write instead.
+/// Keywords that are not supported, each with advice.
 const UNSUPPORTED: [(&str, &str); 6] = [
     ("$dynamicAnchor", "write `$defs` and `$ref`"),
     ("$dynamicRef", "write `$ref`"),
@@ -103,43 +103,43 @@ const UNSUPPORTED: [(&str, &str); 6] = [
 
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
-/// Why a schema is none.
+/// An invalid JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{place}` {problem}")]
 pub struct SchemaError {
-    /// The way to it, such as `/properties/a/type`.
+    /// The JSON pointer to it, such as `/properties/a/type`.
     pub place: String,
-    /// What is wrong there.
+    /// The defect at that place.
     pub problem: String,
 }
 
-/// Something that a schema seems to ask for and that is not checked.
+/// A constraint of a schema that is not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unchecked {
-    /// A pattern that only a slower engine can match.
+    /// A pattern that needs a backtracking engine.
     Pattern(String),
     /// A keyword that is not supported.
     Keyword {
-        /// The keyword.
+        /// The name of the keyword.
         name: &'static str,
-        /// The way to its schema.
+        /// The JSON pointer to its schema.
         place: String,
-        /// What to write instead.
+        /// Advice: the keyword to use instead.
         help: &'static str,
     },
-    /// A keyword that does not exist, and nearly does.
+    /// An unknown keyword that is similar to a known one.
     NearMiss {
-        /// What is written.
+        /// The keyword in the schema.
         name: String,
-        /// The way to its schema.
+        /// The JSON pointer to its schema.
         place: String,
-        /// What may be meant.
+        /// The similar known keyword.
         meant: String,
     },
 }
 
 impl Unchecked {
-    /// Returns what to do about it.
+    /// Returns advice.
     pub fn help(&self) -> String {
         match self {
             Unchecked::Pattern(_) => "write it without looking around or going back".to_owned(),
@@ -164,7 +164,7 @@ impl fmt::Display for Unchecked {
     }
 }
 
-/// A JSON Schema that is known to be one.
+/// A valid JSON Schema.
 #[derive(Clone)]
 pub struct Schema {
     root: Value,
@@ -179,7 +179,7 @@ impl fmt::Debug for Schema {
 }
 
 impl Schema {
-    /// Reads the schema of a tool's arguments, which are always an object.
+    /// Parses the schema of a tool's arguments, which are always an object.
     pub fn for_arguments(schema: &Value) -> Result<Schema, SchemaError> {
         let error =
             |problem: &str| Err(SchemaError { place: "/".to_owned(), problem: problem.to_owned() });
@@ -199,12 +199,12 @@ impl Schema {
         Ok(schema)
     }
 
-    /// Returns what the schema asks for and nobody here checks.
+    /// Returns the constraints that are not checked.
     pub fn unchecked(&self) -> &[Unchecked] {
         &self.unchecked
     }
 
-    /// Returns what is wrong with a value; nothing when it fits.
+    /// Returns the mismatches of a value; an empty list when it fits.
     pub fn check(&self, value: &Value) -> Vec<String> {
         Check::of(self, value)
     }
@@ -277,7 +277,7 @@ impl Schema {
                     }
                     None
                 }
-                // A list of schemas is the older way to say `prefixItems`.
+                // A list of schemas is the older form of `prefixItems`.
                 "items" if value.is_array() => {
                     for (index, schema) in value.as_array().into_iter().flatten().enumerate() {
                         self.read(schema, &format!("{place}/{name}/{index}"), depth + 1)?;
@@ -310,7 +310,7 @@ impl Schema {
         Ok(())
     }
 
-    /// Takes note of a keyword that is not checked here, or that nobody knows.
+    /// Records a keyword that is not supported or not known.
     fn note_unchecked(&mut self, name: &str, place: &str) {
         if NOTES.contains(&name) || name == "const" || self.unchecked.len() >= MOST_UNCHECKED {
             return;

@@ -1,4 +1,4 @@
-//! The name of content: its SHA-256.
+//! The SHA-256 of content.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ impl ContentHash {
         ContentHash(sha256(content))
     }
 
-    /// Reads 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<ContentHash> {
         let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_hash.then(|| ContentHash(text.to_ascii_lowercase()))

@@ -1,4 +1,4 @@
-//! Where the record of trust is, and whether it may be believed.
+//! Finds the record of trust, and checks that only the user can have written it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use super::TrustError;
 /// The file's name in the user's state directory.
 const NAME: &str = "trust";
 
-/// Returns the path of the record, links followed, when nobody but the user can have written it.
+/// Returns the path of the record, links resolved, if only the user can have written it.
 pub(super) fn find(system: &dyn System, project: &Path) -> Result<PathBuf, TrustError> {
     let named = state_directory(system).ok_or(TrustError::NoPlace)?.join(NAME);
     let path = follow(system, &named)?;
     outside(system, project, &path)?;
-    // Both ways there: who may put a link on the way can put another record at its end.
+    // Both paths are checked: a user who can place a link on the way can choose another record.
     for way in [&named, &path] {
         for place in way.ancestors() {
             private(system, place, way)?;
@@ -24,13 +24,13 @@ pub(super) fn find(system: &dyn System, project: &Path) -> Result<PathBuf, Trust
     Ok(path)
 }
 
-/// Follows the links in what exists of a path.
+/// Resolves the links in the existing part of a path.
 fn follow(system: &dyn System, path: &Path) -> Result<PathBuf, TrustError> {
     for ancestor in path.ancestors() {
         match system.resolve(ancestor) {
             Ok(found) => {
                 let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
-                // Joining nothing would add a `/`, which a file does not have.
+                // Joining an empty path would add a `/`, which a file must not have.
                 return Ok(found.path.components().chain(rest.components()).collect());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -40,8 +40,8 @@ fn follow(system: &dyn System, path: &Path) -> Result<PathBuf, TrustError> {
     Err(TrustError::NoPlace)
 }
 
-/// A project must not bring its own record along. The user's home is no such project, though it
-/// holds the record: whoever works there works on what is theirs.
+/// Refuses a record inside the project, which could contain a forged one. The home directory may hold the
+/// record: its files are the user's own.
 fn outside(system: &dyn System, project: &Path, path: &Path) -> Result<(), TrustError> {
     let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
     let current = system.current_dir().ok();
@@ -55,12 +55,12 @@ fn outside(system: &dyn System, project: &Path, path: &Path) -> Result<(), Trust
     Ok(())
 }
 
-/// The record and its directory are the user's alone. Above them, the system's own directories and
-/// those of the user's group are as safe as the home directory itself.
+/// Checks that the record and its directory are writable by the user alone. Directories above them may belong
+/// to the system or the user's group, as the home directory itself may.
 fn private(system: &dyn System, place: &Path, record: &Path) -> Result<(), TrustError> {
     let ownership = match system.ownership(place) {
         Ok(ownership) => ownership,
-        // What is not there yet will be made for the user alone.
+        // A missing directory will be created for the user alone.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(unreadable(place, error)),
     };

@@ -1,10 +1,10 @@
-//! A project as the record of trust knows it: by its place and by its identity.
+//! A project as the record of trust identifies it: by its path and by its identity.
 //!
-//! The identity is the number and the time of birth of the project's directory and of its `.git`. A
-//! repository that was deleted and cloned anew is another one, although it has the same path and
-//! mostly the same number: file systems give numbers away again, times of birth never. Neither a
-//! commit nor a setting of git is part of it, because the project's authors choose both. The number of
-//! the device is left out: it changes when a disk is mounted again.
+//! The identity is the inode number and the creation time of the project's directory and of its `.git`. A
+//! repository that was deleted and cloned again is another one, even with the same path and inode number:
+//! file systems reuse inode numbers, but not with the same creation time. Commits and git settings are not
+//! part of it, because the project's authors choose both. The device number is left out: it changes when a
+//! disk is mounted again.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,14 +57,14 @@ impl Project {
     }
 }
 
-/// Returns the name of a place.
+/// Returns the hash of a path.
 pub(super) fn place_of(root: &Path) -> ContentHash {
     ContentHash::of(root.as_os_str().as_encoded_bytes())
 }
 
-/// Returns the root of the project that a directory belongs to: the nearest repository, or else the
-/// directory itself. The user's home and what is above it are no project, also with a `.git`: all that
-/// lies at home would be one project.
+/// Returns the root of the project that a directory belongs to: the nearest repository, or else the directory
+/// itself. The user's home and the directories above it are never a project, even with a `.git`: the project
+/// would cover everything at home.
 pub fn project_root(system: &dyn System, directory: &Path) -> io::Result<PathBuf> {
     let directory = system.resolve_dir(directory)?;
     let home = home(system);
@@ -74,8 +74,8 @@ pub fn project_root(system: &dyn System, directory: &Path) -> io::Result<PathBuf
     Ok(root.unwrap_or(&directory).to_owned())
 }
 
-/// Returns the root of the project that a file of a run in `directory` belongs to. `None` for a file that
-/// lies neither in that directory nor in a repository: it is the user's own.
+/// Returns the root of the project that a file of a run in `directory` belongs to. `None` for a file outside
+/// that directory and outside any repository: it is the user's own.
 pub fn project_of(
     system: &dyn System,
     directory: &Path,
@@ -94,7 +94,7 @@ pub fn project_of(
     })
 }
 
-/// Returns the user's home directory, all links followed.
+/// Returns the user's home directory, links resolved.
 fn home(system: &dyn System) -> Option<PathBuf> {
     system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok())
 }

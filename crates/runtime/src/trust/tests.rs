@@ -1,4 +1,4 @@
-//! The record on a real disk: whose it is and where it lies decide whether it is believed.
+//! The record on a real disk: its owner and path decide whether it is accepted.
 #![expect(clippy::disallowed_methods, reason = "tests make real files")]
 
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// The real disk with another home, and with somebody else as the owner of some files.
+/// The real disk with another home, and with another user as the owner of some files.
 struct Desk {
     directory: TempDir,
     system: RealSystem,
@@ -77,7 +77,7 @@ fn one_byte_changed_is_other_content() {
     }
 }
 
-/// Attack case TRU-009: a denial wins, in whatever order the two were recorded.
+/// Attack case TRU-009: a denial overrides trust, in either order of recording.
 #[test]
 fn a_denial_wins() {
     let desk = Desk::new();
@@ -111,7 +111,7 @@ trusted ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad /z
     assert!(store.entries().eq(desk.open().unwrap().entries()));
 }
 
-/// A file's name must not write an entry.
+/// A file name must not create an entry.
 #[test]
 fn a_line_break_in_a_name_writes_no_entry() {
     let desk = Desk::new();
@@ -209,7 +209,7 @@ fn at_home_the_record_is_no_part_of_a_project() {
     );
 }
 
-/// What cannot be read could be a denial.
+/// An unreadable line could be a denial.
 #[test]
 fn a_damaged_record_is_refused() {
     let desk = Desk::new();
@@ -268,7 +268,7 @@ fn nobody_loses_an_entry() {
     assert_eq!(desk.open().unwrap().entries().count(), 40);
 }
 
-/// Goal S2: trust binds to bytes: 1,000 random changes of one byte, and every change of a field of a
+/// Goal S2: trust is bound to bytes: 1,000 random changes of one byte, and every change of a field of a
 /// project's identity, revoke it.
 #[test]
 fn s2_every_mutation_revokes() {
@@ -312,7 +312,7 @@ fn s2_every_mutation_revokes() {
     }
 }
 
-/// X01: a record that somebody else wrote, or a project on a file system that cannot tell, trusts nothing.
+/// X01: a record of another user, or a project on a file system without identities, trusts nothing.
 #[test]
 fn a_project_of_a_foreign_record_is_not_trusted() {
     let mut desk = Desk::new();
@@ -328,7 +328,7 @@ fn a_project_of_a_foreign_record_is_not_trusted() {
         let refusal = consent.project(&directory).unwrap_err();
         assert!(refusal.to_string().contains("belongs to another user"), "{refusal}");
     }
-    // TRU-010: a word for one run is not enough for another user's project.
+    // TRU-010: a flag for one run is not enough for another user's project.
     desk.system.foreign = Some(directory.clone());
     fs::remove_file(&record).unwrap();
     let mut consent = crate::Consent::new(&desk.system, &directory, crate::Execution::ProjectToo);

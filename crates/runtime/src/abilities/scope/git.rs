@@ -1,13 +1,13 @@
 //! `sh:git`: work in the repository of the project.
 //!
-//! Commands that reach other repositories, that work in other directories, or that set what is started
-//! later are on no list, and nor are options that name a program, a setting or a file. What a repository
-//! sets for itself may name programs, too: [`is_harmless_setting`] tells the settings that do not.
+//! The lists omit commands that reach other repositories, work in other directories, or set up programs to
+//! start later, and options that name a program, a setting or a file. The settings of a repository may name
+//! programs, too: [`is_harmless_setting`] recognises those that do not.
 
 use super::Checks;
 use super::grammar::{Grammar, Operands};
 
-/// The environment of git. None of it asks, pages, edits, signs, or runs a hook.
+/// The environment of git. It prevents prompts, pagers, editors, signatures and hooks.
 pub(crate) const ENVIRONMENT: [(&str, &str); 41] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ASKPASS", ""),
@@ -75,7 +75,7 @@ const LOG: &str = "-# -n= --max-count= --skip= --since= --after= --until= --befo
     --cherry-pick --cherry-mark --cherry --count --parents --children --no-walk[] -c --cc -m --root \
     --no-notes --relative-date";
 
-/// Nothing that a repository says about how to show its files is run.
+/// Options that keep git from running the repository's own diff and text converters.
 const PLAIN: [&str; 2] = ["--no-ext-diff", "--no-textconv"];
 
 const PLAIN_WITHOUT_SUBMODULES: [&str; 3] =
@@ -84,7 +84,7 @@ const PLAIN_WITHOUT_SUBMODULES: [&str; 3] =
 const LISTED: &str = "--sort= --format= --merged[] --no-merged[] --contains[] --no-contains[] \
     --points-at= --color[] --no-color --column[] --no-column --ignore-case";
 
-/// The commands.
+/// The listed commands.
 static COMMANDS: [(&str, Grammar); 32] = [
     (
         "add",
@@ -203,7 +203,7 @@ static COMMANDS: [(&str, Grammar); 32] = [
         ),
     ),
     ("mv", Grammar::new(&["-f --force -k -n --dry-run -v --verbose"], Operands::Paths(usize::MAX))),
-    // What a rebase goes on with is read from a file, which may name programs.
+    // A rebase reads its next steps from a file, which may name programs.
     (
         "rebase",
         Grammar::new(
@@ -296,7 +296,7 @@ static COMMANDS: [(&str, Grammar); 32] = [
     ),
 ];
 
-/// Returns the words to start git with.
+/// Returns the arguments to start git with.
 pub(super) fn words(args: &[String], checks: Checks<'_>) -> Result<Vec<String>, String> {
     let at = args.iter().position(|word| !BEFORE.contains(&word.as_str())).unwrap_or(args.len());
     let (before, rest) = args.split_at(at);
@@ -316,8 +316,8 @@ pub(super) fn words(args: &[String], checks: Checks<'_>) -> Result<Vec<String>, 
     Ok(before.iter().chain([command]).cloned().chain(words).collect())
 }
 
-/// Settings that a repository may have for itself: section, then names. None of them names a program, a
-/// file or a directory.
+/// Settings that a repository may have: section, then names. None of them names a program, a file or a
+/// directory.
 const HARMLESS: [(&str, &[&str]); 25] = [
     ("advice", &[]),
     ("author", &["name", "email"]),
@@ -408,7 +408,7 @@ const HARMLESS: [(&str, &[&str]); 25] = [
     ("user", &["name", "email", "signingkey", "useconfigonly"]),
 ];
 
-/// Returns whether a setting, `section.name` or `section.part.name`, starts nothing and leads nowhere.
+/// Returns whether a setting, `section.name` or `section.part.name`, starts no program and names no path.
 pub(crate) fn is_harmless_setting(key: &str) -> bool {
     let (Some((section, _)), Some((_, name))) = (key.split_once('.'), key.rsplit_once('.')) else {
         return false;

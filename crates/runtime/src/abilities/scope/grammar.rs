@@ -1,37 +1,37 @@
-//! The options of a program as a list, and words held against it.
+//! A grammar of a program's options, and the check of arguments against it.
 
 use super::Checks;
 
-/// The words that one program, or one command of a program, is started with.
+/// The allowed arguments of one program, or of one command of a program.
 pub(super) struct Grammar {
-    /// The options, with a blank in between. `-a` stands alone, `-a=` has a value, which may be the next
-    /// word, `-a[]` may have one in the same word. `=@` is the path of a file, `=*` any text. `-#` is a
-    /// number. Long options are written alike.
+    /// The options, separated by blanks. `-a` has no value, `-a=` has one, which may be the next word, and
+    /// `-a[]` may have one in the same word. `=@` is the path of a file, `=*` any text. `-#` is a number.
+    /// Long options have the same forms.
     pub(super) options: &'static [&'static str],
-    /// What is not an option.
+    /// The allowed operands.
     pub(super) operands: Operands,
     /// Options that are put before all others.
     pub(super) added: &'static [&'static str],
-    /// The options of which at least one must be there, if any.
+    /// Options of which at least one is required, if any.
     pub(super) one_of: &'static [&'static str],
 }
 
-/// What is not an option.
+/// The allowed operands.
 #[derive(Clone, Copy)]
 pub(super) enum Operands {
-    /// There is none.
+    /// No operands.
     Nothing,
-    /// Paths in the project, at most so many.
+    /// Paths in the project, up to this number.
     Paths(usize),
-    /// A text, then paths; only paths when one of these options is there.
+    /// A text, then paths; only paths with one of these options.
     TextThenPaths(&'static [&'static str]),
-    /// A text, then revisions and paths; only those when one of these options is there.
+    /// A text, then revisions and paths; only those with one of these options.
     TextThenRevisions(&'static [&'static str]),
     /// Any texts.
     Texts,
     /// Revisions and paths.
     Revisions,
-    /// One of these words, then revisions and paths; nothing at all is right, too.
+    /// One of these words, then revisions and paths; or no operands.
     Command(&'static [&'static str]),
 }
 
@@ -47,10 +47,10 @@ enum Value {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
-    /// Anything; as a word of its own it is checked as an operand would be, because what one program takes
-    /// for a value is an operand for another.
+    /// Any value. As a separate word it is checked like an operand, because another program may take it for
+    /// one.
     Plain,
-    /// Anything at all.
+    /// Any text, without a check.
     Text,
     Path,
 }
@@ -68,7 +68,7 @@ impl Grammar {
         Grammar { one_of, ..self }
     }
 
-    /// Returns the words to start the program with; the error is a reason.
+    /// Returns the arguments to start the program with. The error is a reason.
     pub(super) fn words(
         &self,
         program: &str,
@@ -119,12 +119,12 @@ impl Grammar {
     }
 }
 
-/// Words that are held against a grammar.
+/// Arguments during their check against a grammar.
 struct Reading<'r> {
     grammar: &'r Grammar,
     program: &'r str,
     checks: Checks<'r>,
-    /// The options that were there.
+    /// The options so far.
     seen: Vec<&'static str>,
     operands: Vec<&'r String>,
 }
@@ -145,7 +145,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Reads short options in one word.
+    /// Parses short options in one word.
     fn short(&mut self, word: &str, rest: &mut std::slice::Iter<'r, String>) -> Result<(), String> {
         let letters = word.get(1..).unwrap_or_default();
         if letters.bytes().all(|letter| letter.is_ascii_digit()) {
@@ -153,7 +153,7 @@ impl<'r> Reading<'r> {
                 format!("`{word}` is not among the options that `sh:{}` covers", self.program)
             });
         }
-        // Some programs have options of several letters behind one `-`.
+        // Some programs have options of several letters after one `-`.
         for (at, letter) in letters.char_indices() {
             let (known, value) = self.known(&format!("-{letter}"))?;
             self.seen.push(known);
@@ -194,7 +194,7 @@ impl<'r> Reading<'r> {
         rest: &mut std::slice::Iter<'r, String>,
     ) -> Result<(), String> {
         let value = rest.next().ok_or_else(|| format!("`{known}` has no value"))?;
-        // Should the program take it for an option after all, it would be one that was not checked.
+        // If the program took it for an option after all, that option would be unchecked.
         if value.len() > 1 && value.starts_with('-') {
             return Err(format!("the value `{value}` of `{known}` looks like an option"));
         }

@@ -1,12 +1,12 @@
-//! The words that `sh:<command>` covers.
+//! The arguments that `sh:<command>` allows.
 //!
-//! Many programs start others, read any file or write any file when an option tells them to. So a program
-//! that is known here is started with words from a list only: its commands, its options as they are
-//! written out, and paths in the project. Everything else is refused. A beginning of a long option
-//! (`--up` for `--upload-pack`) is on no list, because programs differ in what they take it for.
+//! Many programs start others, or read and write any file, when an option tells them to. So a listed program
+//! gets only listed arguments: its commands, its options by their full names, and paths in the project.
+//! Everything else is refused. An abbreviated long option (`--up` for `--upload-pack`) is refused, because
+//! programs expand it differently.
 //!
-//! A program that is not known here gets the words as they are: whoever grants `sh:deploy` grants all
-//! that `deploy` does. [`runs_anything`] tells the ones that are as good as a shell.
+//! An unlisted program gets its arguments unchecked: a grant of `sh:deploy` covers all that `deploy` does.
+//! [`runs_anything`] recognises programs that are as powerful as a shell.
 
 mod git;
 mod grammar;
@@ -17,7 +17,7 @@ mod tests;
 
 pub(super) use git::{ENVIRONMENT as GIT_ENVIRONMENT, is_harmless_setting};
 
-/// Programs that run whatever they are given: granting one is granting `sh`.
+/// Programs that run any command: a grant of one is a grant of `sh`.
 const WIDE: [&str; 72] = [
     "ash", "awk", "bash", "bun", "bundle", "busybox", "cargo", "cmake", "composer", "csh", "curl",
     "dash", "dd", "deno", "docker", "ed", "emacs", "env", "ex", "expect", "fish", "gawk", "gdb",
@@ -28,7 +28,7 @@ const WIDE: [&str; 72] = [
     "wget", "xargs", "yarn",
 ];
 
-/// Other names of programs that are known here.
+/// Other names of listed programs.
 const ALIASES: [(&str, &str); 9] = [
     ("bsdtar", "tar"),
     ("egrep", "grep"),
@@ -41,32 +41,32 @@ const ALIASES: [(&str, &str); 9] = [
     ("gtar", "tar"),
 ];
 
-/// Returns whether a program runs whatever it is given, so that `sh:<it>` grants as much as `sh`.
+/// Returns whether a program runs any command, so that `sh:<it>` grants as much as `sh`.
 pub fn runs_anything(program: &str) -> bool {
     let program = program.to_ascii_lowercase();
     let name = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     WIDE.iter().any(|wide| *wide == program || *wide == name)
 }
 
-/// Returns whether the words for a program are checked against a list.
+/// Returns whether the arguments of a program are checked against a list.
 pub fn is_listed(program: &str) -> bool {
     let program = known_name(program);
     ["find", "git"].contains(&program.as_str()) || programs::grammar(&program).is_some()
 }
 
-/// Checks a path that stands among the words; the error says why it is refused.
+/// Checks a path among the arguments. The error is the reason of the refusal.
 pub(super) type CheckPath<'c> = &'c dyn Fn(&str) -> Result<(), String>;
 
-/// The checks for what is not an option.
+/// The checks for operands.
 #[derive(Clone, Copy)]
 pub(super) struct Checks<'c> {
-    /// For a path of the project.
+    /// The check for a path of the project.
     pub(super) path: CheckPath<'c>,
-    /// For a word that may be a path, a revision, or both with a `:` in between.
+    /// The check for a word that may be a path, a revision, or both with a `:` in between.
     pub(super) revision: CheckPath<'c>,
 }
 
-/// Returns the words to start a program with under a scope, or the reason why it is not started.
+/// Returns the arguments to start a program with under a scope, or the reason of the refusal.
 pub(super) fn words(
     program: &str,
     args: &[String],
@@ -81,12 +81,12 @@ pub(super) fn words(
     }
 }
 
-/// Returns whether a program is `git`, however its name is written.
+/// Returns whether a program is `git`, in any case.
 pub(super) fn is_git(program: &str) -> bool {
     known_name(program) == "git"
 }
 
-/// Some file systems take `Git` for `git`.
+/// Returns the listed name of a program. Some file systems take `Git` for `git`.
 fn known_name(program: &str) -> String {
     let program = program.to_ascii_lowercase();
     let alias = ALIASES.iter().find(|(alias, _)| *alias == program);

@@ -1,4 +1,4 @@
-//! Programs that read, with the options that start nothing and name no file outside the project.
+//! Programs that only read, with the options that start no program and name no file outside the project.
 
 use super::Checks;
 use super::grammar::{Grammar, Operands};
@@ -82,7 +82,7 @@ static PROGRAMS: [(&str, Grammar); 25] = [
         )
         .adding(&["--no-config"]),
     ),
-    // It refuses the commands of a script that run programs and read or write files.
+    // The option makes it refuse script commands that run programs or access files.
     (
         "sed",
         Grammar::new(
@@ -103,7 +103,7 @@ static PROGRAMS: [(&str, Grammar); 25] = [
     ),
     ("stat", Grammar::new(&["-c=* -f -t --format=* --printf=* --terse"], Operands::Paths(ANY))),
     ("tail", Grammar::new(&["-n= -c= -q -v -z -# --lines= --bytes= --quiet"], Operands::Paths(ANY))),
-    // Extracting writes through links that the project has; only to standard output it is covered.
+    // Extraction writes through links in the project, so only output to standard output is allowed.
     (
         "tar",
         Grammar::new(
@@ -116,7 +116,7 @@ static PROGRAMS: [(&str, Grammar); 25] = [
         .with_one_of(&["-t", "--list", "-c", "--create", "-O", "--to-stdout"]),
     ),
     ("true", Grammar::new(&[], Operands::Texts)),
-    // The second path would be written to.
+    // A second path would be written to.
     (
         "uniq",
         Grammar::new(&["-c -d -D -i -u -z -f= -s= -w= --count --repeated --unique"], Operands::Paths(1)),
@@ -124,21 +124,21 @@ static PROGRAMS: [(&str, Grammar); 25] = [
     ("wc", Grammar::new(&["-c -m -l -L -w --bytes --chars --lines --words --max-line-length"], Operands::Paths(ANY))),
 ];
 
-/// Words of `find` that stand alone.
+/// Words of `find` without a value.
 const FIND_ALONE: &str = "-print -print0 -ls -empty -prune -not -a -and -o -or -true -false -daystart \
     -depth -d -xdev -mount -readable -writable -executable -nouser -nogroup -quit -noleaf ! ( ) ,";
 
-/// Words of `find` with a text behind them.
+/// Words of `find` with a value.
 const FIND_WITH_TEXT: &str = "-name -iname -path -ipath -wholename -regex -iregex -regextype -type \
     -xtype -maxdepth -mindepth -size -mtime -atime -ctime -mmin -amin -cmin -perm -user -group -uid -gid \
     -links -inum -newermt -printf";
 
-/// Returns the options of a program.
+/// Returns the grammar of a program.
 pub(super) fn grammar(name: &str) -> Option<&'static Grammar> {
     PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, grammar)| grammar)
 }
 
-/// Returns the words to start `find` with, which has a language of its own: paths, then an expression.
+/// Returns the arguments to start `find` with, which has a language of its own: paths, then an expression.
 pub(super) fn find_words(args: &[String], checks: Checks<'_>) -> Result<Vec<String>, String> {
     let has = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
     let is_path = |word: &&String| !word.starts_with(['-', '(', ')', '!', ',']);

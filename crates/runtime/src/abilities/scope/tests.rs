@@ -1,4 +1,4 @@
-//! What `sh:NAME` covers, tried with real programs.
+//! The scope of `sh:NAME`, tried with real programs.
 #![expect(clippy::disallowed_methods, reason = "tests make real files and start real programs")]
 
 use std::fs;
@@ -14,7 +14,7 @@ use super::{Checks, is_harmless_setting, is_listed, runs_anything, words};
 use crate::abilities::Refusal;
 use crate::abilities::programs::{self, DEFAULT_PATH, Place};
 
-/// Holds words against the lists, with paths that are right when they are relative.
+/// Checks arguments against the lists. Relative paths pass.
 fn judge(line: &[&str]) -> Result<Vec<String>, String> {
     let relative = |path: &str| {
         let is_outside = path.starts_with('/') || path.split('/').any(|part| part == "..");
@@ -28,7 +28,7 @@ fn split(line: &str) -> Vec<&str> {
     line.split(' ').collect()
 }
 
-/// A repository with one commit, and a place beside it that nothing may reach.
+/// A repository with one commit, and a directory beside it that nothing may reach.
 struct Repository {
     directory: tempfile::TempDir,
 }
@@ -94,7 +94,7 @@ impl Repository {
         self.exec(&words)
     }
 
-    /// Everything outside the project: names and contents.
+    /// Returns the names and contents of all files outside the project.
     fn beside(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found: Vec<_> = fs::read_dir(self.outside())
             .unwrap()
@@ -106,7 +106,7 @@ impl Repository {
     }
 }
 
-/// Calls of git that would run a program, or reach a file outside. Words are parted by `|`.
+/// Calls of git that would run a program, or reach a file outside. Words are separated by `|`.
 const GIT_ATTACKS: [&str; 75] = [
     "git|--attr-source|main|-c|alias.x=!{CMD}|x",
     "git|--attr-source=main|-c|alias.x=!{CMD}|x",
@@ -185,7 +185,7 @@ const GIT_ATTACKS: [&str; 75] = [
     "Git|-c|alias.x=!{CMD}|x",
 ];
 
-/// The same of other programs.
+/// Such calls of other programs.
 const OTHER_ATTACKS: [&str; 53] = [
     "tar|--to-comm={CMD}|-xf|a.tar",
     "tar|--to-command={CMD}|-xf|a.tar",
@@ -242,7 +242,7 @@ const OTHER_ATTACKS: [&str; 53] = [
     "file|-m|{OUT}/secret.txt|a.txt",
 ];
 
-/// X06: every form of the report, and their kin, is refused with a reason, and none leaves a mark.
+/// X06: every reported form, and similar ones, is refused with a reason, and none leaves a mark.
 #[test]
 fn x06_no_listed_program_runs_another() {
     let repository = Repository::new();
@@ -253,13 +253,13 @@ fn x06_no_listed_program_runs_another() {
             Err(Refusal::Refused(reason)) => {
                 assert!(reason.starts_with(&format!("`{program}`: ")), "{line}: {reason}");
             }
-            // Not every machine has every program.
+            // Some machines lack some of the programs.
             Err(Refusal::Failed(reason)) if reason.starts_with("there is no program") => {}
             answer => panic!("{line}: {answer:?}"),
         }
         assert_eq!(repository.beside(), before, "{line}");
     }
-    // What a script of sed says is refused by sed itself.
+    // sed itself refuses these scripts.
     for script in [
         "1e {CMD}",
         "1{e {CMD}\n}",
@@ -275,7 +275,7 @@ fn x06_no_listed_program_runs_another() {
     }
 }
 
-/// A link in the project leads nowhere, be its target there or not.
+/// A link in the project does not lead out, with or without an existing target.
 #[test]
 fn x06_a_link_does_not_lead_out() {
     let repository = Repository::new();
@@ -302,7 +302,7 @@ fn x06_a_link_does_not_lead_out() {
     assert!(!outside.join("new.tar").exists());
 }
 
-/// An unpacked archive brings settings along that name programs: git is not started in it.
+/// An unpacked archive may have settings that name programs: git is not started in it.
 #[test]
 fn x06_settings_of_a_repository_start_nothing() {
     for (key, value) in [
@@ -345,7 +345,7 @@ fn x06_settings_of_a_repository_start_nothing() {
     }
 }
 
-/// The hooks of a repository are no settings, and do not run either.
+/// The hooks of a repository are not settings, and do not run either.
 #[test]
 fn hooks_do_not_run() {
     use std::os::unix::fs::PermissionsExt;
@@ -370,7 +370,7 @@ fn hooks_do_not_run() {
     assert!(!repository.marker().exists());
 }
 
-/// What people do every day works, for real.
+/// Everyday calls work, with real programs.
 #[test]
 fn everyday_calls_are_covered() {
     let repository = Repository::new();
@@ -458,7 +458,7 @@ fn beginnings_and_values_that_look_like_options_are_refused() {
         unknown.starts_with("`push` is not covered by `sh:git`, which is `add`, `blame`"),
         "{unknown}"
     );
-    // Nobody has a list for it, and whoever grants it grants all of it.
+    // An unlisted program gets its arguments unchecked.
     assert_eq!(judge(&["deploy", "--all", "/x"]).unwrap(), ["--all", "/x"]);
 }
 
@@ -486,7 +486,7 @@ const PIECES: &str = "-c|-C|-x|-O|-o|-u|-I|-F|-f|-s|-i|-e|-p|-n|-t|-xf|-cf|--upl
 const COMMANDS: &str = "log|diff|show|grep|blame|rebase|merge|clone|fetch|pull|ls-remote|commit|checkout|\
     stash|status|archive|config|submodule|bisect|difftool|add|tag|branch|worktree";
 
-/// X06: whatever the spelling of the options, no marker command runs.
+/// X06: no spelling of the options runs the marker command.
 #[test]
 fn x06_no_spelling_runs_a_command() {
     let repository = Repository::new();
@@ -518,7 +518,7 @@ fn pick(unstructured: &mut Unstructured<'_>, list: &str) -> arbtest::arbitrary::
     Ok((*unstructured.choose(&words)?).to_owned())
 }
 
-/// An option, whole or cut, alone or with a value of some kind.
+/// Returns an option, whole or cut, with or without a value.
 fn piece(
     unstructured: &mut Unstructured<'_>,
     repository: &Repository,
@@ -541,7 +541,7 @@ fn piece(
     Ok(piece)
 }
 
-/// The same words without a scope do run: the tests above can fail.
+/// The same words without a scope run the marker: the tests above can fail.
 #[test]
 fn x06_the_marker_would_be_seen() {
     let repository = Repository::new();

@@ -1,4 +1,4 @@
-//! One value against one schema.
+//! Checks one value against one schema.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::{MOST_DEPTH, Schema, resolve};
 
-/// Steps of one check.
+/// The limit for the steps of one check.
 const MOST_STEPS: usize = 200_000;
 
-/// Problems that are worth telling.
+/// The limit for reported mismatches.
 const MOST_PROBLEMS: usize = 8;
 
 pub(super) struct Check<'s> {
@@ -18,7 +18,7 @@ pub(super) struct Check<'s> {
     steps: usize,
 }
 
-/// What of a value some schema has spoken about, for `unevaluatedProperties` and `unevaluatedItems`.
+/// The parts of a value that a keyword has evaluated, for `unevaluatedProperties` and `unevaluatedItems`.
 #[derive(Debug, Default)]
 struct Spoken {
     fields: BTreeSet<String>,
@@ -33,7 +33,7 @@ impl Spoken {
 }
 
 impl<'s> Check<'s> {
-    /// Returns what is wrong with a value; nothing when it fits.
+    /// Returns the mismatches of a value; an empty list when it fits.
     pub(super) fn of(schema: &'s Schema, value: &Value) -> Vec<String> {
         let mut check = Check { schema, problems: Vec::new(), steps: 0 };
         check.visit(&schema.root, value, "", 0);
@@ -130,7 +130,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Returns whether there are not too many of something.
+    /// Checks a count against its limits. Returns whether it is not too large.
     fn size(
         &mut self,
         fields: &Map<String, Value>,
@@ -168,7 +168,7 @@ impl<'s> Check<'s> {
         if fields.get("uniqueItems") == Some(&Value::Bool(true)) && self.has_twins(items) {
             self.tell(place, "must not have an item twice");
         }
-        // `items` as a list is the older way to say `prefixItems`, and `additionalItems` its `items`.
+        // `items` as a list is the older form of `prefixItems`, and `additionalItems` that of `items`.
         let older = fields.get("items").and_then(Value::as_array);
         let first = fields.get("prefixItems").and_then(Value::as_array).or(older);
         let rest = match older {
@@ -200,8 +200,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Whether two items are the same. Comparing each with each costs steps; of too many, those count
-    /// that are written in the same way.
+    /// Returns whether two items are equal. Comparing all pairs costs steps; a long list is compared by the
+    /// written form of its items.
     fn has_twins(&mut self, items: &[Value]) -> bool {
         if items.len() <= 256 {
             self.steps += items.len() * items.len() / 2;
@@ -281,7 +281,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// What one field asks of the others.
+    /// Checks the fields that another field requires.
     fn dependent(
         &mut self,
         fields: &'s Map<String, Value>,
@@ -317,7 +317,7 @@ impl<'s> Check<'s> {
         }
         if fields.contains_key("anyOf") {
             let mut fits = false;
-            // All of them, for what they speak about.
+            // All of them are tried, because each may evaluate other parts.
             for found in list("anyOf") {
                 if let Some(found) = self.fits(found, value, depth) {
                     spoken.add(found);
@@ -356,7 +356,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// What no other keyword has spoken about.
+    /// Checks the parts that no other keyword has evaluated.
     fn unspoken(
         &mut self,
         fields: &'s Map<String, Value>,
@@ -393,7 +393,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Tries a schema without telling what is wrong. Its steps count.
+    /// Tries a schema without reporting mismatches. Its steps count.
     fn fits(&mut self, schema: &'s Value, value: &Value, depth: usize) -> Option<Spoken> {
         let mut check = Check { schema: self.schema, problems: Vec::new(), steps: self.steps };
         let spoken = check.visit(schema, value, "", depth + 1);
@@ -413,7 +413,7 @@ impl<'s> Check<'s> {
     }
 }
 
-/// Whether a number is so many units; `0.3` is three times `0.1`, whatever binary numbers say.
+/// Returns whether a number is a multiple of a unit. `0.3` is three times `0.1`, despite rounding.
 fn is_multiple(number: f64, unit: f64) -> bool {
     let count = number / unit;
     if !count.is_finite() {
@@ -446,7 +446,7 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// Equality as JSON Schema has it: `1` and `1.0` are one number.
+/// Compares values by JSON Schema's equality: `1` equals `1.0`.
 fn is_same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left.as_f64() == right.as_f64(),

@@ -1,21 +1,21 @@
 //! Regular expressions of a schema.
 //!
-//! They are JavaScript's, but an engine runs them that takes no longer than the text is long. What it
-//! does not have (looking around, going back) is not checked.
+//! They are JavaScript patterns, matched by an engine that runs in linear time. Its missing features
+//! (lookaround, backreferences) are not checked.
 
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
-/// Bytes of a pattern; a longer one is not checked.
+/// The limit for the bytes of a pattern; a longer one is not checked.
 const MOST_BYTES: usize = 1_024;
 
-/// Bytes of a text that is matched; a longer one fits every pattern.
+/// The limit for the bytes of a text; a longer one fits every pattern.
 const MOST_TEXT: usize = 64 * 1024;
 
-/// Bytes of memory of a pattern that is ready.
+/// The limit for the memory of a compiled pattern.
 const MOST_MEMORY: usize = 1024 * 1024;
 
-/// White space as JavaScript has it.
+/// JavaScript's white space.
 const SPACE: &str =
     r"\t-\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
 
@@ -23,7 +23,7 @@ const SPACE: &str =
 pub(super) struct Pattern(Option<Regex>);
 
 impl Pattern {
-    /// Reads a pattern; an error means that it is none.
+    /// Compiles a pattern. The error means that it is not valid.
     pub(super) fn new(text: &str) -> Result<Pattern, ()> {
         let is_foreign = ["(?=", "(?!", "(?<=", "(?<!", "\\k<", "[^]", "[]"]
             .iter()
@@ -52,7 +52,7 @@ impl Pattern {
     }
 }
 
-/// Writes JavaScript's classes out, which are about ASCII, and `[` in a class as the letter it is.
+/// Expands JavaScript's classes, which are ASCII, and escapes `[` in a class.
 fn translate(text: &str) -> String {
     let mut translated = String::with_capacity(text.len() + 16);
     let mut letters = text.chars();

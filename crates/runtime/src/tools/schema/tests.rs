@@ -1,4 +1,4 @@
-//! What fits a schema, and what is none.
+//! Values that fit a schema, and invalid schemas.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn error(schema: &Value) -> String {
     Schema::for_arguments(schema).unwrap_err().to_string()
 }
 
-/// Y31: a field of every kind, and what is said about it.
+/// Y31: a field of every kind, with its message.
 #[test]
 fn each_keyword_says_what_it_wants() {
     for (field, value, problem) in [
@@ -80,8 +80,8 @@ fn each_keyword_says_what_it_wants() {
     }
 }
 
-/// U50. "`parameters` (JSON Schema)": lists whose places differ, and what must be among them, in the
-/// words of this draft and of older ones.
+/// U50. "`parameters` (JSON Schema)": lists with a schema per position, and required items, in this draft and
+/// in older ones.
 #[test]
 fn places_of_a_list_have_schemas_of_their_own() {
     for (field, value, problem) in [
@@ -122,7 +122,7 @@ fn places_of_a_list_have_schemas_of_their_own() {
     }
 }
 
-/// U50: what one field asks of the others.
+/// U50: fields that require other fields.
 #[test]
 fn fields_depend_on_each_other() {
     for (schema, value, problem) in [
@@ -166,7 +166,7 @@ fn fields_depend_on_each_other() {
     }
 }
 
-/// U50: what is not checked is told, and notes are not.
+/// U50: unsupported keywords are reported, annotations are not.
 #[test]
 fn keywords_that_nobody_checks_are_told() {
     for (field, told) in [
@@ -253,7 +253,7 @@ fn references_stay_in_the_schema_and_end() {
     );
     let circle = json!({"$ref": "#"});
     assert_eq!(problems(&circle, &json!({})), "`/` cannot be checked: the schema goes too deep");
-    // Two ways at every level, and no end: the steps are counted.
+    // Two branches at every level without an end: the step limit stops the check.
     let bush = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
     assert!(problems(&bush, &json!({})).contains("fits none"));
 }
