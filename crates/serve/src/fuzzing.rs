@@ -1,8 +1,8 @@
-//! Messages of MCP clients, open to the targets in `fuzz/` and to nothing else.
+//! The parser for messages of MCP clients, open to the targets in `fuzz/` only.
 
 use crate::mcp;
 
-/// Reads bytes as what an MCP client sends, up to its end.
+/// Parses bytes as the messages of an MCP client, to their end.
 pub fn mcp_client(bytes: &[u8]) {
     mcp::fuzzing::frames(bytes);
 }

@@ -1,4 +1,4 @@
-//! Front ends that a client talks to, rather than a person.
+//! Front ends for clients: the hook, and agents over MCP.
 
 pub mod fuzzing;
 pub mod hook;

@@ -1,8 +1,8 @@
-//! What a conversation was told before.
+//! The memory of a conversation: the entries that it was told.
 //!
-//! One small file per conversation in the user's state directory, one line per entry delivered.
-//! Lines are appended whole, and the first line of an entry decides which of several concurrent
-//! hooks delivers it. Whatever goes wrong here only means that something is repeated.
+//! It is one small file per conversation in the user's state directory, with one line per delivered entry.
+//! Lines are appended whole, and the first line of an entry decides which of several concurrent hooks
+//! delivers it. The only effect of any failure here is a repeated entry.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -15,10 +15,10 @@ use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::state_directory;
 
-/// Conversations that were silent for this long are over.
+/// The time after which a silent conversation is over.
 const EXPIRY: Duration = Duration::from_hours(168);
 
-/// Old conversations cleaned up at the start of a new one.
+/// The limit for old conversations removed at the start of a new one.
 const CLEANED_AT_ONCE: usize = 256;
 
 /// The memory of one conversation.
@@ -29,11 +29,11 @@ pub(super) struct Memory<'s> {
     conversation: String,
 }
 
-/// What was delivered.
+/// The delivered entries.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     seen: HashSet<String>,
-    /// The tokens that it cost.
+    /// The tokens of these entries.
     pub(super) spent: usize,
 }
 
@@ -43,7 +43,7 @@ impl Known {
     }
 }
 
-/// Something to be delivered, and what it costs.
+/// An entry to deliver, and its cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Claim {
     pub(super) fingerprint: String,
@@ -63,7 +63,7 @@ impl<'s> Memory<'s> {
         }
     }
 
-    /// Returns what was delivered.
+    /// Returns the delivered entries.
     pub(super) fn recall(&self) -> Known {
         let mut known = Known::default();
         let Some(path) = self.path() else { return known };
@@ -80,8 +80,8 @@ impl<'s> Memory<'s> {
         known
     }
 
-    /// Takes note of what is about to be delivered, and returns the fingerprints that no other hook
-    /// has claimed first.
+    /// Records entries that are about to be delivered. Returns the fingerprints that no other hook has
+    /// claimed first.
     pub(super) fn claim(&self, claims: &[Claim], known: &mut Known) -> HashSet<String> {
         let all = || claims.iter().map(|claim| claim.fingerprint.clone());
         known.seen.extend(all());
@@ -107,11 +107,11 @@ impl<'s> Memory<'s> {
         for line in lines(&text) {
             is_ours.entry(line.fingerprint).or_insert(line.owner == Some(owner.as_str()));
         }
-        // What cannot be read back is ours: saying something twice beats not saying it.
+        // If the file cannot be read back, the entry is delivered: a repetition is better than a gap.
         all().filter(|claimed| is_ours.get(claimed.as_str()).copied().unwrap_or(true)).collect()
     }
 
-    /// Returns a name for this call that no other has.
+    /// Returns a unique name for this call.
     fn owner(&self, claims: &[Claim]) -> String {
         let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         // Addresses differ between processes, and between threads of one.
@@ -123,7 +123,7 @@ impl<'s> Memory<'s> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Removes the conversation, or the whole session, and a few that are long over.
+    /// Removes the conversation, or the whole session, and a few expired ones.
     pub(super) fn forget(&self, extent: Extent) {
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
         let _ = self.system.remove_file(&path);
@@ -156,7 +156,7 @@ impl<'s> Memory<'s> {
 struct Line<'t> {
     fingerprint: &'t str,
     tokens: usize,
-    /// The call that wrote it.
+    /// The call that wrote the line.
     owner: Option<&'t str>,
 }
 
@@ -177,7 +177,7 @@ fn belongs_to(name: &OsStr, session: &str) -> bool {
         .is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// Names texts by their content: the first half of a SHA-256, in hexadecimal.
+/// Returns a hash of texts: the first half of a SHA-256, in hexadecimal.
 pub(super) fn fingerprint(parts: &[&str]) -> String {
     let mut whole = Vec::new();
     for part in parts {

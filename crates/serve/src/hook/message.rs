@@ -1,8 +1,8 @@
-//! The text for the model, within what the client passes on and what a conversation may cost.
+//! The text for the model, within the client's limit and the budget of the conversation.
 //!
-//! A client cuts a text that is too long, and cuts it where the most specific guidance stands. So
-//! we choose ourselves: whole entries, the most specific first. The rest comes with the next call of
-//! a conversation that is remembered; what is too long for any call is named with its place.
+//! A client cuts a text that is too long, and cuts it at the end, where the most specific guidance stands. So
+//! the hook chooses whole entries, the most specific first. The others follow with the next calls of a
+//! remembered conversation; an entry that is too long for any call is named with its file.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -18,19 +18,19 @@ use brief_syntax::text::{grouped, visible_line};
 use super::memory::{Claim, Known, Memory, fingerprint};
 use super::{Guidance, HookOptions};
 
-/// Room kept for the line that says what is missing.
+/// The room for the line about missing entries.
 const NOTICE_ROOM: usize = 500;
 
-/// Paths longer than this are not spelled out in the notice and in headings.
+/// The limit for the characters of a path in notices and headings.
 const LONGEST_PATH: usize = 200;
 
-/// Characters of the description of something that is offered.
+/// The limit for the characters of an offered item's description.
 const LONGEST_DESCRIPTION: usize = 300;
 
-/// Characters of the files that the first heading names.
+/// The limit for the characters of file names in the first heading.
 const NAMED_FILES: usize = 200;
 
-/// Room kept for the headings of all sections.
+/// The room for the headings of all sections.
 const HEADINGS_ROOM: usize = NAMED_FILES + 200;
 
 pub(super) struct Message<'m> {
@@ -40,17 +40,17 @@ pub(super) struct Message<'m> {
     entries: Vec<Entry>,
     /// The fingerprints of the entries.
     seen: HashSet<String>,
-    /// The targets that had anything to say, each with what is done to it.
+    /// The targets with guidance, each with the action on it.
     about: Vec<(&'m str, Option<Action>)>,
 }
 
 struct Entry {
     section: Section,
-    /// The file it stands in, as people read it.
+    /// The display path of its file.
     place: String,
     form: Form,
     text: String,
-    /// What to remember it by: its own place, and the others where the same text stands.
+    /// The fingerprints of the entry: its own place, and the other places of the same text.
     fingerprints: Vec<String>,
     tokens: usize,
 }
@@ -64,19 +64,19 @@ enum Section {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// One of a list.
+    /// An item of a list.
     ListItem,
-    /// A text with paragraphs of its own.
+    /// A text with its own paragraphs.
     Document,
 }
 
-/// Why an entry is not in the answer.
+/// The decision about an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Fits,
-    /// There is no room in this answer.
+    /// The answer has no room for it.
     Later,
-    /// The conversation may not cost more.
+    /// The budget of the conversation has no room for it.
     OverBudget,
 }
 
@@ -92,7 +92,7 @@ impl<'m> Message<'m> {
         }
     }
 
-    /// Adds what applies at a moment.
+    /// Adds the guidance that applies at a moment.
     pub(super) fn add(&mut self, answer: &Resolution<'_>, moment: &'m Moment) {
         let before = self.entries.len();
         for applied in &answer.items {
@@ -184,7 +184,7 @@ impl<'m> Message<'m> {
         text: String,
         fingerprints: Vec<String>,
     ) {
-        // Two files of one call share what their directories say.
+        // Two files of one call share the guidance of their directories.
         if !self.seen.contains(&fingerprints[0]) {
             self.seen.extend(fingerprints.iter().cloned());
             let (tokens, place) = (estimate_tokens(&text), self.place(path));
@@ -192,7 +192,7 @@ impl<'m> Message<'m> {
         }
     }
 
-    /// Returns the answer's text, leaving out what is `known`, and remembers what is in it.
+    /// Returns the text of the answer without the `known` entries, and records the delivered ones.
     pub(super) fn finish(
         mut self,
         memory: Option<&Memory<'_>>,
@@ -240,8 +240,8 @@ impl<'m> Message<'m> {
         Some(text)
     }
 
-    /// Decides which entries fit: from the most specific, which comes last, to the most general;
-    /// what is only offered comes after all that is said.
+    /// Decides which entries fit: from the most specific, which comes last, to the most general. Offers come
+    /// after all guidance.
     fn choose(&self, budget: usize) -> Vec<Fit> {
         let all = self.choose_within(self.room() + NOTICE_ROOM, budget);
         if all.iter().all(|fit| *fit == Fit::Fits) {
@@ -257,7 +257,7 @@ impl<'m> Message<'m> {
         let mut place = None;
         for index in said.into_iter().rev().chain(offers) {
             let entry = &self.entries[index];
-            // Neighbours from one file share its heading.
+            // Adjacent entries from one file share its heading.
             let has_heading = self.options.guidance == Guidance::All
                 && entry.section == Section::Context
                 && place != Some(&entry.place);
@@ -276,7 +276,7 @@ impl<'m> Message<'m> {
         fits
     }
 
-    /// Returns the characters that entries may take, the notice aside.
+    /// Returns the characters for entries, without the notice.
     fn room(&self) -> usize {
         let empty = Words { context: Some(""), notice: None };
         let envelope = json_length(&hook::answer(self.call.client, self.call.timing, empty));
@@ -336,7 +336,7 @@ impl<'m> Message<'m> {
         }
     }
 
-    /// Names what the guidance is for, as far as the names are short.
+    /// Returns the names of the targets, as far as they are short.
     fn targets(&self) -> String {
         let mut named = String::new();
         let mut unnamed = 0;
@@ -379,7 +379,7 @@ impl<'m> Message<'m> {
         );
     }
 
-    /// Returns the command that shows everything.
+    /// Returns the command that shows all guidance.
     fn command(&self) -> String {
         let mut command = format!("{} context ", self.options.program);
         match self.about.first() {
@@ -399,7 +399,7 @@ impl<'m> Message<'m> {
         command
     }
 
-    /// Returns a path as people read it: relative to the root, if it lies there. Of a very long one
+    /// Returns the display form of a path: relative to the root, if it lies there. Of a very long path only
     /// the end is shown.
     fn place(&self, path: &Path) -> String {
         let path = path.strip_prefix(self.root).unwrap_or(path).to_string_lossy();
@@ -411,7 +411,7 @@ impl<'m> Message<'m> {
     }
 }
 
-/// Returns the characters that an entry takes at most, with a heading of its own.
+/// Returns the characters of an entry, including a heading of its own.
 fn cost(place: &str, text: &str) -> usize {
     let heading =
         if place.is_empty() { 0 } else { json_length(place) + json_length("\n\n### \n\n") };
@@ -421,7 +421,7 @@ fn cost(place: &str, text: &str) -> usize {
 /// The headings of an answer from `AGENTS.yaml` alone.
 const STRUCTURED: [&str; 2] = ["## Structured Context\n", "\n## Architectural Decisions\n"];
 
-/// A list item stays one item: the lines after the first are indented.
+/// Formats a list item: the lines after the first are indented.
 fn list_item(content: &str) -> String {
     indented(content.trim_end())
 }
@@ -448,7 +448,7 @@ fn shell_quoted(path: &str) -> String {
     }
 }
 
-/// How many characters a text takes in JSON, as a client written in JavaScript counts them.
+/// Returns the length of a text in JSON, as a client written in JavaScript counts characters.
 fn json_length(text: &str) -> usize {
     text.chars()
         .map(|character| match character {

@@ -1,9 +1,9 @@
-//! The hook: a client tells what it is about to do, and gets what it should know.
+//! The hook: answers a client's tool call with the guidance for it.
 //!
-//! It asks the same question as `brief context --client …` and leaves out what the conversation was
-//! told before. It runs many times a minute, so it reads only what lies on the way to the file,
-//! starts no runtime and walks no tree. It never breaks its client: nothing it prints approves or
-//! denies anything, and past its deadline it says nothing.
+//! It asks the same question as `brief context --client …` and leaves out the entries that the conversation
+//! was told before. It runs many times a minute, so it reads only files along the path to the target, starts
+//! no async runtime and walks no tree. It never breaks its client: its output approves or denies nothing, and
+//! after its deadline it prints nothing.
 
 mod memory;
 mod message;
@@ -25,83 +25,81 @@ use brief_syntax::{Diagnostic, limits};
 use memory::Memory;
 use message::Message;
 
-/// How long a hook may take in all, unless the user says otherwise. A client waits for it before each
-/// tool call.
+/// The default time limit of a hook. A client waits for it before each tool call.
 const DEADLINE: Duration = Duration::from_millis(250);
 
 /// The variable with another limit, in milliseconds.
 const DEADLINE_VARIABLE: &str = "BRIEF_HOOK_DEADLINE";
 
-/// Returns how long a hook may take in all.
+/// Returns the time limit of a hook.
 pub fn deadline(system: &dyn System) -> Duration {
     let limit = system.env(DEADLINE_VARIABLE);
     let limit = limit.and_then(|limit| limit.to_str()?.parse().ok());
     limit.map_or(DEADLINE, Duration::from_millis)
 }
 
-/// How the hook was called.
+/// The options of a hook.
 #[derive(Debug, Clone, Copy)]
 pub struct HookOptions {
-    /// The program that a reader should run to see what was left out.
+    /// The program that a reader should run to see all guidance.
     pub program: &'static str,
-    /// Whether to leave out what this conversation was told before.
+    /// The treatment of entries that this conversation was told before.
     pub repeat: Repeat,
     /// The guidance to answer from.
     pub guidance: Guidance,
-    /// The tokens that one conversation gets at most, [`limits::HOOK_TOKENS`] unless a user says
-    /// otherwise. Counts only where the conversation is remembered.
+    /// The token budget of one conversation; [`limits::HOOK_TOKENS`] by default. It has an effect only where
+    /// the conversation is remembered.
     pub budget: usize,
 }
 
 /// The guidance that a hook answers from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guidance {
-    /// All of it, for the client that asks, from its repository down.
+    /// All guidance for the client, from its repository down.
     All,
-    /// `AGENTS.yaml` files at or below the directory that the client works in, as their document
-    /// says.
+    /// `AGENTS.yaml` files at or below the client's working directory, as their specification says.
     Structured,
 }
 
-/// Whether an entry is delivered again within one conversation.
+/// The treatment of repeated entries within one conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// Each time it applies.
+    /// An entry is delivered each time it applies.
     Always,
-    /// Once, until the conversation is compacted or started again.
+    /// An entry is delivered once, until the conversation is compacted or started again.
     Once,
 }
 
-/// What to print.
+/// The output of a hook.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HookOutcome {
-    /// One line of JSON for the client; `None` when there is nothing to say.
+    /// One line of JSON for the client; `None` for an empty answer.
     pub answer: Option<String>,
-    /// What is wrong with the files that were read.
+    /// The problems of the files that were read.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether a question was asked and no guidance file of any kind was found on its way.
+    /// True if a file was asked about and no guidance file of any kind was found on its path.
     pub found_nothing: bool,
 }
 
-/// Why a hook had nothing to say. Never a reason to stop the client.
+/// A hook without an answer. It never stops the client.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HookError {
-    /// The payload is not what a client sends.
+    /// The input is not JSON.
     #[error("the hook's input is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
-    /// The payload is larger than any client's.
+    /// The input exceeds the size limit.
     #[error("the hook's input is larger than {0} bytes")]
     TooLarge(u64),
     /// The input could not be read.
     #[error("the hook's input could not be read: {0}")]
     Input(#[source] std::io::Error),
-    /// The root is not a directory.
+    /// The working directory cannot be opened.
     #[error("the working directory `{path}` cannot be read: {source}")]
     Root {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
 }

@@ -1,6 +1,6 @@
-//! What the user is told, and the model is not: part of the guidance is missing.
+//! The notice for the user about missing guidance. The model does not see it.
 //!
-//! Nobody sees the hook work, so a broken file would go unnoticed. Each problem is told once per
+//! The hook works unseen, so that a broken file would go unnoticed. Each problem is reported once per
 //! session.
 
 use std::path::Path;
@@ -13,13 +13,13 @@ use brief_syntax::text::visible_line;
 
 use super::memory::{Claim, Memory, fingerprint};
 
-/// Problems that are spelled out; the rest is counted.
+/// The limit for problems in full; the others are counted.
 const SPELLED_OUT: usize = 3;
 
-/// Characters of one problem.
+/// The limit for the characters of one problem.
 const LONGEST: usize = 300;
 
-/// Returns the words about what this session was not told yet.
+/// Returns the notice about problems that this session was not told yet.
 pub(super) fn about(
     system: &dyn System,
     session: &Session,
@@ -31,7 +31,7 @@ pub(super) fn about(
     if problems.is_empty() {
         return None;
     }
-    // One user looks at all conversations of a session.
+    // One user sees all conversations of a session.
     let memory = Memory::of(system, &Session { agent: None, ..session.clone() });
     let mut known = memory.recall();
     let shown = |problem: &Diagnostic| {
@@ -64,7 +64,7 @@ pub(super) fn about(
     ))
 }
 
-/// Returns whether a problem keeps guidance from being delivered. The others are for `lint`.
+/// Returns whether a problem hides guidance. All others are for `lint`.
 fn hides_guidance(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity == Severity::Error || diagnostic.code.starts_with("project/")
 }

@@ -1,4 +1,4 @@
-//! What a tool call asks: a moment for each file that it touches.
+//! Turns a tool call into moments, one for each file that it touches.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use brief_syntax::{Diagnostic, diagnostic, limits};
 use super::memory::{Claim, Known, Memory, fingerprint};
 use super::{Guidance, HookError};
 
-/// What was read for a tool call.
+/// The moments of a tool call, with the catalogs that were read for them.
 pub(super) struct Asked {
     root: Root,
     catalogs: Vec<(Catalog, Moment)>,
@@ -23,7 +23,7 @@ impl Asked {
         self.root.path()
     }
 
-    /// Returns what is wrong with the files that were read, each problem once.
+    /// Returns the problems of the files that were read, each once.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut diagnostics: Vec<Diagnostic> =
             self.catalogs.iter().flat_map(|(catalog, _)| catalog.diagnostics()).collect();
@@ -34,7 +34,7 @@ impl Asked {
         diagnostics
     }
 
-    /// Returns whether a file was asked about and no guidance of any kind was found on its way.
+    /// Returns whether a file was asked about and no guidance of any kind was found on its path.
     pub(super) fn has_found_nothing(&self) -> bool {
         self.catalogs.iter().any(|(catalog, _)| catalog.is_empty())
     }
@@ -45,7 +45,7 @@ impl Asked {
     }
 }
 
-/// Reads what the answer needs.
+/// Reads the guidance for a tool call.
 pub(super) fn ask(
     system: &dyn System,
     call: &ToolCall,
@@ -69,7 +69,7 @@ pub(super) fn ask(
         }
         // A target outside the root gets nothing from this root.
         let Some(target) = root.locate(system, &cwd, &touch.path) else { continue };
-        // The document's own tool has no question about what a shell lists.
+        // The specification's own tool has no question for directories that a shell lists.
         if guidance == Guidance::Structured
             && call.is_shell
             && target.kind() == TargetKind::Directory
@@ -102,8 +102,8 @@ pub(super) fn ask(
     Ok(Asked { root, catalogs })
 }
 
-/// The client was started where it works, or where it says if that is further up: an agent that
-/// changed into a directory still works on the same project.
+/// Returns the directory where the client was started: its working directory, or the one that it names if
+/// that is further up. An agent that changed into a directory still works on the same project.
 fn started(system: &dyn System, cwd: &Path) -> Result<Root, HookError> {
     let root = Root::open(system, cwd)
         .map_err(|source| HookError::Root { path: cwd.to_owned(), source })?;
@@ -114,8 +114,8 @@ fn started(system: &dyn System, cwd: &Path) -> Result<Root, HookError> {
     }
 }
 
-/// Tells an edit from a creation. After a shell command the file exists in any case, so what was
-/// missing before it is remembered.
+/// Tells an edit from a creation. After a shell command the file exists in any case, so the memory records
+/// files that were missing before it.
 fn action(
     system: &dyn System,
     path: &Path,

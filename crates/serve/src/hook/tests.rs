@@ -1,4 +1,4 @@
-//! What holds for any project and any conversation.
+//! Properties that hold for any project and any conversation.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const ONCE: HookOptions = HookOptions {
     budget: limits::HOOK_TOKENS,
 };
 
-/// A text with one word that can be found again. Few words, so that texts repeat.
+/// Returns a text with one recognisable word. There are few words, so that texts repeat.
 fn word(bytes: &mut Unstructured<'_>) -> arbitrary::Result<String> {
     Ok(format!("T{}.", bytes.int_in_range(0..=11)?))
 }
@@ -124,7 +124,7 @@ impl Call {
         .to_string()
     }
 
-    /// Asks as `brief context --client claude` does.
+    /// Resolves the question as `brief context --client claude` does.
     fn with_answer(&self, system: &MemorySystem, use_: impl FnOnce(&Resolution<'_>)) {
         let root = Root::open(system, Path::new("/p")).unwrap();
         let target = root.locate(system, root.path(), Path::new(self.path)).unwrap();
@@ -160,8 +160,7 @@ fn words(text: &str) -> Vec<String> {
     starts.filter_map(word).collect()
 }
 
-/// Issue: "what the hook says over a session is what `context` says for the same moments, each item
-/// once".
+/// Issue: "what the hook says over a session is what `context` says for the same moments, each item once".
 #[test]
 fn the_hook_says_what_context_says_each_item_once() {
     arbtest::arbtest(|bytes| {
@@ -197,7 +196,7 @@ fn the_hook_says_what_context_says_each_item_once() {
     });
 }
 
-/// Ruling S6: the answer fits, the most specific survive, and nothing is lost over a conversation.
+/// Ruling S6: the answer fits, the most specific entries survive, and nothing is lost over a conversation.
 #[test]
 fn every_answer_fits_and_the_rest_follows() {
     arbtest::arbtest(|bytes| {

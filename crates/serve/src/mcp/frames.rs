@@ -1,8 +1,8 @@
-//! The lines of the protocol: one JSON-RPC message each.
+//! The framing of the protocol: one JSON-RPC message per line.
 //!
-//! A line that is no message gets an error as its answer: what is not JSON, what is nested too deeply, and
-//! what is too large, of which no more is kept than a message may have. A client that sends nothing else
-//! for long is left.
+//! A line that is not a message gets an error as its answer: invalid JSON, too deep nesting, or too many
+//! bytes, of which only as many as a message may have are kept. The connection to a client that sends many
+//! such lines in a row is closed.
 
 use std::io;
 use std::sync::Arc;
@@ -16,29 +16,28 @@ use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 
-/// The largest message.
+/// The limit for the bytes of a message.
 const MOST_BYTES: usize = limits::TOOL_MESSAGE_BYTES;
 
-/// Lines in a row that may be no messages. One answer each to a client that sends our answers back would
-/// never end.
+/// The limit for invalid lines in a row. A client that echoes our answers would otherwise never end.
 const MOST_WRONG: usize = 100;
 
 /// Reads and writes messages.
 pub(super) struct Frames<R, W> {
     reader: BufReader<R>,
     writer: Arc<Mutex<W>>,
-    /// What was read of the current line.
+    /// The bytes of the current line.
     line: Vec<u8>,
-    /// Whether the current line is too large, and the rest of it is thrown away.
+    /// True while the rest of a line above the limit is skipped.
     is_discarding: bool,
     wrong: usize,
-    /// Raised when the client has left.
+    /// Raised when the client has disconnected.
     left: Interruption,
 }
 
-/// What a line is.
+/// The state of a line.
 enum Line {
-    /// It is in [`Frames::line`].
+    /// A complete line, in [`Frames::line`].
     Whole,
     TooLarge,
     End,
@@ -50,17 +49,17 @@ impl<R: AsyncRead + Unpin, W> Frames<R, W> {
         Frames { reader, writer, line: Vec::new(), is_discarding: false, wrong: 0, left }
     }
 
-    /// Returns where answers are written to.
+    /// Returns the writer for answers.
     pub(super) fn writer(&self) -> Arc<Mutex<W>> {
         Arc::clone(&self.writer)
     }
 
-    /// Reads a line. It can be given up at any time and goes on where it was.
+    /// Reads a line. It can be cancelled at any time, and the next call continues.
     async fn read_line(&mut self) -> Line {
         loop {
             let Ok(piece) = self.reader.fill_buf().await else { return Line::End };
             if piece.is_empty() {
-                // What stands before the end without a line break is a line, too.
+                // Bytes before the end without a line break are a line, too.
                 return if self.line.is_empty() { Line::End } else { Line::Whole };
             }
             let end = piece.iter().position(|&byte| byte == b'\n');
@@ -81,12 +80,12 @@ impl<R: AsyncRead + Unpin, W> Frames<R, W> {
     }
 }
 
-/// Returns the answer to a line that is no message.
+/// Returns the answer to an invalid line.
 fn wrong(code: ErrorCode, message: String, id: &Json) -> Json {
     json!({"jsonrpc": "2.0", "id": id, "error": ErrorData::new(code, message, None)})
 }
 
-/// Returns the message of a line, nothing for one that needs no answer, or the error to answer with.
+/// Returns the message of a line, `None` for one that needs no answer, or the error to answer with.
 fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Json> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
@@ -102,7 +101,7 @@ fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Json> {
     let is_notification = method.is_some() && value.get("id").is_none();
     match serde_json::from_value(value) {
         Ok(message) => Ok(Some(message)),
-        // Nobody waits for an answer, and a client may be newer than we are.
+        // A notification gets no answer, and a client may be newer than we are.
         Err(_) if is_notification => Ok(None),
         Err(error) => {
             let message = format!("the message is no request: {error}");
@@ -152,7 +151,7 @@ where
                 },
             };
             self.wrong += 1;
-            // This may be given up at any time, and half an answer must not stay behind.
+            // This may be cancelled at any time, and an answer must not be cut off.
             let writer = Arc::clone(&self.writer);
             let written = tokio::spawn(async move { write(&writer, &answer).await });
             if !matches!(written.await, Ok(Ok(()))) {
@@ -173,7 +172,7 @@ where
 mod tests {
     use super::*;
 
-    /// R1: any line is a message, needs no answer, or has an error as its answer.
+    /// R1: any line is a message, needs no answer, or gets an error as its answer.
     #[test]
     fn any_line_has_an_answer() {
         let pieces: [&[u8]; 14] = [

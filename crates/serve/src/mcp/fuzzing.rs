@@ -10,12 +10,12 @@ use tokio::runtime::{Builder, Runtime};
 use super::frames::Frames;
 
 thread_local! {
-    /// One for all inputs: making it takes longer than reading a message.
+    /// One runtime for all inputs: creating it takes longer than reading a message.
     static RUNTIME: Runtime =
         Builder::new_current_thread().build().expect("a runtime without drivers needs nothing");
 }
 
-/// Receives until the client has left. Every line that is answered is answered with one line of JSON-RPC.
+/// Receives until the client has disconnected. Every answer has to be one line of JSON-RPC.
 pub(crate) fn frames(bytes: &[u8]) {
     let left = Interruption::default();
     let mut frames = Frames::new((bytes, Vec::new()), left.clone());

@@ -1,4 +1,4 @@
-//! What is answered to each question of the protocol.
+//! The answers to each request of the protocol.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -18,16 +18,16 @@ use tokio::sync::oneshot;
 
 use super::prompts::Prompts;
 
-/// A call that waits for its turn.
+/// A call in the queue.
 pub(super) struct Job {
     name: String,
     arguments: String,
     answer: oneshot::Sender<Option<Result<String, String>>>,
-    /// Raised when the client takes the call back or leaves.
+    /// Raised when the client cancels the call or disconnects.
     stop: Interruption,
 }
 
-/// Raises a flag when the question that it stands for is answered, taken back, or forgotten.
+/// Raises a flag when its request is answered, cancelled, or dropped.
 struct Stopping(Interruption);
 
 impl Drop for Stopping {
@@ -37,7 +37,7 @@ impl Drop for Stopping {
 }
 
 impl Job {
-    /// Makes the call, unless its client does not want it any more.
+    /// Makes the call, unless the client has cancelled it.
     pub(super) fn run(
         self,
         ready: &mut Ready<'_>,
@@ -56,18 +56,18 @@ impl Job {
             Some(Err(error)) => format!("`{name}` failed: {error}"),
             None => format!("there is no tool `{name}`"),
         });
-        // The client may have left meanwhile.
+        // The client may have disconnected meanwhile.
         let _ = answer.send(result);
     }
 }
 
-/// Answers for an agent. All but the calls of tools is known when serving begins.
+/// Answers requests for an agent. Everything but tool calls is computed when serving begins.
 pub(super) struct Handler {
     config: ServerConfig,
     tools: Vec<Tool>,
     prompts: Prompts,
     jobs: Sender<Job>,
-    /// Raised when the client has left.
+    /// Raised when the client has disconnected.
     left: Interruption,
 }
 
@@ -107,7 +107,7 @@ impl ServerHandler for Handler {
         Ok(ListToolsResult::with_all_items(self.tools.clone()))
     }
 
-    /// A tool that fails has an answer for the model; only a tool that is not there is an error of the
+    /// Calls a tool. A failed tool has an answer for the model; only an unknown tool is an error of the
     /// protocol.
     async fn call_tool(
         &self,
@@ -124,7 +124,7 @@ impl ServerHandler for Handler {
         self.jobs.send(job).map_err(|_| over())?;
         let result = tokio::select! {
             result = answered => result.map_err(|_| over())?,
-            // The job sees that nobody waits for it, and the tool is ended.
+            // The job sees the cancellation, and the tool is ended.
             () = context.ct.cancelled() => return Err(over()),
         };
         let result = match result {

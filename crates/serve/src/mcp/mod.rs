@@ -1,11 +1,10 @@
-//! An agent as an MCP server on standard input and output: its tools, its commands as prompts, and its
-//! texts as instructions.
+//! An agent as an MCP server on standard input and output: its tools, its commands as prompts, and its texts
+//! as instructions.
 //!
 //! Only an agent that is [`Ready`] is served: a client that lists the tools knows that the startup tool has
-//! succeeded. The protocol has a thread of its own, with the only async runtime of the whole program; the
-//! thread that calls [`serve`] calls the tools, one after the other, so that a slow one holds up other calls
-//! but no question about the agent. Standard output belongs to the protocol; what people should know goes to
-//! the caller.
+//! succeeded. The protocol has its own thread, with the only async runtime of the whole program. The thread
+//! that calls [`serve`] calls the tools, one after the other, so that a slow tool delays other calls but no
+//! other request. Standard output belongs to the protocol; messages for people go to the caller.
 
 mod frames;
 pub(crate) mod fuzzing;
@@ -29,36 +28,37 @@ use tokio::sync::oneshot;
 use frames::Frames;
 use handler::{Handler, Job};
 
-/// How often we look whether the user wants an end.
+/// The interval of checks for an interruption.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How serving came to an end.
+/// The end of serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Served {
-    /// The client has closed its end.
+    /// The client closed the connection.
     Closed,
-    /// The user wanted an end.
+    /// The user interrupted the server.
     Interrupted,
 }
 
-/// Why an agent cannot be served.
+/// An agent that cannot be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The system has no thread for it.
+    /// The system cannot start a thread.
     #[error("the server cannot be started: {0}")]
     Start(#[source] io::Error),
-    /// The client speaks something else.
+    /// The client does not speak MCP.
     #[error("the client does not speak MCP: {0}")]
     Protocol(String),
-    /// A defect of ours.
+    /// The server ended unexpectedly, by a defect of ours.
     #[error("the server ended without a reason")]
     Died,
 }
 
-/// Serves an agent on standard input and output until the client closes its end or the user wants an end.
+/// Serves an agent on standard input and output until the client closes the connection or the user
+/// interrupts.
 ///
-/// `log` is told of every call, in words for people.
+/// `log` gets a message for people about every call.
 pub fn serve(
     ready: &mut Ready<'_>,
     interruption: &Interruption,
@@ -67,7 +67,7 @@ pub fn serve(
     serve_over(ready, rmcp::transport::stdio, interruption, log)
 }
 
-/// Serves an agent over a pair of streams, which are made where the runtime is.
+/// Serves an agent over a pair of streams, which are created inside the runtime.
 fn serve_over<R, W>(
     ready: &mut Ready<'_>,
     streams: impl FnOnce() -> (R, W) + Send + 'static,
@@ -90,7 +90,7 @@ where
         match waiting.recv_timeout(TICK) {
             Ok(job) => job.run(ready, interruption, log),
             Err(RecvTimeoutError::Timeout) => {}
-            // The protocol has ended, and nobody can ask for anything any more.
+            // The protocol has ended, so no more requests can come.
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if interruption.is_raised() {
@@ -102,7 +102,7 @@ where
     protocol.join().unwrap_or(Err(ServeError::Died))
 }
 
-/// Speaks the protocol until one side wants no more.
+/// Speaks the protocol until either side ends it.
 fn speak<R, W>(
     handler: Handler,
     streams: impl FnOnce() -> (R, W),
@@ -124,7 +124,7 @@ where
                     Ok(_) => Ok(Served::Closed),
                     Err(_) => Err(ServeError::Died),
                 },
-                // A client that only looks whether we start is no error.
+                // A client that only tests whether the server starts is no error.
                 Err(ServerInitializeError::ConnectionClosed(_)) => Ok(Served::Closed),
                 Err(error) => Err(ServeError::Protocol(error.to_string())),
             }
@@ -134,7 +134,7 @@ where
             Ok(()) = stopped => Ok(Served::Interrupted),
         }
     });
-    // A thread that waits for standard input cannot be woken, and must not be waited for.
+    // A thread that waits for standard input cannot be woken, so the runtime does not wait for it.
     runtime.shutdown_background();
     served
 }

@@ -1,7 +1,7 @@
-//! Commands as prompts.
+//! The commands of an agent as MCP prompts.
 //!
-//! A command has positions, a prompt has names. The hint of a command names its positions; one without a
-//! name is `arg1` and so on, and `$ARGUMENTS` of a command without a hint is `arguments`.
+//! Commands have positional arguments, prompts have named ones. The hint of a command names its positions; a
+//! position without a name is `arg1` and so on, and `$ARGUMENTS` of a command without a hint is `arguments`.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use brief_dialects::agents::Command;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value as Json;
 
-/// The most arguments that a prompt names. A price in a text may look like a position far beyond.
+/// The limit for the arguments of a prompt. A price in a text may look like a high position.
 const ARGUMENTS: usize = 64;
 
-/// The name of what stands for all arguments.
+/// The name of the argument that stands for all.
 const ALL: &str = "arguments";
 
 /// The commands of an agent.
@@ -20,13 +20,13 @@ pub(super) struct Prompts {
     list: Vec<Named>,
 }
 
-/// A command whose arguments have names.
+/// A command with named arguments.
 struct Named {
     command: Command,
-    /// One for each position.
+    /// One name for each position.
     names: Vec<String>,
     positions: BTreeSet<usize>,
-    /// Whether everything may be given at once.
+    /// True if all arguments may be given as one.
     takes_all: bool,
 }
 
@@ -35,12 +35,12 @@ impl Prompts {
         Prompts { list: commands.iter().map(Named::new).collect() }
     }
 
-    /// Returns what a client is told of them, in the order of the agent.
+    /// Returns the prompts for a client, in the order of the agent.
     pub(super) fn list(&self) -> Vec<Prompt> {
         self.list.iter().map(Named::to_prompt).collect()
     }
 
-    /// Returns the text of a command, or the reason why there is none.
+    /// Returns the text of a command. The error is a message.
     pub(super) fn get(&self, name: &str, given: &JsonObject) -> Result<GetPromptResult, String> {
         let lower = name.to_lowercase();
         let named = self.list.iter().find(|named| named.command.name.to_lowercase() == lower);
@@ -81,8 +81,8 @@ impl Named {
         Prompt::new(&self.command.name, description, arguments)
     }
 
-    /// Puts the arguments in their positions. Names that nobody knows are passed by, as extra arguments
-    /// of a command are (A36).
+    /// Inserts the arguments at their positions. Unknown names are ignored, as extra arguments of a command
+    /// are (A36).
     fn text(&self, given: &JsonObject) -> Result<String, String> {
         let highest = self.positions.last().copied().unwrap_or_default();
         let (mut values, mut missing) = (Vec::new(), Vec::new());
@@ -91,7 +91,7 @@ impl Named {
             match value(given, name)? {
                 Some(value) => values.push(value),
                 None if self.positions.contains(&position) => missing.push(format!("`{name}`")),
-                // The text does not ask for it, but for one behind it.
+                // The text does not use this position, but a later one.
                 None if position < highest => values.push(String::new()),
                 None => {}
             }

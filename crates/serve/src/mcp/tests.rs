@@ -1,4 +1,4 @@
-//! The protocol as a client speaks it, line by line.
+//! The protocol from the client's side, line by line.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ const AGENT: &str = "---\nversion: 1.2.3\ncommands:\n  - name: test\n    descrip
     argument-hint: [a, b]\n    body: \"$ARGUMENTS\"\n---\n# Helper\n\nHelps with tests.\n\n## System\n\n\
     You help.\n\n## Rules\n\nBe brief.\n";
 
-/// Tools that add, fail, and wait until they are let go.
+/// Tools that add, fail, and wait until they are released.
 struct Fake {
     schemes: Vec<Scheme>,
     calls: Arc<Mutex<Vec<String>>>,
@@ -51,13 +51,13 @@ impl Tools for Fake {
     }
 }
 
-/// The client's side.
+/// The client's side of a session.
 struct Client {
     runtime: tokio::runtime::Runtime,
     reader: BufReader<tokio::io::ReadHalf<DuplexStream>>,
     writer: tokio::io::WriteHalf<DuplexStream>,
     id: u64,
-    /// What every request carries in the newest revision.
+    /// The fields that every request carries in the newest revision.
     meta: Option<Json>,
     started: Receiver<()>,
     go: Sender<()>,
@@ -89,7 +89,7 @@ impl Client {
         self.id
     }
 
-    /// Asks and returns the whole answer.
+    /// Sends a request and returns the whole answer.
     fn ask(&mut self, method: &str, params: Json) -> Json {
         let id = self.request(method, params);
         let answer = self.receive();
@@ -127,14 +127,14 @@ fn agent() -> Agent {
     loaded.agent().unwrap_or_else(|| panic!("{:?}", loaded.diagnostics())).clone()
 }
 
-/// What came of a session.
+/// The results of a session.
 struct Outcome {
     served: Result<Served, ServeError>,
     calls: Vec<String>,
     log: Vec<String>,
 }
 
-/// Serves an agent to a client that does as it is told, and then leaves.
+/// Serves an agent to a scripted client, which disconnects at the end.
 fn session(client: impl FnOnce(&mut Client) + Send + 'static) -> Outcome {
     session_until(&Interruption::default(), client)
 }
@@ -265,7 +265,7 @@ fn the_newest_revision_without_initialize() {
         look_at_everything(client);
     });
     assert!(matches!(outcome.served, Ok(Served::Closed)), "{:?}", outcome.served);
-    // Nobody has to ask what there is before the first call.
+    // The first call needs no listing before it.
     session(|client| {
         client.speak_newest();
         let sum = client.result("tools/call", json!({"name": "Add", "arguments": {"a": 1}}));
