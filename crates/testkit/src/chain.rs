@@ -1,4 +1,4 @@
-//! Directories nested deeper than any path can say.
+//! Directories nested deeper than any path can name.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Directories called `d`, one in the other, removed again at the end.
+/// Nested directories called `d`, removed on drop.
 ///
-/// Made and removed from handle to handle, because no path to the innermost is short enough, and
-/// a temporary directory's own clean-up would hold a handle for each level.
+/// They are made and removed from handle to handle, because no path to the innermost is short enough, and the
+/// removal of a temporary directory would hold a handle for each level.
 pub struct Chain {
     innermost: Option<OwnedFd>,
     depth: usize,
@@ -32,7 +32,7 @@ impl Chain {
         Chain { innermost: Some(innermost), depth, file }
     }
 
-    /// Returns the path of the innermost directory, below the one that the chain begins in.
+    /// Returns the path of the innermost directory, relative to the start of the chain.
     pub fn path(&self) -> String {
         vec!["d"; self.depth].join("/")
     }

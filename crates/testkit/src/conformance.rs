@@ -1,6 +1,6 @@
-//! Runs conformance cases: files, a command line, and what must come out of it.
+//! Runs conformance cases: files, a command line, and the expected results.
 //!
-//! The cases are data, so that another implementation can be held to them; `conformance/README.md`
+//! The cases are data, so that other implementations can be tested with them; `conformance/README.md`
 //! describes the format.
 
 use std::fs;
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use crate::{Output, Sandbox};
 
-/// One case.
+/// A conformance case.
 #[derive(Debug, Clone)]
 pub struct Case {
     value: Value,
 }
 
 impl Case {
-    /// Reads a file of cases.
+    /// Parses a file of cases.
     pub fn read_all(json: &str) -> Vec<Case> {
         let cases: Vec<Value> = serde_json::from_str(json).expect("the cases are a JSON list");
         cases.into_iter().map(|value| Case { value }).collect()
@@ -28,7 +28,7 @@ impl Case {
         self.value["id"].as_str().expect("a case has an id")
     }
 
-    /// Lays the case out, runs it, and returns what is not as expected.
+    /// Lays the case out, runs it, and returns the differences from the expectations.
     pub fn run(&self, program: &Path, name: &str) -> Vec<String> {
         let mut sandbox = Sandbox::new(program).linked_as(name);
         let root = sandbox.path();
@@ -51,7 +51,7 @@ impl Case {
     }
 }
 
-/// Puts the places of the project, of the home directory and of what holds both into every text.
+/// Inserts the paths of the project, the home directory and their parent into every text.
 fn with_places(value: &Value, project: &Path) -> Value {
     match value {
         Value::String(text) => {
@@ -68,7 +68,8 @@ fn with_places(value: &Value, project: &Path) -> Value {
     }
 }
 
-/// Where a path of a case is: in the project, in the home directory (`~/`), or beside both (`../`).
+/// Returns the absolute form of a case's path: in the project, in the home directory (`~/`), or beside both
+/// (`../`).
 fn place(project: &Path, path: &str) -> PathBuf {
     let beside = project.parent().expect("the project lies in a directory");
     match path.split_once('/').unwrap_or((path, "")) {
@@ -223,7 +224,7 @@ fn check_files(key: &str, expected: &Value, root: &Path, differences: &mut Vec<S
     }
 }
 
-/// Follows a dotted path; `null` when it leads nowhere.
+/// Follows a dotted path. Returns `null` for a missing value.
 fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
     path.split('.').fold(value, |value, name| match name.parse::<usize>() {
         Ok(index) if value.is_array() => &value[index],

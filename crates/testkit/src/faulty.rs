@@ -1,7 +1,7 @@
-//! The real disk up to a certain step: from there on the process is gone, or the disk refuses.
+//! The real disk up to a certain step: from there on the process is killed, or the disk refuses.
 //!
-//! Every call that changes something is a step. A test repeats a run for each of them, which is every point
-//! at which a process can be killed.
+//! Every call with an effect on the disk is a step. A test repeats a run for each step, which covers every
+//! point at which a process can be killed.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -19,48 +19,48 @@ use brief_syntax::system::{
 
 use crate::RealSystem;
 
-/// What goes wrong.
+/// The fault to inject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fault {
-    /// Nothing; steps are only counted.
+    /// No fault; steps are only counted.
     #[default]
     None,
-    /// The process ends in this step, the first one being 0: of what is written there, half gets to the
-    /// disk. Nothing changes afterwards, whatever the code tries.
+    /// The process is killed in this step, counted from 0: half of its bytes reach the disk. Nothing changes
+    /// afterwards, whatever the code tries.
     Dies {
-        /// The step.
+        /// The number of the step.
         at: usize,
     },
     /// The system refuses this step, and no other.
     Refuses {
-        /// The step.
+        /// The number of the step.
         at: usize,
-        /// What it says.
+        /// The error of the system.
         refusal: Refusal,
     },
 }
 
-/// What a system says that refuses.
+/// The error of a refused step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// The disk is full.
     Full,
     /// The disk is broken.
     Broken,
-    /// The file system is mounted for reading.
+    /// The file system is mounted read-only.
     ReadOnly,
-    /// The user may not.
+    /// The user lacks the permission.
     Forbidden,
-    /// The user has no more room on the disk.
+    /// The user's disk quota is exhausted.
     Quota,
-    /// A signal came in between.
+    /// A signal interrupted the call.
     Interrupted,
-    /// The process has too many files open.
+    /// The process has too many open files.
     TooManyFiles,
 }
 
 impl Refusal {
-    /// All of them.
+    /// All refusals.
     pub const ALL: [Refusal; 7] = [
         Refusal::Full,
         Refusal::Broken,
@@ -71,7 +71,7 @@ impl Refusal {
         Refusal::TooManyFiles,
     ];
 
-    /// Returns the error with the number that Unix systems agree on, but for that of a quota.
+    /// Returns the error with its usual number on Unix; that of a quota differs between systems.
     fn error(self) -> io::Error {
         io::Error::from_raw_os_error(match self {
             Refusal::Full => 28,
@@ -86,19 +86,19 @@ impl Refusal {
     }
 }
 
-/// What a file system cannot do.
+/// A missing feature of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lack {
-    /// It can do everything.
+    /// Nothing is missing.
     #[default]
     Nothing,
-    /// Two files cannot change places.
+    /// Two files cannot be exchanged.
     Exchange,
-    /// Directories called `.brief`, with all in them, are on another file system than the rest.
+    /// Directories called `.brief`, with all their files, are on another file system.
     OneDevice,
 }
 
-/// The real system with a fault in it.
+/// The real system with an injected fault.
 #[derive(Debug)]
 pub struct Faulty {
     real: RealSystem,
@@ -112,20 +112,20 @@ struct Log(Arc<Mutex<State>>);
 struct State {
     fault: Fault,
     steps: Vec<String>,
-    /// The most bytes that were handed over in one step.
+    /// The most bytes of a single step.
     largest: usize,
     lack: Lack,
-    /// The directories that are on the other file system.
+    /// The directories on the other file system.
     away: BTreeSet<u64>,
-    /// The order in which directories are listed; 0 is that of the system.
+    /// The order of listings; 0 is that of the system.
     order: u64,
 }
 
-/// Whether a step happens.
+/// The extent to which a step happens.
 enum Step {
-    /// It does.
+    /// The whole step happens.
     Whole,
-    /// It is the one in which the process ends.
+    /// The process is killed in this step.
     Half,
 }
 
@@ -134,7 +134,7 @@ impl Log {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a step, and fails it when it does not happen at all.
+    /// Counts a step. Fails if it does not happen at all.
     fn step(&self, what: &str, name: &OsStr) -> io::Result<Step> {
         let mut state = self.state();
         let number = state.steps.len();
@@ -147,7 +147,7 @@ impl Log {
         }
     }
 
-    /// Carries out a step that happens as a whole or not at all.
+    /// Runs a step that happens as a whole or not at all.
     fn whole<T>(
         &self,
         what: &str,
@@ -160,7 +160,7 @@ impl Log {
         }
     }
 
-    /// Carries out a step that writes; `part` is what a process does of it that ends there.
+    /// Runs a step that writes; `part` is the effect of a process that is killed there.
     fn writing<T>(
         &self,
         (what, name): (&str, &OsStr),
@@ -182,7 +182,7 @@ impl Log {
         }
     }
 
-    /// Holds a directory that was opened below another one.
+    /// Wraps a directory that was opened below another one.
     fn hold(&self, real: Box<dyn Dir>, above: Option<&dyn Dir>, path: &Path) -> Box<dyn Dir> {
         let is_away = path.iter().any(|name| name == ".brief")
             || above.is_some_and(|above| self.is_away(above));
@@ -196,7 +196,7 @@ impl Log {
         number(directory).is_some_and(|number| self.state().away.contains(&number))
     }
 
-    /// Fails what the file system cannot do.
+    /// Fails if the file system lacks the feature.
     fn check_lack(&self, is_exchange: bool, from: &dyn Dir, to: &dyn Dir) -> io::Result<()> {
         let lack = self.state().lack;
         match lack {
@@ -209,7 +209,7 @@ impl Log {
     }
 }
 
-/// Returns what the system numbers a directory with.
+/// Returns the inode number of a directory.
 #[cfg(unix)]
 fn number(directory: &dyn Dir) -> Option<u64> {
     match directory.place()? {
@@ -234,7 +234,7 @@ impl Faulty {
         Faulty { real, log: Log(Arc::new(Mutex::new(state))) }
     }
 
-    /// Makes it a file system that cannot do everything.
+    /// Removes a feature of the file system.
     #[must_use]
     pub fn lacking(self, lack: Lack) -> Faulty {
         self.log.state().lack = lack;
@@ -248,7 +248,7 @@ impl Faulty {
         self
     }
 
-    /// Returns the steps so far, each with the name that it was about.
+    /// Returns the steps so far, each with the name of its file.
     pub fn steps(&self) -> Vec<String> {
         self.log.state().steps.clone()
     }
@@ -262,7 +262,7 @@ impl Faulty {
         }
     }
 
-    /// Returns the most bytes that were handed over in one step.
+    /// Returns the most bytes of a single step.
     pub fn largest_write(&self) -> usize {
         self.log.state().largest
     }
@@ -294,7 +294,7 @@ struct FaultyDir {
     log: Log,
 }
 
-/// A file that is written by and by.
+/// A file that is written in pieces.
 struct FaultyFile {
     real: Box<dyn Write>,
     name: OsString,
@@ -318,7 +318,7 @@ impl Write for FaultyFile {
     }
 }
 
-/// A file that is not in its place yet.
+/// A staged file.
 struct FaultyStaged {
     real: Box<dyn StagedFile>,
     log: Log,
@@ -341,7 +341,7 @@ impl Write for FaultyStaged {
 }
 
 impl StagedFile for FaultyStaged {
-    /// As for a directory.
+    /// Counts a step, as for a directory.
     fn settle(&mut self) -> io::Result<()> {
         self.log.whole("settle", OsStr::new(STAGED), || Ok(()))
     }
@@ -383,7 +383,7 @@ impl Dir for FaultyDir {
         Ok(self.log.hold(made, Some(self), Path::new(name)))
     }
 
-    /// A process that ends there leaves an empty file.
+    /// A process that is killed there leaves an empty file.
     fn stage_file(&self, access: Access) -> io::Result<Box<dyn StagedFile>> {
         match self.log.step("stage_file", OsStr::new(STAGED))? {
             Step::Whole => {
@@ -433,7 +433,7 @@ impl Dir for FaultyDir {
         self.real.status(name)
     }
 
-    /// Tests need no power cut: it is a step, and nothing is waited for.
+    /// Counts a step without waiting for the disk: tests have no power cut.
     fn settle(&self) -> io::Result<()> {
         self.log.whole("settle", OsStr::new(""), || Ok(()))
     }
@@ -577,7 +577,7 @@ impl System for Faulty {
         self.whole("remove_tree", path, || self.real.remove_tree(path))
     }
 
-    /// As for a directory.
+    /// Counts a step, as for a directory.
     fn settle(&self, path: &Path) -> io::Result<()> {
         self.whole("settle", path, || Ok(()))
     }

@@ -1,5 +1,5 @@
-//! For tests only: a project in a temporary directory, the program run in it with nothing from the
-//! outside, and everything it printed in one text.
+//! Tests only: a project in a temporary directory, the program in an isolated environment, and its whole
+//! output as one text.
 #![expect(clippy::disallowed_methods, reason = "tests make real files and start the real program")]
 
 #[cfg(unix)]
@@ -30,7 +30,7 @@ pub use faulty::{Fault, Faulty, Lack, Refusal};
 pub use markdownlint::markdownlint;
 pub use real_system::RealSystem;
 
-/// A program that is still running after this long will not end by itself.
+/// The time limit of a run.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A project, a home directory, and a program to run in them.
@@ -41,13 +41,13 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Makes an empty project for the program at `program`.
+    /// Creates an empty project for the program at `program`.
     pub fn new(program: impl Into<PathBuf>) -> Sandbox {
         Sandbox::at(program, &std::env::temp_dir())
     }
 
-    /// Makes an empty project where files cost little, if the system has such a place: for tests that
-    /// write many.
+    /// Creates an empty project on a file system in memory, if the system has one: for tests that write many
+    /// files.
     pub fn in_memory(program: impl Into<PathBuf>) -> Sandbox {
         let memory = PathBuf::from("/dev/shm");
         let has_memory = tempfile::tempdir_in(&memory).is_ok();
@@ -62,7 +62,7 @@ impl Sandbox {
         sandbox
     }
 
-    /// Runs the program under another name, as a link to it would.
+    /// Runs the program under another name, as through a link.
     #[must_use]
     pub fn linked_as(mut self, name: &str) -> Sandbox {
         let link = self.directory.path().join(name);
@@ -78,7 +78,7 @@ impl Sandbox {
         self
     }
 
-    /// Writes a file of the project, and the directories above it.
+    /// Writes a file of the project. Creates the directories above it.
     #[must_use]
     pub fn with_file(self, path: &str, content: impl AsRef<[u8]>) -> Sandbox {
         self.write(path, content);
@@ -105,7 +105,7 @@ impl Sandbox {
         directory.expect("the directory exists").join("project")
     }
 
-    /// Returns the program that is run.
+    /// Returns the path of the program.
     pub fn program(&self) -> &Path {
         &self.program
     }
@@ -133,14 +133,14 @@ impl Sandbox {
         let mut child = self.command(directory, args).spawn().expect("the program can be started");
         let mut stdin = child.stdin.take().expect("standard input is piped");
         let input = input.as_ref().to_vec();
-        // A program that does not read its input must not stop the test.
+        // A program that does not read its input must not block the test.
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
         let output = self.wait(child, args);
         writer.join().expect("the writer ends");
         output
     }
 
-    /// Waits for the end of a run, but not for ever.
+    /// Waits for the end of a run, up to the time limit.
     fn wait(&self, child: Child, args: &[&str]) -> Output {
         let id = child.id();
         let (sender, receiver) = mpsc::channel();
@@ -162,7 +162,7 @@ impl Sandbox {
 }
 
 impl Sandbox {
-    /// Returns a run that is ready to be started, for tests that need the process itself.
+    /// Returns a prepared command, for tests that need the process itself.
     pub fn command(&self, directory: &str, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -174,7 +174,7 @@ impl Sandbox {
             .env("COLUMNS", "100")
             .env("LC_ALL", "C.UTF-8")
             .env("TZ", "UTC")
-            // Tests run many at once on busy machines, and what a hook says is not to depend on that.
+            // Many tests run at once on busy machines, and the hook's answers must not depend on that.
             .env("BRIEF_HOOK_DEADLINE", "60000")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
@@ -183,7 +183,7 @@ impl Sandbox {
         command
     }
 
-    /// Makes a symbolic link in the project.
+    /// Creates a symbolic link in the project.
     #[must_use]
     pub fn with_link(self, path: &str, target: impl AsRef<Path>) -> Sandbox {
         let path = self.path().join(path);
@@ -194,14 +194,14 @@ impl Sandbox {
         self
     }
 
-    /// Makes a directory of the project.
+    /// Creates a directory of the project.
     #[must_use]
     pub fn with_dir(self, path: &str) -> Sandbox {
         fs::create_dir_all(self.path().join(path)).expect("directories can be made");
         self
     }
 
-    /// Returns a directory beside the project, where nothing of the project may come from.
+    /// Returns a directory beside the project, from which nothing may be read.
     pub fn outside(&self) -> PathBuf {
         let outside = self.path().with_file_name("outside");
         fs::create_dir_all(&outside).expect("directories can be made");
@@ -209,19 +209,19 @@ impl Sandbox {
     }
 }
 
-/// What a run printed and how it ended. Its text form shows all of it, for snapshots.
+/// The output and exit code of a run. Its text form shows all of it, for snapshots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// Standard output.
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
-    /// The exit code; `None` when a signal ended it.
+    /// The exit code; `None` after a signal.
     pub code: Option<i32>,
 }
 
 impl Output {
-    /// Puts the real place of the project back for `$PROJECT`.
+    /// Replaces `$PROJECT` by the real path of the project.
     #[must_use]
     pub(crate) fn with_project(mut self, path: &Path) -> Output {
         for text in [&mut self.stdout, &mut self.stderr] {
@@ -252,13 +252,13 @@ impl fmt::Display for Output {
     }
 }
 
-/// Makes a file that is no file: reading it would wait for ever.
+/// Creates a named pipe: reading it would wait for ever.
 pub fn make_fifo(path: &Path) {
     let status = Command::new("mkfifo").arg(path).status().expect("mkfifo can be started");
     assert!(status.success());
 }
 
-/// Makes a symbolic link at `path`; where the system has none, a copy.
+/// Creates a symbolic link at `path`; on systems without links, a copy.
 pub fn make_link(target: &Path, path: &Path) {
     #[cfg(unix)]
     std::os::unix::fs::symlink(target, path).expect("a link can be made");

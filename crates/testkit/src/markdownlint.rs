@@ -1,27 +1,26 @@
-//! markdownlint as an oracle: the linter that generated Markdown has to satisfy.
+//! markdownlint as an oracle: generated Markdown has to satisfy this linter.
 //!
-//! It is installed once, by its exact version, into the workspace's target directory. A machine on
-//! which that cannot be done fails the tests that need it and says what is missing: a linter that was
-//! not asked has found nothing, too.
+//! It is installed once, in its exact version, into the workspace's target directory. On a machine without
+//! it, the tests that need it fail and say what is missing: a linter that did not run has no findings either.
 
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The version that is installed: the last one for Node.js 20.
+/// The installed version: the last one for Node.js 20.
 pub const VERSION: &str = "0.22.1";
 
-/// Names the linter's executable; without it, the one in the target directory is used.
+/// The variable with the linter's executable; the default is the one in the target directory.
 pub const VARIABLE: &str = "BRIEF_MARKDOWNLINT";
 
-/// The default rules but for line length: prose is not wrapped by us.
+/// The default rules without line length: our formatter does not wrap prose.
 const CONFIGURATION: &str = "{\"config\": {\"default\": true, \"MD013\": false}, \"noBanner\": true, \"noProgress\": true}\n";
 
 /// Lints all Markdown below a directory, and returns one line for each finding, sorted.
 ///
-/// Writes the linter's configuration into the directory. Fails the test when the linter cannot be
-/// had or does not work.
+/// Writes the linter's configuration into the directory. Fails the test when the linter cannot be installed
+/// or fails.
 pub fn markdownlint(directory: &Path) -> Vec<String> {
     let linter = match env::var_os(VARIABLE) {
         Some(path) => PathBuf::from(path),
@@ -47,7 +46,7 @@ pub fn markdownlint(directory: &Path) -> Vec<String> {
     }
 }
 
-/// Returns the linter's executable in the workspace's target directory, installed if it was not.
+/// Returns the linter's executable in the workspace's target directory. Installs it if needed.
 pub fn executable() -> Result<PathBuf, String> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     let workspace = workspace.expect("this crate lies two directories below the workspace");
@@ -61,7 +60,7 @@ pub fn executable() -> Result<PathBuf, String> {
 fn install(npm: &str, directory: &Path) -> Result<PathBuf, String> {
     let describe = |error| format!("`{}`: {error}", directory.display());
     fs::create_dir_all(directory).map_err(describe)?;
-    // Test programs run side by side, and the first one installs for all.
+    // Test programs run in parallel, and the first one installs for all.
     let lock = File::create(directory.join("lock")).map_err(describe)?;
     lock.lock().map_err(describe)?;
     let place = directory.join(VERSION);
@@ -69,7 +68,7 @@ fn install(npm: &str, directory: &Path) -> Result<PathBuf, String> {
     if linter.exists() {
         return Ok(linter);
     }
-    // What was interrupted has no name that counts.
+    // An interrupted installation stays under another name.
     let unfinished = directory.join("unfinished");
     if unfinished.exists() {
         fs::remove_dir_all(&unfinished).map_err(describe)?;

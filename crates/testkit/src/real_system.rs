@@ -1,4 +1,4 @@
-//! The real disk, with everything else made up.
+//! The real disk with a simulated environment.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,25 +13,25 @@ use brief_syntax::system::{
     ReadError, Resolved, Stream, TemporaryDir,
 };
 
-/// Real files, with an environment and a current directory of the test's own. Programs get that
-/// environment too, and every call of one is remembered.
+/// Real files, with the test's own environment and current directory. Programs get that environment too, and
+/// every call is recorded.
 #[derive(Debug, Default)]
 pub struct RealSystem {
-    /// The environment.
+    /// The environment variables.
     pub env: BTreeMap<String, String>,
     /// The current directory.
     pub current_dir: PathBuf,
-    /// A path that belongs to somebody else.
+    /// A path that belongs to another user.
     pub foreign: Option<PathBuf>,
     /// The directory for settings of the whole machine.
     pub machine_directory: Option<PathBuf>,
-    /// Whether no program is installed.
+    /// True if no program is installed.
     pub has_no_programs: bool,
     calls: Mutex<Vec<Call>>,
 }
 
 impl RealSystem {
-    /// Starts in a directory, with an empty environment.
+    /// Creates a system in a directory, with an empty environment.
     pub fn new(current_dir: impl Into<PathBuf>) -> RealSystem {
         RealSystem { current_dir: current_dir.into(), ..RealSystem::default() }
     }
@@ -48,7 +48,7 @@ impl RealSystem {
         self.held_calls().clone()
     }
 
-    /// Forgets the programs that were called.
+    /// Clears the recorded calls.
     pub fn forget_calls(&self) {
         self.held_calls().clear();
     }
@@ -70,7 +70,7 @@ impl System for RealSystem {
         }
         let mut call = call.clone();
         if call.environment == Environment::Inherited {
-            // The test's environment first, so that the call can take away from it.
+            // The test's environment comes first, so that the call can remove variables.
             let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
             call.env = env.chain(call.env).collect();
         }

@@ -1,22 +1,22 @@
-//! Checks JSON against JSON Schemas: the part of draft 2020-12 that our schemas use.
+//! Validates JSON against JSON Schemas, for the part of draft 2020-12 that our schemas use.
 //!
-//! A keyword that is not known here is a panic, so that no schema promises what no test checks.
+//! An unknown keyword is a panic, so that no schema promises what no test checks.
 
 use std::path::Path;
 
 use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
 
-/// Keys beside those that a schema names.
+/// The treatment of keys that a schema does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unnamed {
-    /// They are right unless the schema forbids them, as the standard says.
+    /// They are valid unless the schema forbids them, as the standard says.
     Allowed,
-    /// They are wrong unless the schema allows them: what we print is documented to the last key.
+    /// They are invalid unless the schema allows them: our output is documented to the last key.
     Forbidden,
 }
 
-/// A schema file, with the directory that its references start at.
+/// A schema file, with the base directory of its references.
 pub struct Schema<'s> {
     directory: &'s Path,
     document: Value,
@@ -29,13 +29,13 @@ impl<'s> Schema<'s> {
         Schema { directory, document: read(&directory.join(name)), unnamed }
     }
 
-    /// Takes a schema from its text.
+    /// Parses a schema.
     pub fn parse(text: &str, unnamed: Unnamed) -> Schema<'static> {
         let document = serde_json::from_str(text).expect("a schema is JSON");
         Schema { directory: Path::new("."), document, unnamed }
     }
 
-    /// Returns everything that is wrong with a value, each with its place.
+    /// Returns all problems of a value, each with its place.
     pub fn problems(&self, value: &Value) -> Vec<String> {
         let mut problems = Vec::new();
         self.check(&self.document, value, "", &mut problems);
@@ -85,7 +85,7 @@ impl<'s> Schema<'s> {
         }
     }
 
-    /// Checks what is inside of a value.
+    /// Checks the members of a value.
     fn check_parts(
         &self,
         schema: &Map<String, Value>,
@@ -181,7 +181,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns what is wrong with a value by a keyword that is about the value alone.
+/// Returns the problem of a value under a keyword that concerns the value alone.
 fn wrong(keyword: &str, rule: &Value, value: &Value) -> Option<String> {
     let is_wrong = match keyword {
         "type" => {

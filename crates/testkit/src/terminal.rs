@@ -1,4 +1,4 @@
-//! A run with a person at its standard input, as far as it can tell.
+//! Runs the program at a pseudo terminal.
 
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -9,8 +9,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::{Output, Sandbox};
 
 impl Sandbox {
-    /// Runs the program in the project with a pseudo terminal as its standard input, on which
-    /// `typed` is typed. The output streams are pipes, as in other runs.
+    /// Runs the program in the project with a pseudo terminal as its standard input, on which `typed` is
+    /// typed. The output streams are pipes, as in other runs.
     #[must_use = "snapshot the output, or assert what it says"]
     pub fn run_at_terminal(&self, args: &[&str], typed: &str) -> Output {
         let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY);
@@ -22,14 +22,13 @@ impl Sandbox {
         let terminal = terminal.expect("a pseudo terminal can be opened");
         let mut command = self.command("", args);
         let child = command.stdin(Stdio::from(terminal)).spawn();
-        // The terminal must be open here, too, until the run has ended: what is typed would be lost.
+        // The terminal must stay open here until the run has ended, or the typed text would be lost.
         let mut person = std::fs::File::from(person);
         person.write_all(typed.as_bytes()).expect("a terminal takes what is typed");
         self.wait(child.expect("the program can be started"), args)
     }
 
-    /// Runs the program in the project with a pseudo terminal as its standard output, and returns what
-    /// appears on it.
+    /// Runs the program in the project with a pseudo terminal as its standard output, and returns its output.
     pub fn run_on_screen(&self, args: &[&str]) -> String {
         let viewer = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY);
         let viewer = viewer.expect("the system has pseudo terminals");
@@ -41,10 +40,10 @@ impl Sandbox {
         let mut command = self.command("", args);
         let child = command.stdin(Stdio::null()).stdout(Stdio::from(screen)).spawn();
         let child = child.expect("the program can be started");
-        // The last end of the screen must close with the program, or reading does not end.
+        // The last handle of the terminal must close with the program, or reading does not end.
         drop(command);
         let mut seen = Vec::new();
-        // A screen that nobody writes to any more is an error to read from.
+        // Reading a terminal without writers is an error.
         let _ = std::fs::File::from(viewer).read_to_end(&mut seen);
         let _ = self.wait(child, args);
         String::from_utf8_lossy(&seen).into_owned()

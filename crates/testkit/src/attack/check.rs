@@ -1,4 +1,4 @@
-//! What has to hold after an attack.
+//! Checks the expectations after an attack.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use super::run::{Ran, Seen};
 use super::tree::{self, Tree};
 use super::{Attack, CANARY, Scene, text, texts};
 
-/// A build for tests computes this many times longer than one that ships.
+/// The factor by which a test build computes longer than a release build.
 const SLOWNESS: u64 = if cfg!(debug_assertions) { 8 } else { 1 };
 
-/// Milliseconds that the machine may give to others while a run waits.
+/// The milliseconds that the machine may give to other processes while a run waits.
 const WAITING: u64 = 10_000;
 
-/// Returns everything that is not as it has to be.
+/// Returns all violated expectations.
 pub(super) fn check(
     attack: &Attack,
     scene: &Scene,
@@ -48,8 +48,8 @@ impl Checking<'_> {
         self.problems.push(problem.into());
     }
 
-    /// Holds in every case: no panic, no exit code that nobody knows, nothing executed, nothing written
-    /// outside, no connection, and no canary in what comes out.
+    /// Checks the invariants of every case: no panic, no unknown exit code, no execution, no write outside,
+    /// no connection, and no canary in the output.
     fn always(&mut self) {
         let mut problems = Vec::new();
         for ran in &self.seen.runs {
@@ -85,7 +85,7 @@ impl Checking<'_> {
         self.problems.append(&mut problems);
     }
 
-    /// The run that a case's exit code is about: the one that says so, or the last one.
+    /// Returns the run whose exit code the case is about: the marked one, or the last one.
     fn verdict(&self) -> Option<&Ran> {
         let chosen = self.seen.runs.iter().find(|ran| ran.is_verdict);
         chosen.or(self.seen.runs.last())
@@ -93,10 +93,10 @@ impl Checking<'_> {
 
     fn expectation(&mut self, key: &str, value: &Value) {
         match key {
-            // Checked in every case, or words for people.
+            // Checked in every case, or text for people.
             "no_exec" | "no_leak" | "no_write_outside" | "no_panic" | "host_survives"
             | "no_network" | "no_network_to" | "text" => {}
-            // What only the case itself can tell; one of its steps must.
+            // Expectations that only a step of the case itself can check; one must.
             "text_rule" | "reparse_equal" | "lock_parseable" | "rerun_converges"
             | "no_manual_cleanup" | "outputs" | "linearizable" | "lock_entries" | "no_leftover" => {
                 let looks = |step: &Value| {
@@ -113,7 +113,7 @@ impl Checking<'_> {
             "no_output_written" => {
                 let after = self.after.get("project").cloned().unwrap_or_default();
                 let before = self.before.get("project").cloned().unwrap_or_default();
-                // What the user asked for and the record of a run are no outputs: no client reads them.
+                // The manifest and the record of a run are not outputs: no client reads them.
                 let written = tree::differences(&before, &after).into_iter();
                 for path in written.filter(|path| !is_own(path)) {
                     self.fail(format!("{path} was written"));
@@ -176,7 +176,7 @@ impl Checking<'_> {
                     self.fail("the hidden text came out");
                 }
             }
-            // Findings are errors and warnings of the run, which its exit code under `--strict` tells.
+            // Findings are errors and warnings of the run, which its exit code under `--strict` shows.
             "no_findings_at_or_above" => {
                 for ran in self.seen.runs.iter().filter(|ran| ran.code != Some(0)) {
                     self.problems.push(format!("{:?} finds something: {}", ran.args, shown(ran)));
@@ -250,7 +250,7 @@ impl Checking<'_> {
             };
             let (before, after) = (content(self.before), content(&self.after));
             let holds = match text(wanted) {
-                // What a case calls its outputs is compared by a step of its own.
+                // A step of the case compares its outputs.
                 "unchanged" if path == "outputs" => true,
                 "unchanged" => before == after,
                 wanted => after.as_deref() == Some(wanted.as_bytes()),
@@ -261,7 +261,8 @@ impl Checking<'_> {
         }
     }
 
-    /// No control character but a line break and a tab, and nothing that turns text around.
+    /// Checks for control characters other than line breaks and tabs, and for characters that change the
+    /// direction of text.
     fn control_bytes(&mut self) {
         for ran in &self.seen.runs {
             let is_json = ran.args.iter().any(|word| word.contains("json"));
@@ -291,7 +292,7 @@ impl Checking<'_> {
     }
 }
 
-/// Everything that a run printed.
+/// Returns the whole output of a run.
 fn shown(ran: &Ran) -> String {
     let all = [ran.stdout.as_slice(), b"\n", &ran.stderr].concat();
     String::from_utf8_lossy(&all).into_owned()

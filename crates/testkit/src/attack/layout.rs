@@ -1,4 +1,4 @@
-//! From a layout to files.
+//! Creates the files of a layout.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Scene, text};
 
 impl Scene {
-    /// Makes every entry of every group.
+    /// Creates every entry of every group.
     pub(super) fn lay_out(&self, layout: &Value) {
         for group in ["home", "outside", "project", "registry"] {
             for entry in layout[group].as_array().into_iter().flatten() {
@@ -94,7 +94,7 @@ impl Scene {
     }
 }
 
-/// Makes a directory in a directory, as often as asked for: longer than any path may be.
+/// Creates nested directories to the given depth, beyond the length of any path.
 fn deep(path: &Path, depth: u64) {
     fs::create_dir_all(path).expect("directories can be made");
     let mut handle =

@@ -1,7 +1,7 @@
-//! Runs attack cases: a hostile layout, what a user does with it, and what must not happen.
+//! Runs attack cases: a hostile layout, the user's steps, and the forbidden effects.
 //!
-//! `conformance/attacks/cases.json` says what the attack is and what has to hold; `commands.json` beside it says
-//! which commands of the program stand for the intent of a case, and which codes for its diagnostic.
+//! `conformance/attacks/cases.json` describes the attack and the expectations; `commands.json` beside it maps
+//! the intent of a case to commands of the program, and its diagnostic to codes.
 
 mod check;
 mod layout;
@@ -20,31 +20,31 @@ use crate::Sandbox;
 
 pub(crate) use run::Seen;
 
-/// A text that must never come out.
+/// A text that must never appear in the output.
 const CANARY: &str = "CANARY-7f3a9c";
 
-/// The port of a server that answers everything with zeros, without end.
+/// The port of a server that answers every request with endless zeros.
 static ZEROS: LazyLock<u16> = LazyLock::new(serve_zeros);
 
-/// Letters of a long argument; the system allows little more.
+/// The length of a long argument; the system allows little more.
 const LONG: usize = 100_000;
 
-/// One attack.
+/// An attack case.
 #[derive(Debug, Clone)]
 pub struct Attack {
     case: Value,
-    /// What is done: runs of the program, and changes between them.
+    /// The steps: runs of the program, and changes between them.
     steps: Vec<Value>,
-    /// The words that stand for the case's diagnostic, any of them.
+    /// The words of which one must appear as the case's diagnostic.
     diagnostics: Vec<String>,
 }
 
-/// The cases, and those that wait for something.
+/// The cases, and those that wait for a fix.
 #[derive(Debug)]
 pub struct Attacks {
     /// All cases.
     pub cases: Vec<Attack>,
-    /// The id of the finding that a case waits for, by the case's id.
+    /// The finding that a case waits for, by the case's id.
     pub pending: BTreeMap<String, String>,
 }
 
@@ -81,13 +81,13 @@ impl Attack {
         text(&self.case["id"])
     }
 
-    /// Returns whether the attack lies in a project.
+    /// Returns whether the attack is in a project.
     pub fn has_project(&self) -> bool {
         !self.case["layout"]["project"].is_null()
     }
 
-    /// Lays the case out and asks the hook about a file of it, several times. Returns how long the slowest answer
-    /// took, or what is wrong with one.
+    /// Lays the case out and asks the hook about one of its files, several times. Returns the time of the
+    /// slowest answer. The error is a message about a wrong answer.
     pub fn ask_hook(&self, program: &Path, times: usize) -> Result<Duration, String> {
         let scene = Scene::new(program, &self.case);
         let mut slowest = Duration::ZERO;
@@ -107,8 +107,8 @@ impl Attack {
         Ok(slowest)
     }
 
-    /// Lays the case out, does what a user would do, and returns what is not as it has to be; `None` where the
-    /// machine lacks what the case needs.
+    /// Lays the case out, performs the user's steps, and returns all violated expectations; `None` if this
+    /// machine lacks something that the case needs.
     pub fn run(&self, program: &Path) -> Option<Vec<String>> {
         let scene = Scene::new(program, &self.case);
         let mut before = scene.trees();
@@ -119,7 +119,7 @@ impl Attack {
             if let Err(problem) = seen.step(&scene, &scene.filled(step)) {
                 seen.problems.push(problem);
             }
-            // What somebody else has written was not written by us.
+            // Files that another process has written do not count as ours.
             if is_other {
                 tree::adopt(&mut before, &here, &scene.trees());
             }
@@ -132,11 +132,11 @@ impl Attack {
     }
 }
 
-/// Directories with the layout of a case in them.
+/// Directories with the layout of a case.
 pub(crate) struct Scene {
     sandbox: Sandbox,
     root: PathBuf,
-    /// What waits for connections that must not come.
+    /// The listener for connections that must not come.
     listener: std::net::TcpListener,
 }
 
@@ -159,12 +159,12 @@ impl Scene {
         scene
     }
 
-    /// Returns the file that a command of the attack would make.
+    /// Returns the file that a command of the attack would create.
     fn marker(&self) -> PathBuf {
         self.root.join("MARKER")
     }
 
-    /// Puts the places of the scene into every text.
+    /// Inserts the paths of the scene into every text.
     fn filled(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => self.fill(text).into(),
@@ -200,7 +200,7 @@ impl Scene {
         text
     }
 
-    /// Returns what is in each directory of the scene.
+    /// Returns the content of each directory of the scene.
     fn trees(&self) -> BTreeMap<String, tree::Tree> {
         let groups = std::fs::read_dir(&self.root).expect("the scene is there").flatten();
         let groups = groups.filter(|entry| entry.path().is_dir());
@@ -212,7 +212,7 @@ impl Scene {
     }
 }
 
-/// Starts a server that sends zeros to everybody until they go, and returns its port.
+/// Starts a server that sends zeros until the client disconnects, and returns its port.
 fn serve_zeros() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("the socket has an address").port();

@@ -1,4 +1,4 @@
-//! What a user does with a hostile project, step by step.
+//! Performs the user's steps with a hostile project.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use super::{Scene, text, texts};
 
-/// A program that has not ended by now is ended.
+/// The time limit of a run.
 const PATIENCE: Duration = Duration::from_secs(70);
 
-/// The exit code by which a script of a case says that this machine lacks what it needs.
+/// The exit code of a case's script on a machine that lacks something that the case needs.
 const LACKS_MEANS: i32 = 77;
 
-/// One run of the program.
+/// A run of the program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(super) args: Vec<String>,
@@ -25,26 +25,26 @@ pub(crate) struct Ran {
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
     pub(super) wall: Duration,
-    /// Seconds that it computed.
+    /// The processor time.
     pub(super) computed: Duration,
-    /// The most memory that it had, in bytes.
+    /// The peak memory in bytes.
     pub(super) memory: u64,
-    /// Whether the case's expectations about the exit code are about this run.
+    /// True if the case's expectation about the exit code concerns this run.
     pub(super) is_verdict: bool,
 }
 
-/// What happened so far.
+/// The results of the steps so far.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(super) runs: Vec<Ran>,
     pub(super) problems: Vec<String>,
     background: Vec<Child>,
-    /// The case needs something that this machine does not give; then it holds nothing.
+    /// True if this machine lacks something that the case needs; then its result does not count.
     pub(super) is_impossible: bool,
 }
 
 impl Seen {
-    /// Does one step.
+    /// Performs one step.
     pub(super) fn step(&mut self, scene: &Scene, step: &Value) -> Result<(), String> {
         if let Some(script) = step["sh"].as_str() {
             return self.shell(scene, script, step["background"].as_bool().unwrap_or_default());
@@ -71,7 +71,7 @@ impl Seen {
         Ok(())
     }
 
-    /// Runs a script that stands for what somebody else does: a colleague, an attacker, the world.
+    /// Runs a script in the role of others: a colleague, an attacker, the world.
     fn shell(&mut self, scene: &Scene, script: &str, in_background: bool) -> Result<(), String> {
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir(&scene.root).env("GIT_CONFIG_GLOBAL", "/dev/null");
@@ -107,7 +107,7 @@ impl Seen {
         });
     }
 
-    /// Ends what still runs.
+    /// Ends the processes that still run.
     pub(super) fn end(&mut self) {
         for child in &mut self.background {
             let _ = child.kill();
@@ -116,7 +116,7 @@ impl Seen {
     }
 }
 
-/// Runs the program as a step says.
+/// Runs the program as a step describes.
 fn start(scene: &Scene, step: &Value) -> Ran {
     let args = texts(&step["run"]);
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -173,8 +173,8 @@ fn reader(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle
     })
 }
 
-/// Looks at what a process takes, again and again. Both numbers only grow, so what was seen last is at most
-/// a moment old.
+/// Samples the resources of a process repeatedly. Both numbers only grow, so the last sample is at most a
+/// moment old.
 struct Meter {
     memory: Arc<AtomicU64>,
     computed: Arc<AtomicU64>,
@@ -211,7 +211,7 @@ impl Meter {
 }
 
 /// Returns the milliseconds that all threads of a process have computed. The system counts in hundredths of a
-/// second; the numbers stand after the name, which may hold anything.
+/// second; the numbers follow the name, which may contain any character.
 fn computed_by(stat: &str) -> u64 {
     let numbers = stat.rsplit_once(')').map_or("", |(_, numbers)| numbers);
     let ticks = numbers.split_whitespace().skip(11).take(2);
@@ -224,7 +224,7 @@ fn peak_of(status: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Returns what a step expects of its own run and does not get.
+/// Returns the violated expectations of a step about its own run.
 fn expectations(step: &Value, ran: &Ran) -> Vec<String> {
     let mut problems = Vec::new();
     let all = [ran.stdout.as_slice(), &ran.stderr].concat();

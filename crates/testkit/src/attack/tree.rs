@@ -1,20 +1,20 @@
-//! What is in a directory, to be compared with what is there later.
+//! Snapshots of directories for comparison.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// What lies at a path: its mode, and its bytes, its target or that it is something else.
+/// The mode of each path with the bytes of a file, the target of a link, or a mark for anything else.
 pub(super) type Tree = BTreeMap<String, (u32, Vec<u8>)>;
 
-/// Directories that are looked into, one in the other.
+/// The limit for the depth of directories.
 const DEEPEST: usize = 40;
 
-/// Bytes of a file that are kept.
+/// The limit for the bytes of a file.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// Reads a directory, links not followed.
+/// Reads a directory. Links are not followed.
 pub(super) fn read(directory: &Path) -> Tree {
     let mut tree = Tree::new();
     fill(directory, "", 0, &mut tree);
@@ -46,14 +46,14 @@ fn fill(directory: &Path, below: &str, depth: usize, tree: &mut Tree) {
     }
 }
 
-/// Returns what is new, changed or gone, by path.
+/// Returns the new, changed and removed paths.
 pub(super) fn differences<'t>(before: &'t Tree, after: &'t Tree) -> Vec<&'t str> {
     let changed = after.iter().filter(|(path, content)| before.get(*path) != Some(content));
     let gone = before.keys().filter(|path| !after.contains_key(*path));
     changed.map(|(path, _)| path.as_str()).chain(gone.map(String::as_str)).collect()
 }
 
-/// Takes what changed between two looks into an earlier one.
+/// Copies the changes between two snapshots into an earlier one.
 pub(super) fn adopt(
     earlier: &mut BTreeMap<String, Tree>,
     from: &BTreeMap<String, Tree>,
