@@ -1,7 +1,6 @@
-//! What each AI client says and reads.
+//! The formats of AI clients: hook payloads, settings files, MCP servers and compiled items.
 //!
-//! Knowledge about clients is kept apart from what we do with it: this crate turns a client's words
-//! into ours and ours into the client's. It reads and writes no file.
+//! This crate translates between a client's formats and our types. It reads and writes no file.
 
 pub mod compile;
 pub mod hook;

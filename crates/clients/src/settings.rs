@@ -1,28 +1,27 @@
 //! Hooks in Claude Code's settings files.
 //!
-//! The file belongs to the user. It is edited as a syntax tree: key order, numbers, comments and
-//! foreign handlers stay as they are, and a file of another shape than documented is refused
-//! rather than repaired.
+//! The file belongs to the user. It is edited as a syntax tree: key order, numbers, comments and other
+//! handlers stay as they are, and a file with an undocumented structure is refused rather than repaired.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 
-/// A hook that should stand in the settings.
+/// A hook for the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hook<'h> {
     /// The event, such as `PreToolUse`.
     pub event: &'h str,
-    /// The tools it is for; `None` for events that have no tools.
+    /// The tools of the hook; `None` for events without tools.
     pub matcher: Option<&'h str>,
     /// The command line to run.
     pub command: &'h str,
 }
 
-/// The tools that `brief` has something to say about.
+/// The tools for which `brief` has guidance.
 pub const TOOLS: &str = "Read|Write|Edit|MultiEdit|NotebookEdit|Grep|Glob|LS|Bash";
 
-/// Returns the hooks that `brief` installs: before and after the tools it knows, and the events
-/// after which an agent has forgotten what it was told.
+/// Returns the hooks that `brief` installs: before and after these tools, and for the events after which an
+/// agent has forgotten its guidance.
 pub fn brief_hooks(command: &str) -> [Hook<'_>; 4] {
     [
         Hook { event: "PreToolUse", matcher: Some(TOOLS), command },
@@ -32,33 +31,33 @@ pub fn brief_hooks(command: &str) -> [Hook<'_>; 4] {
     ]
 }
 
-/// Why a settings file was left alone.
+/// A settings file that cannot be edited.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// It is not JSON, with or without comments.
+    /// The file is not JSON, with or without comments.
     #[error("contains invalid JSON: {0}")]
     Syntax(String),
-    /// It holds something else than an object.
+    /// The top level is not an object.
     #[error("holds {0}, not an object")]
     NotAnObject(&'static str),
-    /// Something in it is not what Claude Code documents.
+    /// A value does not have the documented type.
     #[error("`{place}` is not {expected}")]
     Shape {
-        /// Where, such as `hooks.PreToolUse`.
+        /// The path of the value, such as `hooks.PreToolUse`.
         place: String,
-        /// What should be there.
+        /// The expected type.
         expected: &'static str,
     },
 }
 
-/// A file that we begin. Unlike `{}` or `{}` with a line break, which somebody may have written: a file of
-/// which this is left is ours, and can go.
+/// The text of a new file. It differs from `{}` with or without a line break, which a user may have written:
+/// a file with exactly this text is ours, and may be removed.
 pub const NEW_FILE: &str = "{}\n\n";
 
-/// Adds the hooks that are missing. Returns the new text, or `None` when all are there.
+/// Adds the missing hooks. Returns the new text, or `None` when all hooks are there.
 ///
-/// Without a file yet, pass `None`.
+/// `text` is `None` for a missing file.
 pub fn install(text: Option<&str>, hooks: &[Hook<'_>]) -> Result<Option<String>, SettingsError> {
     let root = parse(text.unwrap_or("{}\n"))?;
     let top = top_object(&root)?;
@@ -77,8 +76,8 @@ pub fn install(text: Option<&str>, hooks: &[Hook<'_>]) -> Result<Option<String>,
     Ok(Some(root.to_string()))
 }
 
-/// Removes every handler that runs one of the hooks' commands under its event, and what is empty
-/// afterwards. Returns the new text, or `None` when there was none.
+/// Removes every handler that runs one of the hooks' commands under its event, and the parents that become
+/// empty. Returns the new text, or `None` when no handler was there.
 pub fn uninstall(text: &str, hooks: &[Hook<'_>]) -> Result<Option<String>, SettingsError> {
     let root = parse(text)?;
     let top = top_object(&root)?;
@@ -110,7 +109,7 @@ fn remove_hook(table: &CstObject, hook: &Hook<'_>) -> bool {
             continue;
         }
         removed = true;
-        // A group that holds nothing but us goes as a whole; one with foreign handlers stays.
+        // A group with only our handlers is removed as a whole; one with other handlers stays.
         if ours.len() == handlers.elements().len() {
             group.remove();
         } else {
@@ -126,7 +125,7 @@ fn remove_hook(table: &CstObject, hook: &Hook<'_>) -> bool {
     removed
 }
 
-/// How files are read that people write in: comments and trailing commas are theirs, the rest is an error.
+/// Returns the options for files that people edit: comments and trailing commas are allowed.
 pub(crate) fn json_options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -157,7 +156,7 @@ fn top_object(root: &CstRootNode) -> Result<CstObject, SettingsError> {
     }
 }
 
-/// The words for a value in a message.
+/// Returns the noun for a value in a message.
 fn noun(value: &CstNode) -> &'static str {
     if value.as_null_keyword().is_some() {
         "`null`"
@@ -176,7 +175,7 @@ fn shape(place: impl Into<String>, expected: &'static str) -> SettingsError {
     SettingsError::Shape { place: place.into(), expected }
 }
 
-/// Checks everything that we would touch or look at.
+/// Checks the structure of everything that an edit reads or changes.
 fn check_shape(top: &CstObject) -> Result<(), SettingsError> {
     let Some(hooks) = top.get("hooks") else { return Ok(()) };
     let table = hooks.object_value().ok_or_else(|| shape("hooks", "an object"))?;

@@ -12,15 +12,15 @@ use crate::profile::FirstHeading;
 use super::Compiler;
 use super::fields::has_override;
 
-/// Where an output and what lies beside its item go, below the output directory.
+/// The directories of an output and of the files beside its item, below the output directory.
 pub(super) struct Place<'p> {
     pub(super) path: &'p str,
     pub(super) directory: &'p str,
     pub(super) files: &'p str,
 }
 
-/// Bodies that were laid out already. Most clients get the same one, and layout costs far more than
-/// everything else.
+/// A cache of formatted bodies. Most clients get the same body, and formatting costs far more than everything
+/// else.
 #[derive(Default)]
 pub(super) struct Bodies {
     known: Vec<(String, String)>,
@@ -44,7 +44,7 @@ impl Compiler<'_> {
             FirstHeading::Name => format!("# {}\n\n", self.item.name()),
             FirstHeading::Never => String::new(),
         };
-        // The front matter has our line ends, so the rest has them too.
+        // The front matter has our line ends, so the body gets them too.
         text.push_str(&body.trim_matches(['\n', '\r', '\u{feff}']).replace("\r\n", "\n"));
         if let Some((_, known)) = bodies.known.iter().find(|(given, _)| *given == text) {
             return known.clone();
@@ -67,9 +67,9 @@ impl Compiler<'_> {
     }
 }
 
-/// Makes relative links lead from the output to where their files are.
+/// Rewrites relative links for the directory of the output.
 ///
-/// A link to something that the item does not have stays: it led nowhere before.
+/// A link to a file that the item does not have stays as it is: it was broken before.
 fn relink<'b>(body: &'b str, item: &Item, place: &Place<'_>) -> Cow<'b, str> {
     if place.files == place.directory && place.path.ends_with(item.kind().entrypoint()) {
         return Cow::Borrowed(body);
@@ -93,7 +93,7 @@ fn relink<'b>(body: &'b str, item: &Item, place: &Place<'_>) -> Cow<'b, str> {
     Cow::Owned(output)
 }
 
-/// Returns where something of the item goes, below the output directory.
+/// Returns the path of an item's file below the output directory.
 fn target_of(inside: &str, item: &Item, place: &Place<'_>) -> Option<String> {
     if inside == item.kind().entrypoint() {
         return Some(place.path.to_owned());
@@ -110,7 +110,7 @@ fn target_of(inside: &str, item: &Item, place: &Place<'_>) -> Option<String> {
     }
 }
 
-/// Returns the way from a directory to a path, both below the same one.
+/// Returns the relative path from a directory to a path; both are below the same root.
 pub(super) fn relative(directory: &str, path: &str) -> String {
     let from: Vec<&str> = directory.split('/').filter(|name| !name.is_empty()).collect();
     let to: Vec<&str> = path.split('/').collect();
@@ -120,7 +120,7 @@ pub(super) fn relative(directory: &str, path: &str) -> String {
     if way.is_empty() { ".".to_owned() } else { way.join("/") }
 }
 
-/// Writes a path so that it is one destination of a link, in angle brackets or not.
+/// Encodes a path as the destination of a link, in angle brackets or not.
 fn encoded(path: &str) -> String {
     let mut output = String::with_capacity(path.len());
     for character in path.chars() {

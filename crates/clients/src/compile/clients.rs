@@ -1,6 +1,6 @@
-//! Everything that a `brief.toml` says about clients, and what follows from it.
+//! The clients of a project: profiles, settings and servers of its `brief.toml`.
 //!
-//! Whoever writes files asks through [`Compile`] and knows no client.
+//! The code that writes files uses them through [`Compile`] and knows no client.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::shared;
 
 use super::compile_for;
 
-/// The clients of a project, and how it wants items compiled for them.
+/// The clients of a project, with its options for compiling.
 #[derive(Debug, Clone)]
 pub struct Clients {
     pub(super) profiles: Profiles,
@@ -26,20 +26,20 @@ pub struct Clients {
     fingerprint: String,
 }
 
-/// There is no such client.
+/// An unknown client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown client `{name}`")]
 pub struct UnknownClient {
     /// The name that was typed.
     pub name: String,
-    /// A client that may be meant.
+    /// A similar name of a client.
     pub near: Option<String>,
-    /// Those that exist.
+    /// The known clients.
     pub known: Vec<String>,
 }
 
 impl Clients {
-    /// Reads a `brief.toml`; without one everything is as it is by default.
+    /// Parses a `brief.toml`; without one all settings have their defaults.
     pub fn read(
         configuration: Option<&Arc<Source>>,
         section: Section,
@@ -65,7 +65,7 @@ impl Clients {
         Ok(Clients { profiles, settings, servers, fingerprint })
     }
 
-    /// Writes files as they were written before, unless the project chooses the layout itself.
+    /// Keeps the layout of the files that were written before, unless the project chooses one.
     #[must_use]
     pub fn with_layout_of(mut self, written: Sharing) -> Clients {
         if self.settings.layout.is_none() {
@@ -75,12 +75,12 @@ impl Clients {
         self
     }
 
-    /// Returns the clients that exist.
+    /// Returns the profiles of all known clients.
     pub fn profiles(&self) -> &Profiles {
         &self.profiles
     }
 
-    /// Returns what the section says.
+    /// Returns the settings of the section `[clients]`.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -90,13 +90,13 @@ impl Clients {
         &self.servers
     }
 
-    /// Returns whose places files go to.
+    /// Returns the scope of outputs: the project or the user.
     pub fn scope(&self) -> Scope {
         self.settings.options.scope
     }
 
-    /// Returns the clients that are wanted: those that were named, else those of the section, else all.
-    /// They come in the order of the profiles.
+    /// Returns the clients to compile for: the named ones, else those of the section, else all. They come in
+    /// the order of the profiles.
     pub fn wanted(&self, named: &[String]) -> Result<Vec<String>, UnknownClient> {
         if let Some(name) = named.iter().find(|name| self.profiles.get(name).is_none()) {
             let known = self.profiles.ids();
@@ -118,7 +118,7 @@ impl Clients {
     }
 }
 
-/// Returns one name for what is the same for all items.
+/// Returns the hash of the inputs that all items share.
 fn fingerprint(profiles: &Profiles, settings: &Settings) -> String {
     let mut text = format!("brief {}\n", env!("CARGO_PKG_VERSION"));
     let _ = write!(text, "{profiles:?}\n{:?}", settings.options);

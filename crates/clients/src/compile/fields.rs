@@ -1,4 +1,4 @@
-//! The front matter of an output (§3 and appendix B of the document).
+//! The front matter of an output (§3 and appendix B of the specification).
 
 use brief_dialects::portable::{Item, MODEL_ALIASES};
 use brief_syntax::Diagnostic;
@@ -11,14 +11,14 @@ use crate::profile::{
 use super::Compiler;
 use super::yaml::{self, Map, Value};
 
-/// Fields of the format that concern no client.
+/// Fields of the format that no client gets.
 const STRIPPED: [&str; 2] = ["schema", "audience"];
 
-/// Fields that stay with the source of an item of this format. A skill from elsewhere is taken as it
-/// is, and the open standard has them too.
+/// Fields of this format that stay in the source. A skill in the open standard is copied unchanged, and that
+/// standard has them too.
 const KEPT_BACK: [&str; 2] = ["license", "metadata"];
 
-/// Fields that the open standard for skills has besides `name` and `description`.
+/// Fields of the open standard for skills besides `name` and `description`.
 const STANDARD: [&str; 4] = ["license", "compatibility", "metadata", "allowed-tools"];
 
 impl Compiler<'_> {
@@ -69,7 +69,7 @@ impl Compiler<'_> {
     }
 
     /// Returns the patterns of a rule. A client that splits a text at its commas gets each alternative of
-    /// `{a,b}` as a pattern of its own; what cannot be written like that is for no file of that client.
+    /// `{a,b}` as a separate pattern; a pattern that cannot be split matches no file of that client.
     fn scope(&self, shape: Shape, diagnostics: &mut Vec<Diagnostic>) -> Option<Value> {
         let paths = self.item.scope_paths();
         let is_joined = matches!(shape, Shape::Text | Shape::Comma | Shape::Bare);
@@ -84,7 +84,7 @@ impl Compiler<'_> {
             }
         }
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-        // A rule without a pattern would be for every file.
+        // A rule without a pattern would apply to every file.
         list(if patterns.is_empty() { &[NO_FILE] } else { &patterns }, shape)
     }
 
@@ -97,12 +97,12 @@ impl Compiler<'_> {
             .with_help("write one pattern for each alternative")
     }
 
-    /// Returns whether a field stays away because the item does not name it (ruling P4).
+    /// Returns whether a field is left out because the item does not set it (ruling P4).
     fn is_omitted(&self, field: &str) -> bool {
         self.profile.unnamed == Unnamed::Omit && self.item.document().field(field).is_none()
     }
 
-    /// §3.4: the aliases mean something to every client; other names are handed on.
+    /// §3.4: the aliases are translated for every client; other names are passed on.
     fn model(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Value> {
         let model = self.item.model();
         if let Some(name) = self.profile.models.get(model) {
@@ -122,8 +122,8 @@ impl Compiler<'_> {
         None
     }
 
-    /// §4: what the client calls the agent's tools. Without a list that is everything it has; of a list
-    /// only what it has a name for, which may be nothing.
+    /// §4: returns the client's names of the agent's tools. Without a list these are all its tools; from a
+    /// list only those with a name, which may be none.
     fn tools(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<&str> {
         let names = &self.profile.tools;
         let mut tools: Vec<&str> = Vec::new();
@@ -169,7 +169,7 @@ impl Compiler<'_> {
         self.warning("portable/capability-dropped", node.span(), message).with_help(help)
     }
 
-    /// §3.3: what the format does not know is handed on, types unchanged.
+    /// §3.3: unknown fields are passed on, types unchanged.
     fn keep_unknown(&self, fields: &mut Map) {
         let Some(all) = self.item.document().fields() else { return };
         for field in all.effective_fields() {
@@ -202,20 +202,21 @@ fn constant_value(constant: &Constant) -> Value {
     }
 }
 
-/// A pattern that matches nothing.
+/// A pattern that matches no file.
 const NO_FILE: &str = "!**";
 
-/// Patterns that one pattern with braces may come to, at most.
+/// The limit for the alternatives of one pattern.
 const ALTERNATIVES: usize = 64;
 
-/// Writes `src/{a,b}` as `src/a` and `src/b`; `None` when a comma would be left, or there are too many.
+/// Expands `src/{a,b}` to `src/a` and `src/b`; `None` when a comma remains, or there are too many
+/// alternatives.
 fn alternatives(pattern: &str) -> Option<Vec<String>> {
     let mut done = Vec::new();
     let mut open = vec![pattern.to_owned()];
     while let Some(pattern) = open.pop() {
         if pattern.contains(',') {
             let parts = first_braces(&pattern)?;
-            // The last one is taken first, so that they stay in order.
+            // The last one is popped first, so that they stay in order.
             open.extend(parts.into_iter().rev());
         } else {
             done.push(pattern);
@@ -227,7 +228,7 @@ fn alternatives(pattern: &str) -> Option<Vec<String>> {
     Some(done)
 }
 
-/// Puts each alternative of the first braces with a comma in their place.
+/// Expands the first braces with a comma.
 fn first_braces(pattern: &str) -> Option<Vec<String>> {
     let mut start = 0;
     loop {
@@ -261,7 +262,7 @@ fn first_braces(pattern: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A list that is empty is not there.
+/// Returns a list; `None` for an empty one.
 fn list(parts: &[&str], shape: Shape) -> Option<Value> {
     (!parts.is_empty()).then(|| shaped(parts, shape))
 }
@@ -282,8 +283,8 @@ pub(super) fn shaped(parts: &[&str], shape: Shape) -> Value {
     }
 }
 
-/// Returns whether a text may stand without quotes. A reader of YAML has to find this text there, or nothing
-/// that it understands: `'**'` would be every file, and `&a x` only `x`.
+/// Returns whether a text may stand without quotes. A YAML reader has to find this very text, or a value
+/// without a meaning: `'**'` would be every file, and `&a x` only `x`.
 fn stays_bare(text: &str) -> bool {
     let is_line = text.trim() == text && text.chars().all(yaml::is_printable);
     let is_marked = text.starts_with(['\'', '"', '&', '!', '|', '>', '%', '@', '`']);

@@ -1,8 +1,8 @@
-//! From one item to the files of a client.
+//! Compiles an item to the files of a client.
 //!
-//! Pure: an item and a profile in, paths and texts out. What lies beside an item is named, not read;
-//! [`crate::build`] copies it. The order is that of the document: the body as the client gets it, the
-//! heading, the links, and the layout last.
+//! This is pure: an item and a profile in, paths and texts out. Files beside an item are named, not read; the
+//! registry copies them. The order is that of the specification: the client's body, the heading, the links,
+//! and the layout last.
 
 mod body;
 mod clients;
@@ -27,15 +27,15 @@ pub use needs::LeftOut;
 
 pub use brief_dialects::portable::output::{Compiled, Content, OutputFile};
 
-/// Compiles an item for one client; `clients` are all that exist.
+/// Compiles an item for one client; `clients` are the names of all known clients.
 ///
-/// A client that the item is not for, or that has nothing of its kind, gets no files.
+/// A client that the item excludes, or that lacks items of its kind, gets no files.
 pub fn compile(item: &Item, profile: &Profile, options: &Options, clients: &[&str]) -> Compiled {
     compile_for(item, &[profile], options, clients)
 }
 
-/// Compiles an item for several clients. What is the same for some of them is worked out once, and a
-/// file that several of them share is there once.
+/// Compiles an item for several clients. Common work is done once, and a file that several clients share is
+/// returned once.
 pub fn compile_for(
     item: &Item,
     profiles: &[&Profile],
@@ -49,7 +49,7 @@ pub fn compile_for(
         let one = Compiler { item, profile, options, clients };
         outputs.extend(one.run(&mut bodies, &mut compiled.diagnostics));
     }
-    // Agents have fields that matter, and other names for tools.
+    // Agents differ in their fields and in the names of tools.
     if options.sharing == Sharing::Shared && item.kind() != Kind::Agent {
         share(&mut outputs);
     }
@@ -63,24 +63,24 @@ pub fn compile_for(
     compiled
 }
 
-/// What one client gets of an item.
+/// The output of an item for one client.
 struct Output {
-    /// Where the file goes.
+    /// The path of the file.
     path: String,
-    /// The directory of what lies beside it.
+    /// The directory of the files beside it.
     files: String,
     text: String,
-    /// What counts of it when it is compared; `None` for one that is only for its client.
+    /// The content to compare; `None` for an output that cannot be shared.
     ///
-    /// All of a skill. Of a rule the body, because each client has other fields: Copilot CLI 1.0.102
-    /// (seen on 2026-11-16) reads `paths` of Claude Code's rules as it reads its own `applyTo`.
+    /// For a skill it is the whole text; for a rule the body, because each client has other fields: Copilot
+    /// CLI 1.0.102 (seen on 2026-11-16) reads `paths` of Claude Code's rules as it reads its own `applyTo`.
     says: Option<String>,
-    /// Other places where the client finds the file, too.
+    /// Other paths at which the client finds the file, too.
     also_read: Vec<String>,
 }
 
 impl Output {
-    /// Returns whether the client finds this very item where another one's was put.
+    /// Returns whether the client finds this very item at the path of another output.
     fn is_found_at(&self, other: &Output) -> bool {
         self.path == other.path
             || self.says.is_some()
@@ -89,7 +89,7 @@ impl Output {
     }
 }
 
-/// Keeps as few outputs as all clients can do with: of two places, the one that more of them read.
+/// Keeps the fewest outputs that serve all clients: of two paths, the one that more clients read.
 fn share(outputs: &mut Vec<Output>) {
     let mut unserved: Vec<usize> = (0..outputs.len()).collect();
     let mut kept = Vec::new();
@@ -97,7 +97,7 @@ fn share(outputs: &mut Vec<Output>) {
         let served = |place: usize| {
             unserved.iter().filter(|&&own| outputs[own].is_found_at(&outputs[place])).count()
         };
-        // Every client reads its own place, so that there is always one to keep.
+        // Every client reads its own path, so one output is always left.
         let best = (0..outputs.len()).rev().max_by_key(|&place| served(place)).unwrap_or_default();
         unserved.retain(|&own| !outputs[own].is_found_at(&outputs[best]));
         kept.push(best);
@@ -106,7 +106,7 @@ fn share(outputs: &mut Vec<Output>) {
     outputs.retain(|_| number.next().is_some_and(|number| kept.contains(&number)));
 }
 
-/// One item for one client.
+/// The compiler of one item for one client.
 struct Compiler<'c> {
     item: &'c Item,
     profile: &'c Profile,
@@ -129,7 +129,7 @@ impl Compiler<'_> {
         if let Some(most) = layout.most_characters {
             self.check_length(&body, most, diagnostics);
         }
-        // What was not written for this format arrives as it is, byte for byte.
+        // An item in another format is copied byte for byte.
         let is_untouched = self.item.is_foreign()
             && !has_override(self.item, self.profile.id())
             && self.options.agent_skills == AgentSkills::Extended;
@@ -149,7 +149,7 @@ impl Compiler<'_> {
         Some(Output { path, files, text, says, also_read })
     }
 
-    /// Says that a rule for some files is always there for a client that cannot tell (§3.2).
+    /// Warns about a rule with a scope for a client that always loads rules (§3.2).
     fn check_scope(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) {
         let reads_scope = layout.fields.iter().any(|rule| {
             matches!(rule.value, FieldValue::Item { from: From::ScopePaths, .. })
@@ -191,7 +191,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Adds a file, unless another client has the same one already.
+/// Adds a file, unless another client has added the same one.
 fn add(compiled: &mut Compiled, file: OutputFile) {
     if !compiled.files.contains(&file) {
         compiled.files.push(file);

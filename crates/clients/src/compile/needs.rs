@@ -1,4 +1,4 @@
-//! What has to stand in files of the user so that clients read what was written.
+//! The entries in files of the user that make clients read our outputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use crate::profile::{Bridge, Files, Listing, Profile, Scope, Template};
 use super::Clients;
 use super::body::relative;
 
-/// A server that a client does not get.
+/// A server that a client cannot get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The client.
+    /// The name of the client.
     pub client: String,
-    /// The server.
+    /// The name of the server.
     pub server: String,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
 }
 
@@ -25,7 +25,7 @@ pub struct LeftOut {
 type Entries = BTreeMap<String, Vec<SharedEntry>>;
 
 impl Clients {
-    /// Returns the servers that some clients do not get, with the reason.
+    /// Returns the servers that some clients cannot get, with the reason.
     pub fn left_out(&self, clients: &[&str]) -> Vec<LeftOut> {
         let mut left_out = Vec::new();
         self.add_servers(clients, &BTreeSet::new(), &mut Entries::new(), &mut left_out);
@@ -42,7 +42,7 @@ impl Clients {
                     self.add_listing(listing, project.present, &mut entries);
                 }
             }
-            // Who gets nothing need not read anything.
+            // A client without outputs needs no bridge.
             let gets = |path: &Template| project.files.iter().any(|file| path.matches(file));
             let is_served = profile.layouts().any(|(_, layout)| gets(layout.path_in(self.scope())));
             if let Some(bridge) = profile.bridge().filter(|_| is_served) {
@@ -55,7 +55,7 @@ impl Clients {
 
     pub(super) fn watched_files(&self) -> Vec<String> {
         let mut watched: BTreeSet<&str> = BTreeSet::new();
-        // One name alone decides nothing.
+        // A single possible file decides nothing.
         let files = self.listings().filter_map(|listing| self.files_of(listing));
         watched.extend(files.filter(|files| !files.others.is_empty()).flat_map(Files::iter));
         for profile in self.profiles.iter() {
@@ -72,7 +72,7 @@ impl Clients {
         watched.into_iter().map(str::to_owned).collect()
     }
 
-    /// Returns the address of the schema that a new file begins with.
+    /// Returns the address of the schema with which a new file begins.
     pub(super) fn schema_of(&self, path: &str) -> Option<&str> {
         let is_it = |listing: &&Listing| {
             self.files_of(listing).is_some_and(|files| files.iter().any(|file| file == path))
@@ -105,7 +105,7 @@ impl Clients {
         let path = there(&bridge.files.usual, others, present);
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         let line = bridge.text.replace("{path}", &relative(directory, &bridge.from));
-        // There is one block in a file, whoever needs it.
+        // A file has one block for all clients.
         let of_file = entries.entry(path.to_owned()).or_default();
         let known = of_file.iter_mut().find_map(|entry| match entry {
             SharedEntry::Block { text } => Some(text),
@@ -141,7 +141,7 @@ impl Clients {
         }
     }
 
-    /// Returns where a server is declared for a client, and how.
+    /// Returns the file and the entry that declare a server for a client.
     fn server_entry(
         &self,
         client: &str,
@@ -192,7 +192,7 @@ impl Clients {
         setting.is_some_and(|setting| self.settings.left.contains(setting))
     }
 
-    /// Returns whether a file is to stay as it is, whatever should stand in it.
+    /// Returns whether the project excludes a file from edits.
     fn is_left_file(&self, path: &str) -> bool {
         self.listings().any(|listing| {
             let setting = listing.setting.as_deref();
@@ -202,7 +202,7 @@ impl Clients {
     }
 }
 
-/// Returns the usual file, unless only another one is there.
+/// Returns the default file, unless only another one exists.
 fn there<'f>(
     usual: &'f str,
     mut others: impl Iterator<Item = &'f str>,

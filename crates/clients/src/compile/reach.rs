@@ -1,4 +1,4 @@
-//! Which files could be ours: what a lock says that came with a project is believed of these only.
+//! Recognises paths that could be our outputs. A lock that came with a project is believed only for these.
 
 use crate::profile::{Files, Layout, Profile, Profiles};
 use crate::{mcp, profile::Scope};
@@ -6,7 +6,7 @@ use crate::{mcp, profile::Scope};
 use super::Clients;
 
 impl Clients {
-    /// Returns whether a client has a place for an item, or for what lies beside one, at a path.
+    /// Returns whether a client has a path for an item, or for a file beside one, at `path`.
     pub(super) fn reaches(&self, path: &str) -> bool {
         let scope = self.scope();
         let has = |profile: &Profile| {
@@ -15,7 +15,7 @@ impl Clients {
         self.profiles.iter().any(has) || Profiles::builtin().iter().any(has)
     }
 
-    /// Returns whether something of ours may stand in a file of the user.
+    /// Returns whether a file of the user may have entries of ours.
     pub(super) fn may_share(&self, path: &str) -> bool {
         let names = |files: &Files| files.iter().any(|file| file == path);
         let has = |profile: &Profile| {

@@ -1,4 +1,4 @@
-//! The writer of YAML: what is written is what is read, by readers of either version.
+//! The YAML writer: readers of either version get what was written.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -159,7 +159,7 @@ fn aliases_are_written_out_and_merges_are_followed() {
     );
 }
 
-/// However deep aliases nest, it ends.
+/// Deeply nested aliases come to an end.
 #[test]
 fn nesting_by_aliases_ends() {
     let mut text = String::from("a0: &a0 x\n");
@@ -206,7 +206,7 @@ fn same(node: Node<'_>, value: &Value) -> bool {
     }
 }
 
-/// Whatever is written reads as what it was.
+/// Any written value reads back unchanged.
 #[test]
 fn anything_survives_being_written() {
     fn any(
@@ -265,8 +265,8 @@ fn compiled_for(client: &str, path: &str, text: &str) -> (Compiled, FrontMatter)
     (compiled, front)
 }
 
-/// X12: Copilot splits `applyTo` at commas, so no pattern may bring one: alternatives become patterns, and
-/// what cannot be written is for no file instead of all.
+/// X12: Copilot splits `applyTo` at commas, so no pattern may contain one: alternatives become patterns, and
+/// a pattern that cannot be split matches no file instead of all.
 #[test]
 fn x12_a_comma_in_a_pattern_widens_nothing() {
     for (pattern, expected) in [
@@ -286,8 +286,8 @@ fn x12_a_comma_in_a_pattern_widens_nothing() {
     }
 }
 
-/// X12: some clients take patterns without quotes, and YAML would make something wider of a few. Those get
-/// quotes, with which the rule is for no file of such a client.
+/// X12: some clients take patterns without quotes, and YAML would widen the meaning of a few. Those get
+/// quotes, with which the rule matches no file of such a client.
 #[test]
 fn x12_a_bare_pattern_is_nothing_else_in_yaml() {
     let written = |pattern: &str| {
@@ -318,8 +318,8 @@ fn x12_a_bare_pattern_is_nothing_else_in_yaml() {
     }
 }
 
-/// R6: an agent that lists its tools never gets one that it does not list, for any client, whatever the client
-/// has no name for.
+/// R6: an agent that lists its tools never gets an unlisted one, for any client, even if the client has no
+/// name for some.
 #[test]
 fn r6_dropped_tools_never_widen_access() {
     let profiles = Profiles::builtin();

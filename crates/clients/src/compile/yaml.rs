@@ -1,18 +1,17 @@
-//! Front matter as YAML that everybody reads alike.
+//! Front matter as YAML that all readers parse alike.
 //!
-//! Clients read YAML 1.2, YAML 1.1 or something of their own that takes a line for a field. So each
-//! value stands on one line, lists and mappings are blocks, and a text is quoted as soon as anybody
-//! could take it for something else: `yes`, `1_000`, `12:30` and `2026-01-01` are texts to us, and
-//! not to a reader of YAML 1.1.
+//! Clients read YAML 1.2, YAML 1.1 or a dialect of their own with a field per line. So each value stands on
+//! one line, lists and mappings are blocks, and a text is quoted as soon as any reader could take it for
+//! something else: `yes`, `1_000`, `12:30` and `2026-01-01` are texts to us, and not to a reader of YAML 1.1.
 
 use brief_syntax::yaml::{Node, Value as Read};
 
-/// A value to be written.
+/// A YAML value to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// A number, boolean or nothing, as it is written.
+    /// A number, boolean or null, as it is written.
     Bare(String),
-    /// A text.
+    /// A text, quoted if needed.
     Text(String),
     /// A list.
     List(Vec<Value>),
@@ -29,10 +28,10 @@ impl Value {
     }
 }
 
-/// How deep a value may be. What is read is not deeper by itself, only by way of aliases.
+/// The limit for nesting. Parsed values exceed it only through aliases.
 const DEPTH: usize = 128;
 
-/// Takes over a value from a file, types unchanged; what is nested too deep is left out.
+/// Converts a value from a file, types unchanged. Values below the nesting limit are left out.
 pub(super) fn of_node(node: Node<'_>) -> Value {
     convert(node, DEPTH)
 }
@@ -47,7 +46,7 @@ fn convert(node: Node<'_>, depth: usize) -> Value {
         Read::Sequence(list) => Value::List(list.iter().map(|item| convert(item, below)).collect()),
         Read::Mapping(mapping) => {
             let fields = mapping.effective_fields().into_iter();
-            // A key that is a list or mapping itself has no name that a client could ask for.
+            // A client cannot ask for a key that is a list or a mapping.
             let fields = fields.filter(|field| field.key.as_str().is_some());
             Value::Map(
                 fields
@@ -58,8 +57,8 @@ fn convert(node: Node<'_>, depth: usize) -> Value {
     }
 }
 
-/// Returns what a word without quotes is by the core schema of YAML 1.2, in a form that YAML 1.1 reads
-/// alike; `None` for a text.
+/// Returns the value of an unquoted word by the core schema of YAML 1.2, in a form that YAML 1.1 reads alike;
+/// `None` for a text.
 fn bare(text: &str) -> Option<Value> {
     let written = match text {
         "true" | "True" | "TRUE" => "true".to_owned(),
@@ -82,7 +81,7 @@ fn number(text: &str) -> Option<String> {
     if matches!(text, ".nan" | ".NaN" | ".NAN") {
         return Some(".nan".to_owned());
     }
-    // Octal numbers look different in the two versions; in tens they look the same.
+    // Octal numbers differ between the two versions, so they are written in decimal.
     for (prefix, base) in [("0o", 8), ("0x", 16)] {
         if let Some(digits) = digits.strip_prefix(prefix).filter(|_| !signed) {
             return u128::from_str_radix(digits, base).ok().map(|number| number.to_string());
@@ -117,8 +116,8 @@ fn number(text: &str) -> Option<String> {
     Some(format!("{sign}{whole}.{fraction}{exponent}"))
 }
 
-/// Puts one mapping over another: its values win, mappings are merged, lists and texts replaced. What
-/// is new comes last, in its own order.
+/// Merges one mapping over another: its values win, mappings are merged, lists and texts replaced. New fields
+/// come last, in their own order.
 pub(super) fn merge(under: &mut Map, over: Map) {
     for (key, value) in over {
         match under.iter_mut().find(|(existing, _)| *existing == key) {
@@ -142,7 +141,7 @@ pub(super) fn write(fields: &Map) -> String {
 
 fn write_fields(output: &mut String, fields: &Map, depth: usize) {
     for (index, (key, value)) in fields.iter().enumerate() {
-        // The first field of a mapping in a list stands behind the dash.
+        // The first field of a mapping in a list follows the dash.
         if index > 0 || !output.ends_with("- ") {
             indent(output, depth);
         }
@@ -152,7 +151,7 @@ fn write_fields(output: &mut String, fields: &Map, depth: usize) {
     }
 }
 
-/// Writes what follows a key.
+/// Writes the value after a key.
 fn write_value(output: &mut String, value: &Value, depth: usize) {
     match value {
         Value::List(list) if !list.is_empty() => {
@@ -219,7 +218,7 @@ fn write_text(output: &mut String, text: &str) {
     }
 }
 
-/// Characters that stand for themselves between quotes, on one line.
+/// Returns whether a character needs no escape between quotes, on one line.
 pub(super) fn is_printable(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
@@ -241,7 +240,7 @@ fn write_escaped(output: &mut String, text: &str) {
     output.push('"');
 }
 
-/// Returns whether a text without quotes would be something else to somebody.
+/// Returns whether some reader would take an unquoted text for something else.
 fn needs_quotes(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return true };
     let is_blank = |character: char| character == ' ' || character == '\u{a0}';
@@ -255,7 +254,7 @@ fn needs_quotes(text: &str) -> bool {
         || looks_like_a_number(text)
 }
 
-/// Words that mean something by themselves in YAML 1.1 or 1.2.
+/// Returns whether a text has a special meaning in YAML 1.1 or 1.2.
 fn is_word_of_yaml(text: &str) -> bool {
     const WORDS: [&str; 13] =
         ["~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "<<", "=", "..."];
@@ -263,7 +262,8 @@ fn is_word_of_yaml(text: &str) -> bool {
     WORDS.contains(&lower.as_str())
 }
 
-/// Numbers, times and dates, also those of YAML 1.1: `0b1`, `1_000`, `1:30`, `2026-01-01T00:00:00Z`.
+/// Returns whether a text looks like a number, time or date, including those of YAML 1.1: `0b1`, `1_000`,
+/// `1:30`, `2026-01-01T00:00:00Z`.
 fn looks_like_a_number(text: &str) -> bool {
     let rest = text.trim_start_matches(['+', '-']);
     let lower = rest.to_ascii_lowercase();

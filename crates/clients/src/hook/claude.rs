@@ -17,7 +17,7 @@ pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
         Some("PostToolUse") => Timing::After,
         Some("SessionStart") => {
             return match payload.source.as_deref() {
-                // The conversation goes on where it was, and all that was said is still in it.
+                // The conversation continues with everything that was said.
                 Some("resume") => HookEvent::Other,
                 Some("compact") => HookEvent::Forget { session, extent: Extent::Conversation },
                 _ => HookEvent::Forget { session, extent: Extent::Session },
@@ -52,7 +52,7 @@ fn touches(payload: &Payload<'_>, timing: Timing) -> Vec<Touch> {
         "Read" | "NotebookRead" => one(file, How::Does(Action::Read)),
         "Edit" | "MultiEdit" | "NotebookEdit" => one(file, How::Does(Action::Edit)),
         "Write" => {
-            // After the tool has run the file exists in any case; its answer tells which it was.
+            // After the tool has run the file exists in any case; its response tells an edit from a creation.
             let created = payload.tool_response.kind.as_deref() == Some("create");
             let how = match timing {
                 Timing::Before => How::Writes,
@@ -61,7 +61,7 @@ fn touches(payload: &Payload<'_>, timing: Timing) -> Vec<Touch> {
             };
             one(file, how)
         }
-        // Searches are about a directory: the one they name, or the one they start in.
+        // Searches are about a directory: the named one, or the current one.
         "Grep" | "Glob" | "LS" => {
             let path = input.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
             vec![Touch::new(path, How::Does(Action::Read))]

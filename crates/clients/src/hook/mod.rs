@@ -1,4 +1,4 @@
-//! Hook payloads: what a client tells us about a tool call.
+//! Parses hook payloads: a client's report of a tool call.
 
 mod claude;
 mod patch;
@@ -11,64 +11,64 @@ use std::path::PathBuf;
 use brief_dialects::{Action, Timing};
 use serde::Serialize;
 
-/// The longest text that Claude Code passes to the model from a hook, in characters. Longer ones
-/// are replaced by a preview.
+/// The longest text from a hook that Claude Code passes to the model, in characters. It replaces longer ones
+/// by a preview.
 pub const CLAUDE_OUTPUT_LIMIT: usize = 10_000;
 
-/// What a client called us for.
+/// An event that a client reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookEvent {
     /// A tool is about to run, or has run.
     Tool(ToolCall),
-    /// The conversation was started, cleared or compacted: what was delivered before is gone.
+    /// The conversation was started, cleared or compacted: earlier guidance is forgotten.
     Forget {
-        /// The conversation.
+        /// The affected session.
         session: Option<Session>,
-        /// How much is gone.
+        /// The forgotten part.
         extent: Extent,
     },
-    /// Nothing that concerns us.
+    /// Any other event.
     Other,
 }
 
-/// How much of a session's memory an event takes away.
+/// The part of a session's memory that an event erases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// The session began or ended.
+    /// The whole session: it began or ended.
     Session,
-    /// One conversation in it was compacted.
+    /// One conversation of it, which was compacted.
     Conversation,
 }
 
 /// A conversation with a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// The client's name for it.
+    /// The client's id of the session.
     pub id: String,
-    /// The agent within it; a subagent does not see what the main one was told.
+    /// The agent within it; a subagent does not see the main agent's guidance.
     pub agent: Option<String>,
 }
 
-/// A tool call, in our words.
+/// A tool call in our terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// The client whose answer has to be written.
+    /// The client, which decides the format of the answer.
     pub client: Client,
-    /// Where the client works now; the root, unless it says otherwise.
+    /// The current directory of the client; `None` for the root.
     pub cwd: Option<PathBuf>,
-    /// The conversation.
+    /// The session, if the client names one.
     pub session: Option<Session>,
-    /// Before or after the tool runs.
+    /// The time of the event: before or after the tool runs.
     pub timing: Timing,
-    /// What it touches.
+    /// The paths that the tool touches.
     pub touches: Vec<Touch>,
-    /// Whether that was read from a shell command.
+    /// True if the paths come from a shell command.
     pub is_shell: bool,
-    /// Whether decisions are wanted: the agent is making plans.
+    /// True if the agent is planning, so that decisions are due.
     pub wants_decisions: bool,
 }
 
-/// Who asks, which decides the shape of the answer.
+/// The client that asks, which decides the format of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Client {
     /// Claude Code, and clients that speak its hook protocol.
@@ -82,12 +82,12 @@ pub enum Client {
 pub struct Touch {
     /// The path as the client gave it.
     pub path: PathBuf,
-    /// What happens to it.
+    /// The effect on the path.
     pub how: How,
 }
 
 impl Client {
-    /// Returns the name of the client, by which its own files are known.
+    /// Returns the name of the client, as in its own files.
     pub fn name(self) -> &'static str {
         match self {
             Client::Claude => "claude",
@@ -102,18 +102,18 @@ impl Touch {
     }
 }
 
-/// What a tool does to a path.
+/// The effect of a tool on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// One action.
+    /// A single action.
     Does(Action),
-    /// It writes: an edit if the file exists, else a creation.
+    /// A write: an edit if the file exists, else a creation.
     Writes,
-    /// We do not know the tool: everything may apply.
+    /// An unknown effect: everything may apply.
     Unknown,
 }
 
-/// Reads a payload.
+/// Parses a payload.
 pub fn read_event(json: &[u8]) -> Result<HookEvent, serde_json::Error> {
     let payload: payload::Payload<'_> = serde_json::from_slice(json)?;
     if payload.source.as_deref().is_some_and(|source| source.eq_ignore_ascii_case("pi")) {
@@ -123,11 +123,11 @@ pub fn read_event(json: &[u8]) -> Result<HookEvent, serde_json::Error> {
     }
 }
 
-/// What Claude Code reads from a hook.
+/// The answer for Claude Code.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ClaudeAnswer<'a> {
-    /// For the user; the model does not see it (Claude Code 2.1.325, seen 2026-11-16).
+    /// The message for the user; the model does not see it (Claude Code 2.1.325, seen 2026-11-16).
     #[serde(skip_serializing_if = "Option::is_none")]
     system_message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,25 +141,25 @@ struct ClaudeOutput<'a> {
     additional_context: &'a str,
 }
 
-/// What our extension for pi reads.
+/// The answer for our extension for pi.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PiAnswer<'a> {
     additional_context: &'a str,
 }
 
-/// What a hook has to say.
+/// The texts of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Words<'w> {
-    /// For the model.
+    /// The text for the model.
     pub context: Option<&'w str>,
-    /// For the user alone. A client without a place for it drops it.
+    /// The text for the user alone. A client without a field for it drops it.
     pub notice: Option<&'w str>,
 }
 
-/// Returns the JSON with which `client` passes `words` on.
+/// Returns the JSON answer with `words` for `client`.
 ///
-/// There is never a permission decision in it: context must not approve a tool call.
+/// It never contains a permission decision: context must not approve a tool call.
 pub fn answer(client: Client, timing: Timing, words: Words<'_>) -> String {
     let hook_event_name = match timing {
         Timing::Before => "PreToolUse",

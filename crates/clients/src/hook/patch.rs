@@ -1,4 +1,4 @@
-//! Patches in the form that Codex sends: one call may touch several files.
+//! Patches in the format of Codex: one call may touch several files.
 
 use brief_dialects::Action;
 

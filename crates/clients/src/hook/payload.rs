@@ -1,7 +1,7 @@
-//! The fields that we read from a hook's JSON.
+//! The fields of a hook's JSON that we use.
 //!
-//! A payload can be large (`Write` carries the whole file), so what we do not need is skipped
-//! without being kept, and what a client sends in another shape than expected counts as absent.
+//! A payload can be large (`Write` carries the whole file), so all other fields are skipped without being
+//! stored, and a field with an unexpected type counts as absent.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,7 +28,7 @@ pub(super) struct Payload<'p> {
     pub(super) tool_input: Fields<'p>,
     #[serde(borrow)]
     pub(super) tool_response: Fields<'p>,
-    /// `pi` sends this, and the fields below.
+    /// Only `pi` sends this field and those below.
     #[serde(borrow, deserialize_with = "text")]
     pub(super) source: Option<Cow<'p, str>>,
     #[serde(borrow, deserialize_with = "text")]
@@ -38,7 +38,7 @@ pub(super) struct Payload<'p> {
     pub(super) include_decisions: Flag,
 }
 
-/// The texts in an object that tools use to name what they touch.
+/// The texts with which tools name the files that they touch.
 #[derive(Debug, Default)]
 pub(super) struct Fields<'p> {
     pub(super) file_path: Option<Cow<'p, str>>,
@@ -49,7 +49,7 @@ pub(super) struct Fields<'p> {
     pub(super) kind: Option<Cow<'p, str>>,
 }
 
-/// `true`, and nothing else.
+/// A boolean; every other value is `false`.
 #[derive(Debug, Default)]
 pub(super) struct Flag(pub(super) bool);
 
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
-/// A value of which only texts and flags matter.
+/// A value of which only texts and booleans matter.
 enum Scalar<'p> {
     Text(Cow<'p, str>),
     Flag(bool),
@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
                 "command" => &mut fields.command,
                 "input" => &mut fields.input,
                 "type" => &mut fields.kind,
-                // The content of a file, mostly: skipped, never kept.
+                // Usually the content of a file: skipped, never stored.
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                     continue;

@@ -1,9 +1,8 @@
-//! Which files a shell command reads and writes, as far as its text tells.
+//! Finds the files that a shell command reads and writes, as far as its text shows.
 //!
-//! This is a reader, not a shell. Whatever it does not understand (variables, substitutions,
-//! patterns, programs it does not know) is no touch, because a wrong path would deliver wrong
-//! guidance. [`words`] splits a line into commands, [`programs`] knows what a program does to its
-//! operands.
+//! This is a reader, not a shell. Everything that it does not understand (variables, substitutions, patterns,
+//! unknown programs) is ignored, because a wrong path would deliver wrong guidance. [`words`] splits a line
+//! into commands, [`programs`] knows the effect of a program on its operands.
 
 mod programs;
 mod words;
@@ -13,13 +12,13 @@ use std::path::{Path, PathBuf};
 use super::{How, Touch};
 use words::{Command, Redirect, Step, Word};
 
-/// Touches taken from one command line; more is a listing, not work on a file.
+/// The limit for the touches of one command line; more is a listing, not work on a file.
 const MOST_TOUCHES: usize = 8;
 
-/// Command lines inside command lines (`bash -c '…'`) that are followed.
+/// The limit for nested command lines (`bash -c '…'`).
 const MOST_NESTED: usize = 3;
 
-/// Returns what a command line plainly reads and writes, in order, each path and action once.
+/// Returns the paths that a command line plainly reads and writes, in order, each path and action once.
 pub(super) fn touches(line: &str) -> Vec<Touch> {
     let mut reader = Reader { place: Some(PathBuf::new()), outer: Vec::new(), found: Vec::new() };
     reader.read(line, MOST_NESTED);
@@ -27,7 +26,7 @@ pub(super) fn touches(line: &str) -> Vec<Touch> {
 }
 
 struct Reader {
-    /// The directory of the shell by now, relative to where it began; `None` when that is uncertain.
+    /// The current directory of the shell, relative to its start; `None` when it is uncertain.
     place: Option<PathBuf>,
     /// The directories of the shells around a group in parentheses.
     outer: Vec<Option<PathBuf>>,
@@ -39,7 +38,7 @@ impl Reader {
         for step in words::split(line) {
             match step {
                 Step::Open => self.outer.push(self.place.clone()),
-                // A parenthesis too many belongs to something this reader does not know.
+                // An unmatched parenthesis belongs to syntax that this reader does not know.
                 Step::Close => self.place = self.outer.pop().flatten(),
                 Step::Command(command) => self.run(&command, nested),
             }
@@ -236,7 +235,7 @@ mod tests {
             "grep x",
             "bash script.sh",
         ] {
-            // `$(ls)` runs a listing, which says nothing about the word it becomes.
+            // `$(ls)` runs a listing, which does not determine the word that it expands to.
             let found: Vec<_> = shown(line).into_iter().filter(|touch| touch != "r .").collect();
             assert_eq!(found, [""; 0], "{line}");
         }

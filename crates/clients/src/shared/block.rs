@@ -1,8 +1,8 @@
-//! Lines between markers.
+//! A block of lines between markers, in a Markdown file.
 //!
-//! The markers are comments in the style of those that tasks write, with another label, so that both can
-//! stand in one file. A line break is put before the block whatever the file ends with, and goes with it:
-//! so the text before it is as it was once the block is gone.
+//! The markers are comments in the style of the tasks' markers, with another label, so that both can be in
+//! one file. A line break precedes the block in any case and is removed with it: so the text before it is
+//! unchanged once the block is gone.
 
 use brief_dialects::portable::output::{Merge, Merged, SharedEntry};
 use brief_syntax::markdown::Outline;
@@ -35,12 +35,12 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<Merged, String> {
         });
     };
     let inside = block.content(text);
-    // Somebody else's words, or the same ones in another place, make ours superfluous.
+    // If the user's text already has these lines, our block is not needed.
     let wanted = wanted.filter(|wanted| !stands(text, wanted, Some(&block)));
     let entry = |text: &str| SharedEntry::Block { text: text.to_owned() };
     let mut merged = unchanged;
     match (wanted, before.first().copied()) {
-        // Not ours to take away.
+        // The block is not ours, so it stays.
         (None, None) => {}
         (Some(wanted), _) if inside == wanted => merged.entries.push(entry(wanted)),
         _ if before.contains(&inside.as_str()) => {
@@ -69,14 +69,14 @@ struct Block {
 }
 
 impl Block {
-    /// Returns what stands between the markers, with plain line breaks.
+    /// Returns the text between the markers, with plain line breaks.
     fn content(&self, text: &str) -> String {
         let content = text[self.content_start..self.content_end].replace("\r\n", "\n");
         content.strip_suffix('\n').unwrap_or(&content).to_owned()
     }
 }
 
-/// Finds the block; markers that do not make one are an error.
+/// Finds the block. Unpaired markers are an error.
 fn find(text: &str) -> Result<Option<Block>, String> {
     let mut begins = Vec::new();
     let mut ends = Vec::new();
@@ -106,8 +106,8 @@ fn find(text: &str) -> Result<Option<Block>, String> {
     }
 }
 
-/// Returns whether each line already stands in the prose of a file, outside our block: as a word of its
-/// own, since that is how imports are read.
+/// Returns whether the prose of a file already has each line, outside our block. Each counts as a whole word,
+/// as imports are read.
 fn stands(text: &str, wanted: &str, block: Option<&Block>) -> bool {
     let mut outline = None;
     let mut is_there = |line: &str| {
@@ -128,7 +128,7 @@ fn stands(text: &str, wanted: &str, block: Option<&Block>) -> bool {
 
 /// Returns the file with the block at its end.
 fn added(text: &str, wanted: &str) -> Merged {
-    // A carriage return at the end would become one with a plain line break.
+    // A final carriage return would merge with a plain line break.
     let is_windows = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
     let line_break = if is_windows || text.ends_with('\r') { "\r\n" } else { "\n" };
     let between = if text.is_empty() { "" } else { line_break };
@@ -137,14 +137,14 @@ fn added(text: &str, wanted: &str) -> Merged {
     Merged { text: Some(text), entries, kept: Vec::new() }
 }
 
-/// Returns the file with another block in its place, or none.
+/// Returns the file with the block replaced or removed.
 fn replaced(text: &str, block: &Block, wanted: Option<&str>) -> Merged {
     let (before, after) = (&text[..block.start], &text[block.end..]);
     let Some(wanted) = wanted else {
         let shorter = before.strip_suffix('\n').unwrap_or(before);
         let shorter =
             shorter.strip_suffix('\r').filter(|_| before.ends_with('\n')).unwrap_or(shorter);
-        // The line before the block and the one after it stay two.
+        // The lines before and after the block must not become one.
         let joins = !after.is_empty() && !shorter.is_empty() && !shorter.ends_with('\n');
         let text = format!("{}{after}", if joins { before } else { shorter });
         return Merged { text: (!text.is_empty()).then_some(text), ..Merged::default() };

@@ -1,8 +1,8 @@
-//! Small changes to a text of JSON, with or without comments.
+//! Small edits of JSON text, with or without comments.
 //!
-//! A change is an insertion or a removal of characters, and each insertion has a removal that undoes it to
-//! the letter. That is why this is not done on a tree that is printed again. New things look like their
-//! neighbours: on a line of their own where those are, with the same indentation.
+//! An edit inserts or removes characters, and a removal undoes its insertion exactly. So it does not print a
+//! syntax tree again. New elements look like their neighbours: on lines of their own where those are, with
+//! the same indentation.
 
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::{Range, Ranged};
@@ -11,21 +11,21 @@ use jsonc_parser::{CollectOptions, CommentCollectionStrategy, parse_to_ast};
 
 use crate::settings::json_options;
 
-/// A text of JSON that was understood.
+/// A parsed JSON text.
 pub(super) struct Json<'t> {
     text: &'t str,
     pub(super) value: Value<'t>,
     tokens: Vec<TokenAndRange<'t>>,
 }
 
-/// A list or a table: where it is, and what is in it.
+/// A list or table: its range, and those of its elements.
 pub(super) struct Container {
     range: Range,
     children: Vec<Range>,
 }
 
 impl<'t> Json<'t> {
-    /// Parses a text; the error says what is wrong with it.
+    /// Parses a text. The error is a message.
     pub(super) fn parse(text: &'t str) -> Result<Json<'t>, String> {
         let collect =
             CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
@@ -40,8 +40,8 @@ impl<'t> Json<'t> {
         self.value.as_object().ok_or_else(|| "it is not a table of JSON, `{…}`".to_owned())
     }
 
-    /// Returns the text with one more thing at the end of a list or table. `write` gets the layout that it
-    /// should have.
+    /// Returns the text with one more element at the end of a list or table. `write` gets the layout of the
+    /// element.
     pub(super) fn append(&self, to: &Container, write: impl Fn(&Layout) -> String) -> String {
         match to.children.last() {
             Some(&last) => self.append_after(to, last, write),
@@ -60,7 +60,7 @@ impl<'t> Json<'t> {
             .iter()
             .filter(|token| token.range.start >= last.end && token.range.start + 1 < to.range.end);
         let comma = after.clone().find(|token| token.token == Token::Comma);
-        // Behind a comment on the same line, which speaks of the last thing.
+        // After a comment on the same line, which is about the last element.
         let mut at = comma.map_or(last.end, |comma| comma.range.end);
         let mut is_line_comment = false;
         for comment in after.filter(|token| is_comment(token)) {
@@ -94,7 +94,7 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Puts the first thing into a list or table. What was between the brackets stays behind it.
+    /// Inserts the first element into a list or table. The text between the brackets stays after it.
     fn fill(&self, to: &Container, write: impl Fn(&Layout) -> String) -> String {
         let close = to.range.end - 1;
         let inside = |token: &&TokenAndRange<'_>| {
@@ -115,7 +115,7 @@ impl<'t> Json<'t> {
         format!("{}{between}{}{}", &self.text[..at], write(&layout), &self.text[at..])
     }
 
-    /// Returns the text without one thing of a list or table, and without its comma.
+    /// Returns the text without one element of a list or table, and without its comma.
     pub(super) fn remove(&self, from: &Container, child: Range) -> String {
         let before = self.tokens.iter().rfind(|token| token.range.end <= child.start);
         let after =
@@ -133,7 +133,7 @@ impl<'t> Json<'t> {
         let is_line_comment =
             before.is_some_and(|token| matches!(token.token, Token::CommentLine(_)));
         if is_line_comment && !rest.starts_with(['\n', '\r']) {
-            // Else the comment would go on over what follows.
+            // Otherwise the comment would cover the following text.
             start = child.start;
         } else if start == child.start && from.children.first() == Some(&child) && next.is_some() {
             // `[a, b]` becomes `[b]`.
@@ -151,7 +151,7 @@ impl<'t> Json<'t> {
         text
     }
 
-    /// Returns the text with another value in a value's place.
+    /// Returns the text with a value replaced.
     pub(super) fn replace(&self, value: Range, write: impl Fn(&Layout) -> String) -> String {
         let is_long = self.text[value.start..value.end].contains('\n');
         let layout = if is_long {
@@ -163,7 +163,7 @@ impl<'t> Json<'t> {
         format!("{before}{}{after}", write(&layout))
     }
 
-    /// Returns whether there is a comment in a list or table.
+    /// Returns whether a list or table contains a comment.
     pub(super) fn has_comment(&self, container: &Container) -> bool {
         let range = container.range;
         let mut tokens = self.tokens.iter();
@@ -181,14 +181,14 @@ impl<'t> Json<'t> {
         self.text.get(start..end).is_some_and(|text| text.trim().is_empty())
     }
 
-    /// Returns how the line begins that something stands on.
+    /// Returns the indentation of a line.
     fn indent_at(&self, at: usize) -> &'t str {
         let line = self.text[..at].rfind('\n').map_or(0, |at| at + 1);
         let line = &self.text[line..];
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 
-    /// Returns what one more level is indented by.
+    /// Returns the indentation of one level.
     fn unit(&self) -> &'t str {
         let first = self.value.as_object().and_then(|top| top.properties.first());
         let blank = first.map_or("", |first| self.blank_before(first.range.start));
@@ -223,7 +223,7 @@ impl Container {
         Container { range: object.range, children }
     }
 
-    /// Returns whether nothing is in it.
+    /// Returns whether it has no elements.
     pub(super) fn is_empty(&self) -> bool {
         self.children.is_empty()
     }
@@ -233,15 +233,15 @@ fn is_comment(token: &TokenAndRange<'_>) -> bool {
     matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
 }
 
-/// How new things are laid out.
+/// The layout of new elements.
 pub(super) enum Layout {
-    /// On the line that is there.
+    /// On the existing line.
     Inline,
-    /// On lines of their own.
+    /// On separate lines.
     Lines(Lines),
 }
 
-/// Lines of their own.
+/// The layout of elements on separate lines.
 #[derive(Clone)]
 pub(super) struct Lines {
     line_break: &'static str,
@@ -260,12 +260,12 @@ impl Lines {
 }
 
 impl Layout {
-    /// Writes a key of a table with its value.
+    /// Formats a key of a table with its value.
     pub(super) fn property(&self, key: &str, value: &Value<'_>) -> String {
         format!("{}: {}", quoted(key), self.value(value))
     }
 
-    /// Writes a value.
+    /// Formats a value.
     pub(super) fn value(&self, value: &Value<'_>) -> String {
         match value {
             Value::StringLit(text) => quoted(&text.value),
@@ -309,12 +309,12 @@ impl Layout {
     }
 }
 
-/// Writes a text of JSON.
+/// Formats a string as JSON.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Returns whether two values mean the same: the order of a table's keys does not count.
+/// Returns whether two values are equal. The order of a table's keys does not count.
 pub(super) fn same(left: &Value<'_>, right: &Value<'_>) -> bool {
     match (left, right) {
         (Value::StringLit(left), Value::StringLit(right)) => left.value == right.value,

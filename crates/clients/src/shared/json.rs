@@ -1,4 +1,4 @@
-//! Entries of lists and tables in a file of JSON.
+//! Entries of lists and tables in a JSON file.
 
 use brief_dialects::portable::output::{Merge, Merged, SharedEntry};
 use jsonc_parser::ast::{Object, ObjectProp, Value};
@@ -30,7 +30,7 @@ pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged,
         };
         text = change.unwrap_or(text);
     }
-    // Afterwards, so that a list that gets something else instead stays where it is.
+    // Removals come last, so that a list with a new entry stays where it is.
     let mut removed = false;
     let mut seen: Vec<String> = request.wanted.iter().map(SharedEntry::name).collect();
     for entry in request.before {
@@ -43,18 +43,18 @@ pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged,
             removed = true;
         }
     }
-    // What we made of it is what everybody else will read.
+    // The result must be valid for other readers.
     Json::parse(&text)?.top()?;
     let is_nothing = removed && merged.entries.is_empty() && text == skeleton;
     merged.text = (!is_nothing).then(|| format!("{mark}{text}"));
     Ok(merged)
 }
 
-/// What a file looks like that holds nothing yet.
+/// Returns the text of a new file without entries.
 fn skeleton(schema: Option<&str>) -> String {
     match schema {
         Some(schema) => format!("{{\n  \"$schema\": {}\n}}\n", quoted(schema)),
-        // Unlike `{}`, which somebody may have written.
+        // It differs from `{}`, which a user may have written.
         None => "{\n}\n".to_owned(),
     }
 }
@@ -82,7 +82,7 @@ fn list(
     let list = property.value.as_array().ok_or_else(|| format!("`{key}` is not a list"))?;
     let is_it = |element: &Value<'_>| is_text(element, value);
     if list.elements.iter().any(is_it) {
-        // What we did not put there is somebody else's, and does as well.
+        // An entry that we did not add belongs to the user, and serves as well.
         merged.entries.extend(request.before.contains(&ours).then_some(ours));
         return Ok(None);
     }
@@ -91,7 +91,7 @@ fn list(
     Ok(container.map(|list| json.append(&list, |layout| layout.value(&new.value))))
 }
 
-/// Sets a key of a table, unless somebody else has.
+/// Sets a key of a table, unless the user has set it.
 fn set(
     text: &str,
     (key, name, value): (&str, &str, &str),
@@ -132,7 +132,7 @@ fn set(
     Ok(None)
 }
 
-/// Takes out what we have put there, if it is still there.
+/// Removes an entry of ours, if it is still there.
 fn remove(
     text: &str,
     entry: &SharedEntry,
@@ -168,7 +168,7 @@ fn remove(
     Ok(Some(without.unwrap_or(text)))
 }
 
-/// Removes a list or table that is empty now, unless somebody has written a comment there.
+/// Removes a list or table that is empty now, unless it contains a comment.
 fn without_empty(text: &str, key: &str) -> Result<Option<String>, String> {
     let json = Json::parse(text)?;
     let top = json.top()?;
@@ -178,7 +178,7 @@ fn without_empty(text: &str, key: &str) -> Result<Option<String>, String> {
     Ok(is_empty.then(|| json.remove(&Container::table(top), property.range)))
 }
 
-/// Finds a key. One that stands there twice means something else to each reader.
+/// Finds a key. A duplicate key is an error, because readers differ in which one they take.
 fn property<'o, 't>(
     object: &'o Object<'t>,
     key: &str,
@@ -195,7 +195,7 @@ fn is_text(value: &Value<'_>, text: &str) -> bool {
     value.as_string_lit().is_some_and(|found| found.value == text)
 }
 
-/// Returns whether a value is one that we have put there under the name of an entry.
+/// Returns whether a value is the one that we have written under the name of an entry.
 fn was_ours(value: &Value<'_>, entry: &SharedEntry, request: &Merge<'_>) -> bool {
     let mut before = request.before.iter().filter(|before| before.name() == entry.name());
     before.any(|before| is_value(value, before))

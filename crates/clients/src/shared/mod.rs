@@ -1,8 +1,7 @@
-//! Files that belong to the user, in which something of ours has to stand.
+//! Edits of the user's files that need entries of ours.
 //!
-//! Pure: a text in, a text out. What is not ours stays byte for byte, and what we have put there can be
-//! taken out again so that the text is as it was before. A file that cannot be understood is refused
-//! rather than repaired.
+//! This is pure: a text in, a text out. Everything else in a file stays byte for byte, and removing our
+//! entries restores the previous text. An invalid file is refused rather than repaired.
 
 mod block;
 mod edit;
@@ -12,15 +11,15 @@ mod tests;
 
 use brief_dialects::portable::output::{Foreign, Merge, Merged, SharedEntry};
 
-/// Why an entry stays: it was there before us.
+/// The reason to keep an entry that was there before us.
 const FOREIGN: &str = "somebody else has written it";
-/// Why an entry stays: it is no longer what we wrote.
+/// The reason to keep an entry that was edited since.
 const EDITED: &str = "it was changed by hand";
 
-/// Puts what is wanted into a shared file, and takes out what was there before and is no longer wanted.
+/// Adds the wanted entries to a shared file, and removes earlier ones that are no longer wanted.
 ///
-/// A new file of JSON begins with the address of its schema, if it has one. The error says in words what
-/// is wrong with the file; then nothing is to be written.
+/// A new JSON file begins with the address of its schema, if it has one. The error is a message about the
+/// file; then nothing may be written.
 pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged, String> {
     let is_block = |entry: &&SharedEntry| matches!(entry, SharedEntry::Block { .. });
     let all = || request.wanted.iter().chain(request.before);
@@ -36,7 +35,7 @@ pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged, String
     if is_json { json::merge(request, schema) } else { block::merge(request) }
 }
 
-/// Whether an entry of somebody else is replaced; one that is not is named.
+/// Returns whether an entry of the user may be replaced. One that may not is reported.
 fn may_replace(
     request: &Merge<'_>,
     entry: &SharedEntry,

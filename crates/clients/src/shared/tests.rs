@@ -1,4 +1,4 @@
-//! What is put into files of a user, and taken out again.
+//! Entries in files of a user: adding and removing them.
 
 use arbtest::arbitrary::{Result, Unstructured};
 use brief_dialects::portable::output::{Foreign, Merge, Merged, SharedEntry};
@@ -20,7 +20,7 @@ fn block(text: &str) -> SharedEntry {
     SharedEntry::Block { text: text.to_owned() }
 }
 
-/// One question, with what is asked for by default.
+/// A merge request with defaults.
 struct Ask<'a> {
     path: &'a str,
     text: Option<&'a str>,
@@ -80,7 +80,7 @@ fn a_new_file_is_readable_and_goes_when_it_is_empty() {
         foreign: Foreign::Keep,
     };
     assert_eq!(merge(&request, schema).unwrap(), Merged::default());
-    // Somebody has added something.
+    // The user has added an entry.
     let theirs = made.text.as_deref().unwrap().replace("{\n  \"$", "{\n  \"theme\": \"x\",\n  \"$");
     let left = merge(&Merge { text: Some(&theirs), ..request }, schema).unwrap();
     let expected =
@@ -108,7 +108,7 @@ fn a_new_file_is_readable_and_goes_when_it_is_empty() {
     assert_eq!(new_file(".mcp.json", &[], None), Merged::default());
 }
 
-/// New things look like their neighbours, and everything else stays.
+/// New elements look like their neighbours, and everything else stays.
 #[test]
 fn what_is_added_looks_like_what_is_there() {
     let list = "\"instructions\": [\".agents/rules/**/RULE.md\"]";
@@ -154,7 +154,7 @@ fn what_is_added_looks_like_what_is_there() {
     }
 }
 
-/// What somebody else has put into a list does as well, and is never ours.
+/// A list entry that the user has added serves as well, and is never ours.
 #[test]
 fn a_text_that_is_there_already_is_not_ours() {
     let text = format!("{{\"instructions\": [\"{VALUE}\", \"b\"]}}");
@@ -166,7 +166,7 @@ fn a_text_that_is_there_already_is_not_ours() {
     assert_eq!(left.text.as_deref(), Some("{\"instructions\": [\"b\"]}"));
 }
 
-/// Only one element goes, and what is around it stays whole.
+/// Only one element is removed, and its surroundings stay intact.
 #[test]
 fn removal_takes_nothing_else() {
     for (text, expected) in [
@@ -188,14 +188,14 @@ fn removal_takes_nothing_else() {
     let sole = format!("{{\"x\": 1, \"instructions\": [\n\"{VALUE}\"\n], \"y\": 2}}");
     let merged = Ask::about(&sole).before(&[listed()]).get(&[]);
     assert_eq!(merged.text.as_deref(), Some("{\"x\": 1, \"y\": 2}"));
-    // What somebody has taken out, or made something else of, is gone.
+    // An entry that the user has removed or changed is gone.
     for text in ["{\"instructions\": [\"b\"]}", "{\"instructions\": \"b\"}", "{}"] {
         let merged = Ask::about(text).before(&[listed()]).get(&[]);
         assert_eq!(merged, Merged { text: Some(text.to_owned()), ..Merged::default() });
     }
 }
 
-/// Keys of tables: ours, theirs, and ours that were changed.
+/// Keys of tables: ours, the user's, and ours with edits.
 #[test]
 fn a_key_belongs_to_whoever_wrote_it() {
     let file = |value: &str| format!("{{\"mcpServers\": {{\"a\": {value}}}}}");
@@ -208,10 +208,10 @@ fn a_key_belongs_to_whoever_wrote_it() {
     let only_new = std::slice::from_ref(&new);
     let (was, now) = (r#"{"n": 1.0, "command": "old"}"#, r#"{"command": "new"}"#);
     for (value, before, wanted, expected, entries, kept) in [
-        // Not ours, and the same: somebody has done it already.
+        // Not ours, and equal: the user has set it already.
         (now, none, only_new, now, none, None),
         (was, none, only_new, was, none, Some(theirs)),
-        // Ours: as we wrote it, as it should be, or changed.
+        // Ours: as we wrote it, as it should be, or edited.
         (was, only_old, only_new, now, only_new, None),
         (now, only_old, only_new, now, only_new, None),
         ("7", only_old, only_new, "7", only_old, Some(edited)),
@@ -232,7 +232,7 @@ fn a_key_belongs_to_whoever_wrote_it() {
             assert_eq!(forced, expected, "{value}");
         }
     }
-    // A value on lines of its own is replaced by one.
+    // A value on several lines is replaced by one line.
     let long = "{\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"old\",\n      \"n\": 1\n    }\n  }\n}\n";
     let merged = Ask::about(long).before(only_old).get(only_new);
     let expected =
@@ -240,7 +240,7 @@ fn a_key_belongs_to_whoever_wrote_it() {
     assert_eq!(merged.text.as_deref(), Some(expected));
 }
 
-/// What cannot be understood is refused, with the place.
+/// An invalid file is refused, with the place.
 #[test]
 fn a_file_of_another_shape_is_refused() {
     for (text, problem) in [
@@ -294,7 +294,7 @@ fn a_block_is_put_after_the_text() {
     assert_eq!(new_file("CLAUDE.md", &[block("@AGENTS.md")], None).text.as_deref(), Some(MARKED));
 }
 
-/// An import of the user's own does as well; a block of ours beside it goes.
+/// An import of the user's own serves as well; a block of ours beside it is removed.
 #[test]
 fn an_import_that_is_there_already_is_enough() {
     let wanted = [block("@AGENTS.md")];
@@ -308,7 +308,7 @@ fn an_import_that_is_there_already_is_enough() {
     }
 }
 
-/// A block between lines of the user leaves them apart.
+/// A block between lines of the user keeps them apart.
 #[test]
 fn text_after_a_block_stays_on_its_own_line() {
     let before = [block("@AGENTS.md")];
@@ -323,7 +323,7 @@ fn text_after_a_block_stays_on_its_own_line() {
     }
 }
 
-/// A block that was changed by hand stays, until somebody insists.
+/// An edited block stays, unless the request forces a change.
 #[test]
 fn a_block_that_was_edited_is_kept() {
     let text = MARKED.replace("@AGENTS.md", "@AGENTS.md\nand mine");
@@ -341,14 +341,14 @@ fn a_block_that_was_edited_is_kept() {
     let forced = ask().before(&old).forced().get(&new);
     assert_eq!(forced.text, Some(MARKED.replace("AGENTS", "OTHER")));
     assert_eq!(ask().before(&old).forced().get(&[]).text, None);
-    // What we wrote is replaced without a word, and what nobody asked about stays.
+    // Our own text is replaced silently, and a block outside the request stays.
     let merged = Ask::markdown(MARKED).before(&old).get(&new);
     assert_eq!((merged.text, merged.kept), (Some(MARKED.replace("AGENTS", "OTHER")), vec![]));
     assert_eq!(Ask::markdown(MARKED).get(&[]).text.as_deref(), Some(MARKED));
     assert_eq!(Ask::markdown(MARKED).get(&old).entries, old);
 }
 
-/// The block of rules that tasks write is not ours.
+/// The rules block that tasks write is not ours.
 #[test]
 fn other_blocks_of_brief_stay() {
     let rules =
@@ -360,7 +360,7 @@ fn other_blocks_of_brief_stay() {
     assert_eq!(Ask::markdown(&text).before(&wanted).get(&[]).text.as_deref(), Some(rules));
 }
 
-/// Markers that make no block are left to the user.
+/// Unpaired markers are left to the user.
 #[test]
 fn broken_markers_are_refused() {
     let (begin, end) = ("<!-- brief:import -->\n", "<!-- /brief:import -->\n");
@@ -377,7 +377,7 @@ fn broken_markers_are_refused() {
     }
 }
 
-/// A text of JSON with all that people write: comments, blanks, trailing commas.
+/// Returns a JSON text with everything that people write: comments, blanks, trailing commas.
 fn any_json(random: &mut Unstructured<'_>) -> Result<String> {
     let mut text = any_blank(random)?;
     let keys = ["a", "b c", "$schema"];
@@ -446,8 +446,7 @@ fn any_blank(random: &mut Unstructured<'_>) -> Result<String> {
     Ok((*random.choose(&blanks)?).to_owned())
 }
 
-/// What is put in changes nothing the second time, can be taken out without a trace, and everything that
-/// stood there before stands there still, in the same order.
+/// A second merge changes nothing, a removal leaves no trace, and everything else stays, in the same order.
 #[test]
 fn what_is_put_into_json_can_be_taken_out() {
     arbtest::arbtest(|random| {
@@ -463,7 +462,7 @@ fn what_is_put_into_json_can_be_taken_out() {
             assert!(words.any(|new| new == word), "{word} of {text:?} in {new:?}");
         }
         let back = Ask::about(new).before(&merged.entries).get(&[]);
-        // The one text that means nothing is that of a file that we make.
+        // Only the text of a new file counts as empty.
         let expected =
             Some(text.as_str()).filter(|text| merged.entries.is_empty() || *text != "{\n}\n");
         assert_eq!(back.text.as_deref(), expected, "{new:?}");
@@ -471,7 +470,7 @@ fn what_is_put_into_json_can_be_taken_out() {
     });
 }
 
-/// Whatever is claimed to be ours, nothing else goes: neither values nor comments.
+/// A removal with any claims removes nothing of the user: neither values nor comments.
 #[test]
 fn removal_leaves_what_is_not_ours() {
     arbtest::arbtest(|random| {
@@ -490,7 +489,7 @@ fn removal_leaves_what_is_not_ours() {
     });
 }
 
-/// Whatever stands in a file, there is an answer.
+/// Any text gives an answer.
 #[test]
 fn no_text_is_too_strange() {
     arbtest::arbtest(|random| {
@@ -515,7 +514,7 @@ fn no_text_is_too_strange() {
     });
 }
 
-/// Everything in a text of JSON but blanks and commas.
+/// Returns all tokens of a JSON text but blanks and commas.
 fn words(text: &str) -> Vec<String> {
     use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
     let comments = CommentCollectionStrategy::AsTokens;

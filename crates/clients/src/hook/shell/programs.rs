@@ -1,4 +1,4 @@
-//! What programs do to their operands.
+//! The effects of programs on their operands.
 
 use brief_dialects::Action;
 
@@ -8,32 +8,32 @@ use crate::hook::How;
 const READ: How = How::Does(Action::Read);
 const EDIT: How = How::Does(Action::Edit);
 
-/// How a program uses its operands.
+/// The effect of a program on its operands.
 #[derive(Clone, Copy)]
 enum Use {
-    /// It reads every one.
+    /// Reads all operands.
     Reads,
-    /// It reads every one after the first, which is a script; an option may bring the script instead.
+    /// Reads all operands after the first, which is a script; an option may supply the script instead.
     ReadsAfterScript,
-    /// It searches every one after the first, which is a pattern: files, or directories when asked to.
+    /// Searches all operands after the first, which is a pattern: files, or directories when asked to.
     Searches { is_recursive: bool },
-    /// It lists every one, or the directory that it runs in.
+    /// Lists all operands, or the current directory.
     Lists,
-    /// It writes every one.
+    /// Writes all operands.
     Writes,
-    /// It removes every one.
+    /// Removes all operands.
     Removes,
-    /// It copies or moves all to the last one.
+    /// Copies or moves all operands to the last one.
     Copies { source: How },
 }
 
-/// A program, and the options of it that take the next word.
+/// A program, and its options with a value.
 struct Program {
     names: &'static [&'static str],
     use_: Use,
-    /// Letters of options that take a value.
+    /// Letters of short options with a value.
     letters: &'static str,
-    /// Long options that take a value.
+    /// Long options with a value.
     long: &'static [&'static str],
 }
 
@@ -108,17 +108,17 @@ const PROGRAMS: &[Program] = &[
     program(&["mv"], Use::Copies { source: EDIT }, "S", &["suffix"]),
 ];
 
-/// Words before a command that leave it what it is.
+/// Words before a command that do not change its effect.
 const PREFIXES: [&str; 17] = [
     "sudo", "command", "builtin", "nohup", "time", "exec", "env", "nice", "if", "then", "else",
     "elif", "while", "until", "do", "!", "{",
 ];
 
-/// Leaves out assignments and the words that only run another command.
+/// Skips assignments and words that only run another command.
 pub(super) fn without_prefixes(mut words: &[Word]) -> &[Word] {
     while let Some((first, rest)) = words.split_first() {
         let Some(first) = first.text() else {
-            // `{` alone; any other unclear word is a program that we do not know.
+            // This is `{` alone; any other unclear word is an unknown program.
             return words;
         };
         words = match first {
@@ -137,7 +137,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Returns the command line that a shell is given with `-c`.
+/// Returns the command line after a shell's `-c`.
 pub(super) fn inner_line(operands: &[Word]) -> Option<&str> {
     let position = operands.iter().position(|word| {
         word.text().is_some_and(|text| {
@@ -147,7 +147,7 @@ pub(super) fn inner_line(operands: &[Word]) -> Option<&str> {
     operands.get(position + 1)?.text()
 }
 
-/// Returns what a program plainly touches.
+/// Returns the paths that a program plainly touches.
 pub(super) fn touches(name: &str, words: &[Word], is_piped_into: bool) -> Vec<(String, How)> {
     match name {
         "git" => return git(words),
@@ -170,7 +170,7 @@ pub(super) fn touches(name: &str, words: &[Word], is_piped_into: bool) -> Vec<(S
         Use::ReadsAfterScript => {
             let is_in_place = options.is_in_place();
             let has_script = has('e', "expression") || has('f', "file");
-            // BSD's `sed -i ''` has the suffix as a word of its own.
+            // BSD's `sed -i ''` has the suffix as a separate word.
             let empty = operands.first() == Some(&Some("")) && is_in_place;
             let skipped = usize::from(!has_script) + usize::from(empty);
             all(operands.get(skipped..).unwrap_or_default(), if is_in_place { EDIT } else { READ })
@@ -195,7 +195,7 @@ pub(super) fn touches(name: &str, words: &[Word], is_piped_into: bool) -> Vec<(S
     }
 }
 
-/// A copy or a move: the last operand is the target, or the directory of the targets.
+/// Returns the touches of a copy or a move: the last operand is the target, or the directory of the targets.
 fn copies(operands: &[Option<&str>], source: How) -> Vec<(String, How)> {
     let Some((Some(target), sources)) = operands.split_last() else { return Vec::new() };
     let is_directory = sources.len() > 1 || target.ends_with('/');
@@ -222,7 +222,7 @@ fn git(words: &[Word]) -> Vec<(String, How)> {
     }
 }
 
-/// The operands of `find` stand before its expression.
+/// Returns the touches of `find`, whose operands precede its expression.
 fn find(words: &[Word]) -> Vec<(String, How)> {
     let starts: Vec<_> = words
         .iter()
@@ -235,7 +235,7 @@ fn find(words: &[Word]) -> Vec<(String, How)> {
     starts.into_iter().filter_map(|word| Some((word.text()?.to_owned(), READ))).collect()
 }
 
-/// `perl -i` changes the files that it is given; any other script may do anything.
+/// Returns the touches of `perl -i`, which edits its operands; any other script may do anything.
 fn perl(words: &[Word]) -> Vec<(String, How)> {
     let Read { operands, options } = read(words, "eEI", &[]);
     if !options.is_in_place() || !(options.has('e', "") || options.has('E', "")) {
@@ -244,9 +244,9 @@ fn perl(words: &[Word]) -> Vec<(String, How)> {
     operands.into_iter().flatten().map(|path| (path.to_owned(), EDIT)).collect()
 }
 
-/// The words of a command, sorted.
+/// The words of a command by role.
 struct Read<'w> {
-    /// Operands; `None` for one whose text is not certain.
+    /// The operands; `None` for one with uncertain text.
     operands: Vec<Option<&'w str>>,
     options: Options<'w>,
 }
@@ -300,7 +300,7 @@ fn read<'w>(words: &'w [Word], letters: &str, long: &[&str]) -> Read<'w> {
             for (index, letter) in cluster.char_indices() {
                 read.options.letters.push(letter);
                 let rest = &cluster[index + letter.len_utf8()..];
-                // The suffix of `-i.bak` is no more letters.
+                // The suffix of `-i.bak` is not a list of letters.
                 if letter == 'i' && rest.starts_with('.') {
                     break;
                 }

@@ -1,12 +1,12 @@
-//! A command line as simple commands, and those as words.
+//! Splits a command line into simple commands, and those into words.
 
 /// A part of a command line.
 pub(super) enum Step {
     /// A simple command.
     Command(Command),
-    /// A group in parentheses begins: a shell of its own.
+    /// The start of a group in parentheses, which is a shell of its own.
     Open,
-    /// It ends.
+    /// The end of such a group.
     Close,
 }
 
@@ -15,16 +15,16 @@ pub(super) enum Step {
 pub(super) struct Command {
     pub(super) words: Vec<Word>,
     pub(super) redirects: Vec<(Redirect, Word)>,
-    /// Whether its input is the output of another command.
+    /// True if its input is the output of another command.
     pub(super) is_piped_into: bool,
 }
 
 pub(super) enum Word {
-    /// A word whose text is certain.
+    /// A word with certain text.
     Plain(String),
-    /// A word that a shell would expand to something we do not know.
+    /// A word that a shell would expand to an unknown text.
     Unclear {
-        /// Whether it begins like an option, which no operand does.
+        /// True if it begins like an option, as no operand does.
         is_option: bool,
     },
 }
@@ -83,7 +83,7 @@ impl Lexer<'_> {
                 }
                 '&' => {
                     self.skip(1);
-                    // `&>` belongs to the command before it.
+                    // `&>` belongs to the preceding command.
                     if !self.rest.starts_with('>') {
                         self.end_command();
                     }
@@ -91,7 +91,7 @@ impl Lexer<'_> {
                 '|' => {
                     self.skip(1);
                     self.end_command();
-                    // `||` begins a command of its own.
+                    // `||` begins a new command.
                     self.command.is_piped_into = !self.rest.starts_with('|');
                 }
                 '(' | ')' => {
@@ -170,7 +170,7 @@ impl Lexer<'_> {
         self.rest = self.rest.trim_start_matches([' ', '\t']);
     }
 
-    /// Leaves out the texts of here-documents, which are no commands.
+    /// Skips the texts of here-documents, which are not commands.
     fn skip_texts(&mut self) {
         for HereDocument { end, may_be_indented } in std::mem::take(&mut self.texts) {
             while !self.rest.is_empty() {
