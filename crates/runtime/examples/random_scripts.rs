@@ -65,7 +65,7 @@ impl Random {
         text
     }
 
-    /// Writes a piece of the language, with smaller pieces in it.
+    /// Writes a random piece of the language, with smaller pieces in it.
     fn write(&mut self, list: &str, depth: usize, text: &mut String) {
         let piece = self.pick(list).to_owned();
         let mut before = ' ';
@@ -144,7 +144,7 @@ fn run(count: u64, seed: u64) -> ExitCode {
             Ok(_) => ran += BATCH,
             Err(CallError::Ended { message }) => {
                 (ran, ended) = (ran + 1, ended + 1);
-                // A native function that cannot be stopped, or a realm that was full, are limits.
+                // A native function that cannot be stopped, or a full realm, are limits.
                 let is_limit = ["longer than", "could not go on", "too much memory"];
                 if !is_limit.iter().any(|words| message.contains(words)) {
                     strange += 1;

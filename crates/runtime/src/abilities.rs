@@ -23,7 +23,7 @@ use brief_syntax::System;
 use brief_syntax::system::Interruption;
 use serde_json::{Value, json};
 
-use files::Files;
+use files::ToolFiles;
 
 pub use address::is_public;
 pub use audit::Audit;
@@ -49,7 +49,7 @@ pub trait McpServers: Send {
 
 /// A refused or failed request. Its text form is the message for the tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub(crate) enum AbilityRefusal {
     /// The ability was not granted.
     #[error(
         "ability '{0}' is not granted (the agent must list it under `allow`, and you start it with \
@@ -64,24 +64,24 @@ pub(crate) enum Refusal {
     Failed(String),
 }
 
-impl Refusal {
+impl AbilityRefusal {
     /// Returns the name of the error for the tool.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Refusal::Denied(_) => "AbilityDenied",
-            Refusal::Refused(_) => "Refused",
-            Refusal::Failed(_) => "Error",
+            AbilityRefusal::Denied(_) => "AbilityDenied",
+            AbilityRefusal::Refused(_) => "Refused",
+            AbilityRefusal::Failed(_) => "Error",
         }
     }
 
     /// Returns whether the ability was not granted at all.
     pub(crate) fn is_denial(&self) -> bool {
-        matches!(self, Refusal::Denied(_))
+        matches!(self, AbilityRefusal::Denied(_))
     }
 }
 
 /// A request of a tool.
-pub(crate) struct Asked<'a> {
+pub(crate) struct AbilityRequest<'a> {
     /// The name of the tool.
     pub(crate) tool: &'a str,
     /// The ability that the request needs.
@@ -101,7 +101,7 @@ pub(crate) type FindTool<'f> = &'f mut dyn FnMut(&str, &Value) -> Result<usize, 
 pub struct Host {
     system: Arc<dyn System>,
     grants: Grants,
-    files: Option<Files>,
+    files: Option<ToolFiles>,
     env: Vec<String>,
     network: NetworkPolicy,
     path: Vec<String>,
@@ -134,7 +134,7 @@ impl Host {
 
     /// Sets the project: the root for `fs`, and the working directory of programs.
     pub fn with_root(mut self, root: &Path) -> io::Result<Host> {
-        self.files = Some(Files::open(self.system.as_ref(), root)?);
+        self.files = Some(ToolFiles::open(self.system.as_ref(), root)?);
         Ok(self)
     }
 
@@ -191,30 +191,29 @@ impl Host {
     /// Checks a request, writes it to the log, and answers it.
     pub(crate) fn answer(
         &mut self,
-        asked: Asked<'_>,
+        asked: AbilityRequest<'_>,
         find_tool: FindTool<'_>,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, AbilityRefusal> {
         let granted = self.is_granted(&asked);
-        let verdict = granted.as_ref().copied().map_err(Refusal::is_denial);
+        let verdict = granted.as_ref().copied().map_err(AbilityRefusal::is_denial);
         let target = target(&asked);
         let number =
             self.audit.ask(asked.tool, (asked.ability, asked.call), &target, verdict).map_err(
-                |error| Refusal::Failed(format!("the audit log cannot be written: {error}")),
+                |error| AbilityRefusal::Failed(format!("the audit log cannot be written: {error}")),
             )?;
         granted?;
         let outcome = self.fulfil(asked, find_tool);
-        let told = outcome
-            .as_ref()
-            .map(|_| ())
-            .map_err(|refusal| (matches!(refusal, Refusal::Refused(_)), refusal.to_string()));
+        let told = outcome.as_ref().map(|_| ()).map_err(|refusal| {
+            (matches!(refusal, AbilityRefusal::Refused(_)), refusal.to_string())
+        });
         self.audit.end(number, told).map_err(|error| {
-            Refusal::Failed(format!("the audit log cannot be written: {error}"))
+            AbilityRefusal::Failed(format!("the audit log cannot be written: {error}"))
         })?;
         outcome
     }
 
-    fn is_granted(&self, asked: &Asked<'_>) -> Result<(), Refusal> {
-        let denied = |name: &str| Err(Refusal::Denied(name.to_owned()));
+    fn is_granted(&self, asked: &AbilityRequest<'_>) -> Result<(), AbilityRefusal> {
+        let denied = |name: &str| Err(AbilityRefusal::Denied(name.to_owned()));
         match asked.ability {
             "sh" => {
                 let program = asked.args.first().and_then(Value::as_str).unwrap_or_default();
@@ -223,7 +222,7 @@ impl Host {
                         return denied("sh");
                     }
                     let message = format!("`{program}` is not the bare name of a program");
-                    return Err(Refusal::Refused(message));
+                    return Err(AbilityRefusal::Refused(message));
                 }
                 if self.grants.has_program(program) {
                     Ok(())
@@ -236,15 +235,19 @@ impl Host {
         }
     }
 
-    fn fulfil(&mut self, asked: Asked<'_>, find_tool: FindTool<'_>) -> Result<Value, Refusal> {
-        let Asked { ability, call, args, time_left, .. } = asked;
+    fn fulfil(
+        &mut self,
+        asked: AbilityRequest<'_>,
+        find_tool: FindTool<'_>,
+    ) -> Result<Value, AbilityRefusal> {
+        let AbilityRequest { ability, call, args, time_left, .. } = asked;
         match (ability, call) {
             ("fs", call) => {
                 let files = self.files.as_ref().ok_or_else(no_project)?;
                 files.answer(call, &args)
             }
             ("network", "fetch") => {
-                let request = network::Request::read(&args)?;
+                let request = network::HttpRequest::read(&args)?;
                 let (system, policy) = (Arc::clone(&self.system), self.network.clone());
                 let fetch = move || network::fetch(system.as_ref(), &policy, request, time_left);
                 until_stopped(&self.stop, fetch)
@@ -252,7 +255,7 @@ impl Host {
             ("sh", "exec") => {
                 let root = self.files.as_ref().ok_or_else(no_project)?.root();
                 let is_scoped = !self.grants.has("sh");
-                let place = programs::Place {
+                let place = programs::ProgramContext {
                     system: self.system.as_ref(),
                     root,
                     path: &self.path,
@@ -265,35 +268,35 @@ impl Host {
                 let server = text(&args, 0, "a server")?;
                 let tool = text(&args, 1, "a tool")?;
                 let servers = self.mcp.as_mut().ok_or_else(|| {
-                    Refusal::Failed("no MCP server is configured for this run".to_owned())
+                    AbilityRefusal::Failed("no MCP server is configured for this run".to_owned())
                 })?;
                 let null = json!({});
                 let args = args.get(2).unwrap_or(&null);
-                servers.call(server, tool, args, time_left).map_err(Refusal::Failed)
+                servers.call(server, tool, args, time_left).map_err(AbilityRefusal::Failed)
             }
             ("tool", "call") => {
                 let name = text(&args, 0, "a tool")?;
                 let null = json!({});
                 let place = find_tool(name, args.get(1).unwrap_or(&null));
-                place.map(|place| json!(place)).map_err(Refusal::Failed)
+                place.map(|place| json!(place)).map_err(AbilityRefusal::Failed)
             }
-            ("browser", _) => {
-                Err(Refusal::Refused("the ability 'browser' is not supported yet".to_owned()))
-            }
-            _ => Err(Refusal::Refused(format!("there is no `{call}` in '{ability}'"))),
+            ("browser", _) => Err(AbilityRefusal::Refused(
+                "the ability 'browser' is not supported yet".to_owned(),
+            )),
+            _ => Err(AbilityRefusal::Refused(format!("there is no `{call}` in '{ability}'"))),
         }
     }
 
-    fn variable(&mut self, args: &[Value]) -> Result<Value, Refusal> {
+    fn variable(&mut self, args: &[Value]) -> Result<Value, AbilityRefusal> {
         let name = text(args, 0, "a variable")?;
         if !self.env.iter().any(|known| known == name) {
             let message = format!("`{name}` is not in `required.env` of the agent");
-            return Err(Refusal::Refused(message));
+            return Err(AbilityRefusal::Refused(message));
         }
         let Some(value) = self.system.env(name) else { return Ok(Value::Null) };
         let value = value
             .into_string()
-            .map_err(|_| Refusal::Failed(format!("`{name}` is no Unicode text")))?;
+            .map_err(|_| AbilityRefusal::Failed(format!("`{name}` is no Unicode text")))?;
         // From now on the tool can write it anywhere.
         self.audit.hide(&value);
         Ok(Value::String(value))
@@ -303,37 +306,37 @@ impl Host {
 /// Runs a function on its own thread. Returns early when an interruption is requested.
 fn until_stopped(
     stop: &Interruption,
-    work: impl FnOnce() -> Result<Value, Refusal> + Send + 'static,
-) -> Result<Value, Refusal> {
+    work: impl FnOnce() -> Result<Value, AbilityRefusal> + Send + 'static,
+) -> Result<Value, AbilityRefusal> {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::Builder::new().spawn(move || drop(sender.send(work())));
-    thread.map_err(|error| Refusal::Failed(format!("no thread can be started: {error}")))?;
+    thread.map_err(|error| AbilityRefusal::Failed(format!("no thread can be started: {error}")))?;
     loop {
         match receiver.recv_timeout(TICK) {
             Ok(outcome) => return outcome,
             Err(RecvTimeoutError::Timeout) if !stop.is_raised() => {}
             Err(RecvTimeoutError::Timeout) => {
-                return Err(Refusal::Failed("it was interrupted".to_owned()));
+                return Err(AbilityRefusal::Failed("it was interrupted".to_owned()));
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Refusal::Failed("it ended without a result".to_owned()));
+                return Err(AbilityRefusal::Failed("it ended without a result".to_owned()));
             }
         }
     }
 }
 
-fn no_project() -> Refusal {
-    Refusal::Failed("there is no project to work in".to_owned())
+fn no_project() -> AbilityRefusal {
+    AbilityRefusal::Failed("there is no project to work in".to_owned())
 }
 
 /// Returns an argument that must be a string.
-fn text<'a>(args: &'a [Value], place: usize, what: &str) -> Result<&'a str, Refusal> {
+fn text<'a>(args: &'a [Value], place: usize, what: &str) -> Result<&'a str, AbilityRefusal> {
     let text = args.get(place).and_then(Value::as_str);
-    text.ok_or_else(|| Refusal::Refused(format!("argument {} must name {what}", place + 1)))
+    text.ok_or_else(|| AbilityRefusal::Refused(format!("argument {} must name {what}", place + 1)))
 }
 
 /// Returns the subject of a request for the log: never a content, a header or a body.
-fn target(asked: &Asked<'_>) -> Value {
+fn target(asked: &AbilityRequest<'_>) -> Value {
     let first = asked.args.first().and_then(Value::as_str);
     match asked.ability {
         "network" => json!(network::shown(first.unwrap_or_default(), asked.args.get(1))),

@@ -28,11 +28,11 @@ const PIECE: usize = 16 * 1024;
 #[derive(Debug, Clone, Default, Deserialize)]
 struct Configuration {
     #[serde(rename = "mcpServers", default)]
-    servers: BTreeMap<String, Server>,
+    servers: BTreeMap<String, ServerProgram>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct Server {
+struct ServerProgram {
     command: Option<String>,
     #[serde(default)]
     args: Vec<String>,
@@ -44,11 +44,11 @@ struct Server {
 pub struct StdioServers {
     system: Arc<dyn System>,
     directory: PathBuf,
-    configured: BTreeMap<String, Server>,
-    running: BTreeMap<String, Running>,
+    configured: BTreeMap<String, ServerProgram>,
+    running: BTreeMap<String, RunningServer>,
 }
 
-struct Running {
+struct RunningServer {
     program: Box<dyn Companion>,
     system: Arc<dyn System>,
     /// Bytes that do not form a complete line yet.
@@ -72,7 +72,7 @@ impl StdioServers {
         Ok(StdioServers { system, directory, configured: read.servers, running: BTreeMap::new() })
     }
 
-    fn start(&self, name: &str, patience: Duration) -> Result<Running, String> {
+    fn start(&self, name: &str, patience: Duration) -> Result<RunningServer, String> {
         let Some(server) = self.configured.get(name) else {
             let names: Vec<&str> = self.configured.keys().map(String::as_str).collect();
             return Err(format!(
@@ -106,7 +106,7 @@ impl StdioServers {
             .start(&call)
             .map_err(|error| format!("the server `{name}` cannot be started: {error}"))?;
         let until = self.system.elapsed() + patience;
-        let mut running = Running::new(program, Arc::clone(&self.system));
+        let mut running = RunningServer::new(program, Arc::clone(&self.system));
         let client = json!({"name": "brief", "version": env!("CARGO_PKG_VERSION")});
         let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
         running.ask("initialize", &hello, until)?;
@@ -151,9 +151,9 @@ fn answer(result: &Value) -> Result<Value, String> {
     })
 }
 
-impl Running {
-    fn new(program: Box<dyn Companion>, system: Arc<dyn System>) -> Running {
-        Running { program, system, read: Vec::new(), searched: 0, last: 0 }
+impl RunningServer {
+    fn new(program: Box<dyn Companion>, system: Arc<dyn System>) -> RunningServer {
+        RunningServer { program, system, read: Vec::new(), searched: 0, last: 0 }
     }
 
     fn patience(&self, until: Duration) -> Duration {
@@ -235,7 +235,7 @@ pub(crate) mod fuzzing {
 
     use brief_syntax::system::{Ending, MemorySystem};
 
-    use super::{Arc, Companion, Duration, PIECE, Running, System, answer, io, json};
+    use super::{Arc, Companion, Duration, PIECE, RunningServer, System, answer, io, json};
 
     /// A server that sends its text, in pieces, whatever the request.
     struct Recital {
@@ -275,7 +275,7 @@ pub(crate) mod fuzzing {
     pub(crate) fn answers(text: &[u8]) {
         let recital = Recital { text: text.to_vec(), at: 0 };
         let system: Arc<dyn System> = Arc::clone(&*SYSTEM) as Arc<dyn System>;
-        let mut running = Running::new(Box::new(recital), system);
+        let mut running = RunningServer::new(Box::new(recital), system);
         let until = running.system.elapsed() + Duration::from_mins(1);
         let params = json!({});
         // The text is used up in the end: each request takes at least a line of it.
@@ -321,7 +321,7 @@ mod tests {
     }
 
     fn asked(server: Endless, patience: Duration) -> Result<Value, String> {
-        let mut running = Running::new(Box::new(server), Arc::new(OsSystem));
+        let mut running = RunningServer::new(Box::new(server), Arc::new(OsSystem));
         let until = running.system.elapsed() + patience;
         running.ask("tools/call", &json!({}), until)
     }

@@ -175,18 +175,18 @@ impl<'r> PromptRunner<'r> {
     }
 
     /// Allows content of a document to run, or returns the refusal.
-    fn allow(&mut self, document: &Document, content: Content<'_>) -> Result<(), Refused> {
+    fn allow(&mut self, document: &Document, content: Content<'_>) -> Result<(), RefusedRun> {
         let root = document.root();
         let judged = self.consent.judge(document.author(), root, content);
         judged.map_err(|objection| match objection {
-            Objection::Off => Refused { outcome: Outcome::NotAllowed, reason: NotRun::Off },
+            Objection::Off => RefusedRun { outcome: Outcome::NotAllowed, reason: NotRun::Off },
             Objection::Content => {
-                Refused { outcome: Outcome::Untrusted, reason: NotRun::Untrusted }
+                RefusedRun { outcome: Outcome::Untrusted, reason: NotRun::Untrusted }
             }
-            Objection::Denied => Refused { outcome: Outcome::Denied, reason: NotRun::Denied },
+            Objection::Denied => RefusedRun { outcome: Outcome::Denied, reason: NotRun::Denied },
             Objection::Project(refusal) => {
                 self.refusal.get_or_insert(refusal);
-                Refused { outcome: Outcome::ProjectNotTrusted, reason: NotRun::Off }
+                RefusedRun { outcome: Outcome::ProjectNotTrusted, reason: NotRun::Off }
             }
         })?;
         if self.performance == Performance::Undecided {
@@ -196,40 +196,40 @@ impl<'r> PromptRunner<'r> {
         }
         match self.performance {
             Performance::Rehearsal => {
-                Err(Refused { outcome: Outcome::Rehearsed, reason: NotRun::Off })
+                Err(RefusedRun { outcome: Outcome::Rehearsed, reason: NotRun::Off })
             }
             _ => Ok(()),
         }
     }
 
-    fn run_command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, Refused> {
+    fn run_command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, RefusedRun> {
         let document = command.document;
         self.allow(document, Content::Document(document.source()))?;
         let text = native(command.text);
         let env = variables(command.parameters);
-        self.shell.command(&text, &env, self.output).map_err(Refused::by)
+        self.shell.command(&text, &env, self.output).map_err(RefusedRun::by)
     }
 
-    fn run_bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), Refused> {
+    fn run_bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), RefusedRun> {
         let env = variables(bootstrap.parameters);
         let document = bootstrap.document;
         match bootstrap.script {
             Script::Inline(text) => {
                 self.allow(document, Content::Document(document.source()))?;
-                self.shell.inline_script(text, &env, self.output).map_err(Refused::by)
+                self.shell.inline_script(text, &env, self.output).map_err(RefusedRun::by)
             }
             Script::File(path) => {
                 let content = self.system.read(path, limits::FILE_BYTES);
                 if document.author() == Author::Remote {
-                    let content = content.map_err(|error| Refused::failed(error.to_string()))?;
+                    let content = content.map_err(|error| RefusedRun::failed(error.to_string()))?;
                     self.allow(document, Content::Script(&content))?;
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
                     let ended = self.shell.script_bytes(&content, &name, &env, self.output);
-                    return ended.map_err(Refused::by);
+                    return ended.map_err(RefusedRun::by);
                 }
                 // A file that is too large to read was never denied either.
                 self.allow(document, Content::Script(&content.unwrap_or_default()))?;
-                self.shell.script(path, &env, self.output).map_err(Refused::by)
+                self.shell.script(path, &env, self.output).map_err(RefusedRun::by)
             }
         }
     }
@@ -238,11 +238,11 @@ impl<'r> PromptRunner<'r> {
     fn remember<T>(
         &mut self,
         (kind, path, line, text): (AskedKind, &Path, usize, String),
-        ended: Result<T, Refused>,
+        ended: Result<T, RefusedRun>,
     ) -> Result<T, NotRun> {
         let (outcome, result) = match ended {
             Ok(value) => (Outcome::Ran, Ok(value)),
-            Err(Refused { outcome, reason }) => (outcome, Err(reason)),
+            Err(RefusedRun { outcome, reason }) => (outcome, Err(reason)),
         };
         self.record.push(Asked { kind, path: path.to_owned(), line, text, outcome });
         result
@@ -278,23 +278,23 @@ impl Live for PromptRunner<'_> {
 }
 
 /// A request that did not run, or failed: for the record, and for the prompt.
-struct Refused {
+struct RefusedRun {
     outcome: Outcome,
     reason: NotRun,
 }
 
-impl Refused {
-    fn failed(problem: String) -> Refused {
-        Refused { outcome: Outcome::Failed(problem.clone()), reason: NotRun::Failed(problem) }
+impl RefusedRun {
+    fn failed(problem: String) -> RefusedRun {
+        RefusedRun { outcome: Outcome::Failed(problem.clone()), reason: NotRun::Failed(problem) }
     }
 
-    fn by(failure: RunFailure) -> Refused {
+    fn by(failure: RunFailure) -> RefusedRun {
         match failure {
-            RunFailure::Interrupted => Refused {
+            RunFailure::Interrupted => RefusedRun {
                 outcome: Outcome::Failed("interrupted".to_owned()),
                 reason: NotRun::Interrupted,
             },
-            failure => Refused::failed(failure.to_string()),
+            failure => RefusedRun::failed(failure.to_string()),
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct RemoteCommands {
 /// Fetches the remote commands of an agent that have no content yet.
 pub fn fetch(system: &dyn System, policy: &NetworkPolicy, agent: &Agent) -> RemoteCommands {
     let mut commands = RemoteCommands::default();
-    let record = match Record::read(system) {
+    let record = match PinRecord::read(system) {
         Ok(record) => record,
         Err(problem) => {
             commands.notes.push(problem);
@@ -69,15 +69,15 @@ pub fn fetch(system: &dyn System, policy: &NetworkPolicy, agent: &Agent) -> Remo
 }
 
 /// The recorded contents: one line each, the SHA-256 and the address.
-struct Record {
+struct PinRecord {
     path: PathBuf,
     known: BTreeMap<String, String>,
     /// True if a killed run has left an incomplete line at the end.
     is_torn: bool,
 }
 
-impl Record {
-    fn read(system: &dyn System) -> Result<Record, String> {
+impl PinRecord {
+    fn read(system: &dyn System) -> Result<PinRecord, String> {
         let directory = state_directory(system)
             .ok_or("there is no home directory to record what is fetched in; set `HOME`")?;
         system
@@ -96,7 +96,7 @@ impl Record {
         }
         // An entry appended to an incomplete line would be lost too.
         let is_torn = !text.is_empty() && !text.ends_with('\n');
-        Ok(Record { path, known, is_torn })
+        Ok(PinRecord { path, known, is_torn })
     }
 
     fn add(&self, system: &dyn System, url: &str, sha256: &str) -> Result<(), String> {
@@ -111,16 +111,16 @@ impl Record {
 mod tests {
     use brief_syntax::system::MemorySystem;
 
-    use super::Record;
+    use super::PinRecord;
 
     #[test]
     fn the_first_record_of_an_address_counts() {
         let system = MemorySystem::new("/").with_env("HOME", "/home/user");
-        let record = Record::read(&system).unwrap();
+        let record = PinRecord::read(&system).unwrap();
         assert!(record.known.is_empty());
         record.add(&system, "https://host/a.md", "1").unwrap();
         record.add(&system, "https://host/a.md", "2").unwrap();
-        let record = Record::read(&system).unwrap();
+        let record = PinRecord::read(&system).unwrap();
         assert_eq!(record.known["https://host/a.md"], "1");
     }
 
@@ -129,8 +129,8 @@ mod tests {
         let path = "/home/user/.local/state/brief/".to_owned() + super::RECORD;
         let system = MemorySystem::new("/").with_env("HOME", "/home/user");
         let system = system.with_file(&path, "1 https://host/a.md\n2 https://ho");
-        Record::read(&system).unwrap().add(&system, "https://host/b.md", "3").unwrap();
-        let record = Record::read(&system).unwrap();
+        PinRecord::read(&system).unwrap().add(&system, "https://host/b.md", "3").unwrap();
+        let record = PinRecord::read(&system).unwrap();
         assert_eq!(record.known["https://host/a.md"], "1");
         assert_eq!(record.known["https://host/b.md"], "3");
     }

@@ -13,7 +13,7 @@ use brief_syntax::system::Interruption;
 use brief_syntax::{Severity, System, limits, near_miss};
 use serde_json::Value;
 
-use crate::abilities::{Asked, Host};
+use crate::abilities::{AbilityRequest, Host};
 use crate::sandbox::client::{self, Answers, LoadFailure, Question, Refused, Worker};
 use crate::sandbox::{Fences, Limits, LogLine, Returned, WorkerProgram};
 
@@ -30,7 +30,7 @@ pub enum ToolsError {
     #[error("{0}")]
     Worker(String),
     /// The code is not valid JavaScript.
-    #[error("the code is no JavaScript: {message}{}", At(*.place))]
+    #[error("the code is no JavaScript: {message}{}", CodePlace(*.place))]
     Syntax {
         /// The engine's message.
         message: String,
@@ -40,7 +40,7 @@ pub enum ToolsError {
         help: Option<&'static str>,
     },
     /// The code threw, or exceeded a limit.
-    #[error("the code failed: {message}{}", At(*.place))]
+    #[error("the code failed: {message}{}", CodePlace(*.place))]
     Failed {
         /// The thrown message, or the limit.
         message: String,
@@ -344,7 +344,7 @@ impl ToolBox {
             return Err(CallError::Arguments { tool: tool.scheme.name.clone(), problems });
         }
         self.worker.renew().map_err(|message| CallError::Ended { message })?;
-        let mut desk = Desk {
+        let mut desk = CallAnswers {
             tools: &self.tools,
             host: &mut self.host,
             tool: &tool.scheme.name,
@@ -375,16 +375,16 @@ fn find<'t>(tools: &'t [Tool], name: &str) -> Result<&'t Tool, CallError> {
 }
 
 /// Answers the tool's requests during one call.
-struct Desk<'b> {
+struct CallAnswers<'b> {
     tools: &'b [Tool],
     host: &'b mut Host,
     tool: &'b str,
     denied: &'b mut Vec<String>,
 }
 
-impl Answers for Desk<'_> {
+impl Answers for CallAnswers<'_> {
     fn answer(&mut self, question: Question<'_>) -> Result<Value, Refused> {
-        let asked = Asked {
+        let asked = AbilityRequest {
             tool: self.tool,
             ability: question.ability,
             call: question.call,
@@ -411,9 +411,9 @@ impl Answers for Desk<'_> {
     }
 }
 
-struct At(Option<(u32, u32)>);
+struct CodePlace(Option<(u32, u32)>);
 
-impl fmt::Display for At {
+impl fmt::Display for CodePlace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some((line, column)) => write!(formatter, " (line {line}, column {column})"),

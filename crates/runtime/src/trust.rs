@@ -202,12 +202,12 @@ pub struct TrustStore<'s> {
     system: &'s dyn System,
     project: PathBuf,
     path: PathBuf,
-    lines: Lines,
+    lines: RecordLines,
 }
 
 /// The lines of the record.
 #[derive(Debug, Default)]
-struct Lines {
+struct RecordLines {
     entries: BTreeSet<Entry>,
     projects: BTreeSet<ProjectEntry>,
 }
@@ -227,7 +227,7 @@ impl<'s> TrustStore<'s> {
         let path = place::find(system, project)?;
         let lines = match system.read(&path, limits::TRUST_BYTES) {
             Ok(bytes) => parse(&path, &bytes)?,
-            Err(ReadError::Missing) => Lines::default(),
+            Err(ReadError::Missing) => RecordLines::default(),
             Err(source) => return Err(TrustError::Unreadable { path, source }),
         };
         Ok(TrustStore { system, project: project.to_owned(), path, lines })
@@ -335,7 +335,7 @@ impl<'s> TrustStore<'s> {
     }
 
     /// Changes the file as it is now, not the copy in memory: entries of other processes stay.
-    fn update(&mut self, change: impl FnOnce(&mut Lines)) -> Result<(), TrustError> {
+    fn update(&mut self, change: impl FnOnce(&mut RecordLines)) -> Result<(), TrustError> {
         let path = self.path.clone();
         let unwritable = |source| TrustError::Unwritable { path: path.clone(), source };
         let _lock = self.prepare().map_err(&unwritable)?;
@@ -366,8 +366,8 @@ impl<'s> TrustStore<'s> {
     }
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, TrustError> {
-    let mut lines = Lines::default();
+fn parse(path: &Path, bytes: &[u8]) -> Result<RecordLines, TrustError> {
+    let mut lines = RecordLines::default();
     // Invalid UTF-8 damages only its own line, and that line is refused.
     for (index, line) in String::from_utf8_lossy(bytes).lines().enumerate() {
         if line.is_empty() || line.starts_with('#') {

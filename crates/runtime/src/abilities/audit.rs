@@ -22,12 +22,12 @@ const MOST: usize = 4 * 1024;
 
 /// The audit log of a host.
 pub struct Audit {
-    place: Place,
+    place: LogTarget,
     number: u64,
     secrets: Vec<String>,
 }
 
-enum Place {
+enum LogTarget {
     Nowhere,
     File { system: Arc<dyn System>, path: PathBuf },
     Memory(Arc<Mutex<Vec<String>>>),
@@ -36,17 +36,17 @@ enum Place {
 impl Audit {
     /// Creates a log that writes nothing.
     pub fn none() -> Audit {
-        Audit { place: Place::Nowhere, number: 0, secrets: Vec::new() }
+        Audit { place: LogTarget::Nowhere, number: 0, secrets: Vec::new() }
     }
 
     /// Creates a log that appends lines to a file, each in one write.
     pub fn to_file(system: Arc<dyn System>, path: PathBuf) -> Audit {
-        Audit { place: Place::File { system, path }, ..Audit::none() }
+        Audit { place: LogTarget::File { system, path }, ..Audit::none() }
     }
 
     /// Creates a log in memory, shared with `lines`.
     pub fn to_memory(lines: Arc<Mutex<Vec<String>>>) -> Audit {
-        Audit { place: Place::Memory(lines), ..Audit::none() }
+        Audit { place: LogTarget::Memory(lines), ..Audit::none() }
     }
 
     /// Keeps a value out of the log from now on.
@@ -117,9 +117,9 @@ impl Audit {
 
     fn write(&self, line: &Value) -> io::Result<()> {
         match &self.place {
-            Place::Nowhere => Ok(()),
-            Place::File { system, path } => system.append(path, format!("{line}\n").as_bytes()),
-            Place::Memory(lines) => {
+            LogTarget::Nowhere => Ok(()),
+            LogTarget::File { system, path } => system.append(path, format!("{line}\n").as_bytes()),
+            LogTarget::Memory(lines) => {
                 lines.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_string());
                 Ok(())
             }

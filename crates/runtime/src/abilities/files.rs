@@ -13,12 +13,12 @@ use brief_syntax::system::{Dir, DirEntry, FileKind, Permission, ReadError, words
 use brief_syntax::{System, limits};
 use serde_json::{Value, json};
 
-use super::{Refusal, text};
+use super::{AbilityRefusal, text};
 
 /// The limit for the names that a search looks at.
 const MOST_SEEN: usize = limits::TOOL_NAMES * 10;
 
-pub(super) struct Files {
+pub(super) struct ToolFiles {
     handle: Box<dyn Dir>,
     root: PathBuf,
 }
@@ -27,22 +27,22 @@ pub(super) struct Files {
 type Held = Option<Box<dyn Dir>>;
 
 /// A path that a tool may use: plain names only.
-struct Way<'p> {
+struct ToolPath<'p> {
     names: Vec<&'p str>,
     shown: &'p str,
 }
 
-impl Files {
-    pub(super) fn open(system: &dyn System, root: &Path) -> io::Result<Files> {
+impl ToolFiles {
+    pub(super) fn open(system: &dyn System, root: &Path) -> io::Result<ToolFiles> {
         let (handle, root) = system.open_root(root)?;
-        Ok(Files { handle, root })
+        Ok(ToolFiles { handle, root })
     }
 
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    pub(super) fn answer(&self, call: &str, args: &[Value]) -> Result<Value, Refusal> {
+    pub(super) fn answer(&self, call: &str, args: &[Value]) -> Result<Value, AbilityRefusal> {
         match call {
             "readText" => self.read(&file(text(args, 0, "a file")?)?),
             "writeText" => {
@@ -55,36 +55,37 @@ impl Files {
             }
             "stat" => self.stat(&way(text(args, 0, "a file")?)?),
             "glob" => self.glob(text(args, 0, "a pattern")?),
-            _ => Err(Refusal::Refused(format!("there is no `{call}` in 'fs'"))),
+            _ => Err(AbilityRefusal::Refused(format!("there is no `{call}` in 'fs'"))),
         }
     }
 
-    fn read(&self, way: &Way<'_>) -> Result<Value, Refusal> {
+    fn read(&self, way: &ToolPath<'_>) -> Result<Value, AbilityRefusal> {
         let (above, name) = self.above(way)?;
         let handle = above.as_deref().unwrap_or(self.handle.as_ref());
         let bytes = handle.read(OsStr::new(name), limits::FILE_BYTES).map_err(|error| {
-            let failed = || Refusal::Failed(format!("`{}`: {error}", way.shown));
+            let failed = || AbilityRefusal::Failed(format!("`{}`: {error}", way.shown));
             match &error {
-                ReadError::NotAFile(FileKind::Link) => {
-                    Refusal::Refused(format!("`{}` is a link, and no link is followed", way.shown))
-                }
+                ReadError::NotAFile(FileKind::Link) => AbilityRefusal::Refused(format!(
+                    "`{}` is a link, and no link is followed",
+                    way.shown
+                )),
                 _ => failed(),
             }
         })?;
         let text = String::from_utf8(bytes);
         text.map(Value::String)
-            .map_err(|_| Refusal::Failed(format!("`{}` is no UTF-8 text", way.shown)))
+            .map_err(|_| AbilityRefusal::Failed(format!("`{}` is no UTF-8 text", way.shown)))
     }
 
-    fn write(&self, way: &Way<'_>, text: &str) -> Result<Value, Refusal> {
+    fn write(&self, way: &ToolPath<'_>, text: &str) -> Result<Value, AbilityRefusal> {
         let failed = |error: &io::Error| explain(way.shown, error);
         if text.len() as u64 > limits::FILE_BYTES {
             let message = format!("`{}`: more than {} bytes", way.shown, limits::FILE_BYTES);
-            return Err(Refusal::Refused(message));
+            return Err(AbilityRefusal::Refused(message));
         }
         let mut held: Held = None;
         let Some((name, above)) = way.names.split_last() else {
-            return Err(Refusal::Refused("a file has a name".to_owned()));
+            return Err(AbilityRefusal::Refused("a file has a name".to_owned()));
         };
         for directory in above {
             let handle = held.as_deref().unwrap_or(self.handle.as_ref());
@@ -108,14 +109,14 @@ impl Files {
             }
             Ok(kind) => {
                 let message = format!("`{}` is {}, and stays", way.shown, kind.noun());
-                return Err(Refusal::Refused(message));
+                return Err(AbilityRefusal::Refused(message));
             }
         }
         handle.put_file(name, text.as_bytes(), permission).map_err(|error| failed(&error))?;
         Ok(Value::Null)
     }
 
-    fn list(&self, way: &Way<'_>) -> Result<Value, Refusal> {
+    fn list(&self, way: &ToolPath<'_>) -> Result<Value, AbilityRefusal> {
         let held = self.below(way)?;
         let handle = held.as_deref().unwrap_or(self.handle.as_ref());
         let mut entries = handle
@@ -123,7 +124,7 @@ impl Files {
             .map_err(|error| explain(way.shown, &error))?;
         if entries.len() > limits::TOOL_NAMES {
             let message = format!("`{}` has more than {} names", way.shown, limits::TOOL_NAMES);
-            return Err(Refusal::Refused(message));
+            return Err(AbilityRefusal::Refused(message));
         }
         entries.sort();
         let above = way.names.join("/");
@@ -135,13 +136,13 @@ impl Files {
         Ok(shown.collect())
     }
 
-    fn stat(&self, way: &Way<'_>) -> Result<Value, Refusal> {
+    fn stat(&self, way: &ToolPath<'_>) -> Result<Value, AbilityRefusal> {
         if way.names.is_empty() {
             return Ok(json!({"kind": "directory", "size": 0}));
         }
         let (above, name) = match self.above(way) {
             Ok(found) => found,
-            Err(Refusal::Failed(_)) => return Ok(Value::Null),
+            Err(AbilityRefusal::Failed(_)) => return Ok(Value::Null),
             Err(refusal) => return Err(refusal),
         };
         let handle = above.as_deref().unwrap_or(self.handle.as_ref());
@@ -155,25 +156,26 @@ impl Files {
         }
     }
 
-    fn glob(&self, pattern: &str) -> Result<Value, Refusal> {
-        let glob = Glob::new(pattern.trim_start_matches("./"))
-            .map_err(|error| Refusal::Refused(format!("`{pattern}` is no pattern: {error}")))?;
-        let mut search = Search { glob: &glob, found: Vec::new(), seen: 0 };
+    fn glob(&self, pattern: &str) -> Result<Value, AbilityRefusal> {
+        let glob = Glob::new(pattern.trim_start_matches("./")).map_err(|error| {
+            AbilityRefusal::Refused(format!("`{pattern}` is no pattern: {error}"))
+        })?;
+        let mut search = NameSearch { glob: &glob, found: Vec::new(), seen: 0 };
         search.descend(self.handle.as_ref(), "", 0)?;
         search.found.sort_unstable();
         Ok(json!(search.found))
     }
 
     /// Opens the parent directory of a path.
-    fn above<'p>(&self, way: &Way<'p>) -> Result<(Held, &'p str), Refusal> {
+    fn above<'p>(&self, way: &ToolPath<'p>) -> Result<(Held, &'p str), AbilityRefusal> {
         let Some((name, above)) = way.names.split_last() else {
-            return Err(Refusal::Refused("a file has a name".to_owned()));
+            return Err(AbilityRefusal::Refused("a file has a name".to_owned()));
         };
-        let above = Way { names: above.to_vec(), shown: way.shown };
+        let above = ToolPath { names: above.to_vec(), shown: way.shown };
         Ok((self.below(&above)?, name))
     }
 
-    fn below(&self, way: &Way<'_>) -> Result<Held, Refusal> {
+    fn below(&self, way: &ToolPath<'_>) -> Result<Held, AbilityRefusal> {
         if way.names.is_empty() {
             return Ok(None);
         }
@@ -183,20 +185,25 @@ impl Files {
     }
 }
 
-struct Search<'g> {
+struct NameSearch<'g> {
     glob: &'g Glob,
     found: Vec<String>,
     seen: usize,
 }
 
-impl Search<'_> {
-    fn descend(&mut self, handle: &dyn Dir, above: &str, depth: usize) -> Result<(), Refusal> {
+impl NameSearch<'_> {
+    fn descend(
+        &mut self,
+        handle: &dyn Dir,
+        above: &str,
+        depth: usize,
+    ) -> Result<(), AbilityRefusal> {
         let entries = handle.first_entries(MOST_SEEN.saturating_sub(self.seen) + 1);
         let mut entries = entries.map_err(|error| explain(above, &error))?;
         self.seen += entries.len();
         if self.seen > MOST_SEEN || self.found.len() > limits::TOOL_NAMES {
             let message = format!("`{}` has to look at too many names", self.glob.as_str());
-            return Err(Refusal::Refused(message));
+            return Err(AbilityRefusal::Refused(message));
         }
         entries.sort();
         for DirEntry { name, kind } in entries {
@@ -219,22 +226,22 @@ impl Search<'_> {
     }
 }
 
-fn file(path: &str) -> Result<Way<'_>, Refusal> {
+fn file(path: &str) -> Result<ToolPath<'_>, AbilityRefusal> {
     let way = way(path)?;
     if way.names.is_empty() || path.ends_with('/') {
-        return Err(Refusal::Refused(format!("`{path}` does not name a file")));
+        return Err(AbilityRefusal::Refused(format!("`{path}` does not name a file")));
     }
     Ok(way)
 }
 
 /// Refuses a path that leaves the project or is hidden from tools.
-pub(super) fn check_path(path: &str) -> Result<(), Refusal> {
+pub(super) fn check_path(path: &str) -> Result<(), AbilityRefusal> {
     way(path).map(drop)
 }
 
 /// Splits a path, and refuses one that leaves the project or is hidden from tools.
-fn way(path: &str) -> Result<Way<'_>, Refusal> {
-    let refused = |why: &str| Err(Refusal::Refused(format!("`{path}` {why}")));
+fn way(path: &str) -> Result<ToolPath<'_>, AbilityRefusal> {
+    let refused = |why: &str| Err(AbilityRefusal::Refused(format!("`{path}` {why}")));
     if path.starts_with('/') || path.contains([':', '\\', '\0']) {
         return refused("is not relative to the project, with `/` between names");
     }
@@ -252,7 +259,7 @@ fn way(path: &str) -> Result<Way<'_>, Refusal> {
     if let Some(found) = sensitive::find(&names.join("/")) {
         return refused(&format!("may hold secrets (`{}`), and is not for tools", found.pattern));
     }
-    Ok(Way { names, shown: path })
+    Ok(ToolPath { names, shown: path })
 }
 
 /// Returns whether some file system takes a name for `.git`: it may ignore case, final dots and invisible
@@ -282,15 +289,15 @@ fn word(kind: FileKind) -> &'static str {
     }
 }
 
-fn explain(path: &str, error: &io::Error) -> Refusal {
+fn explain(path: &str, error: &io::Error) -> AbilityRefusal {
     if is_link(error) {
         return through_link(path);
     }
-    Refusal::Failed(format!("`{path}`: {}", words(error)))
+    AbilityRefusal::Failed(format!("`{path}`: {}", words(error)))
 }
 
-fn through_link(path: &str) -> Refusal {
-    Refusal::Refused(format!("`{path}` leads through a link, and no link is followed"))
+fn through_link(path: &str) -> AbilityRefusal {
+    AbilityRefusal::Refused(format!("`{path}` leads through a link, and no link is followed"))
 }
 
 #[cfg(unix)]

@@ -15,7 +15,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 use super::address::is_public;
-use super::{Refusal, text};
+use super::{AbilityRefusal, text};
 use crate::names::Names;
 
 /// Header fields that the program itself sets.
@@ -57,16 +57,16 @@ impl NetworkPolicy {
 }
 
 /// A request that a tool wants to send.
-pub(super) struct Request {
+pub(super) struct HttpRequest {
     uri: Uri,
     method: Method,
     headers: Vec<(String, String)>,
     body: Option<String>,
 }
 
-impl Request {
-    pub(super) fn read(args: &[Value]) -> Result<Request, Refusal> {
-        let refused = |message: String| Err(Refusal::Refused(message));
+impl HttpRequest {
+    pub(super) fn read(args: &[Value]) -> Result<HttpRequest, AbilityRefusal> {
+        let refused = |message: String| Err(AbilityRefusal::Refused(message));
         let uri = read_uri(text(args, 0, "an address")?)?;
         let empty = Map::new();
         let options = args.get(1).and_then(Value::as_object).unwrap_or(&empty);
@@ -98,20 +98,24 @@ impl Request {
         if body.is_some() && !matches!(method, Method::POST | Method::PUT | Method::PATCH) {
             return refused(format!("a `{method}` request has no body"));
         }
-        Ok(Request { uri, method, headers, body })
+        Ok(HttpRequest { uri, method, headers, body })
     }
 }
 
-fn read_uri(text: &str) -> Result<Uri, Refusal> {
+fn read_uri(text: &str) -> Result<Uri, AbilityRefusal> {
     let address = text.split('#').next().unwrap_or_default();
     let uri: Uri = address.parse().map_err(|error| {
-        Refusal::Refused(format!("`{}` is no address: {error}", shown(text, None)))
+        AbilityRefusal::Refused(format!("`{}` is no address: {error}", shown(text, None)))
     })?;
     if uri.scheme().is_none() || uri.host().is_none_or(str::is_empty) {
-        return Err(Refusal::Refused(format!("`{text}` is no whole address, such as `https://…`")));
+        return Err(AbilityRefusal::Refused(format!(
+            "`{text}` is no whole address, such as `https://…`"
+        )));
     }
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err(Refusal::Refused("an address must have no user or password in it".to_owned()));
+        return Err(AbilityRefusal::Refused(
+            "an address must have no user or password in it".to_owned(),
+        ));
     }
     Ok(uri)
 }
@@ -138,8 +142,8 @@ pub fn fetch_text(
     policy: &NetworkPolicy,
     address: &str,
 ) -> Result<String, String> {
-    let said = |refusal: Refusal| refusal.to_string();
-    let request = Request::read(&[Value::from(address)]).map_err(said)?;
+    let said = |refusal: AbilityRefusal| refusal.to_string();
+    let request = HttpRequest::read(&[Value::from(address)]).map_err(said)?;
     let time = Duration::from_secs(limits::TOOL_FETCH_SECONDS);
     let answer = fetch(system, policy, request, time).map_err(said)?;
     match (answer["status"].as_u64(), answer["body"].as_str()) {
@@ -153,9 +157,9 @@ pub fn fetch_text(
 pub(super) fn fetch(
     system: &dyn System,
     policy: &NetworkPolicy,
-    mut request: Request,
+    mut request: HttpRequest,
     time_left: Duration,
-) -> Result<Value, Refusal> {
+) -> Result<Value, AbilityRefusal> {
     let patience = time_left.min(Duration::from_secs(limits::TOOL_FETCH_SECONDS));
     let deadline = system.elapsed() + patience;
     for _ in 0..=limits::TOOL_REDIRECTS {
@@ -180,18 +184,21 @@ pub(super) fn fetch(
             request.body = None;
         } else if is_elsewhere && request.body.is_some() {
             let message = "it leads elsewhere, and the body was not meant for that".to_owned();
-            return Err(Refusal::Refused(message));
+            return Err(AbilityRefusal::Refused(message));
         }
         request.uri = next;
     }
-    Err(Refusal::Refused(format!("it leads elsewhere more than {} times", limits::TOOL_REDIRECTS)))
+    Err(AbilityRefusal::Refused(format!(
+        "it leads elsewhere more than {} times",
+        limits::TOOL_REDIRECTS
+    )))
 }
 
 fn send(
     policy: &NetworkPolicy,
-    request: &Request,
+    request: &HttpRequest,
     patience: Duration,
-) -> Result<http::Response<ureq::Body>, Refusal> {
+) -> Result<http::Response<ureq::Body>, AbilityRefusal> {
     let uri = &request.uri;
     let is_private = policy.names(uri);
     let host = uri.host().unwrap_or_default();
@@ -199,11 +206,15 @@ fn send(
         Some("https") => {}
         Some("http") if is_private || policy.plain_http => {}
         Some("http") => {
-            return Err(Refusal::Refused(format!("`{host}` can only be asked over `https`")));
+            return Err(AbilityRefusal::Refused(format!(
+                "`{host}` can only be asked over `https`"
+            )));
         }
         other => {
             let scheme = other.unwrap_or_default();
-            return Err(Refusal::Refused(format!("`{scheme}` is neither `https` nor `http`")));
+            return Err(AbilityRefusal::Refused(format!(
+                "`{scheme}` is neither `https` nor `http`"
+            )));
         }
     }
     let config = ureq::Agent::config_builder()
@@ -225,7 +236,8 @@ fn send(
     for (name, value) in &request.headers {
         builder = builder.header(name, value);
     }
-    let failed = |error: &http::Error| Refusal::Refused(format!("the request is wrong: {error}"));
+    let failed =
+        |error: &http::Error| AbilityRefusal::Refused(format!("the request is wrong: {error}"));
     let response = match &request.body {
         Some(body) => {
             let request = builder.body(body.as_str()).map_err(|error| failed(&error))?;
@@ -236,7 +248,7 @@ fn send(
     response.map_err(|error| explain(host, &error))
 }
 
-fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> Result<Value, Refusal> {
+fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> Result<Value, AbilityRefusal> {
     let host = uri.host().unwrap_or_default();
     let mut headers = Map::new();
     for (name, value) in response.headers() {
@@ -256,16 +268,18 @@ fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> Result<Value,
     }))
 }
 
-fn explain(host: &str, error: &ureq::Error) -> Refusal {
+fn explain(host: &str, error: &ureq::Error) -> AbilityRefusal {
     match error {
-        ureq::Error::Other(inner) if inner.is::<NotPublic>() => Refusal::Refused(format!(
+        ureq::Error::Other(inner) if inner.is::<NotPublic>() => AbilityRefusal::Refused(format!(
             "`{host}` is not on the public network, and must be named by the operator"
         )),
         ureq::Error::BodyExceedsLimit(most) => {
-            Refusal::Refused(format!("the answer of `{host}` has more than {most} bytes"))
+            AbilityRefusal::Refused(format!("the answer of `{host}` has more than {most} bytes"))
         }
-        ureq::Error::Timeout(_) => Refusal::Failed(format!("`{host}` did not answer in time")),
-        error => Refusal::Failed(format!("`{host}`: {error}")),
+        ureq::Error::Timeout(_) => {
+            AbilityRefusal::Failed(format!("`{host}` did not answer in time"))
+        }
+        error => AbilityRefusal::Failed(format!("`{host}`: {error}")),
     }
 }
 
@@ -301,7 +315,7 @@ impl Resolver for Guard {
 }
 
 /// Returns the target of a redirect.
-fn join(base: &Uri, location: &str) -> Result<Uri, Refusal> {
+fn join(base: &Uri, location: &str) -> Result<Uri, AbilityRefusal> {
     let location = location.split('#').next().unwrap_or_default();
     let scheme = base.scheme_str().unwrap_or("https");
     let authority = base.authority().map_or("", http::uri::Authority::as_str);
@@ -358,7 +372,7 @@ mod tests {
 
     #[test]
     fn requests_that_are_none_are_refused() {
-        let read = |args: Value| Request::read(args.as_array().unwrap()).map(|_| ());
+        let read = |args: Value| HttpRequest::read(args.as_array().unwrap()).map(|_| ());
         assert!(read(json!(["https://a.example", {"method": "post", "body": "x"}])).is_ok());
         for args in [
             json!([]),
@@ -375,7 +389,7 @@ mod tests {
     }
 
     fn refusal(address: &str) -> String {
-        let request = Request::read(&[json!(address)]).unwrap();
+        let request = HttpRequest::read(&[json!(address)]).unwrap();
         let policy = NetworkPolicy { plain_http: true, ..NetworkPolicy::default() };
         fetch(&OsSystem, &policy, request, PATIENCE).unwrap_err().to_string()
     }
@@ -400,7 +414,7 @@ mod tests {
 
     #[test]
     fn plain_http_has_to_be_allowed() {
-        let request = Request::read(&[json!("http://example.com/")]).unwrap();
+        let request = HttpRequest::read(&[json!("http://example.com/")]).unwrap();
         let policy = NetworkPolicy::default();
         let error = fetch(&OsSystem, &policy, request, PATIENCE).unwrap_err();
         assert!(error.to_string().contains("only be asked over `https`"), "{error}");

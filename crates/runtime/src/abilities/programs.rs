@@ -13,7 +13,7 @@ use brief_syntax::system::{
 use brief_syntax::{System, limits};
 use serde_json::{Value, json};
 
-use super::{Refusal, files, scope, text};
+use super::{AbilityRefusal, files, scope, text};
 
 /// The directories in which programs are found, in this order.
 pub const DEFAULT_PATH: [&str; 5] =
@@ -29,7 +29,7 @@ const MOST_ARGUMENTS: usize = 1_000;
 const MOST_BYTES: usize = 128 * 1024;
 
 /// The directories in which programs are found and started.
-pub(super) struct Place<'p> {
+pub(super) struct ProgramContext<'p> {
     pub(super) system: &'p dyn System,
     pub(super) root: &'p Path,
     pub(super) path: &'p [String],
@@ -45,11 +45,11 @@ pub(super) fn is_bare(name: &str) -> bool {
 
 /// Starts a program and waits for its end. A status other than 0 is a result, not an error.
 pub(super) fn exec(
-    place: &Place<'_>,
+    place: &ProgramContext<'_>,
     args: &[Value],
     is_scoped: bool,
     time_left: Duration,
-) -> Result<Value, Refusal> {
+) -> Result<Value, AbilityRefusal> {
     let name = text(args, 0, "a program")?;
     let arguments = arguments(args.get(1))?;
     let program = find(place, name)?;
@@ -64,7 +64,7 @@ pub(super) fn exec(
     if let Some(input) = args.get(2).and_then(|options| options.get("input")) {
         let input = input
             .as_str()
-            .ok_or_else(|| Refusal::Refused("`input` must be a string".to_owned()))?;
+            .ok_or_else(|| AbilityRefusal::Refused("`input` must be a string".to_owned()))?;
         call.input = input.as_bytes().to_vec();
     }
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ pub(super) fn exec(
         Stream::Stdout => stdout.extend_from_slice(piece),
         Stream::Stderr => stderr.extend_from_slice(piece),
     });
-    let failed = |message: String| Err(Refusal::Failed(format!("`{name}` {message}")));
+    let failed = |message: String| Err(AbilityRefusal::Failed(format!("`{name}` {message}")));
     match ending {
         Err(error) => failed(format!("could not be started: {}", words_of(&error))),
         Ok(Ending::Exited(status)) => Ok(json!({
@@ -92,7 +92,12 @@ pub(super) fn exec(
 }
 
 /// Prepares the call of a program in the project.
-fn prepared(place: &Place<'_>, program: PathBuf, time: Duration, is_scoped_git: bool) -> Call {
+fn prepared(
+    place: &ProgramContext<'_>,
+    program: PathBuf,
+    time: Duration,
+    is_scoped_git: bool,
+) -> Call {
     let mut call = Call::new(program, place.root, time, limits::COMMAND_OUTPUT_BYTES);
     call.environment = Environment::Empty;
     call.when_over_limit = OverLimit::EndIt;
@@ -116,8 +121,12 @@ fn prepared(place: &Place<'_>, program: PathBuf, time: Duration, is_scoped_git: 
 }
 
 /// Returns the arguments for a program under a scope.
-fn covered(place: &Place<'_>, name: &str, arguments: &[String]) -> Result<Vec<String>, Refusal> {
-    let words = |refusal: Refusal| refusal.to_string();
+fn covered(
+    place: &ProgramContext<'_>,
+    name: &str,
+    arguments: &[String],
+) -> Result<Vec<String>, AbilityRefusal> {
+    let words = |refusal: AbilityRefusal| refusal.to_string();
     let path = |path: &str| {
         files::check_path(path).map_err(words)?;
         stays_inside(place, path)
@@ -133,11 +142,11 @@ fn covered(place: &Place<'_>, name: &str, arguments: &[String]) -> Result<Vec<St
         stays_inside(place, word)
     };
     scope::words(name, arguments, scope::Checks { path: &path, revision: &revision })
-        .map_err(|reason| Refusal::Refused(format!("`{name}`: {reason}")))
+        .map_err(|reason| AbilityRefusal::Refused(format!("`{name}`: {reason}")))
 }
 
 /// Refuses a path of the project that leads out of it through a link.
-fn stays_inside(place: &Place<'_>, path: &str) -> Result<(), String> {
+fn stays_inside(place: &ProgramContext<'_>, path: &str) -> Result<(), String> {
     let path = Path::new(path);
     // A missing path leads where its nearest existing parent leads.
     for ancestor in path.ancestors() {
@@ -162,7 +171,7 @@ fn stays_inside(place: &Place<'_>, path: &str) -> Result<(), String> {
 
 /// Refuses git in a repository with settings that may name a program or a directory: an unpacked archive may
 /// contain them.
-fn refuse_settings(place: &Place<'_>, git: &Path) -> Result<(), Refusal> {
+fn refuse_settings(place: &ProgramContext<'_>, git: &Path) -> Result<(), AbilityRefusal> {
     let time = Duration::from_secs(limits::COMMAND_SECONDS);
     let mut call = prepared(place, git.to_owned(), time, true);
     let words = ["config", "--local", "--list", "--name-only", "--null", "--no-includes"];
@@ -176,25 +185,25 @@ fn refuse_settings(place: &Place<'_>, git: &Path) -> Result<(), Refusal> {
     // Without a repository there are no settings, and git exits with a status.
     match ending {
         Ok(Ending::Exited(_)) => {}
-        Ok(_) => return Err(Refusal::Failed("`git` did not list its settings".to_owned())),
+        Ok(_) => return Err(AbilityRefusal::Failed("`git` did not list its settings".to_owned())),
         Err(error) => {
             let reason = words_of(&error);
-            return Err(Refusal::Failed(format!("`git` could not be started: {reason}")));
+            return Err(AbilityRefusal::Failed(format!("`git` could not be started: {reason}")));
         }
     }
     let listed = String::from_utf8_lossy(&listed);
     let mut keys = listed.split('\0').filter(|key| !key.is_empty());
     match keys.find(|key| !scope::is_harmless_setting(key)) {
         None => Ok(()),
-        Some(key) => Err(Refusal::Refused(format!(
+        Some(key) => Err(AbilityRefusal::Refused(format!(
             "`git`: the repository sets `{key}`, which may start a program or lead out of the project, and \
              `sh:git` does not cover that"
         ))),
     }
 }
 
-fn arguments(list: Option<&Value>) -> Result<Vec<String>, Refusal> {
-    let wrong = || Refusal::Refused("the arguments must be a list of strings".to_owned());
+fn arguments(list: Option<&Value>) -> Result<Vec<String>, AbilityRefusal> {
+    let wrong = || AbilityRefusal::Refused("the arguments must be a list of strings".to_owned());
     let list = match list {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(list) => list.as_array().ok_or_else(wrong)?,
@@ -204,15 +213,15 @@ fn arguments(list: Option<&Value>) -> Result<Vec<String>, Refusal> {
     let arguments = arguments.ok_or_else(wrong)?;
     let bytes: usize = arguments.iter().map(String::len).sum();
     if arguments.len() > MOST_ARGUMENTS || bytes > MOST_BYTES {
-        return Err(Refusal::Refused("these are too many arguments".to_owned()));
+        return Err(AbilityRefusal::Refused("these are too many arguments".to_owned()));
     }
     if arguments.iter().any(|argument| argument.contains('\0')) {
-        return Err(Refusal::Refused("an argument has a null character in it".to_owned()));
+        return Err(AbilityRefusal::Refused("an argument has a null character in it".to_owned()));
     }
     Ok(arguments)
 }
 
-fn find(place: &Place<'_>, name: &str) -> Result<PathBuf, Refusal> {
+fn find(place: &ProgramContext<'_>, name: &str) -> Result<PathBuf, AbilityRefusal> {
     for directory in place.path {
         let directory = Path::new(directory);
         // A program in the project is not the one that the operator granted.
@@ -224,5 +233,8 @@ fn find(place: &Place<'_>, name: &str) -> Result<PathBuf, Refusal> {
             return Ok(path);
         }
     }
-    Err(Refusal::Failed(format!("there is no program `{name}` in `{}`", place.path.join(":"))))
+    Err(AbilityRefusal::Failed(format!(
+        "there is no program `{name}` in `{}`",
+        place.path.join(":")
+    )))
 }

@@ -9,7 +9,7 @@ use brief_syntax::limits;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::message::ToolCall;
+use super::message::ModelCall;
 
 /// The reason why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,9 +77,9 @@ impl Usage {
 
 /// The reply of a model, complete or in part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Reply {
+pub(super) struct ModelReply {
     pub(super) text: String,
-    pub(super) calls: Vec<ToolCall>,
+    pub(super) calls: Vec<ModelCall>,
     pub(super) finish: Option<Finish>,
     pub(super) usage: Option<Usage>,
     /// The bytes of text, names and arguments.
@@ -88,7 +88,7 @@ pub(super) struct Reply {
 
 /// A piece that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum RefusedPiece {
     /// The server reports a failure with this message.
     Reported(String),
     /// The piece is not a chat completion.
@@ -100,7 +100,7 @@ pub(super) enum Refused {
 /// A reply under assembly.
 #[derive(Debug)]
 pub(super) struct Assembly {
-    reply: Reply,
+    reply: ModelReply,
     /// The index of a call by the server's number.
     numbers: BTreeMap<u64, usize>,
     limit: usize,
@@ -109,11 +109,11 @@ pub(super) struct Assembly {
 impl Assembly {
     /// Creates an assembly for at most `limit` bytes of text, names and arguments.
     pub(super) fn new(limit: usize) -> Assembly {
-        Assembly { reply: Reply::default(), numbers: BTreeMap::new(), limit }
+        Assembly { reply: ModelReply::default(), numbers: BTreeMap::new(), limit }
     }
 
     /// Returns the reply so far, complete or not. Calls without an id get a unique one.
-    pub(super) fn into_reply(mut self) -> Reply {
+    pub(super) fn into_reply(mut self) -> ModelReply {
         for index in 0..self.reply.calls.len() {
             let (before, rest) = self.reply.calls.split_at_mut(index);
             let Some(call) = rest.first_mut() else { break };
@@ -137,12 +137,12 @@ impl Assembly {
         &mut self,
         json: &Json,
         on_text: &mut dyn FnMut(&str),
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RefusedPiece> {
         if let Some(error) = json.get("error").filter(|error| !error.is_null()) {
-            return Err(Refused::Reported(complaint(error)));
+            return Err(RefusedPiece::Reported(complaint(error)));
         }
         if !json.is_object() {
-            return Err(Refused::Strange("an event is not an object".to_owned()));
+            return Err(RefusedPiece::Strange("an event is not an object".to_owned()));
         }
         self.reply.usage = json.get("usage").and_then(Usage::of).or(self.reply.usage);
         let choices = json.get("choices").and_then(Json::as_array).into_iter().flatten();
@@ -161,7 +161,11 @@ impl Assembly {
         Ok(())
     }
 
-    fn take_said(&mut self, said: &Json, on_text: &mut dyn FnMut(&str)) -> Result<(), Refused> {
+    fn take_said(
+        &mut self,
+        said: &Json,
+        on_text: &mut dyn FnMut(&str),
+    ) -> Result<(), RefusedPiece> {
         for name in ["content", "refusal"] {
             match said.get(name) {
                 Some(Json::String(text)) => self.take_text(text, on_text)?,
@@ -182,7 +186,7 @@ impl Assembly {
         Ok(())
     }
 
-    fn take_text(&mut self, text: &str, on_text: &mut dyn FnMut(&str)) -> Result<(), Refused> {
+    fn take_text(&mut self, text: &str, on_text: &mut dyn FnMut(&str)) -> Result<(), RefusedPiece> {
         if text.is_empty() {
             return Ok(());
         }
@@ -193,10 +197,10 @@ impl Assembly {
         if !taken.is_empty() {
             on_text(taken);
         }
-        if taken.len() < text.len() { Err(Refused::TooMuch) } else { Ok(()) }
+        if taken.len() < text.len() { Err(RefusedPiece::TooMuch) } else { Ok(()) }
     }
 
-    fn take_call(&mut self, piece: &Json) -> Result<(), Refused> {
+    fn take_call(&mut self, piece: &Json) -> Result<(), RefusedPiece> {
         let function = piece.get("function").unwrap_or(&Json::Null);
         let text = |json: &Json, name: &str| {
             json.get(name).and_then(Json::as_str).unwrap_or_default().to_owned()
@@ -209,7 +213,7 @@ impl Assembly {
         };
         self.reply.bytes = self.reply.bytes.saturating_add(name.len() + arguments.len() + id.len());
         if self.reply.bytes > self.limit {
-            return Err(Refused::TooMuch);
+            return Err(RefusedPiece::TooMuch);
         }
         let place = self.place_of(piece.get("index").and_then(Json::as_u64), &id, &name)?;
         let Some(call) = self.reply.calls.get_mut(place) else { return Ok(()) };
@@ -225,7 +229,12 @@ impl Assembly {
     }
 
     /// Finds the call that a piece belongs to, or creates one.
-    fn place_of(&mut self, number: Option<u64>, id: &str, name: &str) -> Result<usize, Refused> {
+    fn place_of(
+        &mut self,
+        number: Option<u64>,
+        id: &str,
+        name: &str,
+    ) -> Result<usize, RefusedPiece> {
         let known = match number {
             Some(number) => self.numbers.get(&number).copied(),
             // Without a number, a piece with a name begins a call, and one without a name continues the last
@@ -241,10 +250,10 @@ impl Assembly {
             return Ok(place);
         }
         if self.reply.calls.len() >= limits::AGENT_CALLS {
-            return Err(Refused::TooMuch);
+            return Err(RefusedPiece::TooMuch);
         }
         let place = self.reply.calls.len();
-        self.reply.calls.push(ToolCall::default());
+        self.reply.calls.push(ModelCall::default());
         if let Some(number) = number {
             self.numbers.insert(number, place);
         }
@@ -268,7 +277,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn assemble(pieces: &[Json]) -> Reply {
+    fn assemble(pieces: &[Json]) -> ModelReply {
         let mut assembly = Assembly::new(10_000);
         for piece in pieces {
             assembly.take(piece, &mut |_| {}).unwrap();
@@ -344,17 +353,17 @@ mod tests {
         let take = |json: &Json| Assembly::new(4).take(json, &mut |_| {});
         assert_eq!(
             take(&json!({"error": {"message": "overloaded"}})),
-            Err(Refused::Reported("overloaded".to_owned()))
+            Err(RefusedPiece::Reported("overloaded".to_owned()))
         );
-        assert_eq!(take(&json!({"error": "no"})), Err(Refused::Reported("no".to_owned())));
-        assert!(matches!(take(&json!([1])), Err(Refused::Strange(_))));
+        assert_eq!(take(&json!({"error": "no"})), Err(RefusedPiece::Reported("no".to_owned())));
+        assert!(matches!(take(&json!([1])), Err(RefusedPiece::Strange(_))));
         assert_eq!(take(&json!({"error": null, "choices": null})), Ok(()));
         let mut said = String::new();
         let mut assembly = Assembly::new(4);
         let refused = assembly.take(&delta(&json!({"content": "abcé"})), &mut |text| said += text);
-        assert_eq!((refused, said.as_str()), (Err(Refused::TooMuch), "abc"));
+        assert_eq!((refused, said.as_str()), (Err(RefusedPiece::TooMuch), "abc"));
         let many: Vec<Json> = (0..100_000).map(|number| json!({"index": number})).collect();
-        assert_eq!(take(&delta(&json!({"tool_calls": many}))), Err(Refused::TooMuch));
+        assert_eq!(take(&delta(&json!({"tool_calls": many}))), Err(RefusedPiece::TooMuch));
     }
 
     fn any(

@@ -15,11 +15,11 @@ use brief_syntax::limits;
 use brief_syntax::system::Interruption;
 use serde_json::Value as Json;
 
-use super::assembly::{Assembly, Refused, Reply, complaint};
+use super::assembly::{Assembly, ModelReply, RefusedPiece, complaint};
 use super::clock::Clock;
 use super::endpoint::Endpoint;
 use super::failure::TurnError;
-use super::message::Counting;
+use super::message::TokenCounting;
 use super::sse::{Events, ServerEvent};
 use super::transport::{Post, Transport, TransportError, TransportProblem};
 use super::turn::Event;
@@ -48,20 +48,20 @@ pub(super) enum Stopped {
 
 /// The cause of an incomplete reply.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum ExchangeFailure {
     Stopped(Stopped),
     Failed(TurnError),
 }
 
-impl From<Stopped> for Failure {
+impl From<Stopped> for ExchangeFailure {
     fn from(stopped: Stopped) -> Self {
-        Failure::Stopped(stopped)
+        ExchangeFailure::Stopped(stopped)
     }
 }
 
-impl From<TurnError> for Failure {
+impl From<TurnError> for ExchangeFailure {
     fn from(error: TurnError) -> Self {
-        Failure::Failed(error)
+        ExchangeFailure::Failed(error)
     }
 }
 
@@ -81,10 +81,10 @@ impl Exchange<'_> {
     /// Sends the request. Returns the reply so far, and the cause if it is incomplete.
     pub(super) fn ask(
         &self,
-        body: &dyn Fn(Counting) -> String,
-        counting: &mut Counting,
+        body: &dyn Fn(TokenCounting) -> String,
+        counting: &mut TokenCounting,
         on: &mut dyn FnMut(Event<'_>),
-    ) -> (Reply, Result<(), Failure>) {
+    ) -> (ModelReply, Result<(), ExchangeFailure>) {
         let mut pause = FIRST_PAUSE;
         let mut tries = 1;
         loop {
@@ -92,11 +92,11 @@ impl Exchange<'_> {
             let result = self.ask_once(body(*counting), &mut assembly, on);
             let reply = assembly.into_reply();
             let error = match result {
-                Err(Failure::Failed(error)) if reply.text.is_empty() => error,
+                Err(ExchangeFailure::Failed(error)) if reply.text.is_empty() => error,
                 result => return (reply, result),
             };
-            if *counting == Counting::Asked && is_about_counting(&error) {
-                *counting = Counting::Left;
+            if *counting == TokenCounting::Asked && is_about_counting(&error) {
+                *counting = TokenCounting::Left;
                 continue;
             }
             let wait = error.retry_after().unwrap_or(pause);
@@ -138,7 +138,7 @@ impl Exchange<'_> {
         body: String,
         assembly: &mut Assembly,
         on: &mut dyn FnMut(Event<'_>),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExchangeFailure> {
         self.look()?;
         let post = Post {
             url: self.endpoint.url(),
@@ -147,7 +147,7 @@ impl Exchange<'_> {
             time: self.deadline.saturating_sub(self.clock.now()),
         };
         let pieces = self.start(post)?;
-        let Some(Piece::Head(head)) = self.next(&pieces)? else {
+        let Some(AnswerPiece::Head(head)) = self.next(&pieces)? else {
             return Err(broken("nothing came").into());
         };
         if !(200..300).contains(&head.status) {
@@ -157,9 +157,9 @@ impl Exchange<'_> {
             let message = "it is a web page".to_owned();
             return Err(TurnError::Strange { message }.into());
         }
-        let mut form = Form::Unknown;
+        let mut form = AnswerForm::Unknown;
         while let Some(piece) = self.next(&pieces)? {
-            let Piece::Body(bytes) = piece else { continue };
+            let AnswerPiece::Body(bytes) = piece else { continue };
             if self.take(&mut form, &bytes, assembly, on)? == Progress::Done {
                 return Ok(());
             }
@@ -171,28 +171,28 @@ impl Exchange<'_> {
     /// type.
     fn take(
         &self,
-        form: &mut Form,
+        form: &mut AnswerForm,
         bytes: &[u8],
         assembly: &mut Assembly,
         on: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Progress, Failure> {
-        if matches!(form, Form::Unknown) {
+    ) -> Result<Progress, ExchangeFailure> {
+        if matches!(form, AnswerForm::Unknown) {
             match bytes.trim_ascii_start().first() {
-                Some(b'{') => *form = Form::Whole(Vec::new()),
-                Some(_) => *form = Form::Events(Events::new(self.raw_limit())),
+                Some(b'{') => *form = AnswerForm::Whole(Vec::new()),
+                Some(_) => *form = AnswerForm::Events(Events::new(self.raw_limit())),
                 None => return Ok(Progress::More),
             }
         }
         let mut events = Vec::new();
         match form {
-            Form::Events(reader) => {
+            AnswerForm::Events(reader) => {
                 reader.feed(bytes, &mut events).map_err(|_| Stopped::Output)?;
             }
-            Form::Whole(whole) if whole.len() + bytes.len() > self.raw_limit() => {
+            AnswerForm::Whole(whole) if whole.len() + bytes.len() > self.raw_limit() => {
                 return Err(Stopped::Output.into());
             }
-            Form::Whole(whole) => whole.extend_from_slice(bytes),
-            Form::Unknown => {}
+            AnswerForm::Whole(whole) => whole.extend_from_slice(bytes),
+            AnswerForm::Unknown => {}
         }
         for event in events {
             if self.take_event(&event, assembly, on)? == Progress::Done {
@@ -212,7 +212,7 @@ impl Exchange<'_> {
         event: &ServerEvent,
         assembly: &mut Assembly,
         on: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Progress, Failure> {
+    ) -> Result<Progress, ExchangeFailure> {
         let data = event.data.trim();
         if data == "[DONE]" {
             return Ok(Progress::Done);
@@ -237,26 +237,26 @@ impl Exchange<'_> {
         json: &Json,
         assembly: &mut Assembly,
         on: &mut dyn FnMut(Event<'_>),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExchangeFailure> {
         assembly.take(json, &mut |text| on(Event::Text(text))).map_err(|refused| match refused {
-            Refused::TooMuch => Failure::Stopped(Stopped::Output),
-            Refused::Reported(message) => {
+            RefusedPiece::TooMuch => ExchangeFailure::Stopped(Stopped::Output),
+            RefusedPiece::Reported(message) => {
                 TurnError::Reported { message: self.shown(&message) }.into()
             }
-            Refused::Strange(message) => TurnError::Strange { message }.into(),
+            RefusedPiece::Strange(message) => TurnError::Strange { message }.into(),
         })
     }
 
     /// Checks the reply when the body has ended.
     fn end(
         &self,
-        form: Form,
+        form: AnswerForm,
         assembly: &mut Assembly,
         on: &mut dyn FnMut(Event<'_>),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExchangeFailure> {
         match form {
-            Form::Unknown => return Err(broken("nothing came").into()),
-            Form::Whole(bytes) => {
+            AnswerForm::Unknown => return Err(broken("nothing came").into()),
+            AnswerForm::Whole(bytes) => {
                 let json = serde_json::from_slice::<Json>(&bytes);
                 let json = json.map_err(|_| broken("its JSON has no end"))?;
                 let is_answer = json.get("choices").is_some() || json.get("error").is_some();
@@ -266,7 +266,7 @@ impl Exchange<'_> {
                 }
                 return self.take_json(&json, assembly, on);
             }
-            Form::Events(reader) => {
+            AnswerForm::Events(reader) => {
                 let last = reader.finish();
                 let done = ServerEvent { kind: String::new(), data: "[DONE]".to_owned() };
                 if last.as_ref() == Some(&done) {
@@ -287,14 +287,18 @@ impl Exchange<'_> {
     }
 
     /// Reads the server's error message.
-    fn refusal(&self, head: &Head, pieces: &Receiver<Carried>) -> Result<TurnError, Failure> {
+    fn refusal(
+        &self,
+        head: &Head,
+        pieces: &Receiver<Carried>,
+    ) -> Result<TurnError, ExchangeFailure> {
         let mut bytes = Vec::new();
         while bytes.len() < COMPLAINT_BYTES {
             match self.next(pieces) {
-                Ok(Some(Piece::Body(piece))) => bytes.extend_from_slice(&piece),
-                Ok(Some(Piece::Head(_))) => {}
+                Ok(Some(AnswerPiece::Body(piece))) => bytes.extend_from_slice(&piece),
+                Ok(Some(AnswerPiece::Head(_))) => {}
                 // The status alone is enough.
-                Ok(None) | Err(Failure::Failed(_)) => break,
+                Ok(None) | Err(ExchangeFailure::Failed(_)) => break,
                 Err(stopped) => return Err(stopped),
             }
         }
@@ -338,7 +342,7 @@ impl Exchange<'_> {
     }
 
     /// Waits for the next piece; `None` after the last one.
-    fn next(&self, pieces: &Receiver<Carried>) -> Result<Option<Piece>, Failure> {
+    fn next(&self, pieces: &Receiver<Carried>) -> Result<Option<AnswerPiece>, ExchangeFailure> {
         loop {
             self.look()?;
             match pieces.recv_timeout(TICK) {
@@ -350,7 +354,7 @@ impl Exchange<'_> {
         }
     }
 
-    fn told(&self, error: &TransportError) -> Failure {
+    fn told(&self, error: &TransportError) -> ExchangeFailure {
         let message = self.shown(&error.message);
         match error.problem {
             TransportProblem::Unreachable => TurnError::Unreachable { message }.into(),
@@ -377,7 +381,7 @@ enum Progress {
 }
 
 /// The form of a server's answer.
-enum Form {
+enum AnswerForm {
     Unknown,
     /// One JSON document.
     Whole(Vec<u8>),
@@ -390,13 +394,13 @@ struct Head {
     retry_after: Option<String>,
 }
 
-enum Piece {
+enum AnswerPiece {
     Head(Head),
     Body(Vec<u8>),
 }
 
 /// A message of the transport's thread.
-type Carried = Result<Piece, TransportError>;
+type Carried = Result<AnswerPiece, TransportError>;
 
 /// Sends a request and hands the answer back, piece by piece, while a receiver exists.
 fn carry(transport: &dyn Transport, post: &Post, sender: &SyncSender<Carried>) {
@@ -412,14 +416,14 @@ fn carry(transport: &dyn Transport, post: &Post, sender: &SyncSender<Carried>) {
         content_type: std::mem::take(&mut answer.content_type),
         retry_after: answer.retry_after.take(),
     };
-    if sender.send(Ok(Piece::Head(head))).is_err() {
+    if sender.send(Ok(AnswerPiece::Head(head))).is_err() {
         return;
     }
     let mut buffer = vec![0; PIECE];
     loop {
         let piece = match answer.body.read(&mut buffer) {
             Ok(0) => return,
-            Ok(count) => Piece::Body(buffer.get(..count).unwrap_or_default().to_vec()),
+            Ok(count) => AnswerPiece::Body(buffer.get(..count).unwrap_or_default().to_vec()),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => {
                 let problem = match error.kind() {

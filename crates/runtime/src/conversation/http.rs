@@ -71,15 +71,15 @@ impl Transport for Http {
             status: response.status().as_u16(),
             content_type: header("content-type").unwrap_or_default(),
             retry_after: header("retry-after"),
-            body: Box::new(Body(response.into_body().into_reader())),
+            body: Box::new(TimedBody(response.into_body().into_reader())),
         })
     }
 }
 
 /// A body whose errors distinguish a timeout.
-struct Body(ureq::BodyReader<'static>);
+struct TimedBody(ureq::BodyReader<'static>);
 
-impl Read for Body {
+impl Read for TimedBody {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).map_err(|error| match ureq::Error::from(error) {
             ureq::Error::Timeout(_) => io::ErrorKind::TimedOut.into(),

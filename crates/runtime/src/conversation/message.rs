@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 /// A tool call that a model asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct ToolCall {
+pub(super) struct ModelCall {
     /// The id that the answer refers to.
     pub(super) id: String,
     /// The tool, as the model spells it.
@@ -14,7 +14,7 @@ pub(super) struct ToolCall {
     pub(super) arguments: String,
 }
 
-impl ToolCall {
+impl ModelCall {
     pub(super) fn to_json(&self) -> Json {
         let function = json!({"name": self.name, "arguments": self.arguments});
         json!({"id": self.id, "type": "function", "function": function})
@@ -23,12 +23,12 @@ impl ToolCall {
 
 /// A message of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Message {
+pub(super) enum ChatMessage {
     System(String),
     User(String),
     Assistant {
         text: String,
-        calls: Vec<ToolCall>,
+        calls: Vec<ModelCall>,
     },
     /// The answer to one call.
     Tool {
@@ -37,20 +37,20 @@ pub(super) enum Message {
     },
 }
 
-impl Message {
+impl ChatMessage {
     fn to_json(&self) -> Json {
         match self {
-            Message::System(text) => json!({"role": "system", "content": text}),
-            Message::User(text) => json!({"role": "user", "content": text}),
-            Message::Assistant { text, calls } if calls.is_empty() => {
+            ChatMessage::System(text) => json!({"role": "system", "content": text}),
+            ChatMessage::User(text) => json!({"role": "user", "content": text}),
+            ChatMessage::Assistant { text, calls } if calls.is_empty() => {
                 json!({"role": "assistant", "content": text})
             }
-            Message::Assistant { text, calls } => {
+            ChatMessage::Assistant { text, calls } => {
                 let content = (!text.is_empty()).then_some(text);
-                let calls: Vec<Json> = calls.iter().map(ToolCall::to_json).collect();
+                let calls: Vec<Json> = calls.iter().map(ModelCall::to_json).collect();
                 json!({"role": "assistant", "content": content, "tool_calls": calls})
             }
-            Message::Tool { id, content } => {
+            ChatMessage::Tool { id, content } => {
                 json!({"role": "tool", "tool_call_id": id, "content": content})
             }
         }
@@ -59,7 +59,7 @@ impl Message {
 
 /// The request for token counts in a stream. Some servers refuse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counting {
+pub(super) enum TokenCounting {
     Asked,
     Left,
 }
@@ -67,13 +67,13 @@ pub(super) enum Counting {
 /// Builds the body of a request.
 pub(super) fn request(
     model: &str,
-    history: &[Message],
+    history: &[ChatMessage],
     schemes: &[Scheme],
-    counting: Counting,
+    counting: TokenCounting,
 ) -> String {
-    let messages: Vec<Json> = history.iter().map(Message::to_json).collect();
+    let messages: Vec<Json> = history.iter().map(ChatMessage::to_json).collect();
     let mut body = json!({"model": model, "messages": messages, "stream": true});
-    if counting == Counting::Asked {
+    if counting == TokenCounting::Asked {
         body["stream_options"] = json!({"include_usage": true});
     }
     // Some servers refuse an empty list.

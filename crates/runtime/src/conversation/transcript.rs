@@ -9,7 +9,7 @@ use brief_syntax::System;
 use brief_syntax::system::words;
 use serde::Serialize;
 
-use super::assembly::{Reply, Usage};
+use super::assembly::{ModelReply, Usage};
 use super::endpoint::{Endpoint, Key};
 
 /// A transcript that cannot be written.
@@ -29,10 +29,10 @@ pub struct Transcript<'t> {
 
 /// A line of the transcript. Every line has every field.
 #[derive(Serialize)]
-struct Line {
+struct TranscriptLine {
     role: &'static str,
     content: String,
-    tool_calls: Vec<Call>,
+    tool_calls: Vec<TranscriptCall>,
     tool_call_id: Option<String>,
     name: Option<String>,
     is_error: bool,
@@ -42,7 +42,7 @@ struct Line {
 }
 
 #[derive(Serialize)]
-struct Call {
+struct TranscriptCall {
     id: String,
     name: String,
     arguments: String,
@@ -50,7 +50,7 @@ struct Call {
 
 /// The completeness of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum ReplyExtent {
     Whole,
     Partial,
 }
@@ -81,8 +81,8 @@ impl<'t> Transcript<'t> {
         self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text).into_owned())
     }
 
-    fn line(&self, role: &'static str, content: &str) -> Line {
-        Line {
+    fn line(&self, role: &'static str, content: &str) -> TranscriptLine {
+        TranscriptLine {
             role,
             content: self.clean(content),
             tool_calls: Vec::new(),
@@ -95,7 +95,7 @@ impl<'t> Transcript<'t> {
         }
     }
 
-    fn write(&self, line: &Line) -> Result<(), TranscriptError> {
+    fn write(&self, line: &TranscriptLine) -> Result<(), TranscriptError> {
         let json = serde_json::to_string(line);
         let mut json = json.map_err(|error| TranscriptError {
             path: self.path.clone(),
@@ -111,18 +111,22 @@ impl<'t> Transcript<'t> {
     }
 
     /// Records a reply of the model.
-    pub(super) fn replied(&self, reply: &Reply, extent: Extent) -> Result<(), TranscriptError> {
-        let calls = reply.calls.iter().map(|call| Call {
+    pub(super) fn replied(
+        &self,
+        reply: &ModelReply,
+        extent: ReplyExtent,
+    ) -> Result<(), TranscriptError> {
+        let calls = reply.calls.iter().map(|call| TranscriptCall {
             id: self.clean(&call.id),
             name: self.clean(&call.name),
             arguments: self.clean(&call.arguments),
         });
         let finish = reply.finish.as_ref().map(|finish| self.clean(finish.as_str()));
-        self.write(&Line {
+        self.write(&TranscriptLine {
             tool_calls: calls.collect(),
             finish_reason: finish,
             usage: reply.usage,
-            partial: extent == Extent::Partial,
+            partial: extent == ReplyExtent::Partial,
             ..self.line("assistant", &reply.text)
         })
     }
@@ -135,7 +139,7 @@ impl<'t> Transcript<'t> {
         result: Result<&str, &str>,
     ) -> Result<(), TranscriptError> {
         let content = result.unwrap_or_else(|error| error);
-        self.write(&Line {
+        self.write(&TranscriptLine {
             tool_call_id: Some(self.clean(id)),
             name: Some(self.clean(name)),
             is_error: result.is_err(),

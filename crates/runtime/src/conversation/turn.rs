@@ -9,15 +9,15 @@ use brief_syntax::limits;
 use brief_syntax::system::Interruption;
 use serde_json::json;
 
-use super::assembly::{Finish, Reply, Usage};
+use super::assembly::{Finish, ModelReply, Usage};
 use super::clock::Clock;
 use super::endpoint::Endpoint;
-use super::exchange::{Exchange, Failure, Stopped};
+use super::exchange::{Exchange, ExchangeFailure, Stopped};
 use super::failure::TurnError;
-use super::message::{Counting, Message, ToolCall, request};
+use super::message::{ChatMessage, ModelCall, TokenCounting, request};
 use super::ready::Ready;
 use super::repeats::Repeats;
-use super::transcript::{Extent, Transcript, TranscriptError};
+use super::transcript::{ReplyExtent, Transcript, TranscriptError};
 use super::transport::Transport;
 
 /// The connections of a conversation.
@@ -149,9 +149,9 @@ pub struct Conversation<'c> {
     ready: Ready<'c>,
     means: Means<'c>,
     settings: Settings,
-    history: Vec<Message>,
+    history: Vec<ChatMessage>,
     transcript: Option<Transcript<'c>>,
-    counting: Counting,
+    counting: TokenCounting,
 }
 
 /// The resources that a turn has used.
@@ -177,8 +177,8 @@ impl<'c> Conversation<'c> {
         if let Some(transcript) = &transcript {
             transcript.said("system", &system)?;
         }
-        let history = vec![Message::System(system)];
-        let counting = Counting::Asked;
+        let history = vec![ChatMessage::System(system)];
+        let counting = TokenCounting::Asked;
         Ok(Conversation { ready, means, settings, history, transcript, counting })
     }
 
@@ -198,7 +198,7 @@ impl<'c> Conversation<'c> {
     /// on it.
     pub fn say(&mut self, text: &str, on: &mut dyn FnMut(Event<'_>)) -> Result<Turn, TurnError> {
         let before = self.history.len();
-        self.history.push(Message::User(text.to_owned()));
+        self.history.push(ChatMessage::User(text.to_owned()));
         self.record(on, |transcript| transcript.said("user", text));
         let result = self.turn(on);
         let note = match &result {
@@ -238,16 +238,16 @@ impl<'c> Conversation<'c> {
             };
             if let Err(failure) = result {
                 // The calls of an incomplete reply are not made: a part may be missing.
-                let reply = Reply { calls: Vec::new(), ..reply };
+                let reply = ModelReply { calls: Vec::new(), ..reply };
                 if !reply.text.is_empty() {
-                    self.remember(&reply, Extent::Partial, on);
+                    self.remember(&reply, ReplyExtent::Partial, on);
                 }
                 return match failure {
-                    Failure::Stopped(stopped) => Ok(turn(reply.text, stopped.into())),
-                    Failure::Failed(error) => Err(error),
+                    ExchangeFailure::Stopped(stopped) => Ok(turn(reply.text, stopped.into())),
+                    ExchangeFailure::Failed(error) => Err(error),
                 };
             }
-            self.remember(&reply, Extent::Whole, on);
+            self.remember(&reply, ReplyExtent::Whole, on);
             if reply.calls.is_empty() {
                 let ending = match reply.finish {
                     Some(Finish::Length) => Ending::Cut,
@@ -274,7 +274,7 @@ impl<'c> Conversation<'c> {
         &mut self,
         spent: &Spent,
         on: &mut dyn FnMut(Event<'_>),
-    ) -> (Reply, Result<(), Failure>) {
+    ) -> (ModelReply, Result<(), ExchangeFailure>) {
         let exchange = Exchange {
             transport: &self.means.transport,
             endpoint: &self.means.endpoint,
@@ -288,9 +288,9 @@ impl<'c> Conversation<'c> {
         exchange.ask(&body, &mut self.counting, on)
     }
 
-    fn remember(&mut self, reply: &Reply, extent: Extent, on: &mut dyn FnMut(Event<'_>)) {
+    fn remember(&mut self, reply: &ModelReply, extent: ReplyExtent, on: &mut dyn FnMut(Event<'_>)) {
         let (text, calls) = (reply.text.clone(), reply.calls.clone());
-        self.history.push(Message::Assistant { text, calls });
+        self.history.push(ChatMessage::Assistant { text, calls });
         self.record(on, |transcript| transcript.replied(reply, extent));
     }
 
@@ -298,7 +298,7 @@ impl<'c> Conversation<'c> {
     /// refuse a history with unanswered calls.
     fn call_all(
         &mut self,
-        calls: &[ToolCall],
+        calls: &[ModelCall],
         spent: &mut Spent,
         on: &mut dyn FnMut(Event<'_>),
     ) -> Option<Ending> {
@@ -341,7 +341,7 @@ impl<'c> Conversation<'c> {
         }
     }
 
-    fn call(&mut self, call: &ToolCall) -> Result<String, String> {
+    fn call(&mut self, call: &ModelCall) -> Result<String, String> {
         // Some models leave out the arguments of a tool without parameters.
         let arguments = match call.arguments.trim() {
             "" => "{}",
@@ -361,7 +361,7 @@ impl<'c> Conversation<'c> {
 
     fn answer(
         &mut self,
-        call: &ToolCall,
+        call: &ModelCall,
         result: Result<String, String>,
         on: &mut dyn FnMut(Event<'_>),
     ) {
@@ -379,7 +379,7 @@ impl<'c> Conversation<'c> {
             Ok(text) => text,
             Err(text) => json!({"error": text}).to_string(),
         };
-        self.history.push(Message::Tool { id: call.id.clone(), content });
+        self.history.push(ChatMessage::Tool { id: call.id.clone(), content });
     }
 
     /// Appends to the transcript. After a failure the user is told once, and the conversation goes on.

@@ -15,8 +15,8 @@ use std::fmt;
 use brief_syntax::near_miss::nearest;
 use serde_json::Value;
 
-use check::Check;
-use pattern::Pattern;
+use check::SchemaCheck;
+use pattern::SchemaPattern;
 
 /// The limit for nested schemas, references included.
 const MOST_DEPTH: usize = 64;
@@ -168,7 +168,7 @@ impl fmt::Display for Unchecked {
 #[derive(Clone)]
 pub struct Schema {
     root: Value,
-    patterns: BTreeMap<String, Pattern>,
+    patterns: BTreeMap<String, SchemaPattern>,
     unchecked: Vec<Unchecked>,
 }
 
@@ -206,7 +206,7 @@ impl Schema {
 
     /// Returns the mismatches of a value; an empty list when it fits.
     pub fn check(&self, value: &Value) -> Vec<String> {
-        Check::of(self, value)
+        SchemaCheck::of(self, value)
     }
 
     fn read(&mut self, schema: &Value, place: &str, depth: usize) -> Result<(), SchemaError> {
@@ -327,7 +327,7 @@ impl Schema {
     }
 
     fn add_pattern(&mut self, text: &str) -> Result<(), ()> {
-        let pattern = Pattern::new(text)?;
+        let pattern = SchemaPattern::new(text)?;
         if pattern.is_unchecked() {
             self.unchecked.push(Unchecked::Pattern(text.to_owned()));
         }

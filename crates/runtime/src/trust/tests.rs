@@ -11,13 +11,13 @@ use tempfile::TempDir;
 use super::*;
 
 /// The real disk with another home, and with another user as the owner of some files.
-struct Desk {
+struct TrustSandbox {
     directory: TempDir,
     system: RealSystem,
 }
 
-impl Desk {
-    fn new() -> Desk {
+impl TrustSandbox {
+    fn new() -> TrustSandbox {
         let directory = tempfile::tempdir().unwrap();
         let place = fs::canonicalize(directory.path()).unwrap();
         for name in ["home", "project"] {
@@ -25,7 +25,7 @@ impl Desk {
         }
         let mut system = RealSystem::new(place.join("project"));
         system.env.insert("HOME".to_owned(), place.join("home").to_str().unwrap().to_owned());
-        Desk { directory, system }
+        TrustSandbox { directory, system }
     }
 
     fn at(&self, path: &str) -> PathBuf {
@@ -68,7 +68,7 @@ fn set_mode(path: &Path, mode: u32) {
 /// Ruling G7: "unless `brief trust` has recorded that exact content (by hash)".
 #[test]
 fn one_byte_changed_is_other_content() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     assert_eq!(desk.judge("echo 1"), Trust::Unknown);
     desk.trust("echo 1");
     assert_eq!(desk.judge("echo 1"), Trust::Trusted);
@@ -80,7 +80,7 @@ fn one_byte_changed_is_other_content() {
 /// Attack case TRU-009: a denial overrides trust, in either order of recording.
 #[test]
 fn a_denial_wins() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     desk.trust("a");
     desk.open().unwrap().deny(b"a", Path::new("/x")).unwrap();
     assert_eq!(desk.judge("a"), Trust::Denied);
@@ -94,7 +94,7 @@ fn a_denial_wins() {
 
 #[test]
 fn the_record_is_a_sorted_private_text() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     let mut store = desk.open().unwrap();
     store.record(b"abc", Path::new("/z")).unwrap();
     store.record(b"", Path::new("/a b")).unwrap();
@@ -114,7 +114,7 @@ trusted ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad /z
 /// A file name must not create an entry.
 #[test]
 fn a_line_break_in_a_name_writes_no_entry() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     let forged = format!("/x\ntrusted {} /y\u{2028}\u{85}\rz", ContentHash::of(b"evil"));
     desk.open().unwrap().record(b"good", Path::new(&forged)).unwrap();
     assert_eq!(desk.judge("evil"), Trust::Unknown);
@@ -128,7 +128,7 @@ fn a_line_break_in_a_name_writes_no_entry() {
 fn a_name_that_is_not_text_can_be_recorded() {
     use std::os::unix::ffi::OsStrExt;
 
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     let path = Path::new(std::ffi::OsStr::from_bytes(b"/x\xff"));
     desk.open().unwrap().record(b"a", path).unwrap();
     assert_eq!(desk.judge("a"), Trust::Trusted);
@@ -137,7 +137,7 @@ fn a_name_that_is_not_text_can_be_recorded() {
 /// Attack case TRU-008: "a world-writable or foreign-owned store is refused".
 #[test]
 fn a_record_that_others_may_write_is_refused() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     desk.trust("a");
     for (path, mode, restored) in [
         (STORE, 0o666, 0o600),
@@ -157,7 +157,7 @@ fn a_record_that_others_may_write_is_refused() {
 
 #[test]
 fn a_record_of_somebody_else_is_refused() {
-    let mut desk = Desk::new();
+    let mut desk = TrustSandbox::new();
     desk.trust("a");
     for path in [STORE, "home/.local/state/brief", "home"] {
         desk.system.foreign = Some(desk.at(path));
@@ -169,7 +169,7 @@ fn a_record_of_somebody_else_is_refused() {
 /// Attack case TRU-008: "not inside the project".
 #[test]
 fn a_record_inside_the_project_is_refused() {
-    let mut desk = Desk::new();
+    let mut desk = TrustSandbox::new();
     desk.keeps_state_at("project/.state");
     let expected =
         "the record of trust is refused: `/project/.state/brief/trust` lies inside the project";
@@ -187,7 +187,7 @@ fn a_record_inside_the_project_is_refused() {
 
 #[test]
 fn a_record_that_is_a_link_into_the_project_is_refused() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     desk.trust("a");
     fs::write(desk.project().join("trust"), "").unwrap();
     fs::remove_file(desk.at(STORE)).unwrap();
@@ -200,7 +200,7 @@ fn a_record_that_is_a_link_into_the_project_is_refused() {
 
 #[test]
 fn at_home_the_record_is_no_part_of_a_project() {
-    let mut desk = Desk::new();
+    let mut desk = TrustSandbox::new();
     desk.system.current_dir = desk.at("home");
     desk.trust("a");
     assert_eq!(
@@ -212,7 +212,7 @@ fn at_home_the_record_is_no_part_of_a_project() {
 /// An unreadable line could be a denial.
 #[test]
 fn a_damaged_record_is_refused() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     desk.trust("a");
     let hash = ContentHash::of(b"a");
     for line in [
@@ -241,7 +241,7 @@ fn without_a_home_there_is_no_record() {
 
 #[test]
 fn a_full_record_stays_readable() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     desk.trust("a");
     let long = "x".repeat(usize::try_from(limits::TRUST_BYTES).unwrap());
     let mut store = desk.open().unwrap();
@@ -252,7 +252,7 @@ fn a_full_record_stays_readable() {
 
 #[test]
 fn nobody_loses_an_entry() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     std::thread::scope(|scope| {
         for worker in 0..4 {
             let desk = &desk;
@@ -272,7 +272,7 @@ fn nobody_loses_an_entry() {
 /// project's identity, revoke it.
 #[test]
 fn s2_every_mutation_revokes() {
-    let desk = Desk::new();
+    let desk = TrustSandbox::new();
     let content: Vec<u8> = b"---\nbootstrap: make setup\n---\n!`git log`\n#!/bin/sh\n".repeat(8);
     desk.open().unwrap().record(&content, Path::new("/x/script")).unwrap();
     let store = desk.open().unwrap();
@@ -315,7 +315,7 @@ fn s2_every_mutation_revokes() {
 /// X01: a record of another user, or a project on a file system without identities, trusts nothing.
 #[test]
 fn a_project_of_a_foreign_record_is_not_trusted() {
-    let mut desk = Desk::new();
+    let mut desk = TrustSandbox::new();
     let directory = desk.project();
     let project = Project::identify(&desk.system, &directory).unwrap();
     desk.open().unwrap().record_project(&project).unwrap();

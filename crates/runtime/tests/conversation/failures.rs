@@ -155,7 +155,7 @@ fn nobody_there() {
     let error = outcome.result.unwrap_err();
     assert!(matches!(error, TurnError::Unreachable { .. }), "{error:?}");
     assert_eq!(outcome.slept, Duration::from_secs(15));
-    // What was never answered is not part of the conversation, but of its record.
+    // An unanswered message is not part of the conversation, but of its transcript.
     assert_eq!(outcome.transcript[1]["content"], "hi");
 }
 

@@ -90,12 +90,12 @@ impl Clock for TestClock {
 /// What came of a turn.
 pub(crate) struct Outcome {
     pub(crate) result: Result<Turn, TurnError>,
-    /// What the user saw: text as it is, the rest in brackets.
+    /// The text that the user saw, with events in brackets.
     pub(crate) seen: String,
     pub(crate) requests: Vec<Request>,
     pub(crate) transcript: Vec<Json>,
     pub(crate) calls: Vec<(String, String)>,
-    /// How long was waited in all.
+    /// The sum of all waits.
     pub(crate) slept: Duration,
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct Trial<'t> {
     pub(crate) tools: &'t [&'t str],
     pub(crate) clock: Option<&'t dyn Clock>,
     pub(crate) interruption: Interruption,
-    /// Raise the flag when something with this text is seen.
+    /// The text whose appearance raises the interruption.
     pub(crate) interrupt_at: Option<&'t str>,
 }
 
@@ -122,7 +122,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Says `hi` once.
+    /// Sends `hi` once.
     pub(crate) fn run(self) -> Outcome {
         let server = Server::start(self.script.clone());
         let base = server.base.clone();
@@ -131,7 +131,7 @@ impl Trial<'_> {
         outcome
     }
 
-    /// Says `hi` once, to a server that is somewhere.
+    /// Sends `hi` once, to a server at this address.
     pub(crate) fn run_at(self, base: &str) -> Outcome {
         let system = system(base);
         let agent = agent(AGENT);

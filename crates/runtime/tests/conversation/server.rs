@@ -11,11 +11,11 @@ use serde_json::{Value as Json, json};
 /// A part of an answer.
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
-    /// Bytes, sent at once.
+    /// Sends these bytes at once.
     Send(Vec<u8>),
-    /// Nothing, for so long.
+    /// Sends nothing for this time.
     Wait(Duration),
-    /// The part before, until the other side has gone.
+    /// Repeats these bytes until the client disconnects.
     Forever(Vec<u8>),
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts; the last answer repeats.
+    /// Starts the server; the last answer repeats.
     pub(crate) fn start(script: Vec<Script>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -58,7 +58,7 @@ impl Server {
                 let answer = script.get(index).or(script.last()).cloned().unwrap_or_default();
                 let seen = Arc::clone(&seen);
                 thread::spawn(move || {
-                    // The other side may leave whenever it likes.
+                    // The client may disconnect at any time.
                     let _ = serve(stream.unwrap(), answer, &seen);
                 });
             }

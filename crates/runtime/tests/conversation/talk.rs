@@ -187,7 +187,7 @@ fn a_conversation_goes_on() {
     assert_eq!(typed.turns.iter().filter(|turn| turn.is_ok()).count(), 3);
     let requests = server.requests();
     assert_eq!(requests[0].body.get("tools"), None);
-    // What failed is forgotten: no two messages of the user stand in a row.
+    // The failed message is dropped: two messages of the user never follow each other.
     let said: Vec<&str> =
         requests[3].messages().iter().filter_map(|message| message["content"].as_str()).collect();
     assert_eq!(said, ["Helps.", "hello", "one", "Test parse with jest.", "two", "bye"]);

@@ -238,7 +238,7 @@ fn many_calls_do_not_fill_the_memory() {
 fn a_call_after_one_that_filled_the_memory_works() {
     let fill = "({ free }) => { const kept = []; kept.push(kept); globalThis.kept = kept; \
                 try { for (;;) kept.push(new Uint8Array(1024)) } catch {} kept.length -= free; return 1 }";
-    // Needs half of the memory, so the garbage must be gone.
+    // It needs half of the memory, so the garbage must be gone.
     let half = "() => new Uint8Array(8 << 20).length";
     let code = tools(&[("fill", fill), ("half", half)]);
     let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
@@ -246,7 +246,7 @@ fn a_call_after_one_that_filled_the_memory_works() {
         let mut tools = load_with(&code, limits, nothing()).unwrap();
         let worker = tools.worker_id();
         for _ in 0..3 {
-            // With nearly nothing left it may fail itself.
+            // With nearly no memory left it may fail itself.
             let _ = tools.call("fill", &json!({ "free": free }), &json!({}));
             let after = tools.call("half", &json!({}), &json!({}));
             assert_eq!(after.unwrap(), json!(8 << 20), "{free} KiB were left");
@@ -278,7 +278,7 @@ fn a_worker_without_a_realm_is_replaced() {
     // It has the log of the first run.
     tools.call("t", &json!({}), &json!({})).unwrap();
     let mut workers = std::collections::BTreeSet::new();
-    // Each realm fails with one half: so many calls see several workers.
+    // Each realm fails with one half, so many calls use several workers.
     for _ in 0..100 {
         match tools.call("t", &json!({}), &json!({})) {
             Ok(value) => assert_eq!(value, json!(1)),

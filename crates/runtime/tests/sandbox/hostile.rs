@@ -35,7 +35,7 @@ fn what_computes_for_ever_is_stopped() {
         "() => { const f = () => f(); for (;;) { try { f() } catch {} } }",
     ] {
         let text = timed(|| failure(function));
-        // A generator may also fill the memory first.
+        // A generator may also exhaust the memory first.
         let is_clear = text.contains("computed for longer than 0.2 s and was stopped")
             || text.contains("bytes of memory");
         assert!(is_clear, "{function}: {text}");

@@ -45,7 +45,7 @@ fn limits() -> Limits {
 }
 
 fn load(script: &str) -> Result<ToolBox, ToolsError> {
-    // It reads the order first, so that nobody writes to a pipe that is gone.
+    // It reads the order first, so that the parent does not write to a closed pipe.
     let script = format!("head -c 4 >/dev/null; {script}");
     ToolBox::load(system(), &shell(&script), "return {};", limits(), nothing())
 }
@@ -84,7 +84,7 @@ fn what_does_not_answer_a_call() {
         (format!("while :; do {log}; done"), "logged more than it may"),
         (format!("{ask}; exit 9"), "status 9"),
         (ready(), "makes no sense"),
-        // The second worker says it, too.
+        // The second worker fails in the same way.
         (spent.clone(), "makes no sense"),
         (format!("{log}; {spent}"), "makes no sense"),
         (raw("{\"failed\": {}}"), "makes no sense"),
@@ -93,7 +93,7 @@ fn what_does_not_answer_a_call() {
         let mut tools = load(&script).unwrap();
         let error = tools.call("t", &json!({}), &json!({})).unwrap_err();
         assert!(matches!(error, CallError::Ended { .. }), "{script}: {error}");
-        // A shell that ends while we still write looks like any other end.
+        // A shell that ends during our write looks like any other end.
         let text = error.to_string();
         assert!(text.contains(words) || text.contains("the worker ended"), "{script}: {text}");
     }

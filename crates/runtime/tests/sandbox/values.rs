@@ -107,7 +107,7 @@ fn the_next_call_works() {
 
 #[test]
 fn the_log_is_kept_and_bounded() {
-    // A hundred thousand lines take a debug build longer than the others' time.
+    // A debug build needs more than the usual time for a hundred thousand lines.
     let limits = Limits { cpu: Duration::from_secs(5), ..short() };
     let code = tool(
         "() => { console.log('a', 1, { b: [2] }, new Error('e')); console.warn(); \

@@ -37,16 +37,16 @@ pub(super) enum Operands {
 
 /// The value of an option.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum OptionValue {
     None,
     /// In the same word or the next one.
-    Required(Content),
+    Required(ValueContent),
     /// In the same word.
     Optional,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Content {
+enum ValueContent {
     /// Any value. As a separate word it is checked like an operand, because another program may take it for
     /// one.
     Plain,
@@ -75,8 +75,13 @@ impl Grammar {
         args: &[String],
         checks: Checks<'_>,
     ) -> Result<Vec<String>, String> {
-        let mut reading =
-            Reading { grammar: self, program, checks, seen: Vec::new(), operands: Vec::new() };
+        let mut reading = ArgumentReader {
+            grammar: self,
+            program,
+            checks,
+            seen: Vec::new(),
+            operands: Vec::new(),
+        };
         let mut rest = args.iter();
         while let Some(word) = rest.next() {
             if word == "--" {
@@ -102,17 +107,17 @@ impl Grammar {
     }
 
     /// Finds an option by its whole name.
-    fn find(&self, name: &str) -> Option<(&'static str, Value)> {
+    fn find(&self, name: &str) -> Option<(&'static str, OptionValue)> {
         let mut all = self.options.iter().flat_map(|list| list.split_ascii_whitespace());
         all.find_map(|entry| {
             let end = entry.find(['=', '[']).unwrap_or(entry.len());
             let (known, kind) = entry.split_at(end);
             let value = match kind {
-                "" => Value::None,
-                "[]" => Value::Optional,
-                "=*" => Value::Required(Content::Text),
-                "=@" => Value::Required(Content::Path),
-                _ => Value::Required(Content::Plain),
+                "" => OptionValue::None,
+                "[]" => OptionValue::Optional,
+                "=*" => OptionValue::Required(ValueContent::Text),
+                "=@" => OptionValue::Required(ValueContent::Path),
+                _ => OptionValue::Required(ValueContent::Plain),
             };
             (known == name).then_some((known, value))
         })
@@ -120,7 +125,7 @@ impl Grammar {
 }
 
 /// Arguments during their check against a grammar.
-struct Reading<'r> {
+struct ArgumentReader<'r> {
     grammar: &'r Grammar,
     program: &'r str,
     checks: Checks<'r>,
@@ -129,7 +134,7 @@ struct Reading<'r> {
     operands: Vec<&'r String>,
 }
 
-impl<'r> Reading<'r> {
+impl<'r> ArgumentReader<'r> {
     fn long(&mut self, word: &str, rest: &mut std::slice::Iter<'r, String>) -> Result<(), String> {
         let (name, glued) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -138,10 +143,10 @@ impl<'r> Reading<'r> {
         let (known, value) = self.known(&format!("--{name}"))?;
         self.seen.push(known);
         match (value, glued) {
-            (Value::None, None) | (Value::Optional, _) => Ok(()),
-            (Value::None, Some(_)) => Err(format!("`{known}` has no value")),
-            (Value::Required(content), Some(value)) => self.glued(known, content, value),
-            (Value::Required(content), None) => self.next(known, content, rest),
+            (OptionValue::None, None) | (OptionValue::Optional, _) => Ok(()),
+            (OptionValue::None, Some(_)) => Err(format!("`{known}` has no value")),
+            (OptionValue::Required(content), Some(value)) => self.glued(known, content, value),
+            (OptionValue::Required(content), None) => self.next(known, content, rest),
         }
     }
 
@@ -159,30 +164,30 @@ impl<'r> Reading<'r> {
             self.seen.push(known);
             let glued = letters.get(at + letter.len_utf8()..).unwrap_or_default();
             match value {
-                Value::None => {}
-                Value::Optional => return Ok(()),
-                Value::Required(content) if glued.is_empty() => {
+                OptionValue::None => {}
+                OptionValue::Optional => return Ok(()),
+                OptionValue::Required(content) if glued.is_empty() => {
                     return self.next(known, content, rest);
                 }
-                Value::Required(content) => return self.glued(known, content, glued),
+                OptionValue::Required(content) => return self.glued(known, content, glued),
             }
         }
         Ok(())
     }
 
-    fn known(&self, name: &str) -> Result<(&'static str, Value), String> {
+    fn known(&self, name: &str) -> Result<(&'static str, OptionValue), String> {
         self.grammar.find(name).ok_or_else(|| {
             let program = self.program;
             format!("`{name}` is not among the options that `sh:{program}` covers, in full length")
         })
     }
 
-    fn glued(&self, known: &str, content: Content, value: &str) -> Result<(), String> {
+    fn glued(&self, known: &str, content: ValueContent, value: &str) -> Result<(), String> {
         match content {
-            Content::Path => {
+            ValueContent::Path => {
                 (self.checks.path)(value).map_err(|reason| format!("`{known}`: {reason}"))
             }
-            Content::Plain | Content::Text => Ok(()),
+            ValueContent::Plain | ValueContent::Text => Ok(()),
         }
     }
 
@@ -190,7 +195,7 @@ impl<'r> Reading<'r> {
     fn next(
         &self,
         known: &str,
-        content: Content,
+        content: ValueContent,
         rest: &mut std::slice::Iter<'r, String>,
     ) -> Result<(), String> {
         let value = rest.next().ok_or_else(|| format!("`{known}` has no value"))?;
@@ -199,9 +204,9 @@ impl<'r> Reading<'r> {
             return Err(format!("the value `{value}` of `{known}` looks like an option"));
         }
         match content {
-            Content::Text => Ok(()),
-            Content::Path => self.glued(known, content, value),
-            Content::Plain => {
+            ValueContent::Text => Ok(()),
+            ValueContent::Path => self.glued(known, content, value),
+            ValueContent::Plain => {
                 (self.checks.revision)(value).map_err(|reason| format!("`{known}`: {reason}"))
             }
         }

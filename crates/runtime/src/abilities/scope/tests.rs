@@ -11,8 +11,8 @@ use brief_syntax::system::{Interruption, OsSystem};
 use serde_json::{Value, json};
 
 use super::{Checks, is_harmless_setting, is_listed, runs_anything, words};
-use crate::abilities::Refusal;
-use crate::abilities::programs::{self, DEFAULT_PATH, Place};
+use crate::abilities::AbilityRefusal;
+use crate::abilities::programs::{self, DEFAULT_PATH, ProgramContext};
 
 /// Checks arguments against the lists. Relative paths pass.
 fn judge(line: &[&str]) -> Result<Vec<String>, String> {
@@ -29,13 +29,13 @@ fn split(line: &str) -> Vec<&str> {
 }
 
 /// A repository with one commit, and a directory beside it that nothing may reach.
-struct Repository {
+struct TestRepository {
     directory: tempfile::TempDir,
 }
 
-impl Repository {
-    fn new() -> Repository {
-        let repository = Repository { directory: tempfile::tempdir().unwrap() };
+impl TestRepository {
+    fn new() -> TestRepository {
+        let repository = TestRepository { directory: tempfile::tempdir().unwrap() };
         let root = repository.root();
         fs::create_dir(&root).unwrap();
         fs::create_dir(repository.outside()).unwrap();
@@ -78,16 +78,16 @@ impl Repository {
         assert!(command.status().unwrap().success(), "{args:?}");
     }
 
-    fn exec(&self, line: &[String]) -> Result<Value, Refusal> {
+    fn exec(&self, line: &[String]) -> Result<Value, AbilityRefusal> {
         let path = DEFAULT_PATH.map(str::to_owned);
         let root = self.root();
         let stop = Interruption::default();
-        let place = Place { system: &OsSystem, root: &root, path: &path, stop: &stop };
+        let place = ProgramContext { system: &OsSystem, root: &root, path: &path, stop: &stop };
         let args = [json!(line[0]), json!(line[1..])];
         programs::exec(&place, &args, true, Duration::from_secs(20))
     }
 
-    fn exec_line(&self, line: &str) -> Result<Value, Refusal> {
+    fn exec_line(&self, line: &str) -> Result<Value, AbilityRefusal> {
         let line = line.replace("{CMD}", &format!("touch {}", self.marker().display()));
         let line = line.replace("{OUT}", &self.outside().display().to_string());
         let words: Vec<String> = line.split('|').map(str::to_owned).collect();
@@ -245,16 +245,16 @@ const OTHER_ATTACKS: [&str; 53] = [
 /// X06: every reported form, and similar ones, is refused with a reason, and none leaves a mark.
 #[test]
 fn x06_no_listed_program_runs_another() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let before = repository.beside();
     for line in GIT_ATTACKS.into_iter().chain(OTHER_ATTACKS) {
         let program = line.split('|').next().unwrap_or_default();
         match repository.exec_line(line) {
-            Err(Refusal::Refused(reason)) => {
+            Err(AbilityRefusal::Refused(reason)) => {
                 assert!(reason.starts_with(&format!("`{program}`: ")), "{line}: {reason}");
             }
             // Some machines lack some of the programs.
-            Err(Refusal::Failed(reason)) if reason.starts_with("there is no program") => {}
+            Err(AbilityRefusal::Failed(reason)) if reason.starts_with("there is no program") => {}
             answer => panic!("{line}: {answer:?}"),
         }
         assert_eq!(repository.beside(), before, "{line}");
@@ -278,7 +278,7 @@ fn x06_no_listed_program_runs_another() {
 /// A link in the project does not lead out, with or without an existing target.
 #[test]
 fn x06_a_link_does_not_lead_out() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let (root, outside) = (repository.root(), repository.outside());
     std::os::unix::fs::symlink(outside.join("secret.txt"), root.join("file")).unwrap();
     std::os::unix::fs::symlink(&outside, root.join("dir")).unwrap();
@@ -295,7 +295,7 @@ fn x06_a_link_does_not_lead_out() {
     ] {
         let refused = repository.exec_line(line);
         assert!(
-            matches!(&refused, Err(Refusal::Refused(reason)) if reason.contains("leads out")),
+            matches!(&refused, Err(AbilityRefusal::Refused(reason)) if reason.contains("leads out")),
             "{line}: {refused:?}"
         );
     }
@@ -327,7 +327,7 @@ fn x06_settings_of_a_repository_start_nothing() {
         ("submodule.x.update", "!{CMD}"),
     ] {
         assert!(!is_harmless_setting(key), "{key}");
-        let repository = Repository::new();
+        let repository = TestRepository::new();
         let value = value
             .replace("{CMD}", &format!("touch {}", repository.marker().display()))
             .replace("{OUT}", &repository.outside().display().to_string());
@@ -337,7 +337,7 @@ fn x06_settings_of_a_repository_start_nothing() {
             ["git|status", "git|diff", "git|log|-p", "git|add|a.txt", "git|checkout|--|a.txt"]
         {
             let refused = repository.exec_line(line);
-            let is_said = matches!(&refused, Err(Refusal::Refused(reason))
+            let is_said = matches!(&refused, Err(AbilityRefusal::Refused(reason))
                 if reason.contains("the repository sets `") && reason.contains("does not cover"));
             assert!(is_said, "{key} {line}: {refused:?}");
             assert_eq!(repository.beside(), before, "{key} {line}");
@@ -349,7 +349,7 @@ fn x06_settings_of_a_repository_start_nothing() {
 #[test]
 fn hooks_do_not_run() {
     use std::os::unix::fs::PermissionsExt;
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     for hook in
         ["pre-commit", "post-commit", "post-checkout", "post-index-change", "prepare-commit-msg"]
     {
@@ -373,7 +373,7 @@ fn hooks_do_not_run() {
 /// Everyday calls work, with real programs.
 #[test]
 fn everyday_calls_are_covered() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     for line in [
         "git|status|--short",
         "git|status|--porcelain=v2|--branch",
@@ -489,7 +489,7 @@ const COMMANDS: &str = "log|diff|show|grep|blame|rebase|merge|clone|fetch|pull|l
 /// X06: no spelling of the options runs the marker command.
 #[test]
 fn x06_no_spelling_runs_a_command() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let before = repository.beside();
     let started = std::cell::Cell::new(0_u32);
     let check = |unstructured: &mut Unstructured<'_>| {
@@ -521,7 +521,7 @@ fn pick(unstructured: &mut Unstructured<'_>, list: &str) -> arbtest::arbitrary::
 /// Returns an option, whole or cut, with or without a value.
 fn piece(
     unstructured: &mut Unstructured<'_>,
-    repository: &Repository,
+    repository: &TestRepository,
 ) -> arbtest::arbitrary::Result<String> {
     let command = format!("touch {}", repository.marker().display());
     let outside = repository.outside().display().to_string();
@@ -544,11 +544,11 @@ fn piece(
 /// The same words without a scope run the marker: the tests above can fail.
 #[test]
 fn x06_the_marker_would_be_seen() {
-    let repository = Repository::new();
+    let repository = TestRepository::new();
     let path = DEFAULT_PATH.map(str::to_owned);
     let root: &Path = &repository.root();
     let stop = Interruption::default();
-    let place = Place { system: &OsSystem, root, path: &path, stop: &stop };
+    let place = ProgramContext { system: &OsSystem, root, path: &path, stop: &stop };
     let command = format!("grep -q . ; touch {} ;", repository.marker().display());
     let args = [json!("git"), json!(["grep", format!("--op={command}"), "one"])];
     programs::exec(&place, &args, false, Duration::from_secs(20)).unwrap();

@@ -12,7 +12,7 @@ const MOST_STEPS: usize = 200_000;
 /// The limit for reported mismatches.
 const MOST_PROBLEMS: usize = 8;
 
-pub(super) struct Check<'s> {
+pub(super) struct SchemaCheck<'s> {
     schema: &'s Schema,
     problems: Vec<String>,
     steps: usize,
@@ -32,10 +32,10 @@ impl Spoken {
     }
 }
 
-impl<'s> Check<'s> {
+impl<'s> SchemaCheck<'s> {
     /// Returns the mismatches of a value; an empty list when it fits.
     pub(super) fn of(schema: &'s Schema, value: &Value) -> Vec<String> {
-        let mut check = Check { schema, problems: Vec::new(), steps: 0 };
+        let mut check = SchemaCheck { schema, problems: Vec::new(), steps: 0 };
         check.visit(&schema.root, value, "", 0);
         check.problems
     }
@@ -395,7 +395,8 @@ impl<'s> Check<'s> {
 
     /// Tries a schema without reporting mismatches. Its steps count.
     fn fits(&mut self, schema: &'s Value, value: &Value, depth: usize) -> Option<Spoken> {
-        let mut check = Check { schema: self.schema, problems: Vec::new(), steps: self.steps };
+        let mut check =
+            SchemaCheck { schema: self.schema, problems: Vec::new(), steps: self.steps };
         let spoken = check.visit(schema, value, "", depth + 1);
         self.steps = check.steps;
         check.problems.is_empty().then_some(spoken)

@@ -20,24 +20,24 @@ const SPACE: &str =
     r"\t-\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
 
 #[derive(Clone)]
-pub(super) struct Pattern(Option<Regex>);
+pub(super) struct SchemaPattern(Option<Regex>);
 
-impl Pattern {
+impl SchemaPattern {
     /// Compiles a pattern. The error means that it is not valid.
-    pub(super) fn new(text: &str) -> Result<Pattern, ()> {
+    pub(super) fn new(text: &str) -> Result<SchemaPattern, ()> {
         let is_foreign = ["(?=", "(?!", "(?<=", "(?<!", "\\k<", "[^]", "[]"]
             .iter()
             .any(|part| text.contains(part))
             || text.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit());
         if text.len() > MOST_BYTES || is_foreign {
-            return Ok(Pattern(None));
+            return Ok(SchemaPattern(None));
         }
         let config = Regex::config().nfa_size_limit(Some(MOST_MEMORY));
         let mut builder = Regex::builder();
         builder.configure(config).syntax(syntax::Config::new().nest_limit(64));
         match builder.build(&translate(text)) {
-            Ok(regex) => Ok(Pattern(Some(regex))),
-            Err(error) if error.size_limit().is_some() => Ok(Pattern(None)),
+            Ok(regex) => Ok(SchemaPattern(Some(regex))),
+            Err(error) if error.size_limit().is_some() => Ok(SchemaPattern(None)),
             Err(_) => Err(()),
         }
     }
