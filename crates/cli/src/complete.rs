@@ -1,7 +1,7 @@
-//! What a shell can complete besides commands and flags: names that the project, its repository or the
-//! program itself knows.
+//! Shell completion of names that the project, its repository or the program knows, besides
+//! commands and flags.
 //!
-//! A completion never says anything: where something cannot be read there are no candidates.
+//! A completion prints no errors: unreadable files give no candidates.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -24,7 +24,7 @@ use crate::explain;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// The session of the directory that the shell is in.
+/// Returns a session in the current directory of the shell.
 fn session() -> Option<Session> {
     Session::start(Arc::new(OsSystem), None::<&Path>).ok()
 }
@@ -41,7 +41,7 @@ pub(crate) fn codes(typed: &OsStr) -> Vec<CompletionCandidate> {
     fitting(explain::codes().map(str::to_owned), typed)
 }
 
-/// Completes a client that items are compiled for, those of the project's brief.toml included.
+/// Completes the name of a compile client, those of the project's brief.toml included.
 pub(crate) fn clients(typed: &OsStr) -> Vec<CompletionCandidate> {
     let source = session().and_then(|session| {
         let path = crate::installation::project_root(&session).ok()?.join("brief.toml");
@@ -54,7 +54,7 @@ pub(crate) fn clients(typed: &OsStr) -> Vec<CompletionCandidate> {
     fitting(clients.profiles().ids().into_iter().map(str::to_owned), typed)
 }
 
-/// Completes a branch or tag, also behind the dots of a range.
+/// Completes a branch or tag, also after the dots of a range.
 pub(crate) fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = session().and_then(|session| {
         let root = session.root().ok()?;
@@ -68,7 +68,7 @@ pub(crate) fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
     fitting(names, typed)
 }
 
-/// Completes the name of something that is there only for whoever mentions it.
+/// Completes the name of an item that is delivered only when mentioned.
 pub(crate) fn mentions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(session) = session() else { return Vec::new() };
     let Ok(root) = session.repository() else { return Vec::new() };
@@ -81,7 +81,7 @@ pub(crate) fn mentions(typed: &OsStr) -> Vec<CompletionCandidate> {
     fitting(manual.map(|applied| applied.item.name.to_string()), typed)
 }
 
-/// Completes a parameter that some task of the project has: `name=`.
+/// Completes a parameter of the project's tasks: `name=`.
 pub(crate) fn parameters(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(session) = session() else { return Vec::new() };
     let Ok(roots) = search_roots(&mut Ui::silent(), &session, &Directories::default()) else {

@@ -1,4 +1,4 @@
-//! The one place where an error becomes a message and an exit code.
+//! The conversion of every error to a message and an exit code.
 //!
 //! | code | meaning |
 //! | --- | --- |
@@ -16,20 +16,20 @@ use brief_dialects::policy::PolicyError;
 
 use crate::ui::Ui;
 
-/// Whose fault it is.
+/// The kind of an error, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    /// What was asked for cannot be done.
+    /// The request cannot be fulfilled.
     Refused,
     /// The call or the configuration is wrong.
     Usage,
-    /// Another run was first, so that what was asked for has to be looked at again.
+    /// A concurrent run was faster, so that the request has to be checked again.
     Outrun,
-    /// The user stopped it, who knows that.
+    /// The user interrupted it.
     Interrupted,
-    /// The reader of our output went away.
+    /// The reader of the output went away.
     BrokenPipe,
-    /// Something that should not happen.
+    /// A defect of this program.
     Internal,
 }
 
@@ -40,13 +40,13 @@ impl ErrorKind {
             ErrorKind::Refused | ErrorKind::Outrun => 1,
             ErrorKind::Usage => 2,
             ErrorKind::Internal => 3,
-            // What a shell says of a program that ^C has ended.
+            // The shell's code for a program that ^C ended.
             ErrorKind::Interrupted => 130,
         })
     }
 }
 
-/// Why a command did not do what it was asked for.
+/// The error of a command.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     kind: ErrorKind,
@@ -84,7 +84,7 @@ impl CommandError {
     /// Prints the error and returns its exit code.
     pub(crate) fn report(self, ui: &mut Ui) -> ExitCode {
         if self.kind != ErrorKind::BrokenPipe {
-            // When even standard error is gone, only the exit code is left.
+            // If standard error is closed, only the exit code is left.
             let _ = ui.error(&self.message);
             if let Some(hint) = &self.hint {
                 let _ = ui.hint(hint);
@@ -94,14 +94,14 @@ impl CommandError {
     }
 }
 
-/// The message alone; the way out is for people.
+/// The message alone; the advice is for people.
 impl fmt::Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.message)
     }
 }
 
-/// A policy that cannot be followed: whatever asks it stops.
+/// A policy that cannot be followed stops the command.
 impl From<PolicyError> for CommandError {
     fn from(error: PolicyError) -> Self {
         let message = error.to_string();

@@ -1,7 +1,6 @@
-//! What the codes of diagnostics mean: the documentation, built into the program.
+//! The documentation of diagnostic codes, built into the program.
 //!
-//! Portable items have a page for each code; the other codes, and those of building, have a row in the
-//! reference.
+//! Portable items have a page for each code; the other codes have a row in the reference.
 
 use brief_syntax::near_miss;
 
@@ -72,7 +71,7 @@ const PAGES: [(&str, &str); 51] = [
     page!("portable/wrong-type"),
 ];
 
-/// Codes that are shown when one is not known.
+/// The number of suggestions for an unknown code.
 const NEAREST: usize = 3;
 
 /// Returns all codes that can be explained.
@@ -82,7 +81,7 @@ pub(crate) fn codes() -> impl Iterator<Item = &'static str> {
     PAGES.iter().map(|(code, _)| *code).chain(rows)
 }
 
-/// Returns what a code means, as Markdown.
+/// Returns the documentation of a code, as Markdown.
 pub(crate) fn explanation(code: &str) -> Result<String, CommandError> {
     if let Some((_, page)) = PAGES.iter().find(|(known, _)| *known == code) {
         return Ok((*page).to_owned());
@@ -123,7 +122,7 @@ impl std::fmt::Display for Row {
     }
 }
 
-/// The cells of a table have no capitals and no full stops.
+/// Capitalises a table cell and adds a full stop.
 fn sentence(cell: &str) -> String {
     let mut letters = cell.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -133,7 +132,7 @@ fn sentence(cell: &str) -> String {
 fn rows() -> impl Iterator<Item = Row> {
     REFERENCE.lines().filter_map(|line| {
         let code = line.strip_prefix("| `")?.split('`').next()?;
-        // A bar in a cell is written with a backslash.
+        // A bar in a cell is escaped by a backslash.
         let line = line.replace("\\|", "\0");
         let mut cells = line.split('|').skip(2).map(|cell| cell.trim().replace('\0', "|"));
         let mut cell = || cells.next().unwrap_or_default();

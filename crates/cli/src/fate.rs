@@ -1,17 +1,17 @@
-//! What becomes of a candidate for an answer, as people see it.
+//! The fate of a candidate for an answer, in the text output.
 
 use anstyle::{AnsiColor, Style};
 
-/// What becomes of a candidate. Each has a sign of its own, so that they can be told apart without colours.
+/// The fate of a candidate. Each has its own sign, so that they differ without colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It is in the answer.
     In,
-    /// The client reads it by itself.
+    /// The client loads it by itself.
     Loaded,
     /// The agent may ask for it.
     Offered,
-    /// Only when somebody mentions it.
+    /// The user may mention it.
     Manual,
     /// It does not apply.
     Out,

@@ -1,7 +1,7 @@
-//! The help of the program as a whole: commands in groups by what a person wants to do, and examples.
+//! The help of the whole program: commands in groups by purpose, and examples.
 //!
-//! clap lists commands one below the other; here they are put into its template. The texts of the
-//! commands stay where the commands are.
+//! clap lists commands one below the other; this module fills its template with groups. The texts
+//! of the commands stay with the commands.
 
 use clap::Command;
 
@@ -83,7 +83,7 @@ pub(crate) const GROUPS: &[Group] = &[
     },
 ];
 
-/// What the long help says besides.
+/// The additional text of the long help.
 const MORE: &str = "\
 First steps:
   brief init                        an AGENTS.yaml, from a template
@@ -98,7 +98,7 @@ Exit codes: 0 done; 1 findings, not found or refused; 2 wrong usage or configura
 
 Environment: NO_COLOR, CLICOLOR_FORCE (colours); BRIEF_PAGER, PAGER (the pager); docs/reference/environment.md has all.";
 
-/// Puts the groups and the examples into a definition of the command line.
+/// Adds the groups and the examples to a definition of the command line.
 pub(crate) fn with_groups(mut command: Command) -> Command {
     let width = GROUPS.iter().flat_map(|group| group.commands).map(|(name, _)| name.len()).max();
     let width = width.unwrap_or_default();
@@ -133,7 +133,7 @@ pub(crate) fn with_groups(mut command: Command) -> Command {
 mod tests {
     use super::*;
 
-    /// U69: every command stands in one group, and every example is a call that the program takes.
+    /// U69: every command is in one group, and every example is a valid call.
     #[test]
     fn each_command_has_its_group_and_an_example() {
         let definition = crate::command();

@@ -1,8 +1,8 @@
-//! The command line: it reads arguments, asks the library, and prints.
+//! The command line: it parses arguments, calls the library, and prints.
 //!
-//! Every command is one file in `commands`, with what was typed (`…Args`) and a function that runs
-//! it. Invoked through a link that bears another tool's name, the program takes that tool's
-//! command line instead (`compat`).
+//! Every command is one file in `commands`, with its arguments (`…Args`) and a function that runs
+//! it. Called through a link with another tool's name, the program takes that tool's command line
+//! instead (`compat`).
 
 mod assembly;
 mod commands;
@@ -50,8 +50,8 @@ pub struct Cli {
     command: Command,
 }
 
-/// The commands that programs call many times a minute, without the definitions of all others, which
-/// cost more than the answer does.
+/// The commands that programs call many times a minute, without the definitions of all others,
+/// which cost more than the answer.
 #[derive(Debug, Parser)]
 #[command(name = "brief")]
 struct OftenCalled {
@@ -72,7 +72,7 @@ enum Often {
 }
 
 impl Cli {
-    /// Reads the command line. Whatever is not one of the plain calls is for the whole definition,
+    /// Parses the command line. Every call except the plain ones goes to the whole definition,
     /// which has the help, the suggestions and the messages.
     fn read(args: &[OsString]) -> Result<Cli, clap::Error> {
         if args.iter().any(|arg| arg == "context" || arg == "why")
@@ -111,13 +111,13 @@ pub fn run(
         Ok(code) => code,
         Err(error) => error.report(ui),
     };
-    // When even standard error is gone, only the exit code is left.
+    // If standard error is closed, only the exit code is left.
     let _ = ui.finish(system.as_ref(), code != ExitCode::SUCCESS);
     code
 }
 
-/// Returns whether a program waits for JSON. A wrong call is answered in JSON, too, and of it only the words
-/// are known.
+/// Returns whether the caller wants JSON. An invalid call is answered in JSON, too, so this looks
+/// at the words alone.
 fn asks_for_json(args: &[OsString]) -> bool {
     let mut options = args.iter().take_while(|arg| *arg != "--");
     options.any(|arg| arg == "--json" || arg == "--format=json")
@@ -158,7 +158,7 @@ fn run_brief(
     commands::run(ui, &session, &cli.command)
 }
 
-/// Help and version are data; a wrong call is not.
+/// Help and version go to standard output, the error of an invalid call to standard error.
 fn print_usage(error: &clap::Error, ui: &mut Ui) -> Result<ExitCode, CommandError> {
     let rendered = error.render();
     if error.use_stderr() && ui.has_promised_json() {

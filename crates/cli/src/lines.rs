@@ -1,7 +1,7 @@
-//! Lines that a person types at a terminal, with editing.
+//! Line editing at a terminal.
 //!
-//! Only for a terminal: whatever else stands on standard input is one text, and no conversation. What was
-//! typed is remembered until the end, and nowhere else.
+//! It serves terminals only: other standard input is one text and no conversation. The history is
+//! kept until the end of the process, in memory only.
 
 use std::io;
 
@@ -14,18 +14,18 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{Behavior, Config, Context, Editor, Helper};
 
-/// What stands before a line.
+/// The prompt of a line.
 const PROMPT: &str = "> ";
 
-/// A person at a terminal.
+/// The lines that a person types at a terminal.
 pub struct TypedLines {
     editor: Editor<Commands, MemHistory>,
 }
 
 impl TypedLines {
-    /// Takes over the terminal. The names of commands complete after a slash.
+    /// Takes over the terminal. Command names complete after a slash.
     pub fn new(commands: impl IntoIterator<Item = String>) -> io::Result<TypedLines> {
-        // Standard output may lead elsewhere while a person is there.
+        // Standard output may be redirected while a person is at the terminal.
         let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(true);
         let mut editor =
             Editor::with_history(config.build(), MemHistory::new()).map_err(io::Error::other)?;
@@ -52,7 +52,7 @@ struct Commands {
 }
 
 impl Commands {
-    /// Returns the commands that begin like what stands before the cursor.
+    /// Returns the commands that begin with the text before the cursor.
     fn matching(&self, typed: &str) -> Vec<String> {
         let Some(start) = typed.strip_prefix('/') else { return Vec::new() };
         let start = start.to_lowercase();

@@ -9,7 +9,7 @@ use brief_syntax::system::OsSystem;
 
 #[expect(clippy::disallowed_methods, reason = "this is where arguments come in")]
 fn main() -> ExitCode {
-    // Before anything else is read: a worker touches nothing but its two pipes.
+    // Before anything else is read: a worker uses only its two pipes.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == sandbox::WORKER_ARGUMENT) {
         return sandbox::run_worker();
     }

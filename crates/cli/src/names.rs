@@ -1,7 +1,7 @@
-//! Directories that people know by another name than their path.
+//! Readable names of directories.
 //!
-//! What was fetched lies in the cache, below the hash of its address and its commit. In a message such a
-//! path is four lines of nothing; `acme/guidance:rules/money/RULE.md` says where the file comes from.
+//! Fetched files are in the cache, below the hash of their address and their commit. Such a path
+//! fills four lines of a message; `acme/guidance:rules/money/RULE.md` names the source of the file.
 
 use std::borrow::Cow;
 use std::path::{MAIN_SEPARATOR, Path};
@@ -13,7 +13,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Calls a directory by a name, which ends in `:` and is put before what lies in the directory.
+    /// Names a directory; the name ends in `:` and replaces the path of the directory.
     pub(crate) fn add(&mut self, directory: &Path, name: &str) {
         let directory = directory.to_string_lossy().into_owned();
         if !self.known.iter().any(|(known, _)| *known == directory) {
@@ -21,7 +21,7 @@ impl Names {
         }
     }
 
-    /// Returns a message with the names in place of the paths. A path that a user is told to type stays.
+    /// Replaces paths by names in a message. A path that the user should type stays.
     pub(crate) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         for (directory, name) in &self.known {
@@ -47,7 +47,7 @@ impl Names {
     }
 }
 
-/// What stands before a path that is to be typed.
+/// The text before a path that the user should type.
 const TYPED: &str = "`brief trust ";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Long answers at a terminal: held back until their length is known, then shown by the user's pager.
+//! Long answers at a terminal: held until their length is known, then shown by the user's pager.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -7,19 +7,19 @@ use std::rc::Rc;
 
 use brief_syntax::System;
 
-/// Lines of a terminal that does not say how many it has.
+/// The height of a terminal that does not report it, in lines.
 const HEIGHT: usize = 24;
 
-/// An answer that is held back.
+/// A held answer.
 pub(crate) struct Paged {
     pager: OsString,
     answer: Answer,
     screen: Box<dyn Write>,
-    /// What is said to people meanwhile; it follows the answer.
+    /// Messages for people in the meantime; they follow the answer.
     pub(crate) words: Vec<u8>,
 }
 
-/// Where the answer is written to meanwhile.
+/// The buffer of the answer.
 #[derive(Clone, Default)]
 pub(crate) struct Answer(Rc<RefCell<Vec<u8>>>);
 
@@ -41,13 +41,13 @@ impl Paged {
         (Paged { pager, answer: answer.clone(), screen, words: Vec::new() }, answer)
     }
 
-    /// Remembers where the answer goes in the end.
+    /// Keeps the writer that the answer belongs to.
     pub(crate) fn instead_of(self, screen: Box<dyn Write>) -> Paged {
         Paged { screen, ..self }
     }
 
-    /// Shows the answer, and returns the screen that it belongs on. A pager that cannot be started is no
-    /// reason to show nothing.
+    /// Shows the answer, and returns its writer. If the pager cannot be started, the answer is
+    /// written directly.
     pub(crate) fn show(&mut self, system: &dyn System) -> io::Result<Box<dyn Write>> {
         let answer = self.answer.0.take();
         let height = terminal_size::terminal_size()

@@ -1,11 +1,11 @@
-//! JSON on its way out.
+//! Buffered JSON output.
 
 use std::io::{self, Write};
 
-/// Bytes of JSON put together before they are handed on.
+/// The size of the buffer, in bytes.
 const PIECES: usize = 16 * 1024;
 
-/// Puts many small pieces together before they go through a `dyn Write`, which JSON's are.
+/// Collects the many small pieces of JSON before they go through a `dyn Write`.
 pub(crate) struct Pieces<'o> {
     held: Vec<u8>,
     output: &'o mut dyn Write,

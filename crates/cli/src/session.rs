@@ -1,4 +1,4 @@
-//! What every command starts from: the system, the directory, the root.
+//! The context of every command: the system, the directory, the root.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Session {
         self.system.as_ref()
     }
 
-    /// The same session, for one question: what a path resolves to is asked once.
+    /// Returns the same session for one question: each path is resolved once.
     pub(crate) fn remembering(&self) -> Session {
         let system = Arc::new(Remembered::new(self.shared_system()));
         Session { system, directory: self.directory.clone() }
@@ -50,12 +50,12 @@ impl Session {
         Arc::clone(&self.system)
     }
 
-    /// The directory that relative paths start at.
+    /// Returns the base of relative paths.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The directory that the program was started in, as a root.
+    /// Returns the start directory of the program, as a root.
     pub(crate) fn root(&self) -> Result<Root, CommandError> {
         Root::open(self.system(), &self.directory).map_err(|error| {
             let directory = self.directory.display();
@@ -63,18 +63,18 @@ impl Session {
         })
     }
 
-    /// The whole that the directory is part of: the nearest repository, or the directory itself.
-    /// The root of a question (ruling G16).
+    /// Returns the nearest repository around the directory, or the directory itself: the root of a
+    /// question (ruling G16).
     pub(crate) fn repository(&self) -> Result<Root, CommandError> {
         Ok(self.root()?.repository(self.system()))
     }
 
-    /// The policies of the machine and of the user.
+    /// Returns the policies of the machine and of the user.
     pub(crate) fn policy(&self) -> Result<Policy, CommandError> {
         Ok(Policy::load(self.system())?)
     }
 
-    /// Decides which commands and scripts run: a policy has the first word.
+    /// Decides about the execution of commands and scripts; a policy decides first.
     pub(crate) fn execution(&self, wish: Option<&Wish>) -> Result<Execution, CommandError> {
         let decided = Execution::decide(self.system(), wish);
         let looks_only = matches!(wish, Some(Wish::Off(_)));
@@ -84,12 +84,12 @@ impl Session {
         }
     }
 
-    /// Finds a path that the user typed; `None` when it lies outside the root.
+    /// Finds a typed path; `None` when it lies outside the root.
     pub(crate) fn locate(&self, root: &Root, path: &Path) -> Option<Target> {
         root.locate(self.system(), &self.directory, path)
     }
 
-    /// The root itself, as a place to start a walk at.
+    /// Returns the root itself, as the start of a walk.
     pub(crate) fn top() -> Target {
         Target::from_slashed("", TargetKind::Directory)
     }

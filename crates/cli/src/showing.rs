@@ -1,4 +1,4 @@
-//! How answers are shown: colours, how much is said, the pager. What every command takes.
+//! The output options of every command: colours, verbosity, the pager.
 
 use std::ffi::{OsStr, OsString};
 
@@ -42,7 +42,7 @@ pub(crate) enum ColourArg {
 }
 
 impl ColourArg {
-    /// Finds the choice among words that could not be read as a whole: a wrong call is told in colours, too.
+    /// Finds the choice in arguments that could not be parsed: the error is coloured, too.
     pub(crate) fn among(args: &[OsString]) -> ColourArg {
         let mut args = args.iter().take_while(|arg| *arg != "--");
         let mut found = ColourArg::Auto;
@@ -60,8 +60,8 @@ impl ColourArg {
     }
 }
 
-/// Returns the user's pager: `BRIEF_PAGER`, then `PAGER`, then `less`. An empty one means none, and so does
-/// `cat`.
+/// Returns the user's pager: `BRIEF_PAGER`, then `PAGER`, then `less`. An empty one and `cat` mean
+/// none.
 pub(crate) fn pager(system: &dyn System) -> Option<OsString> {
     let chosen = system.env("BRIEF_PAGER").or_else(|| system.env("PAGER"));
     let pager = chosen.unwrap_or_else(|| OsStr::new("less").to_owned());

@@ -1,7 +1,7 @@
-//! Everything that is printed goes through here.
+//! All output of the program.
 //!
-//! Standard output is data, standard error is for people. What comes from a file is escaped before
-//! a person sees it ([`brief_syntax::text`]); only JSON and help texts are printed as they are.
+//! Standard output is data, standard error is for people. Text from a file is escaped before a
+//! person sees it ([`brief_syntax::text`]); only JSON and help texts are printed unchanged.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -20,81 +20,81 @@ use crate::paging::Paged;
 use crate::pieces::Pieces;
 use crate::showing::{ColourArg, Showing};
 
-/// The terminal, or what stands in for it.
+/// The terminal, or its replacement in a test.
 pub struct Ui {
     stdin: Option<Box<dyn Read + Send>>,
     input: Peer,
     stdout: Box<dyn Write>,
     output: Peer,
     stderr: Box<dyn Write>,
-    /// Who reads standard error.
+    /// The reader of standard error.
     watcher: Peer,
-    /// Whether a line about progress stands there, to be written over.
+    /// True while a progress line is shown, which the next output overwrites.
     has_progress: bool,
     colour: Colour,
     width: usize,
-    /// What is held back for the end of an answer in JSON; `None` for an answer in words.
+    /// The messages held for the end of a JSON answer; `None` for an answer in text.
     json: Option<Held>,
-    /// What people call directories.
+    /// The readable names of directories.
     names: Names,
     amount: Amount,
-    /// What is wrong with files, to be told after the answer; `None` when it is told at once.
+    /// The remarks about files, printed after the answer; `None` if they are printed at once.
     remarks: Option<Vec<(Severity, String)>>,
     paged: Option<Paged>,
 }
 
-/// How much is said besides the answer.
+/// The verbosity besides the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Amount {
     /// Errors.
     Quiet,
-    /// The first few remarks, and how many there are.
+    /// The first few remarks, and their number.
     Usual,
     /// All remarks.
     Verbose,
 }
 
-/// What a command said to people while a program waits for its JSON: after the answer it goes to standard
-/// error as always, without an answer it becomes the one error object.
+/// The messages of a command that prints JSON. After an answer they go to standard error as usual;
+/// without one they become the single error object.
 #[derive(Default)]
 struct Held {
     is_answered: bool,
     errors: Vec<String>,
     hints: Vec<String>,
-    /// Everything in order, as it would have been written.
+    /// All messages in order, formatted.
     text: Vec<u8>,
 }
 
-/// Who is at the other end of a stream.
+/// The other end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Peer {
-    /// A person, as far as one can tell.
+    /// A terminal, and so probably a person.
     Terminal,
     /// A pipe, a file, or nothing.
     Other,
 }
 
-/// Bytes of an answer that are read.
+/// The number of bytes read from a reply.
 const ANSWER: u64 = 64;
 
-/// The width that diagnostics are laid out for when nothing better is known.
+/// The default width of diagnostics.
 const WIDTH: usize = 100;
 
-/// Bytes of output held back; a whole answer, mostly.
+/// The size of the output buffer in bytes, enough for most answers.
 const BUFFER: usize = 32 * 1024;
 
-/// Remarks about files that are told after an answer.
+/// The number of remarks about files after an answer.
 const REMARKS: usize = 5;
 
-/// The narrowest terminal that answers are laid out for.
+/// The narrowest supported terminal.
 const NARROWEST: usize = 40;
 
-/// Diagnostics shown with their source lines; nobody reads more of them, and the rest is listed.
+/// The number of diagnostics with their source lines; the rest is listed.
 const EXCERPTS: usize = 100;
 
 impl Ui {
-    /// Talks to the process's own streams. Colours appear on a terminal, unless `NO_COLOR` is set, and
-    /// elsewhere when `CLICOLOR_FORCE` is.
+    /// Uses the process's own streams. Colours appear on a terminal, unless `NO_COLOR` is set, and
+    /// elsewhere if `CLICOLOR_FORCE` is.
     pub fn of_process() -> Ui {
         let has_colour =
             anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
@@ -117,7 +117,7 @@ impl Ui {
         }
     }
 
-    /// Talks to the given streams, without colours; nobody is there to answer questions.
+    /// Uses the given streams, without colours and without a person to answer questions.
     pub fn new(stdin: Box<dyn Read + Send>, stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Ui {
         let (input, output, watcher) = (Peer::Other, Peer::Other, Peer::Other);
         Ui {
@@ -138,7 +138,7 @@ impl Ui {
         }
     }
 
-    /// Shows everything from now on as the user wants it: a command that is not called by a client.
+    /// Applies the user's output options, for commands that no client calls.
     pub(crate) fn show(&mut self, showing: &Showing) {
         self.choose_colour(showing.color);
         self.remarks = Some(Vec::new());
@@ -162,7 +162,7 @@ impl Ui {
         }
     }
 
-    /// Holds the answer back until its length is known: at a terminal, a long one goes to the pager.
+    /// Holds the answer until its length is known: at a terminal, a long one goes to the pager.
     pub(crate) fn page_with(&mut self, pager: OsString) {
         if self.output == Peer::Terminal && self.paged.is_none() {
             let (held, answer) = Paged::new(pager);
@@ -171,7 +171,7 @@ impl Ui {
         }
     }
 
-    /// Shows what was held back. To be called once, when a command has ended.
+    /// Prints the held output. It is called once, at the end of a command.
     pub(crate) fn finish(&mut self, system: &dyn System, has_failed: bool) -> io::Result<()> {
         self.tell_remarks()?;
         self.remarks = None;
@@ -183,8 +183,7 @@ impl Ui {
         self.end_json(has_failed)
     }
 
-    /// Tells what is wrong with files, if it is held back for the end of an answer: for a command that does
-    /// not end soon.
+    /// Prints the held remarks about files now, for a command that does not end soon.
     pub(crate) fn tell_remarks(&mut self) -> io::Result<()> {
         let Some(mut remarks) = self.remarks.replace(Vec::new()).filter(|all| !all.is_empty())
         else {
@@ -194,10 +193,10 @@ impl Ui {
         if self.amount == Amount::Quiet {
             remarks.retain(|(severity, _)| *severity == Severity::Error);
         }
-        // Errors first, so that none is folded away behind warnings.
+        // Errors first, so that the cut hides none of them.
         remarks.sort_by_key(|(severity, _)| *severity != Severity::Error);
         let shown = if self.amount == Amount::Verbose { remarks.len() } else { REMARKS };
-        // A fold of one line would save nothing.
+        // Cutting one line would save nothing.
         let shown = if remarks.len() == shown + 1 { shown + 1 } else { shown };
         for (_, line) in remarks.iter().take(shown) {
             writeln!(self.people(), "{line}")?;
@@ -208,18 +207,18 @@ impl Ui {
         Ok(())
     }
 
-    /// Promises that standard output gets one JSON object or nothing, and standard error one object if the
-    /// command fails without an answer.
+    /// Promises one JSON object or nothing on standard output, and one error object on standard
+    /// error if the command fails without an answer.
     pub(crate) fn promise_json(&mut self) {
         self.json = Some(Held::default());
     }
 
-    /// Returns whether a program waits for JSON.
+    /// Returns whether the caller waits for JSON.
     pub(crate) fn has_promised_json(&self) -> bool {
         self.json.is_some()
     }
 
-    /// Keeps the promise of [`Ui::promise_json`], for a command that ended with or without success.
+    /// Keeps the promise of [`Ui::promise_json`] at the end of a command.
     fn end_json(&mut self, has_failed: bool) -> io::Result<()> {
         let Some(held) = self.json.take() else { return Ok(()) };
         self.stdout.flush()?;
@@ -235,17 +234,17 @@ impl Ui {
         writeln!(self.stderr, "{}", serde_json::to_string_pretty(&error)?)
     }
 
-    /// Talks to nobody.
+    /// Discards all output.
     pub(crate) fn silent() -> Ui {
         Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(io::sink()))
     }
 
-    /// Calls a directory by a name in everything that people read from now on; the name ends in `:`.
+    /// Names a directory in all further messages for people; the name ends in `:`.
     pub(crate) fn call(&mut self, directory: &Path, name: &str) {
         self.names.add(directory, name);
     }
 
-    /// Returns how many characters fit on a line.
+    /// Returns the width of a line in characters.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
@@ -254,18 +253,18 @@ impl Ui {
         self.colour == Colour::Always
     }
 
-    /// Hands over standard input; empty the second time.
+    /// Takes standard input; empty the second time.
     pub(crate) fn take_stdin(&mut self) -> Box<dyn Read + Send> {
         self.stdin.take().unwrap_or_else(|| Box::new(io::empty()))
     }
 
-    /// Returns whether somebody is there to answer a question. Only standard input tells: no
-    /// variable stands in for a person.
+    /// Returns whether a person can answer a question. Only standard input decides: no variable
+    /// replaces a person.
     pub(crate) fn can_ask(&self) -> bool {
         self.input == Peer::Terminal
     }
 
-    /// Asks a question to which only `y` or `yes` is a yes. Without a terminal it is a no.
+    /// Asks a question to which only `y` or `yes` is a yes. Without a terminal the answer is no.
     pub(crate) fn confirm(&mut self, question: &str) -> io::Result<bool> {
         if !self.can_ask() {
             return Ok(false);
@@ -282,7 +281,7 @@ impl Ui {
         Ok(matches!(answer.trim_ascii().to_ascii_lowercase().as_slice(), b"y" | b"yes"))
     }
 
-    /// Shows text from a file to people, each line marked as such.
+    /// Shows text from a file to people, with a mark on each line.
     pub(crate) fn quote(&mut self, text: &str) -> io::Result<()> {
         let text = visible(text);
         text.trim_end_matches('\n')
@@ -308,7 +307,7 @@ impl Ui {
         writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))
     }
 
-    /// Prints a line of a comparison, escaped: what begins with `+` is new, with `-` gone.
+    /// Prints a line of a comparison, escaped: `+` marks a new line, `-` a removed one.
     pub(crate) fn print_compared(&mut self, indent: &str, line: &str) -> io::Result<()> {
         let style = match line.as_bytes().first() {
             Some(b'+') => AnsiColor::Green.on_default(),
@@ -320,22 +319,21 @@ impl Ui {
         writeln!(self.stdout, "{indent}{style}{}{style:#}", visible_line(line))
     }
 
-    /// Prints data as it is, with a line break.
+    /// Prints data unchanged, with a line break.
     pub(crate) fn print_data(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.stdout, "{text}")
     }
 
-    /// Prints text that we made ourselves, as it is.
+    /// Prints our own text unchanged.
     pub(crate) fn print_raw(&mut self, text: &str) -> io::Result<()> {
         self.stdout.write_all(text.as_bytes())
     }
 
-    /// Prints a text that another program is to read, byte for byte. A person at a terminal sees
-    /// it escaped.
+    /// Prints a text for another program, byte for byte. At a terminal it is escaped.
     pub(crate) fn print_text(&mut self, text: &[u8]) -> io::Result<()> {
         match self.output {
             Peer::Terminal => {
-                // The line breaks of other systems are no secret.
+                // The line breaks of other systems need no escape.
                 let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
                 self.stdout.write_all(visible(&text).as_bytes())
             }
@@ -343,7 +341,7 @@ impl Ui {
         }
     }
 
-    /// Hands on what a program that the user runs says to people.
+    /// Passes on a program's output for people.
     pub(crate) fn pass_on(&mut self, piece: &[u8]) -> io::Result<()> {
         self.stderr.write_all(piece)
     }
@@ -356,7 +354,7 @@ impl Ui {
         self.print_document(answer)
     }
 
-    /// Prints JSON in a shape that is not ours: SARIF, or that of another tool.
+    /// Prints JSON in another shape: SARIF, or that of another tool.
     pub(crate) fn print_document(&mut self, value: &impl Serialize) -> io::Result<()> {
         if let Some(held) = &mut self.json {
             held.is_answered = true;
@@ -367,7 +365,7 @@ impl Ui {
         json.flush()
     }
 
-    /// Prints text that we made ourselves to standard error, as it is.
+    /// Prints our own text to standard error unchanged.
     pub(crate) fn warn_raw(&mut self, text: &str) -> io::Result<()> {
         self.stderr.write_all(text.as_bytes())
     }
@@ -396,7 +394,7 @@ impl Ui {
         self.labelled("hint", AnsiColor::Cyan, message)
     }
 
-    /// Says something about the work done, for people only: after what was printed before it.
+    /// Prints a message about finished work, for people only, after all earlier output.
     pub(crate) fn status(&mut self, message: &str) -> io::Result<()> {
         if self.amount == Amount::Quiet {
             return Ok(());
@@ -406,18 +404,18 @@ impl Ui {
         writeln!(self.people(), "{}", visible_line(&message))
     }
 
-    /// Says what is done at the moment: one line that changes on a terminal, a line each elsewhere.
+    /// Prints the current work: one changing line on a terminal, otherwise one line each.
     pub(crate) fn progress(&mut self, message: &str) -> io::Result<()> {
         match self.watcher {
             _ if self.amount == Amount::Quiet => Ok(()),
             Peer::Terminal => self.detail(message),
-            // A program that waits for JSON does not read how far it is.
+            // A program that waits for JSON does not read progress.
             Peer::Other if self.json.is_some() => Ok(()),
             Peer::Other => self.status(message),
         }
     }
 
-    /// Says how far the work is, on a terminal only.
+    /// Prints details of the progress, on a terminal only.
     pub(crate) fn detail(&mut self, message: &str) -> io::Result<()> {
         if self.watcher == Peer::Other || self.amount == Amount::Quiet {
             return Ok(());
@@ -428,7 +426,7 @@ impl Ui {
         self.stderr.flush()
     }
 
-    /// Takes the line about progress away.
+    /// Removes the progress line.
     pub(crate) fn end_progress(&mut self) -> io::Result<()> {
         if !std::mem::take(&mut self.has_progress) {
             return Ok(());
@@ -448,7 +446,7 @@ impl Ui {
         format!("{style}{label}{style:#}: {}", visible_line(&message))
     }
 
-    /// Where people read: standard error, or what is held back for it.
+    /// Returns the writer for people: standard error, or its held buffer.
     fn people(&mut self) -> &mut dyn Write {
         match &mut self.json {
             Some(held) => &mut held.text,
@@ -463,10 +461,10 @@ impl Ui {
         if self.has_colour() { style } else { Style::new() }
     }
 
-    /// Says in one line each what is wrong with the files that were read. Notes are for `lint`.
+    /// Prints the problems of the files that were read, one line each. Notes are for `lint`.
     pub(crate) fn mention(&mut self, diagnostics: &[Diagnostic], root: &Path) -> io::Result<()> {
         for diagnostic in diagnostics {
-            // One line each, also when a file name holds a line break.
+            // One line each, also for a file name with a line break.
             let message = format!("{}: {}", place(diagnostic, root), diagnostic.message);
             if let Some(held) = &mut self.json {
                 held.find(diagnostic, &message);
@@ -485,7 +483,7 @@ impl Ui {
         Ok(())
     }
 
-    /// Gives a way out of what was mentioned last, beside it.
+    /// Prints advice about the last remark, next to it.
     pub(crate) fn advise(&mut self, message: &str) -> io::Result<()> {
         let line = self.label("hint", AnsiColor::Cyan, message);
         match self.remarks.as_mut().and_then(|remarks| remarks.last_mut()) {
@@ -523,7 +521,7 @@ impl Ui {
         Ok(())
     }
 
-    /// Writes out what is still held back.
+    /// Writes the buffered output.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.stdout.flush()
     }
@@ -538,7 +536,7 @@ impl Held {
     }
 }
 
-/// Output that cannot be flushed was reported already, or has no reader.
+/// A failed flush was reported before, or has no reader.
 impl Drop for Ui {
     fn drop(&mut self) {
         let _ = self.stdout.flush();

@@ -1,8 +1,8 @@
-//! Which files of a search root came from a registry.
+//! The files of a search root that came from a registry.
 //!
-//! A rule that was installed lies where rules of the project lie, but it is somebody else's text: what it
-//! asks to execute is executed only when its exact content is trusted (ruling G7), and it is one item,
-//! however many copies there are for clients (ruling G14). The locks tell.
+//! An installed rule is among the rules of the project, but another author wrote it: its commands
+//! run only if its exact content is trusted (ruling G7), and all its copies for clients are one
+//! item (ruling G14). The locks name these files.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Returns the installed files of all search roots. A root whose lock cannot be read counts as remote from
-/// then on, so nothing in it executes.
+/// Returns the installed files of all search roots. A root with an unreadable lock counts as remote
+/// from then on, so nothing in it executes.
 pub(super) fn files(
     ui: &mut Ui,
     session: &Session,
@@ -46,7 +46,7 @@ pub(super) fn files(
     Ok(installed)
 }
 
-/// Adds the files that a lock names; nothing when there is no lock.
+/// Adds the files of a lock, if there is one.
 fn add(
     session: &Session,
     outputs: &Path,

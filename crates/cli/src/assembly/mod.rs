@@ -1,4 +1,4 @@
-//! Assembling a prompt, for every command line that can ask for one.
+//! The assembly of a prompt, for every command line that offers it.
 
 mod installed;
 mod roots;
@@ -26,10 +26,10 @@ use crate::ui::Ui;
 pub(crate) use roots::{Directories, Tool, search_roots};
 pub(crate) use rules_file::{RulesFile, write_rules};
 
-/// Diagnostics of one code that are told one by one; who wants all of them runs `brief lint`.
+/// The number of diagnostics with one code that are printed one by one; `brief lint` shows all.
 const TOLD: usize = 10;
 
-/// Everything that a user can say about a prompt.
+/// The user's options for a prompt.
 #[derive(Debug, Default)]
 pub(crate) struct Call {
     pub(crate) name: String,
@@ -37,18 +37,18 @@ pub(crate) struct Call {
     pub(crate) parameters: Parameters,
     pub(crate) selectors: Selectors,
     pub(crate) agent: Option<Agent>,
-    /// Whether the agent has rules and skills already.
+    /// Leaves out rules and skills, which the agent has already.
     pub(crate) task_alone: bool,
     pub(crate) directories: Directories,
     /// The choice of the command line about execution.
     pub(crate) wish: Option<Wish>,
-    /// Variables that commands get besides the usual ones.
+    /// Additional variables for commands.
     pub(crate) variables: Vec<String>,
-    /// How long each command and script may take.
+    /// The time limit of each command and script.
     pub(crate) time_limit: Option<Duration>,
 }
 
-/// A prompt, and what it took.
+/// A prompt, and the circumstances of its assembly.
 pub(crate) struct Assembled {
     pub(crate) prompt: Prompt,
     pub(crate) ran: Vec<Asked>,
@@ -57,7 +57,7 @@ pub(crate) struct Assembled {
     pub(crate) root: PathBuf,
 }
 
-/// Assembles the prompt that was called for.
+/// Assembles the requested prompt.
 pub(crate) fn assemble(
     ui: &mut Ui,
     session: &Session,
@@ -99,7 +99,7 @@ pub(crate) fn assemble(
     let projects = roots.iter().filter(|root| root.author == Author::Project);
     let projects: Vec<PathBuf> = projects.map(|root| root.path.clone()).collect();
     let mut perform = |is_rehearsed: bool| {
-        // When even standard error is gone, what commands say to people is lost, and nothing else.
+        // If standard error is closed, only the commands' words for people are lost.
         let mut output = |piece: &[u8]| drop(ui.pass_on(piece));
         let mut runner = PromptRunner::new(system, &root, execution.clone(), limits, &mut output)
             .with_environment(passed.clone())
@@ -122,7 +122,7 @@ pub(crate) fn assemble(
         Ok(prompt) => Ok(Assembled { prompt, ran, execution, root }),
         Err(error) => {
             let mut diagnostics = library.take_diagnostics();
-            // What the error itself says is not said twice.
+            // The error itself says the same.
             if let TaskError::Header { path, .. } = &error {
                 diagnostics.retain(|found| found.path() != path);
             }
@@ -132,7 +132,7 @@ pub(crate) fn assemble(
     }
 }
 
-/// Says what there is to say about a prompt: each thing in a line, and of many alike the first.
+/// Prints the diagnostics of a prompt: one line each, and of many alike only the first.
 pub(crate) fn mention(
     ui: &mut Ui,
     diagnostics: &[Diagnostic],
@@ -150,7 +150,7 @@ pub(crate) fn mention(
             continue;
         }
         ui.mention(std::slice::from_ref(diagnostic), root)?;
-        // A repair is what `lint --fix` is for; it needs no advice at each file.
+        // `lint --fix` applies repairs, so they need no advice here.
         if let Some(help) = diagnostic.help.as_deref().filter(|_| diagnostic.fix.is_none()) {
             ui.advise(help)?;
         }
@@ -162,10 +162,10 @@ pub(crate) fn mention(
     Ok(())
 }
 
-/// Wishes of a project that is not trusted that are named one by one.
+/// The number of requests of an untrusted project that are listed one by one.
 const NAMED: usize = 20;
 
-/// Names what a project that is not trusted would have run, and the ways to allow it.
+/// Lists the commands that an untrusted project would have run, and the ways to allow them.
 fn refuse_project(
     ui: &mut Ui,
     refused: &ProjectRefusal,
@@ -201,7 +201,7 @@ fn refuse_project(
         .with_hint(format!("read them first; `{trust}` trusts the project, {ways}")))
 }
 
-/// Returns what a user types in `directory` to trust a project.
+/// Returns the command that trusts a project, to be typed in `directory`.
 pub(crate) fn trust_command(directory: &Path, project: &Path) -> String {
     if directory.starts_with(project) {
         "brief trust .".to_owned()
@@ -210,7 +210,7 @@ pub(crate) fn trust_command(directory: &Path, project: &Path) -> String {
     }
 }
 
-/// Rules are written for somebody.
+/// Returns the error for a call without an agent to write rules for.
 pub(crate) fn no_agent_to_write_for() -> CommandError {
     let problem = "-w flag requires an agent to be specified (via task 'agent' field or -a flag)";
     CommandError::refused(problem).with_hint(format!("agents are {}", Agent::names()))

@@ -17,32 +17,32 @@ use crate::ui::Ui;
 /// Directories besides the project and home.
 #[derive(Debug, Default)]
 pub(crate) struct Directories {
-    /// Before everything else; each must be there.
+    /// Searched first; each must exist.
     pub(crate) given: Vec<OsString>,
-    /// After everything else; one that is not there is only a warning.
+    /// Searched last; a missing one is only a warning.
     pub(crate) fallback: Vec<OsString>,
-    /// A file that names more of them, one in each line.
+    /// A file with more directories, one per line.
     pub(crate) manifest: Option<OsString>,
-    /// Whether nothing is fetched.
+    /// Fetches nothing.
     pub(crate) offline: bool,
     /// The command line that asks.
     pub(crate) tool: Tool,
 }
 
-/// The command line that asks for a prompt.
+/// The command line that requests a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tool {
-    /// `coding-context`: as its document says. Every directory of this machine counts as the user's
-    /// own, commands inherit the environment, and a repository is named by its address.
+    /// `coding-context`, by its document. Every directory of this machine counts as the user's own,
+    /// commands inherit the environment, and a repository is named by its address.
     CodingContext,
-    /// `brief`: only what lies at home counts as the user's own, commands get a few variables, and
+    /// `brief`: only the home directory counts as the user's own, commands get a few variables, and
     /// `owner/repo` names a repository, too.
     #[default]
     Brief,
 }
 
 impl Tool {
-    /// Returns whose text lies in a directory of this machine.
+    /// Returns the author of texts in a directory of this machine.
     fn author(self, origin: Origin) -> Author {
         match self {
             Tool::CodingContext => Author::User,
@@ -51,7 +51,7 @@ impl Tool {
     }
 }
 
-/// Returns where to search, in order. Remote directories are fetched, or taken from the cache.
+/// Returns the directories to search, in order. Remote ones are fetched, or taken from the cache.
 pub(crate) fn search_roots(
     ui: &mut Ui,
     session: &Session,
@@ -68,7 +68,7 @@ pub(crate) fn search_roots(
     }
     let home = home(session);
     let own = |path: PathBuf, origin| {
-        // A project that is the home directory holds what is the user's own.
+        // A project that is the home directory holds the user's own texts.
         let is_home = home.as_ref() == Some(&path);
         let author = if is_home { Author::User } else { tool.author(origin) };
         SearchRoot { path, origin, author }
@@ -97,23 +97,23 @@ pub(crate) fn search_roots(
     Ok(roots)
 }
 
-/// The user's home directory, when there is one.
+/// Returns the user's home directory, if there is one.
 pub(super) fn home(session: &Session) -> Option<PathBuf> {
     let home = session.system().env("HOME").map(PathBuf::from)?;
     session.system().resolve_dir(&home).ok()
 }
 
-/// A directory that somebody wants searched.
+/// A directory to search.
 struct Wanted<'w> {
     text: &'w OsStr,
-    /// Where relative paths start.
+    /// The base of relative paths.
     base: &'w Path,
     origin: Origin,
-    /// Who named it.
+    /// The author of the text that names it.
     author: Author,
 }
 
-/// Why a directory cannot be searched.
+/// The reason why a directory cannot be searched.
 enum NotFound {
     Problem(String),
     Command(CommandError),
@@ -157,7 +157,7 @@ impl Wanted<'_> {
     ) -> Result<SearchRoot, NotFound> {
         let &Wanted { text, base, origin, author } = self;
         let system = session.system();
-        // A path that is no text can only be a directory.
+        // A path that is not UTF-8 can only be a directory.
         let source = match text.to_str() {
             Some(text) => self.source(text, session, directories.tool)?,
             None => Source::Directory(PathBuf::from(text)),
@@ -198,10 +198,10 @@ impl Wanted<'_> {
                     FetchError::Interrupted { .. } => NotFound::Interrupted,
                     error => NotFound::because(error),
                 })?;
-                // Where the cache has a file says nothing to a person.
+                // The path in the cache means nothing to a person.
                 ui.call(&checkout.directory, &source.place_of(""));
                 for note in &checkout.notes {
-                    // A note that cannot be printed is no reason to go without the directory.
+                    // A note that cannot be printed must not stop the search.
                     let _ = ui.warning(note);
                 }
                 Ok(SearchRoot { path: checkout.directory, origin, author: Author::Remote })
@@ -211,7 +211,7 @@ impl Wanted<'_> {
 }
 
 impl Wanted<'_> {
-    /// Reads what was typed. A directory that is there is meant, whatever else it could be.
+    /// Parses a directory as typed. An existing directory wins over other meanings.
     fn source(&self, text: &str, session: &Session, tool: Tool) -> Result<Source, NotFound> {
         let (base, system) = (self.base, session.system());
         let source = Source::parse(text, base, system).map_err(NotFound::because)?;
@@ -227,9 +227,9 @@ impl Wanted<'_> {
 
 /// The lines of a manifest.
 struct Manifest {
-    /// Where relative paths start.
+    /// The base of relative paths.
     base: PathBuf,
-    /// Who wrote it: what somebody else names is somebody else's.
+    /// The author of the manifest, and so of the directories that it names.
     author: Author,
     lines: Vec<String>,
 }
@@ -268,7 +268,7 @@ fn read_manifest(
     Ok(Manifest { base, author, lines })
 }
 
-/// Takes the file's name out of an address, wherever its query stands.
+/// Removes the file's name from an address, with or without a query after it.
 fn split_manifest(text: &str) -> (String, String) {
     let (address, query) = match text.split_once('?') {
         Some((address, query)) => (address, format!("?{query}")),

@@ -1,4 +1,5 @@
-//! Writing rules where an agent reads them (ruling T10): between our markers, beside the user's text.
+//! The writer of rules in a file that an agent reads (ruling T10): between our markers, beside the
+//! user's text.
 
 use brief_engine::tasks::{self, Agent, HandEdits, Placed, Prompt};
 use brief_syntax::limits;
@@ -10,12 +11,12 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Whose file rules are written to.
+/// The file that rules are written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RulesFile {
-    /// One of the project: rules of a project hold there, and nowhere else.
+    /// A file of the project, for the project's rules.
     Project,
-    /// The user's own, which holds in every project.
+    /// The user's own file, which holds in every project.
     Home,
 }
 
@@ -43,7 +44,7 @@ pub(crate) fn write_rules(
         }
     };
     let refused = |problem: &str| CommandError::refused(format!("{shown} {problem}"));
-    // A link that the user has there is the user's; the file that it leads to is written.
+    // A link of the user stays; its target is written.
     let path = resolve_existing(system, &directory.join(name)).path;
     if place == RulesFile::Project && !path.starts_with(&directory) {
         return Err(refused("leads out of the project"));

@@ -59,7 +59,7 @@ pub(crate) struct AddArgs {
     writing: Writing,
 }
 
-/// The help for a source without items: the paths that items have.
+/// The advice for a source without items: the paths of items.
 pub(super) const ITEMS: &str =
     "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`";
 
@@ -69,7 +69,7 @@ pub(crate) fn run(
     args: &AddArgs,
 ) -> Result<ExitCode, CommandError> {
     match add(ui, session, args) {
-        // The files of another run that was first are no sign of a client. Now its manifest tells.
+        // Files of a concurrent run are not evidence for a client. Its manifest is read instead.
         Err(error) if error.is_outrun() => add(ui, session, args),
         outcome => outcome,
     }
@@ -97,7 +97,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
     let entry = Entry::find(&manifest, &installation, system, place, &identity, args)?;
     let source = entry.with_version(source);
     let lock = installation.lock(system)?.unwrap_or_default();
-    // What is there already stays where it is: moving it is another wish.
+    // An existing source keeps its commit.
     let locked = lock.sources.get(&entry.name).filter(|locked| locked.place == entry.place);
     let locked = locked.and_then(|locked| locked.commit.as_deref());
     let network = installation::network(args.offline);
@@ -202,8 +202,8 @@ fn not_chosen(
     }
 }
 
-/// Says where the source has skills that are no items of it, and how to add them. Of those that were
-/// asked for by name, all have to be there.
+/// Reports where the source has skills that are not its items, and how to add them. All skills that
+/// were named must be among them.
 pub(super) fn elsewhere(
     source: &Source,
     elsewhere: &[Elsewhere],
@@ -238,7 +238,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Finds the entry of a source that is known already, or makes up a new one.
+    /// Finds the entry of a known source, or makes a new one.
     fn find(
         manifest: &Manifest,
         installation: &Installation,
@@ -263,7 +263,7 @@ impl Entry {
                 let message = format!("this source is in brief.toml already, as `{}`", known.name);
                 return Err(CommandError::refused(message).with_hint("leave `--name` away"));
             }
-            // What is written there stays, unless another version was asked for.
+            // The entry stays as written, unless another version was named.
             let place = match (&known.place, place) {
                 (Place::Git { git, reference, subpath }, Place::Git { reference: wanted, .. }) => {
                     Place::Git {
@@ -290,7 +290,7 @@ impl Entry {
 }
 
 impl Entry {
-    /// Returns a source that was typed in the version that is wanted of it.
+    /// Returns a typed source in its wanted version.
     fn with_version(&self, source: Source) -> Source {
         match (source, &self.place) {
             (Source::Git(source), Place::Git { reference, .. }) => {
@@ -301,7 +301,7 @@ impl Entry {
     }
 }
 
-/// Makes up a name from the end of an address: `guidance`, then `acme-guidance`, then with a number.
+/// Makes a name from the end of an address: `guidance`, then `acme-guidance`, then with a number.
 fn made_up(identity: &str, place: &Place, is_free: impl Fn(&str) -> bool) -> String {
     let parts: Vec<String> = identity
         .rsplit(['/', '\\', ':'])
@@ -327,7 +327,7 @@ fn made_up(identity: &str, place: &Place, is_free: impl Fn(&str) -> bool) -> Str
     format!("{longer}-{number}")
 }
 
-/// Returns a text with only those letters that a name may have.
+/// Returns a text with only the characters of a name.
 fn plain(text: &str) -> String {
     let text = text.strip_suffix(".git").unwrap_or(text).to_ascii_lowercase();
     let letters =
@@ -336,7 +336,7 @@ fn plain(text: &str) -> String {
     text.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// Says where a source is in the words of the manifest, and what it is known by.
+/// Returns the place of a source in the manifest's notation, and its identity.
 fn place(
     installation: &Installation,
     session: &Session,
@@ -359,7 +359,7 @@ fn place(
     }
 }
 
-/// Returns the shortest words for a repository that say no more than where it is.
+/// Returns the shortest notation of a repository's place.
 fn git_words(
     installation: &Installation,
     source: &GitSource,
@@ -377,7 +377,7 @@ fn git_words(
     }
 }
 
-/// Returns the way from the manifest to a directory, unless an absolute path was meant.
+/// Returns the path from the manifest to a directory, unless an absolute path was typed.
 fn below(installation: &Installation, path: &Path, is_absolute: bool) -> String {
     if is_absolute {
         return path.to_string_lossy().into_owned();

@@ -85,12 +85,12 @@ struct JsonCapability<'a> {
     column: usize,
 }
 
-/// The directory that is audited, and the part of it.
+/// The audited directory, and the part of it.
 struct Place {
     root: Root,
     directory: Target,
     file: Option<String>,
-    /// The source as it was typed, and its commit.
+    /// The source as typed, and its commit.
     source: Option<(String, Option<String>)>,
 }
 
@@ -162,8 +162,8 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<Place, Comma
     Ok(Place { root: opened.root, directory, file: None, source })
 }
 
-/// Returns the repository around a directory and the directory in it, so that `.claude/skills` is known
-/// for what it is.
+/// Returns the repository around a directory and the directory in it, so that `.claude/skills` is
+/// recognised.
 fn below(session: &Session, directory: &Path) -> Result<(Root, Target), CommandError> {
     let system = session.system();
     let failed = |error: std::io::Error| {

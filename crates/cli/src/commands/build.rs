@@ -122,7 +122,7 @@ fn configuration(
     session: &Session,
     registry: &Path,
 ) -> Result<Option<Arc<Source>>, Box<Diagnostic>> {
-    // A registry that cannot be opened is reported by who builds it.
+    // The build itself reports a registry that cannot be opened.
     let Ok(directory) = session.system().open_dir(registry) else { return Ok(None) };
     let path = registry.join(config::FILE_NAME);
     match directory.read(OsStr::new(config::FILE_NAME), limits::FILE_BYTES) {

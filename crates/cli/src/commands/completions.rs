@@ -1,7 +1,7 @@
 //! `brief completions`
 //!
-//! The script asks the program itself what fits, so that names of tasks and of what is
-//! installed complete too.
+//! The script asks the program itself for candidates, so that names of tasks and of installed items
+//! complete, too.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use clap_complete::env::Shells;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// The variable by which a completion script asks; its value names the shell.
+/// The variable that a completion script sets; its value names the shell.
 const VARIABLE: &str = "BRIEF_COMPLETE";
 
 /// The program's own name.
@@ -41,7 +41,7 @@ pub(crate) fn run(ui: &mut Ui, args: &CompletionsArgs) -> Result<ExitCode, Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// Offers `sync` and its other name: of a command and its alias, the shell would be told one.
+/// Offers `sync` and its alias, of which the shell would otherwise get only one.
 fn with_both_names(command: clap::Command) -> clap::Command {
     let Some(sync) = command.find_subcommand("sync") else { return command };
     let named = |name: &'static str| {
@@ -52,7 +52,7 @@ fn with_both_names(command: clap::Command) -> clap::Command {
     command.mut_subcommand("sync", |_| plain).subcommand(other)
 }
 
-/// Answers a completion script; `None` when nobody asks.
+/// Answers a completion script; `None` if none asks.
 pub(crate) fn answer(
     ui: &mut Ui,
     system: &dyn System,
@@ -61,7 +61,7 @@ pub(crate) fn answer(
     let shells = Shells::builtins();
     let shell = system.env(VARIABLE)?;
     let shell = shells.completer(shell.to_str()?)?;
-    // The words of the line stand after `--`.
+    // The words of the line follow `--`.
     let words = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
     let mut candidates = Vec::new();
     let written = shell

@@ -51,13 +51,13 @@ pub(crate) struct CoverageArgs {
     looking: Looking,
 }
 
-/// Places without guidance that people are shown; a program gets all.
+/// The number of places without guidance in the text output; JSON has all.
 const SHOWN: usize = 50;
 
-/// Names of files in one place that people are shown.
+/// The number of file names per place in the text output.
 const NAMES: usize = 4;
 
-/// What nothing gets: items, and what is left out whatever is asked.
+/// Items that no file gets.
 struct Idle<'s> {
     dialect: &'static str,
     kind: &'static str,
@@ -108,7 +108,7 @@ struct JsonGap<'s> {
     names: &'s [&'s str],
 }
 
-/// Everything that was found.
+/// All findings.
 struct Found<'s> {
     dead: Vec<Diagnostic>,
     idle: Vec<Idle<'s>>,
@@ -151,7 +151,7 @@ pub(crate) fn run(
     Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
-/// What the dialects say of patterns that match nothing here, or nowhere.
+/// Returns the dialects' diagnostics of patterns that match nothing here, or nowhere.
 fn dead_patterns(whole: &Whole) -> Vec<Diagnostic> {
     let mut found = whole.catalog.check();
     found.retain(|diagnostic| {
@@ -171,7 +171,7 @@ fn idle<'s>(whole: &Whole, survey: &'s Survey<'_>) -> Vec<Idle<'s>> {
         line: surveyed.item.line,
         reason: nothing.to_owned(),
     });
-    // Other reasons depend on who asks, and for what.
+    // Other reasons depend on the client and the question.
     let is_certain = |left_out: &&LeftOut<'_>| match left_out.reason {
         Reason::Invalid { .. } => true,
         Reason::NoGlob { patterns, .. } => patterns.is_empty(),

@@ -86,7 +86,7 @@ fn print_decisions(
     Ok(())
 }
 
-/// Keeps a text of several lines under its heading.
+/// Indents a text of several lines below its heading.
 fn indented(margin: &str, text: &str) -> String {
     let lines = text.trim_end().lines().map(|line| format!("{margin}{line}"));
     lines.collect::<Vec<_>>().join("\n")

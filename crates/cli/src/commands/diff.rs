@@ -75,10 +75,10 @@ pub(crate) struct DiffArgs {
     json: bool,
 }
 
-/// How long two texts are compared for the smallest difference; then a larger one will do.
+/// The time limit of the search for the smallest difference; after it a larger one is taken.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Paths that are shown to people.
+/// The number of paths in the text output.
 const PATHS: usize = 5;
 
 pub(crate) fn run(
@@ -89,7 +89,7 @@ pub(crate) fn run(
     let started = session.root()?;
     let repository = Repository::find(session.shared_system(), started.path())
         .map_err(|error| refusal(&error))?;
-    // A bare repository is seen from its top: it has no other directories.
+    // A bare repository has no directories besides its top.
     let root = repository.top().map_or(repository.mount(), |_| started.path());
     let (before, after) = states(session, &repository, args).map_err(|error| refusal(&error))?;
     let within = within(args)?;
@@ -141,20 +141,20 @@ fn refusal(error: &HistoryError) -> CommandError {
     }
 }
 
-/// One of the states that are compared.
+/// One of the compared states.
 struct State {
     tree: TreeSystem,
-    /// `None` for the working tree.
+    /// The commit; `None` for the working tree.
     commit: Option<Commit>,
 }
 
-/// Finds the states that the user names.
+/// Finds the states of the arguments.
 fn states(
     session: &Session,
     repository: &Repository,
     args: &DiffArgs,
 ) -> Result<(State, State), HistoryError> {
-    // The user's own files are the same on both sides, so there is no home directory.
+    // The user's own files are the same on both sides, so no home directory is read.
     let name = hosted::CLIENT_PATH_VARIABLE;
     let env: BTreeMap<_, _> =
         session.system().env(name).map(|value| (name.to_owned(), value)).into_iter().collect();
@@ -179,10 +179,10 @@ fn states(
 }
 
 impl State {
-    /// Reads all guidance. A root that is not there yet, or no longer, has none.
+    /// Reads all guidance. A missing root has none.
     fn read(&self, root: &Path, dialects: Dialects<'_>) -> &'static Catalog {
         let start = Session::top();
-        // Everything in a tree counts, whatever its `.gitignore` files say.
+        // Everything in a tree counts, also files in its `.gitignore`.
         let scope = Scope { start: &start, ignored: Ignored::Visit, dialects };
         let nothing = TreeSystem::empty(root);
         let read = |tree: &TreeSystem| {
@@ -190,7 +190,7 @@ impl State {
         };
         let catalog = read(&self.tree).or_else(|_| read(&nothing));
         let catalog = catalog.expect("an empty tree has its top");
-        // Giving two large catalogs back piece by piece at the end would only take time.
+        // Freeing two large catalogs at the end would only take time.
         Box::leak(Box::new(catalog))
     }
 
@@ -203,7 +203,7 @@ impl State {
         }
     }
 
-    /// What it is called in a sentence.
+    /// Returns the name in a sentence.
     fn name(&self) -> String {
         match &self.commit {
             Some(commit) if commit.id.starts_with(&commit.revision) => short(&commit.id).to_owned(),
@@ -213,7 +213,7 @@ impl State {
     }
 }
 
-/// Returns the paths to look at, below the root.
+/// Returns the paths to compare, below the root.
 fn within(args: &DiffArgs) -> Result<Vec<String>, CommandError> {
     args.paths
         .iter()
@@ -239,7 +239,7 @@ fn within(args: &DiffArgs) -> Result<Vec<String>, CommandError> {
         .collect()
 }
 
-/// A path with a typing error would look as if nothing changed.
+/// Warns of unknown paths: a typing error would look like no change.
 fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result<(), CommandError> {
     let Some(project) = new.files() else { return Ok(()) };
     for path in within.iter().filter(|path| !path.is_empty()) {
@@ -251,7 +251,7 @@ fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result<(), 
     Ok(())
 }
 
-/// Returns what keeps files that are not the same from being delivered, and what was not read at all.
+/// Returns the diagnostics of changed files that are not delivered or were not read.
 fn problems(catalog: &Catalog, root: &Path, changed: &[Changed]) -> Vec<Diagnostic> {
     let mut diagnostics = catalog.diagnostics();
     diagnostics.retain(|diagnostic| {
@@ -277,14 +277,14 @@ fn mention(
     Ok(())
 }
 
-/// Puts changes into words for people.
+/// Formats changes for people.
 struct Printer<'p> {
     root: &'p Path,
     comparison: &'p Comparison<'p>,
 }
 
 impl Printer<'_> {
-    /// A change with its text.
+    /// Prints a change with its text.
     fn print(&self, ui: &mut Ui, change: &Change<'_>) -> Result<(), CommandError> {
         let Some(heading) = self.heading(change) else { return Ok(()) };
         ui.print_heading(&heading)?;
@@ -301,7 +301,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A change in one line.
+    /// Prints a change in one line.
     fn print_line(&self, ui: &mut Ui, change: &Change<'_>) -> Result<(), CommandError> {
         let Some(heading) = self.heading(change) else { return Ok(()) };
         let lines = compared(change);
@@ -343,7 +343,7 @@ impl Printer<'_> {
         Some(format!("{word:<9} {place}  {} ({}), {tokens}", piece.name, piece.dialect))
     }
 
-    /// What it was before, where the text does not tell.
+    /// Returns the earlier state, if the text does not show it.
     fn was(&self, change: &Change<'_>) -> Option<String> {
         let (before, after) = (change.before.as_ref()?, change.after.as_ref()?);
         match change.kind {
@@ -356,7 +356,7 @@ impl Printer<'_> {
     }
 }
 
-/// Returns the lines of both texts that are not in the other, with some around them.
+/// Returns the lines that differ, with some lines around them.
 fn compared(change: &Change<'_>) -> Vec<String> {
     let text = |piece: Option<&Piece<'_>>| {
         let Some(piece) = piece else { return String::new() };
@@ -370,12 +370,12 @@ fn compared(change: &Change<'_>) -> Vec<String> {
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(&before, &after);
     let text = diff.unified_diff().to_string();
     let is_head = |line: &&str| line.starts_with("@@");
-    // Where there is one hunk, nobody needs to know where it stands.
+    // A single hunk needs no position.
     let is_short = text.lines().filter(is_head).count() < 2;
     text.lines().filter(|line| !is_short || !is_head(line)).map(str::to_owned).collect()
 }
 
-/// Returns the files of a change in few words.
+/// Describes the files of a change in few words.
 fn concerned(cover: &Cover) -> String {
     let files = |count: usize| {
         if count == 1 { "1 file".to_owned() } else { format!("{} files", grouped(count as u64)) }

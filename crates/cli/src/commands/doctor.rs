@@ -22,10 +22,10 @@ use crate::installation::{self, Installation, Where};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Files of clients that are looked at, at most.
+/// The limit of clients' files.
 const LOOKED_AT: usize = 10_000;
 
-/// Directories that are looked into below each other.
+/// The depth of searched directories.
 const DEPTH: usize = 4;
 
 /// Look for problems that nothing reports: duplicates, drift, files that no client reads
@@ -41,14 +41,14 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-/// Something that was found.
+/// A problem.
 #[derive(Debug, Serialize)]
 struct Finding {
-    /// What kind of thing it is.
+    /// The name of the check.
     check: &'static str,
-    /// Whether it should be corrected, or only known.
+    /// `warning` or `note`.
     severity: &'static str,
-    /// The file, if it is about one.
+    /// The file, if it concerns one.
     path: Option<String>,
     message: String,
     help: String,
@@ -146,7 +146,7 @@ fn examine(session: &Session, installation: &Installation) -> Result<Vec<Finding
     Ok(findings)
 }
 
-/// Fences of the kernel that this system lacks: the tools of agents are not run without them.
+/// Reports isolation features of the kernel that this system lacks: agents' tools need them.
 fn fences(session: &Session, findings: &mut Vec<Finding>) {
     let missing = match fences_here(session.shared_system()) {
         Ok(fences) => fences.missing(),
@@ -160,7 +160,7 @@ fn fences(session: &Session, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The policies that count here, and what they forbid of what the project wants.
+/// Reports the policies in force, and the project's wishes that they forbid.
 fn policies(
     session: &Session,
     installation: &Installation,
@@ -197,7 +197,7 @@ fn policies(
     Ok(())
 }
 
-/// Files of the user in which something of ours no longer stands: clients do not read the rest then.
+/// Reports files of the user that lost our entries: clients then miss the rest.
 fn shared(
     session: &Session,
     installation: &Installation,
@@ -226,7 +226,7 @@ fn shared(
     }
 }
 
-/// A lock that does not know what the manifest wants.
+/// Reports a lock without an entry of the manifest.
 fn stale_lock(installation: &Installation, lock: Option<&Lock>, findings: &mut Vec<Finding>) {
     let manifest = installation.manifest.clone().unwrap_or_default();
     let mut stale = |message: String| {
@@ -294,7 +294,7 @@ fn sources(
     }
 }
 
-/// The same item in two places that one client reads.
+/// Reports an item at two places that one client reads.
 fn doubles(installation: &Installation, lock: &Lock, findings: &mut Vec<Finding>) {
     let files: BTreeSet<String> =
         lock.items.values().flat_map(|item| item.files.keys().cloned()).collect();
@@ -310,8 +310,8 @@ fn doubles(installation: &Installation, lock: &Lock, findings: &mut Vec<Finding>
     let doubles = places::duplicates(&files, &items, &profiles, scope);
     let mut seen: BTreeMap<(&str, Kind), Vec<&Duplicate>> = BTreeMap::new();
     for double in &doubles {
-        // Of skills and agents with one name a client keeps one (seen in Copilot CLI 1.0.102 and opencode
-        // 1.18.33 on 2026-11-16), but copies of a skill are of no use where one would do.
+        // Of skills and agents with one name a client keeps one (seen in Copilot CLI 1.0.102 and
+        // opencode 1.18.33 on 2026-11-16), but copies of a skill are useless where one is enough.
         let client = if double.item.kind == Kind::Rule { double.client.as_str() } else { "" };
         seen.entry((client, double.item.kind)).or_default().push(double);
     }
@@ -335,14 +335,14 @@ fn doubles(installation: &Installation, lock: &Lock, findings: &mut Vec<Finding>
     }
 }
 
-/// Files in directories of clients that no client reads.
+/// Reports files in clients' directories that no client reads.
 fn unread(
     session: &Session,
     installation: &Installation,
     lock: &Lock,
     findings: &mut Vec<Finding>,
 ) {
-    // What we wrote is where it belongs; what it lacks is told elsewhere.
+    // Our own files are at their places; other checks report their problems.
     let is_ours = |path: &str| lock.items.values().any(|item| item.files.contains_key(path));
     let top = &installation.project.outputs;
     let mut paths = Vec::new();
@@ -380,7 +380,7 @@ fn collect(directory: &dyn Dir, path: &str, depth: usize, paths: &mut Vec<String
     }
 }
 
-/// Servers of the manifest that a client does not get.
+/// Reports servers of the manifest that a client does not get.
 fn servers(installation: &Installation, findings: &mut Vec<Finding>) {
     let wanted = installation.clients.wanted(&[]).unwrap_or_default();
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();

@@ -34,10 +34,10 @@ pub(crate) struct FmtArgs {
 
 #[derive(Debug, Default, Serialize)]
 struct Formatted {
-    /// How many files were looked at.
+    /// The number of files.
     files: usize,
     changed: Vec<String>,
-    /// Files whose body keeps its layout.
+    /// The files whose body keeps its layout.
     kept: Vec<Kept>,
 }
 

@@ -28,7 +28,7 @@ struct Created<'p> {
     created: [Cow<'p, str>; 1],
 }
 
-/// A file that says what it is, passes lint, and applies to everything until it is edited.
+/// A file that explains itself, passes lint, and applies to everything until it is edited.
 const STARTER: &str = include_str!("init/AGENTS.yaml");
 
 pub(crate) fn run(
@@ -52,7 +52,7 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells a program which file the command `kind` has written.
+/// Prints the JSON answer with the file that the command `kind` wrote.
 pub(super) fn print_created(
     ui: &mut Ui,
     session: &Session,
@@ -65,7 +65,7 @@ pub(super) fn print_created(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why the starter was not written.
+/// The reason why the starter was not written.
 pub(crate) enum StarterError {
     Exists(&'static str),
     Io(io::Error),

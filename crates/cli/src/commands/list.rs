@@ -231,7 +231,7 @@ fn print_json(
     Ok(())
 }
 
-/// Shows what there is in a source.
+/// Shows the content of a source.
 fn available(
     ui: &mut Ui,
     session: &Session,

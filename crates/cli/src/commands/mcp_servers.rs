@@ -49,7 +49,7 @@ pub(crate) struct McpServersArgs {
 #[derive(Serialize)]
 struct Configured<'s> {
     mcp_servers: McpServers<'s>,
-    /// Those of clients' own files, each with its place.
+    /// The servers of clients' own files, each with its place.
     client_servers: Vec<ClientServer>,
 }
 
@@ -86,7 +86,7 @@ impl ClientServer {
     }
 }
 
-/// Reads the servers of all clients' files at the top of the project. What cannot be read is told.
+/// Reads the servers of all clients' files at the top of the project. Prints the unreadable ones.
 fn of_clients(
     ui: &mut Ui,
     session: &Session,
@@ -180,7 +180,7 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints servers as a client wants them.
+/// Prints servers in a client's format.
 pub(super) fn print_for(
     ui: &mut Ui,
     profile: &Profile,
@@ -195,7 +195,7 @@ pub(super) fn print_for(
     Ok(())
 }
 
-/// Puts servers of any dialect into the clients' words.
+/// Converts servers of any dialect to the model of the clients.
 pub(super) fn servers_for(servers: impl IntoIterator<Item = (String, McpServer)>) -> Vec<Server> {
     let servers = servers.into_iter().map(|(name, server)| {
         let transport = match server.connection {

@@ -79,7 +79,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns whether it answers and ends: its output may be held back for a pager.
+    /// Returns whether it prints an answer and ends: its output may be held for a pager.
     pub(crate) fn is_an_answer(&self) -> bool {
         matches!(
             self,

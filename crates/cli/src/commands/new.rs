@@ -50,8 +50,8 @@ impl NewKind {
     }
 }
 
-/// Refuses a project that only uses items: what is written there would be for no client. A registry that
-/// uses items of others is one all the same.
+/// Refuses a project that only installs items, because a new item there would reach no client. A
+/// registry that also installs items is accepted.
 fn refuse_consumer(session: &Session, item_root: &Path) -> Result<(), CommandError> {
     let system = session.system();
     let directory = session.directory().join(item_root);

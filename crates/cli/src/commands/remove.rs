@@ -59,7 +59,7 @@ pub(crate) fn run(
     for name in &args.names {
         match removal(&manifest, &lock, name) {
             Ok(found) => edits.extend(found),
-            // A killed run was asked for it, and that run is finished now.
+            // A killed run removed it, and that run is finished now.
             Err(_) if installation.finished.removed.iter().any(|full| is_name(full, name)) => {}
             Err(error) => return Err(error),
         }
@@ -76,7 +76,7 @@ pub(crate) fn run(
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 enum Meant<'m> {
     Source(&'m str),
     Bundle { source: &'m str, bundle: &'m str },
@@ -101,7 +101,7 @@ impl Meant<'_> {
     }
 }
 
-/// Finds the changes to the manifest that remove what a name stands for.
+/// Returns the changes to the manifest that remove a name.
 fn removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<Edit>, CommandError> {
     let all = all_meant(manifest, lock);
     let is_meant = |meant: &&Meant<'_>| text == meant.name() || text == meant.full_name();

@@ -47,13 +47,13 @@ pub(crate) struct SeesArgs {
     json: bool,
 }
 
-/// The clients that most projects are worked on with, for a project that shows none.
+/// The clients for a project without any client's files: those in most use.
 const USUAL: [&str; 4] = ["claude", "codex", "copilot", "cursor"];
 
 /// One of the sums.
 type Part = fn(&Total) -> usize;
 
-/// Letters between two columns.
+/// The number of blanks between two columns.
 const GAP: usize = 2;
 
 pub(crate) fn run(
@@ -108,7 +108,7 @@ fn word(how: How) -> &'static str {
     if how == How::Unseen { "-" } else { how.as_str() }
 }
 
-/// One row for each item that any client sees, then the sums.
+/// Prints one row for each item that any client sees, then the sums.
 fn print(
     ui: &mut Ui,
     asked: &Asked,
@@ -165,7 +165,7 @@ fn print(
     Ok(())
 }
 
-/// Cuts the beginning of a long name: its end tells it from others.
+/// Cuts the start of a long name, because names differ at the end.
 fn shortened(name: &str, width: usize) -> String {
     let length = name.chars().count();
     if length <= width {
@@ -203,7 +203,7 @@ struct JsonTotal {
     offered: usize,
 }
 
-/// Something of each client, by its name.
+/// Values by client.
 struct ByClient<'s, T>(&'s [String], Vec<T>);
 
 impl<T: Serialize> Serialize for ByClient<'_, T> {

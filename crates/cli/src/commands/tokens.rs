@@ -38,7 +38,7 @@ pub(crate) struct TokensArgs {
     json: bool,
 }
 
-/// Items that people are shown; a program gets all.
+/// The number of items in the text output; JSON has all.
 const SHOWN: usize = 20;
 
 #[derive(Serialize)]
@@ -155,7 +155,7 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
     let places = survey.places();
     let distinct = survey.items.iter().filter(|surveyed| !surveyed.is_repeated);
     let dialects = by_dialect(distinct.map(|of| (of.item.dialect, of.tokens)));
-    // The most expensive first; what costs the same stays general first.
+    // The most expensive first; equal ones stay general first.
     survey.items.sort_by_key(|surveyed| std::cmp::Reverse(surveyed.tokens));
     if !args.json {
         return print_project(ui, whole, &survey, &places, &shares, &dialects, counter);
@@ -241,7 +241,7 @@ fn print_project(
     Ok(())
 }
 
-/// Clients that have the same stand together.
+/// Groups clients with the same items.
 fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(usize, String)> {
     let mut groups: Vec<(&Share<'_>, Vec<&str>)> = Vec::new();
     for share in shares {
@@ -272,7 +272,7 @@ fn print_dialects(
     print_rows(ui, &dialects.iter().map(row).collect::<Vec<_>>(), counter)
 }
 
-/// One line for each, with a bar that is as long as its share of the largest.
+/// Prints one line each, with a bar for its share of the largest.
 fn print_rows(
     ui: &mut Ui,
     rows: &[(usize, String)],
@@ -288,16 +288,16 @@ fn print_rows(
     Ok(())
 }
 
-/// Letters of the longest bar.
+/// The length of the longest bar.
 const BAR: usize = 10;
 
-/// What costs anything has a bar.
+/// Returns a bar, at least one letter long for a cost above zero.
 fn bar(tokens: usize, most: usize) -> String {
     let length = if tokens == 0 { 0 } else { (tokens * BAR).div_ceil(most.max(1)) };
     "\u{2588}".repeat(length.min(BAR))
 }
 
-/// Adds up, the most expensive first.
+/// Sums up by dialect, the most expensive first.
 fn by_dialect(items: impl Iterator<Item = (&'static str, usize)>) -> Vec<JsonDialect> {
     let mut dialects: Vec<JsonDialect> = Vec::new();
     for (dialect, tokens) in items {

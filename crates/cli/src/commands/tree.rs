@@ -64,8 +64,8 @@ pub(crate) fn run(
         }),
     };
     let mut shown: Vec<&Surveyed<'_>> = survey.items.iter().filter(is_shown).collect();
-    // By directory name after name, so that a directory stands before those in it. Items keep the
-    // order in which they are delivered.
+    // Sorted by directory, name after name, so that a directory precedes those in it. Items keep
+    // the order of delivery.
     let names = |surveyed: &Surveyed<'_>| {
         let directory = surveyed.directory.as_deref();
         directory.map(|path| path.split('/').map(str::to_owned).collect::<Vec<_>>())
@@ -122,7 +122,7 @@ fn print_directory<'s>(
     counter: &Counter<'_>,
 ) -> Result<(), CommandError> {
     let directory = items[0].directory.as_deref();
-    // As far in as there are directories around it that were shown.
+    // The indentation counts the shown directories around it.
     if let Some(directory) = directory {
         above.retain(|outer| below(outer, directory).is_some());
     }
@@ -152,7 +152,7 @@ fn print_directory<'s>(
         let asked = when_asked(item).map_or(String::new(), |when| {
             format!("  ({} {when})", counter.shown(counter.count(item.content)))
         });
-        // The number stands first: what wraps on a narrow terminal is the rest.
+        // The number comes first, so that a narrow terminal wraps the rest.
         let tokens = counter.shown(surveyed.tokens);
         let line = format!("{margin}  {tokens:>width$}  {place}  {about}{asked}");
         ui.print_line(visible_line(&line))?;

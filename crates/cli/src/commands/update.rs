@@ -71,7 +71,7 @@ pub(crate) fn run(
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 
-/// Wants another version of a source, and of it what was wanted before.
+/// Changes the version of a source and keeps its wanted items.
 fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Edit, CommandError> {
     let Some(source) = manifest.source(name) else {
         let known: Vec<&str> = manifest.sources.iter().map(|source| source.name.as_str()).collect();
@@ -99,7 +99,7 @@ fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Edi
     Ok(Edit::Want { source, place, wanted, clients: None })
 }
 
-/// Finds the sources that names stand for: their own, or those of items.
+/// Finds the sources for names: their own, or those of items.
 fn sources(
     session: &Session,
     installation: &Installation,
@@ -140,7 +140,7 @@ fn sources(
     let is_git = |name: &String| {
         manifest.source(name).is_some_and(|source| matches!(source.place, Place::Git { .. }))
     };
-    // A directory has no versions: it is always read as it is.
+    // A directory has no versions and is always read as it is.
     found.retain(is_git);
     Ok(found)
 }

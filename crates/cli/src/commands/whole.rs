@@ -1,4 +1,5 @@
-//! What `tokens`, `tree` and `coverage` share: a whole project, and how its items are shown.
+//! The common parts of `tokens`, `tree` and `coverage`: a whole project, and the output of its
+//! items.
 
 use std::path::Path;
 
@@ -16,16 +17,16 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// A project that was read from one end to the other.
+/// A project that was read as a whole.
 pub(crate) struct Whole {
     pub(crate) root: Root,
     pub(crate) catalog: Catalog,
-    /// The directory that was asked about, `/`-separated below the root.
+    /// The directory of the question, `/`-separated below the root.
     pub(crate) part: String,
 }
 
 impl Whole {
-    /// Reads the repository. Guidance above the part that is asked about holds there, too.
+    /// Reads the repository. Guidance above the directory of the question holds in it, too.
     pub(crate) fn read(
         ui: &mut Ui,
         session: &Session,
@@ -42,7 +43,7 @@ impl Whole {
         let dialects = if only.is_empty() { Dialects::All } else { Dialects::Only(only) };
         let scope = Scope { start: &top, ignored: Ignored::Skip, dialects };
         let catalog = Catalog::whole(session.system(), &root, scope);
-        // As with any question: giving it back piece by piece would only take time.
+        // Freeing it at the end would only take time.
         let whole: &Whole = Box::leak(Box::new(Whole { root, catalog, part }));
         if !ui.has_promised_json() {
             ui.mention(&whole.unread(), whole.root.path())?;
@@ -63,7 +64,7 @@ impl Whole {
             .ok_or_else(|| CommandError::refused("the project was not read as a whole"))
     }
 
-    /// Returns whether a file of guidance lies in the part that was asked about.
+    /// Returns whether a guidance file is in the directory of the question.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         self.part.is_empty() || path.starts_with(self.root.path().join(&self.part))
     }
@@ -72,7 +73,7 @@ impl Whole {
         shown_place(&self.root, item.path, item.line)
     }
 
-    /// Prints what the command `kind` says of the project.
+    /// Prints the JSON answer of the command `kind`.
     pub(crate) fn print_json(
         &self,
         ui: &mut Ui,
@@ -84,7 +85,7 @@ impl Whole {
         Ok(())
     }
 
-    /// Returns what was not looked at; what is wrong with the rest, `brief lint` says.
+    /// Returns the diagnostics of parts that were not read; `brief lint` reports the others.
     fn unread(&self) -> Vec<Diagnostic> {
         let mut unread = self.catalog.diagnostics();
         unread.retain(|diagnostic| diagnostic.code.starts_with("project/"));
@@ -92,7 +93,7 @@ impl Whole {
     }
 }
 
-/// Returns the path of a directory seen from another one, if it lies there.
+/// Returns the path of a directory relative to another one, if it is below.
 pub(crate) fn below<'p>(part: &str, directory: &'p str) -> Option<&'p str> {
     let rest = directory.strip_prefix(part)?;
     match rest.strip_prefix('/') {
@@ -117,7 +118,7 @@ fn directory(session: &Session, root: &Root, path: &Path) -> Result<String, Comm
     Ok(target.slashed().to_owned())
 }
 
-/// A directory as people read it.
+/// Formats a directory for people.
 pub(crate) fn shown_directory(directory: Option<&str>) -> String {
     match directory {
         None => "yours, in every project".to_owned(),
@@ -126,7 +127,7 @@ pub(crate) fn shown_directory(directory: Option<&str>) -> String {
     }
 }
 
-/// Says when an item costs something that nobody gets by itself; `None` for all others.
+/// Returns the condition of an item that is delivered only on request; `None` for all others.
 pub(crate) fn when_asked(item: &Item<'_>) -> Option<&'static str> {
     match (item.state, item.scope) {
         (State::Manual, REGISTRY_SCOPE) => Some("when it is installed"),
@@ -135,12 +136,12 @@ pub(crate) fn when_asked(item: &Item<'_>) -> Option<&'static str> {
     }
 }
 
-/// A number of things.
+/// Formats a number with a noun.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Where something stands.
+/// The place of an item.
 #[derive(Debug, Serialize)]
 pub(crate) struct JsonPlace {
     path: String,
@@ -148,7 +149,7 @@ pub(crate) struct JsonPlace {
 }
 
 impl JsonPlace {
-    /// A place whose path is relative to `root`.
+    /// Returns a place whose path is relative to `root`.
     pub(crate) fn new(root: &Path, path: &Path, line: usize) -> JsonPlace {
         JsonPlace { path: path_below(root, path).into_owned(), line }
     }
@@ -162,7 +163,7 @@ impl Serialize for NameText<'_> {
     }
 }
 
-/// An item as `tokens` and `tree` tell it.
+/// An item in the JSON of `tokens` and `tree`.
 #[derive(Serialize)]
 pub(crate) struct JsonItem<'s> {
     dialect: &'static str,

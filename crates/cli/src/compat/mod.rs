@@ -1,4 +1,4 @@
-//! Other tools' command lines, for users who move over by making a link.
+//! Other tools' command lines, for users who switch by making a link.
 //!
 //! The outputs and exit codes are those tools' own; `docs/compat.md` lists every deliberate
 //! difference.

@@ -1,4 +1,4 @@
-//! Which clients a project uses, and how its skills lie there: as far as its files tell.
+//! The clients that a project uses and the layout of its skills, by the evidence of its files.
 
 use std::collections::BTreeSet;
 
@@ -16,19 +16,19 @@ use super::Installation;
 pub(crate) struct FoundClients {
     /// Their names, in the order of the profiles.
     pub(crate) clients: Vec<String>,
-    /// The files and directories that tell.
+    /// The files and directories that prove it.
     pub(crate) signs: Vec<String>,
 }
 
 impl Installation {
-    /// Finds the clients that the project uses; `None` when no file tells, or all of them are used.
+    /// Finds the clients that the project uses; `None` without evidence, or if all are used.
     pub(crate) fn find_clients(&self, system: &dyn System) -> Option<FoundClients> {
         let (known, all) = (Profiles::builtin(), self.clients.profiles());
         let mut found = FoundClients { clients: Vec::new(), signs: Vec::new() };
         for profile in all.iter() {
             let has = |sign: &&String| system.resolve(&self.project.outputs.join(sign)).is_ok();
             let sign = profile.signs(self.clients.scope()).iter().find(has);
-            // Whoever describes a client in `brief.toml` uses it.
+            // A client that `brief.toml` describes is in use.
             let is_described = known.get(profile.id()).is_none();
             if sign.is_some() || is_described {
                 found.clients.push(profile.id().to_owned());
@@ -40,8 +40,8 @@ impl Installation {
     }
 }
 
-/// Returns how the skills of a lock were written: where one lies twice that a client finds in both places,
-/// each client got its own. That was the default once, and an installation keeps it until its project
+/// Returns the layout of a lock's skills: if a skill is at two places that one client reads, each
+/// client got its own. That was the default once, and an installation keeps it until its project
 /// chooses a layout.
 pub(super) fn layout_of(clients: &Clients, lock: &Lock) -> Sharing {
     let profiles: Vec<&Profile> = clients.profiles().iter().collect();

@@ -1,4 +1,4 @@
-//! Names of what is installed, for completion in a shell.
+//! Shell completion of installed names.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use super::{Installation, Where};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Completes the name of an item, bundle or source of the project that the shell is in.
+/// Completes the name of an item, bundle or source of the project around the current directory.
 pub(crate) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(session) = Session::start(Arc::new(OsSystem), None::<&Path>) else { return Vec::new() };
     let place = Where { global: false };

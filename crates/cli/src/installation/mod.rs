@@ -1,5 +1,5 @@
-//! What the commands share that install things: where the project is, what its `brief.toml` says, and how
-//! a run is told about.
+//! The common parts of commands that install: the project, its `brief.toml`, and the report of a
+//! run.
 
 mod clients;
 mod complete;
@@ -32,16 +32,16 @@ pub(crate) use print::{JsonSource, short};
 use print::{print_json, print_report};
 pub(crate) use refusal::{refusal, refusal_of_typed, tell_unresolved};
 
-/// What a command was asked to do, and fails if it cannot.
+/// The purpose of a command, which fails if it is not achieved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// To write everything that is wanted.
     ToWrite,
-    /// To take something away. What keeps other items from being written is only told.
+    /// To remove something. Problems of other items are only reported.
     ToTakeAway,
 }
 
-/// Which installation a command is about.
+/// The installation of a command.
 #[derive(Debug, Args)]
 pub(crate) struct Where {
     /// Work on the user's own places, in the home directory, instead of the project
@@ -49,7 +49,7 @@ pub(crate) struct Where {
     pub(crate) global: bool,
 }
 
-/// What all commands take that write to an installation.
+/// The common options of commands that write to an installation.
 #[derive(Debug, Args)]
 pub(crate) struct Writing {
     /// Take the place of this file, which is not ours, and keep a copy; a directory means all in it
@@ -81,20 +81,20 @@ fn sha256(text: &str) -> Result<String, String> {
     }
 }
 
-/// A project, or the user's own places.
+/// A project's installation, or the user's own.
 pub(crate) struct Installation {
     pub(crate) project: Project,
     pub(crate) clients: Clients,
     /// The manifest; `None` when there is no `brief.toml`.
     pub(crate) manifest: Option<Manifest>,
-    /// Whether it is not the directory that the user is in, and has to be named.
+    /// True if it is not the current directory, and messages must name it.
     pub(crate) is_elsewhere: bool,
-    /// The work of a killed run that is finished now.
+    /// The work of a killed run that was finished now.
     pub(crate) finished: Finished,
 }
 
 impl Installation {
-    /// Finds the project and reads its `brief.toml`. What is wrong with it is printed.
+    /// Finds the project and reads its `brief.toml`. Prints the problems.
     pub(crate) fn find(
         ui: &mut Ui,
         session: &Session,
@@ -103,8 +103,8 @@ impl Installation {
         Installation::find_for(ui, session, place, Mode::Check)
     }
 
-    /// Finds the project for a command that may write: what a killed run has begun is finished first,
-    /// because all that is read could change with it.
+    /// Finds the project for a command that may write. The work of a killed run is finished first,
+    /// because it could change everything that is read.
     pub(crate) fn find_for(
         ui: &mut Ui,
         session: &Session,
@@ -128,7 +128,7 @@ impl Installation {
         match (clients, manifest) {
             (Ok(clients), Ok(manifest)) => {
                 let mut found = Installation { project, clients, manifest, is_elsewhere, finished };
-                // A lock that cannot be read is told about where it is needed.
+                // The command that needs the lock reports an unreadable one.
                 if let Ok(Some(lock)) = found.lock(session.system()) {
                     let layout = clients::layout_of(&found.clients, &lock);
                     found.clients = found.clients.with_layout_of(layout);
@@ -146,7 +146,7 @@ impl Installation {
         }
     }
 
-    /// Returns the clients that items are for.
+    /// Returns the clients of the items.
     pub(crate) fn wanted(&self, named: &[String]) -> Result<Vec<String>, CommandError> {
         self.clients.wanted(named).map_err(|error| unknown_client(&error))
     }
@@ -167,14 +167,14 @@ impl Installation {
         lock.map(Some).map_err(|error| refusal(&error))
     }
 
-    /// Returns files as they are called in the project.
+    /// Returns files by their paths in the project.
     pub(crate) fn chosen(&self, session: &Session, paths: &[PathBuf]) -> BTreeSet<String> {
         let top = normal(&self.project.outputs);
         let named = paths.iter().map(|path| normal(&session.directory().join(path)));
         named.map(|path| slashed(path.strip_prefix(&top).unwrap_or(&path))).collect()
     }
 
-    /// Starts a request with what the user has chosen.
+    /// Starts a request with the user's options.
     pub(crate) fn request<'r>(
         &self,
         session: &Session,
@@ -189,7 +189,7 @@ impl Installation {
         }
     }
 
-    /// Does what the command `kind` asks for and tells about it; what could not be done is the exit code 1.
+    /// Runs the request of the command `kind` and prints the report; a failure is exit code 1.
     pub(crate) fn carry_out(
         &self,
         ui: &mut Ui,
@@ -216,7 +216,7 @@ impl Installation {
         Ok(if report.has_errors() { Err(failed) } else { Ok(report) })
     }
 
-    /// Makes the project what its manifest says.
+    /// Makes the project match its manifest.
     fn sync(
         &self,
         ui: &mut Ui,
@@ -241,7 +241,7 @@ impl Installation {
     }
 }
 
-/// Does something that may take long, and shows how far it is.
+/// Runs a task that may take long, and shows its progress.
 pub(crate) fn watched<T>(
     ui: &mut Ui,
     work: impl FnOnce(&dyn Fn(Event<'_>)) -> T,
@@ -249,7 +249,7 @@ pub(crate) fn watched<T>(
     let ui = RefCell::new(ui);
     let observer = |event: Event<'_>| {
         let mut ui = ui.borrow_mut();
-        // Who cannot be told about progress still wants the work done.
+        // A closed output must not stop the work.
         let _ = match event {
             Event::Asking { repository } => ui.progress(&format!("Asking {repository}")),
             Event::Fetching { repository, commit } => {
@@ -266,7 +266,7 @@ pub(crate) fn watched<T>(
     Ok(outcome)
 }
 
-/// The mode that the options of a command come to.
+/// Returns the mode for the options of a command.
 pub(crate) fn mode(is_dry: bool, is_diff: bool) -> Mode {
     match (is_dry, is_diff) {
         (_, true) => Mode::Diff,
@@ -303,9 +303,9 @@ fn read_manifest(
     }
 }
 
-/// Finds the project: the nearest directory with a `brief.toml` inside the repository, else the top of
-/// the repository. Outside of a repository it is the directory itself, because what lies further up may
-/// be anyone's.
+/// Finds the project: the nearest directory with a `brief.toml` inside the repository, else the top
+/// of the repository. Outside a repository it is the directory itself, because other users may own
+/// the directories above.
 pub(crate) fn project_root(session: &Session) -> Result<PathBuf, CommandError> {
     let system = session.system();
     let start = session.root()?.path().to_owned();
@@ -318,7 +318,7 @@ pub(crate) fn project_root(session: &Session) -> Result<PathBuf, CommandError> {
     Ok(nearest.unwrap_or(top).to_owned())
 }
 
-/// Returns what shows that a project uses items of registries; `None` when it does not.
+/// Returns the evidence that a project installs items of registries; `None` if it does not.
 pub(crate) fn consumes(system: &dyn System, project: &Project) -> Option<&'static str> {
     if system.read(&project.lock(), brief_syntax::limits::BUILD_RECORD_BYTES).is_ok() {
         return Some("it has a brief.lock");
@@ -339,7 +339,7 @@ pub(crate) fn user_project(system: &dyn System) -> Result<Project, CommandError>
     Ok(Project::of_user(&home, &config, &state))
 }
 
-/// Returns a path without `.` and `..`, as far as its words tell.
+/// Removes `.` and `..` from a path without looking at the file system.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

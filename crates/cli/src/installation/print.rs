@@ -1,4 +1,4 @@
-//! What a run did, for people and for programs.
+//! The report of a run, for people and for programs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,15 +15,15 @@ use super::Installation;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// Letters of a commit that are shown.
+/// The number of shown letters of a commit.
 const SHORT: usize = 12;
 
-/// Returns the beginning of a commit.
+/// Returns the start of a commit.
 pub(crate) fn short(commit: &str) -> &str {
     commit.get(..SHORT).unwrap_or(commit)
 }
 
-/// Tells people what a run did, or would do.
+/// Prints what a run did or would do, for people.
 pub(crate) fn print_report(
     ui: &mut Ui,
     installation: &Installation,
@@ -82,10 +82,10 @@ pub(crate) fn print_report(
     Ok(())
 }
 
-/// Facts of one capability that are shown; `brief audit` shows all.
+/// The number of shown facts of one capability; `brief audit` shows all.
 const SHOWN: usize = 4;
 
-/// Says what an item can do, a line for each capability: all of it, or what it could not do before.
+/// Lists the capabilities of an item, one per line: all of them, or the new ones.
 fn told(capabilities: &ItemCapabilities, kind: ChangeKind) -> Vec<String> {
     let (facts, now) = match kind {
         ChangeKind::Created => (&capabilities.all, ""),
@@ -106,7 +106,7 @@ fn told(capabilities: &ItemCapabilities, kind: ChangeKind) -> Vec<String> {
     by_name.into_iter().map(line).collect()
 }
 
-/// Why a file is not as it should be.
+/// Returns the reason why a file differs from its wanted state.
 fn why(change: &Change) -> &'static str {
     match change.kind {
         ChangeKind::Created => "missing",
@@ -165,7 +165,7 @@ fn summary(installation: &Installation, report: &Report, mode: Mode) -> String {
     )
 }
 
-/// Shows how a file would change, as `diff -u` does.
+/// Shows the change of a file in the format of `diff -u`.
 fn unified(difference: &Difference) -> String {
     let Difference { path, before, after } = difference;
     let text = |bytes: &Option<Vec<u8>>| match bytes {
@@ -259,7 +259,7 @@ impl<'r> JsonSource<'r> {
     }
 }
 
-/// Tells programs what a run did, or would do.
+/// Prints what a run did or would do, as JSON.
 pub(crate) fn print_json(
     ui: &mut Ui,
     kind: &'static str,

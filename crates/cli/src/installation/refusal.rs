@@ -1,4 +1,4 @@
-//! Why nothing was installed, with the way out.
+//! The errors of an installation, with advice.
 
 use brief_registry::FetchError;
 use brief_registry::install::{InstallError, Unresolved};
@@ -57,7 +57,7 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
     }
 }
 
-/// Says why something that was just typed is not there, without calling it a source of the project.
+/// Returns the error for a typed source, which may not be one of the project.
 pub(crate) fn refusal_of_typed(error: &InstallError) -> CommandError {
     match error {
         InstallError::Fetch { error, .. } => CommandError::refused(error.to_string()),
@@ -73,7 +73,7 @@ pub(crate) fn refusal_of_typed(error: &InstallError) -> CommandError {
     }
 }
 
-/// Says everything that cannot be had, each with its way out.
+/// Prints every unresolved name, each with advice.
 pub(crate) fn tell_unresolved(ui: &mut Ui, problems: &[Unresolved]) -> Result<(), CommandError> {
     for problem in problems {
         ui.error(&problem.to_string())?;

@@ -35,7 +35,7 @@ struct JsonAbilities<'a> {
     granted: Granted<'a>,
 }
 
-/// The abilities as keys, in the order that they were asked for.
+/// The abilities as keys, in the order of the options.
 #[derive(Debug)]
 struct Granted<'a>(&'a [(String, bool)]);
 
@@ -67,7 +67,7 @@ pub(super) fn run(
     let effective = Effective::new(&grant, &agent.abilities);
     let mut answers: Vec<(String, bool)> = Vec::new();
     for (number, want) in wants.iter().enumerate() {
-        // As it was asked for, so that who asks finds it again.
+        // The spelling of the option, so that the caller finds it.
         let name = args.wants.get(number).cloned().unwrap_or_else(|| want.to_string());
         if answers.iter().all(|(known, _)| *known != name) {
             answers.push((name, effective.has(want)));

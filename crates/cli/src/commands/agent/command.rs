@@ -71,7 +71,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// How a command wants to be called.
+/// Returns the usage of a command.
 fn usage(command: &brief_engine::agents::Command) -> String {
     let names = command.hint.names();
     if names.is_empty() {

@@ -1,4 +1,4 @@
-//! What the commands share that run an agent's code: grants, the host, and the gates.
+//! The common parts of commands that run an agent's code: grants, the host, and the gates.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,7 +34,7 @@ impl Fencing {
     }
 }
 
-/// How the code of an agent is run.
+/// The options for running an agent's code.
 #[derive(Debug, Args)]
 pub(super) struct Executing {
     #[command(flatten)]
@@ -65,12 +65,12 @@ pub(super) struct Executing {
 }
 
 impl Executing {
-    /// Returns what the operator grants.
+    /// Returns the operator's grants.
     pub(super) fn abilities(&self, ui: &mut Ui) -> Result<Vec<Ability>, CommandError> {
         self.granting.abilities(ui)
     }
 
-    /// Returns how much the tools may take.
+    /// Returns the limits of the tools.
     fn limits(&self) -> Result<Limits, CommandError> {
         let limits = Limits::default();
         let Some(seconds) = self.time_limit else { return Ok(limits) };
@@ -85,7 +85,7 @@ impl Executing {
         Ok(Limits { wall, cpu: limits.cpu.min(wall), ..limits })
     }
 
-    /// Returns what the tools of an agent may ask for.
+    /// Returns the host, which answers the tools' requests.
     fn host(
         &self,
         ui: &mut Ui,
@@ -124,7 +124,7 @@ impl Executing {
         })
     }
 
-    /// Evaluates the tools of a valid agent and makes them callable. What is wrong is told.
+    /// Evaluates the tools of a valid agent and makes them callable. Prints the problems.
     pub(super) fn tools(
         &self,
         ui: &mut Ui,
@@ -154,8 +154,8 @@ impl Executing {
         tools.map(Ok).map_err(|error| CommandError::refused(error.to_string()))
     }
 
-    /// Reads the servers that the operator has configured. A file of a project names programs of the
-    /// project, which start only with trust in it.
+    /// Reads the operator's servers. A file of a project names programs of the project, which start
+    /// only if it is trusted.
     fn servers(&self, session: &Session, path: &Path) -> Result<StdioServers, CommandError> {
         let refused = |problem: String| {
             let message = format!("`{}` cannot be used: {problem}", path.display());
@@ -185,7 +185,7 @@ impl Executing {
     }
 }
 
-/// Refuses an agent that is switched off or lacks something, before anything of it runs.
+/// Refuses a disabled agent and one with missing requirements, before any of its code runs.
 pub(super) fn refuse_closed(session: &Session, agent: &Agent) -> Result<(), CommandError> {
     let refusals = refusals(session.system(), agent);
     if refusals.is_empty() {
@@ -195,7 +195,7 @@ pub(super) fn refuse_closed(session: &Session, agent: &Agent) -> Result<(), Comm
     Err(CommandError::refused(reasons.join("; ")))
 }
 
-/// Takes an agent through the last gates: texts, names, and the startup tool.
+/// Passes an agent through the last gates: texts, names, and the startup tool.
 pub(super) fn through_gates<'r>(
     session: &Session,
     agent: &'r Agent,
@@ -208,7 +208,7 @@ pub(super) fn through_gates<'r>(
         .map_err(|error| CommandError::refused(error.to_string()))
 }
 
-/// Returns the input of an agent: what was typed, or its own.
+/// Returns the input of an agent: the typed one, or its own.
 pub(super) fn input_of(agent: &Agent, typed: Option<&str>) -> Value {
     match typed {
         Some(text) => Value::Text(text.to_owned()),
@@ -216,8 +216,8 @@ pub(super) fn input_of(agent: &Agent, typed: Option<&str>) -> Value {
     }
 }
 
-/// Returns everything that is wrong with an agent, its code included, and its schemes. Where nothing may
-/// run, nobody knows what its tools are.
+/// Returns all diagnostics of an agent, its code included, and its tools. Without execution the
+/// tools are unknown.
 pub(super) fn examined(
     ui: &mut Ui,
     session: &Session,

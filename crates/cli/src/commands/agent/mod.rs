@@ -47,7 +47,7 @@ enum AgentCommand {
     Serve(serve::ServeArgs),
 }
 
-/// The file that a command is about.
+/// The file of a command.
 #[derive(Debug, Args)]
 struct OneFile {
     /// The agent file, such as `agents/dev_review.agent.md`
@@ -59,7 +59,7 @@ struct OneFile {
     fetch: bool,
 }
 
-/// What the operator lets an agent do.
+/// The operator's grants for an agent.
 #[derive(Debug, Args)]
 struct Granting {
     /// Let the agent do this, as far as its file allows it: fs, network, sh, sh:PROGRAM, env, mcp; may be repeated
@@ -77,7 +77,7 @@ impl Granting {
     }
 }
 
-/// Reads abilities that were typed.
+/// Parses typed abilities.
 fn parse_abilities(option: &str, names: &[String]) -> Result<Vec<Ability>, CommandError> {
     let parse = |name: &String| {
         name.parse::<Ability>().map_err(|error| {
@@ -131,7 +131,7 @@ fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded, Comman
     Ok(load(session.system(), &path, &options))
 }
 
-/// Prints what the command `kind` says of an agent.
+/// Prints the JSON answer of the command `kind` about an agent.
 fn print_json(
     ui: &mut Ui,
     session: &Session,
@@ -144,7 +144,7 @@ fn print_json(
     Ok(())
 }
 
-/// Returns the agent of a file that has no error; what is wrong with another one is told.
+/// Returns the agent of a file without errors; otherwise prints the diagnostics.
 fn usable<'l>(
     ui: &mut Ui,
     session: &Session,
@@ -152,7 +152,7 @@ fn usable<'l>(
 ) -> Result<Result<&'l Agent, ExitCode>, CommandError> {
     match loaded.agent() {
         Some(agent) => {
-            // A program finds them in the answer.
+            // With JSON, they are part of the answer.
             if !ui.has_promised_json() {
                 ui.mention(loaded.diagnostics(), session.root()?.path())?;
             }
@@ -162,7 +162,7 @@ fn usable<'l>(
     }
 }
 
-/// Tells why an agent does not load.
+/// Prints the reasons why an agent does not load.
 fn refuse(
     ui: &mut Ui,
     session: &Session,

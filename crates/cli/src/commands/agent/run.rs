@@ -69,7 +69,7 @@ pub(super) fn run(
     };
     let typed = typed.filter(|text| !text.trim().is_empty());
     let own = opening_of(&agent.input);
-    // What the user says is for the model; what the author has written is not replaced by it.
+    // The user's text is for the model and does not replace the author's input.
     let input: Value = match &own {
         Some(_) => agent.input.clone(),
         None => input_of(agent, typed.as_deref()),
@@ -111,7 +111,8 @@ pub(super) fn run(
     one_turn(ui, &mut conversation, &said.unwrap_or_default())
 }
 
-/// Returns what an agent that has an input of its own begins with: a text as it is, all else as JSON.
+/// Returns the first message of an agent with an input of its own: a string as it is, other values
+/// as JSON.
 fn opening_of(input: &Value) -> Option<String> {
     match input {
         Value::Null => None,
@@ -122,7 +123,7 @@ fn opening_of(input: &Value) -> Option<String> {
     }
 }
 
-/// Reads what is piped in.
+/// Reads piped input.
 fn piped(ui: &mut Ui) -> Result<String, CommandError> {
     let mut text = String::new();
     let limit = u64::try_from(limits::PROMPT_BYTES).unwrap_or(u64::MAX);
@@ -132,7 +133,7 @@ fn piped(ui: &mut Ui) -> Result<String, CommandError> {
     Ok(text.trim_end_matches('\n').to_owned())
 }
 
-/// Says one thing and prints the answer.
+/// Sends one message and prints the answer.
 fn one_turn(
     ui: &mut Ui,
     conversation: &mut Conversation<'_>,
@@ -158,7 +159,7 @@ fn one_turn(
     finished(ui, turn.ending)
 }
 
-/// Goes on until the user is done.
+/// Continues until the user quits.
 fn converse(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result<ExitCode, CommandError> {
     let names: Vec<String> =
         conversation.agent().commands.iter().map(|command| command.name.clone()).collect();
@@ -173,14 +174,14 @@ fn converse(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result<ExitCode
     finished(ui.into_inner(), ending)
 }
 
-/// Shows what happens: the model's words are the output, everything else is for people.
+/// Prints an event: the model's words are the output, everything else goes to standard error.
 fn tell(ui: &mut Ui, event: &Event<'_>) {
-    // Who does not read any more is noticed at the end.
+    // A closed output is noticed at the end.
     let _ = match event {
         Event::Text(text) => ui.print_text(text.as_bytes()).and_then(|()| ui.flush()),
         Event::Called { name, arguments } => ui.status(&format!("-> {name} {arguments}")),
         Event::Answered { name, .. } => ui.status(&format!("<- {name}")),
-        // Line by line: a line break inside of a line would be shown as one.
+        // One call per line, because a line break inside a line would be escaped.
         Event::Notice(text) => text.lines().try_for_each(|line| ui.status(line)),
     };
 }
@@ -203,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    /// A writer whose clones share one buffer, so that a test can read what was written.
+    /// A writer whose clones share one buffer, so that a test can read the output.
     #[derive(Clone, Default)]
     struct Written(Arc<std::sync::Mutex<Vec<u8>>>);
 
@@ -218,7 +219,7 @@ mod tests {
         }
     }
 
-    /// U65: `/help` is a list with lines, and what is in a line is still escaped.
+    /// U65: `/help` is a list of lines, and each line is still escaped.
     #[test]
     fn a_notice_has_lines() {
         let stderr = Written::default();

@@ -53,7 +53,7 @@ pub(super) fn run(
     }
     ui.tell_remarks()?;
     let interruption = system.interruption().map_err(CommandError::from)?;
-    // Standard output is the protocol's; when standard error is gone, nobody is told.
+    // Standard output belongs to the protocol; a closed standard error is ignored.
     let served = mcp::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));
     match served.map_err(|error| CommandError::refused(error.to_string()))? {
         Served::Closed => Ok(ExitCode::SUCCESS),

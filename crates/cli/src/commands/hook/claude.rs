@@ -40,7 +40,7 @@ pub(crate) fn run(
         HookOptions { program: "brief", repeat, guidance: Guidance::All, budget: args.budget };
     match super::answer(ui, session, options) {
         Ok(outcome) => {
-            // Nobody reads this unless they look for it; the answer is what counts.
+            // Few people read this; the answer is what counts.
             ui.mention(&outcome.diagnostics, session.directory())?;
             if outcome.found_nothing {
                 ui.warning("no guidance found on the way to the file")?;

@@ -36,7 +36,7 @@ pub(super) fn run(
         return Err(CommandError::refused(format!("the hook is not installed: {decision}"))
             .with_hint("who wrote the policy can change it"));
     }
-    // The client reads the settings of the repository, wherever in it it is started.
+    // The client reads the settings of the repository from any directory in it.
     let root = session.repository()?;
     let hooks = brief_hooks(&args.command);
     let install =
@@ -60,7 +60,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The settings file, with its whole path when it lies elsewhere than in the current directory.
+/// Returns the settings file for a message, absolute if it is outside the current directory.
 pub(super) fn shown(session: &Session, root: &Root) -> Result<String, CommandError> {
     let is_here = session.root()?.path() == root.path();
     let path = root.path().join(SettingsFile::NAME);

@@ -27,10 +27,10 @@ pub(crate) struct HookArgs {
 }
 
 impl HookArgs {
-    /// Reads the few words that a client's settings have; `None` for everything else, right or wrong.
+    /// Parses the few forms in clients' settings; `None` for all others, valid or not.
     ///
-    /// A client starts a hook many times a minute, and should not pay for the definitions of all commands:
-    /// reading them takes more memory and longer than the answer.
+    /// A client starts a hook many times a minute and should not pay for the definitions of all
+    /// commands: they take more memory and time than the answer.
     pub(crate) fn as_clients_type(words: &[OsString]) -> Option<HookArgs> {
         let [hook, client, rest @ ..] = words else { return None };
         if hook != "hook" || client != "claude" {
@@ -66,7 +66,7 @@ enum ClientArg {
     Claude,
 }
 
-/// Returns whether there is a hook that delivers to a client.
+/// Returns whether a hook delivers to a client.
 pub(crate) fn delivers_to(client: &str) -> bool {
     <ClientArg as ValueEnum>::from_str(client, false).is_ok()
 }
@@ -83,8 +83,8 @@ pub(crate) fn run(
     }
 }
 
-/// Answers the call on standard input. Past the deadline the process ends with exit code 0 and says nothing:
-/// the client goes on without.
+/// Answers the call on standard input. After the deadline the process ends silently with exit code
+/// 0, and the client continues without an answer.
 pub(crate) fn answer(
     ui: &mut Ui,
     session: &Session,
@@ -104,7 +104,7 @@ mod tests {
     use crate::Cli;
     use crate::commands::Command;
 
-    /// Whatever is read here, the whole command line reads in the same way.
+    /// The whole command line reads every such call in the same way.
     #[test]
     fn a_hook_is_read_as_the_command_line_reads_it() {
         const WORDS: [&str; 9] =

@@ -12,21 +12,21 @@ use crate::error::CommandError;
 
 /// `.claude/settings.local.json` of a project.
 pub(crate) struct SettingsFile {
-    /// Where to write: the file itself, or what a link inside the project leads to.
+    /// The file to write: the file itself, or the target of a link inside the project.
     path: PathBuf,
     text: Option<String>,
 }
 
-/// Whether an edit changed anything.
+/// The result of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edited {
     Changed,
     Unchanged,
 }
 
-/// Why a settings file was left alone.
+/// The reason why a settings file was not changed.
 pub(crate) enum SettingsFileError {
-    /// It leads out of the project.
+    /// It is outside the project.
     Outside,
     /// It cannot be read.
     Read(ReadError),
@@ -34,7 +34,7 @@ pub(crate) enum SettingsFileError {
     NotText,
     /// It cannot be written.
     Write(io::Error),
-    /// It is not what it should be.
+    /// Its content is not a valid settings file.
     Settings(SettingsError),
 }
 
@@ -64,7 +64,7 @@ impl SettingsFile {
     /// Reads the settings of the project at `root`.
     fn open(system: &dyn System, root: &Path) -> Result<SettingsFile, SettingsFileError> {
         let directory = root.join(Self::DIRECTORY);
-        // A link may lead elsewhere in the project, but not out of it.
+        // A link may lead to another place in the project, but not out of it.
         for path in [&directory, &root.join(Self::NAME)] {
             if system.resolve(path).is_ok_and(|resolved| !resolved.path.starts_with(root)) {
                 return Err(SettingsFileError::Outside);
@@ -80,9 +80,8 @@ impl SettingsFile {
         Ok(SettingsFile { path, text })
     }
 
-    /// Changes the settings of the project at `root` with `edit`, which gets the text, if there is
-    /// any, and returns the new one. A file of ours in which nothing is left goes. Says whether anything
-    /// changed.
+    /// Changes the settings of the project at `root`: `edit` gets the text, if there is any, and
+    /// returns the new one. An empty file of ours is removed. Returns whether anything changed.
     pub(crate) fn edit(
         system: &dyn System,
         root: &Path,
@@ -104,7 +103,7 @@ impl SettingsFile {
         self.text.as_deref()
     }
 
-    /// Replaces the file; the directory is made if needed.
+    /// Replaces the file and creates its directory if needed.
     fn write(&self, system: &dyn System, text: &str) -> Result<(), SettingsFileError> {
         if let Some(directory) = self.path.parent() {
             system.create_dir(directory).map_err(SettingsFileError::Write)?;

@@ -36,7 +36,7 @@ pub(super) fn run(
         Some(text) => settings::uninstall(text, &hooks),
         None => Ok(None),
     };
-    // At the top of the repository, and in the directory itself, where it may have been set up before.
+    // The top of the repository, and the directory itself, where an earlier version installed it.
     let (root, here) = (session.repository()?, session.root()?);
     let others = Some(&here).filter(|here| here.path() != root.path());
     let mut is_removed = false;

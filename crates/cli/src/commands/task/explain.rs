@@ -1,4 +1,4 @@
-//! What a prompt is made of, for people.
+//! The parts of a prompt, for people.
 
 use std::fmt;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::fate::Fate;
 use crate::ui::Ui;
 
-/// Prints each part with its tokens and the reason why it is in or out.
+/// Prints each part with its tokens and the reason why it is used or not.
 pub(super) fn print(
     ui: &mut Ui,
     assembled: &Assembled,
@@ -73,7 +73,7 @@ impl Page<'_> {
     }
 }
 
-/// Prints what would be run.
+/// Prints the commands that would run.
 pub(super) fn print_runs(ui: &mut Ui, ran: &[Asked], root: &Path) -> Result<(), CommandError> {
     for asked in ran {
         let path = shown(&asked.path, root);

@@ -81,7 +81,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a task is about: its description, or else its first line.
+/// Returns the description of a task, or else its first line.
 fn first_line(task: &Document) -> String {
     let body = String::from_utf8_lossy(task.body());
     let line = body.lines().map(|line| line.trim_start_matches('#').trim());
@@ -91,7 +91,7 @@ fn first_line(task: &Document) -> String {
     }
 }
 
-/// Completes the name of a task in the directory that the shell is in.
+/// Completes the name of a task in the current directory of the shell.
 pub(in crate::commands) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(session) = Session::start(Arc::new(OsSystem), None::<&Path>) else { return Vec::new() };
     let mut ui = Ui::silent();

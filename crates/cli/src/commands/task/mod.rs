@@ -129,7 +129,7 @@ pub(crate) struct TaskArgs {
     time_limit: Option<u64>,
 }
 
-/// Where to search, besides the project and home.
+/// The directories to search, besides the project and home.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// Search this directory first; a git address is fetched and cached
@@ -268,7 +268,8 @@ pub(crate) fn run(
     Ok(if missing > 0 { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
-/// Counts what stays as it is written because it is not there or did not work (ruling T13).
+/// Counts the placeholders that stay as written because their value is missing or failed (ruling
+/// T13).
 fn missing_from(prompt: &Prompt) -> usize {
     const CODES: [&str; 10] = [
         "tasks/bootstrap-failed",
@@ -285,7 +286,7 @@ fn missing_from(prompt: &Prompt) -> usize {
     prompt.diagnostics.iter().filter(|found| CODES.contains(&found.code)).count()
 }
 
-/// What the user turned off leaves its trace in the prompt, so it is said.
+/// Reports commands that the user turned off, because they stay as text in the prompt.
 fn mention_not_run(ui: &mut Ui, ran: &[Asked], execution: &Execution) -> Result<(), CommandError> {
     let count = ran.iter().filter(|asked| asked.outcome == Outcome::NotAllowed).count();
     let Some(cause) = execution.off() else { return Ok(()) };

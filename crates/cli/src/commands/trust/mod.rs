@@ -84,7 +84,7 @@ fn is_directory(session: &Session, path: &Path) -> bool {
     session.system().resolve_dir(&session.directory().join(path)).is_ok()
 }
 
-/// A file as it was read: what is shown is what is hashed.
+/// A file as read: the shown content is the hashed one.
 struct Candidate {
     path: PathBuf,
     content: Vec<u8>,
@@ -179,7 +179,7 @@ fn deny(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file may have changed or be gone since it was recorded, so its place counts too.
+/// Removes entries by content and by path, because a file may have changed or be gone.
 fn remove(
     ui: &mut Ui,
     session: &Session,
@@ -214,7 +214,7 @@ fn remove(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where a file is, or was, with the links on the way followed.
+/// Returns the real path of a file that may no longer exist.
 fn place(session: &Session, file: &Path) -> PathBuf {
     let system = session.system();
     let path = session.directory().join(file);

@@ -11,10 +11,10 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Commands and scripts that are shown one by one.
+/// The number of commands and scripts in the text output.
 const SHOWN: usize = 40;
 
-/// Shows what a project would execute, asks, and records the answer.
+/// Shows the commands of a project, asks, and records the answer.
 pub(super) fn trust(
     ui: &mut Ui,
     session: &Session,
@@ -44,7 +44,7 @@ pub(super) fn trust(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Forgets a project, whatever is at its place now.
+/// Removes the record of a project, with any content at its path.
 pub(super) fn remove(
     session: &Session,
     store: &mut TrustStore<'_>,
@@ -63,7 +63,7 @@ fn find(session: &Session, directory: &Path) -> Result<PathBuf, CommandError> {
     })
 }
 
-/// Shows what the texts at the root of the project would execute now.
+/// Shows the commands of the texts at the root of the project.
 fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result<(), CommandError> {
     let search =
         SearchRoot { path: root.to_owned(), origin: Origin::Project, author: Author::Project };

@@ -1,4 +1,4 @@
-//! What was typed: flags with one dash or two, `-x value` or `-x=value`, before and after the task's
+//! The arguments: flags with one dash or two, `-x value` or `-x=value`, before and after the task's
 //! name.
 
 use std::ffi::{OsStr, OsString};
@@ -8,7 +8,7 @@ use brief_engine::tasks::Agent;
 
 use crate::assembly::{Call, Tool};
 
-/// What was asked for.
+/// The parsed arguments.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     pub(super) call: Call,
@@ -16,14 +16,14 @@ pub(super) struct Arguments {
     pub(super) writes_rules: bool,
 }
 
-/// Why it is not clear what was asked for.
+/// An unusable command line.
 #[derive(Debug)]
 pub(super) enum Misuse {
-    /// Help is wanted.
+    /// A request for help.
     Help,
-    /// A flag is wrong, in these words.
+    /// An invalid flag, with the message.
     Flag(String),
-    /// The rest is wrong, in these words.
+    /// Another error, with the message.
     Call(String),
 }
 
@@ -141,7 +141,7 @@ fn wrong_count() -> Misuse {
     Misuse::Call(problem.to_owned())
 }
 
-/// Takes a flag apart; `None` for a word. Two dashes alone end the flags.
+/// Splits a flag; `None` for a word. Two dashes alone end the flags.
 fn split(arg: &OsStr) -> Option<(String, Option<OsString>)> {
     let bytes = arg.as_encoded_bytes();
     let name = bytes.strip_prefix(b"-")?;
@@ -157,7 +157,7 @@ fn split(arg: &OsStr) -> Option<(String, Option<OsString>)> {
     Some((String::from_utf8_lossy(&name[..end]).into_owned(), Some(value)))
 }
 
-/// What stands after the `=`, whatever bytes it is made of.
+/// Returns the bytes after the `=`.
 fn value_of(bytes: &[u8], start: usize) -> OsString {
     #[cfg(unix)]
     return <OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes[start..].to_vec());
@@ -165,7 +165,7 @@ fn value_of(bytes: &[u8], start: usize) -> OsString {
     return String::from_utf8_lossy(&bytes[start..]).into_owned().into();
 }
 
-/// The value of a flag that is on or off.
+/// Returns the value of a boolean flag.
 fn switch(name: &str, value: Option<&OsStr>) -> Result<bool, Misuse> {
     match value.map(OsStr::to_string_lossy).as_deref() {
         None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => Ok(true),

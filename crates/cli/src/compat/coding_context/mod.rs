@@ -44,7 +44,7 @@ pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Ex
         ui.flush().map_err(|error| Failure::Run(error.into()))?;
         Ok(code)
     });
-    // When even standard error is gone, only the exit code is left.
+    // If standard error is closed, only the exit code is left.
     match outcome {
         Ok(code) => code,
         Err(Failure::Run(error)) => error.report(ui),

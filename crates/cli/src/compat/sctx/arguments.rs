@@ -1,4 +1,4 @@
-//! What may stand after `context` and `decisions`.
+//! The arguments of `context` and `decisions`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     pub(super) json: bool,
 }
 
-/// Whether a command has `--on` and `--when`.
+/// The support of `--on` and `--when`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filters {
     Accepted,
@@ -63,8 +63,7 @@ impl Arguments {
         }
     }
 
-    /// Reads what the answer needs and says what is wrong with it. `None` when the path lies
-    /// outside the root.
+    /// Reads the answer and prints its problems. `None` when the path lies outside the root.
     pub(super) fn ask(
         &self,
         ui: &mut Ui,

@@ -11,8 +11,8 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session) -> Outcome {
-    // The hooks that `sctx claude enable` sets up do not tell when a conversation was compacted,
-    // so nothing may be left out as already known.
+    // The hooks of `sctx claude enable` do not report the compaction of a conversation, so nothing
+    // may be left out as already known.
     let options = HookOptions {
         program: "sctx",
         repeat: Repeat::Always,

@@ -22,7 +22,7 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// The one dialect that `sctx` knows.
+/// The only dialect of `sctx`.
 const STRUCTURED: Dialects<'_> = Dialects::Only(&[structured::NAME]);
 
 const USAGE: &str = "\
@@ -44,7 +44,7 @@ Commands:
   help                                  Show this help
 ";
 
-/// What a command failed with: the text after `error: `.
+/// The error of a command: the text after `error: `.
 enum Failure {
     Message(String),
     Output(io::Error),
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Ex
     match outcome {
         Ok(code) => code,
         Err(Failure::Message(message)) => {
-            // When even standard error is gone, only the exit code is left.
+            // If standard error is closed, only the exit code is left.
             let _ = ui.error(&message);
             ExitCode::FAILURE
         }
@@ -119,7 +119,7 @@ fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Outcome 
     }
 }
 
-/// Warns of files and entries that are not delivered, as `sctx` words it.
+/// Warns of files and entries that are not delivered, in the words of `sctx`.
 fn warn(ui: &mut Ui, diagnostics: &[Diagnostic]) -> io::Result<()> {
     for diagnostic in diagnostics.iter().filter(|found| found.severity == Severity::Error) {
         let path = diagnostic.path().display();
@@ -140,12 +140,12 @@ fn warn_if_nothing_found(ui: &mut Ui, found_nothing: bool) -> io::Result<()> {
     if found_nothing { ui.warning("no AGENTS.yaml files found") } else { Ok(()) }
 }
 
-/// The parser's own words.
+/// Returns the parser's own message.
 fn yaml_error(diagnostic: &Diagnostic) -> &str {
     diagnostic.message.split_once(": ").map_or(diagnostic.message.as_str(), |(_, error)| error)
 }
 
-/// A path below the root with `/` between names.
+/// Returns a path below the root with `/` between names.
 fn slashed(path: &Path, root: &Path) -> String {
     let relative = path.strip_prefix(root).unwrap_or(path);
     let names: Vec<_> = relative.iter().map(|name| name.to_string_lossy()).collect();

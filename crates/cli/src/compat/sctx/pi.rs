@@ -15,7 +15,7 @@ const DIRECTORY: &str = ".pi";
 const EXTENSIONS: &str = ".pi/extensions";
 const NAME: &str = ".pi/extensions/sctx.ts";
 
-/// Whether a file is the extension: this one, or that of another version, which asks `sctx hook` as well.
+/// Returns whether a file is the extension, in this or another version: each calls `sctx hook`.
 fn is_ours(content: &[u8]) -> bool {
     let content = String::from_utf8_lossy(content);
     content == EXTENSION || content.contains("sctx") && content.contains("hook")
@@ -33,7 +33,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     if system.resolve(&root.path().join(DIRECTORY)).is_err() {
         return Err(Failure::new(".pi/ directory not found — run this from a pi project"));
     }
-    // A link may lead elsewhere in the project, but not out of it.
+    // A link may lead to another place in the project, but not out of it.
     for name in [DIRECTORY, EXTENSIONS, NAME] {
         let resolved = system.resolve(&root.path().join(name));
         if resolved.is_ok_and(|resolved| !resolved.path.starts_with(root.path())) {
@@ -60,7 +60,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     } else {
         match system.remove_file(&path) {
             Ok(()) => {
-                // It stays when something else is in it.
+                // The directory stays if it is not empty.
                 let _ = system.remove_empty_dir(&root.path().join(EXTENSIONS));
                 ui.print_line(format!("sctx extension disabled at {NAME}"))?;
             }

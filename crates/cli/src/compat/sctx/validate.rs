@@ -13,13 +13,13 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
-    // After two dashes, whatever follows is a path.
+    // After two dashes everything is a path.
     let args = args.strip_prefix(&[OsString::from("--")]).unwrap_or(args);
     let named = args.first().map_or(Path::new("."), Path::new);
     let path = session.directory().join(named);
     let cannot = |error: std::io::Error| Failure::new(format!("{}: {error}", named.display()));
     let resolved = session.system().resolve(&path).map_err(cannot)?.path;
-    // A context file may be named itself; its directory is then the root.
+    // The path may be a context file; its directory is then the root.
     let (root, only) = match Root::open(session.system(), &resolved) {
         Ok(root) => (root, None),
         Err(_) => {
