@@ -1,7 +1,8 @@
 //! The mutation fuzzer: a worker process that makes and runs inputs, and a parent that survives it.
 //!
-//! The worker ends by itself when an input computes for too long, and the system ends it when an input takes
-//! too much memory or stack. Which input it was is known by running the batch once more with a note of each.
+//! The worker ends by itself when an input computes for too long, and the system ends it when an
+//! input takes too much memory or stack. The parent finds the input by running the batch once more
+//! with a note of each.
 
 use std::fs;
 use std::io;
@@ -23,31 +24,31 @@ use crate::{UNIT_BYTES, UNIT_SECONDS, directory};
 /// The exit code of a worker whose input computed for too long.
 const TOO_SLOW: u8 = 77;
 
-/// Inputs that one worker runs.
+/// The number of inputs per worker.
 const BATCH: u64 = 250_000;
 
-/// Bytes that the program itself takes up, the code of all parsers included.
+/// The memory of the program itself, the code of all parsers included, in bytes.
 const PROGRAM_BYTES: u64 = 192 * 1024 * 1024;
 
-/// What a campaign may cost.
+/// The limits of a campaign.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// It ends after this long.
+    /// The longest duration.
     pub time: Duration,
-    /// It ends after this many inputs.
+    /// The largest number of inputs.
     pub executions: u64,
 }
 
-/// How a campaign ended.
+/// The result of a campaign.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Inputs that were run.
+    /// The number of inputs that were run.
     pub executions: u64,
-    /// Inputs that failed, where they were saved.
+    /// The saved inputs that failed.
     pub findings: Vec<PathBuf>,
 }
 
-/// Returns the seeds of a target, with the inputs that were found for it.
+/// Returns the seeds of a target, with the inputs found for it earlier.
 pub fn seeds_of(target: &Target, all: &[Seed]) -> Vec<Vec<u8>> {
     let chosen = all.iter().filter(|seed| (target.seed)(&seed.path));
     let mut list: Vec<Vec<u8>> = chosen.map(|seed| seed.content.clone()).collect();
@@ -105,12 +106,12 @@ fn worker_of(program: &Path, target: &Target, from: u64, to: u64, findings: &Pat
     command
 }
 
-/// Runs the inputs `from..to` in this process, within the limits of one input. Panics are saved and passed
-/// by; everything else ends the process.
+/// Runs the inputs `from..to` in this process, within the limits of one input. Panics are saved and
+/// skipped; everything else ends the process.
 pub fn work(target: &Target, from: u64, to: u64, findings: &Path, note: Option<&Path>) {
     let seeds = seeds_of(target, &seeds::all());
     let room = Some(UNIT_BYTES + PROGRAM_BYTES);
-    // Where the system has no such limit, the one for time holds.
+    // On a system without this limit, the one for time holds.
     let _ = rustix::process::setrlimit(Resource::As, Rlimit { current: room, maximum: room });
     panic::set_hook(Box::new(|_| {}));
     let current = Arc::new(AtomicU64::new(from));
@@ -131,7 +132,7 @@ pub fn work(target: &Target, from: u64, to: u64, findings: &Path, note: Option<&
     }
 }
 
-/// Ends the process when one input computes for more than a second. Time that the machine gives to others
+/// Ends the process when one input computes for more than a second. The time of other processes
 /// does not count.
 fn watch(current: Arc<AtomicU64>) {
     std::thread::spawn(move || {
@@ -152,21 +153,22 @@ fn watch(current: Arc<AtomicU64>) {
     });
 }
 
-/// Returns the time that this process has computed.
+/// Returns the CPU time of this process.
 fn computed() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or_default();
     Duration::new(u64::try_from(time.tv_sec).unwrap_or_default(), nanoseconds)
 }
 
-/// Saves an input under a name made of its bytes.
+/// Saves an input under the hash of its bytes.
 fn save(findings: &Path, input: &[u8]) -> io::Result<PathBuf> {
     let path = findings.join(&brief_syntax::hash::sha256(input)[..16]);
     fs::write(&path, input)?;
     Ok(path)
 }
 
-/// Returns where the findings of a run go: outside of the source tree, until a person has looked at them.
+/// Returns the directory for the findings of a run: outside the source tree, until a person has
+/// reviewed them.
 pub fn findings_of(target: &Target) -> PathBuf {
     directory().with_file_name("target").join("fuzzing").join(target.name)
 }

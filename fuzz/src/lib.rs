@@ -1,9 +1,9 @@
 //! Hostile input for every parser and protocol of the program.
 //!
 //! One list of [targets](targets::TARGETS) serves two drivers: the mutation fuzzer of this crate
-//! (`cargo xtask fuzz`), which needs nothing but a compiler, and a test that replays every seed and every input
-//! that was found.
-//! A target fails by a panic, by computing for more than a second, or by taking more than 256 MB.
+//! (`cargo xtask fuzz`), which needs only a compiler, and a test that replays every seed and every
+//! input that was found. A target fails by a panic, by computing for more than a second, or by
+//! taking more than 256 MB.
 #![expect(clippy::disallowed_methods, reason = "this tool reads seeds and writes findings")]
 
 pub mod campaign;
@@ -12,10 +12,10 @@ mod runs;
 pub mod seeds;
 pub mod targets;
 
-/// Seconds that one input may compute.
+/// The CPU time of one input, in seconds.
 pub const UNIT_SECONDS: u64 = 1;
 
-/// Bytes of memory that one input may take.
+/// The memory of one input, in bytes.
 pub const UNIT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Returns the directory of this crate.

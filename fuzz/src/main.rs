@@ -23,7 +23,7 @@ struct Fuzz {
 enum Task {
     /// Run targets, one after the other
     Run {
-        /// Which targets; all without any
+        /// The targets [default: all]
         targets: Vec<String>,
         /// Minutes for each target
         #[arg(long, default_value_t = 1.0)]
@@ -106,7 +106,7 @@ fn run(names: &[String], time: Duration, most: u64) -> io::Result<bool> {
     Ok(clean)
 }
 
-/// Returns how many inputs earlier runs have had: the next run makes other ones.
+/// Returns the number of inputs in earlier runs, so that the next run makes other ones.
 fn executed(record: &Path) -> u64 {
     fs::read_to_string(record).ok().and_then(|text| text.trim().parse().ok()).unwrap_or_default()
 }

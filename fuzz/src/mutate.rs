@@ -1,19 +1,20 @@
-//! Small changes to an input, several at once, as blind fuzzers make them.
+//! Small changes to an input, several at once.
 //!
-//! The same number gives the same input: a finding is named by its number and made again.
+//! The same number gives the same input, so that a finding can be reproduced by its number.
 
 use fastrand::Rng;
 
-/// Numbers that sit at the edges of types.
+/// Values at the edges of types.
 const EDGES: [u8; 8] = [0, 1, 0x7f, 0x80, 0xff, b'\n', b' ', b'"'];
 
-/// Bytes of most inputs. Short ones reach as much of a parser, and many more of them fit into a minute.
+/// The length of most inputs, in bytes. Short ones reach as much of a parser, and many more of them
+/// fit into a minute.
 const SHORT: usize = 256;
 
-/// One input in so many is as long as its target allows.
+/// One input in this many is as long as its target allows.
 const LONG_ONES: u32 = 32;
 
-/// Makes input number `index` from `seeds`, at most `longest` bytes of it.
+/// Makes input number `index` from `seeds`, at most `longest` bytes long.
 pub fn input(
     seeds: &[Vec<u8>],
     dictionary: &[&str],
@@ -38,7 +39,8 @@ pub fn input(
     buffer.truncate(longest);
 }
 
-/// Returns a seed from one of its lines on: the first one for half of those that are too long.
+/// Returns a seed from one of its lines on: from the first one for half of the seeds that are too
+/// long.
 fn part_of<'s>(seed: &'s [u8], longest: usize, random: &mut Rng) -> &'s [u8] {
     if seed.len() <= longest || random.bool() {
         return seed;
@@ -76,7 +78,7 @@ fn change(buffer: &mut Vec<u8>, seeds: &[Vec<u8>], dictionary: &[&str], random: 
             let piece = buffer[at..end].to_vec();
             insert(buffer, random.usize(0..=buffer.len()), &piece);
         }
-        // A piece many times: what is linear shows here, and what is not.
+        // A repeated piece: it shows whether a parser is linear.
         5 if random.u8(0..8) == 0 => {
             let end = (at + random.usize(1..=8)).min(buffer.len());
             let piece = buffer[at..end].repeat(random.usize(1..=256));

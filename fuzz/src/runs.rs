@@ -1,4 +1,4 @@
-//! What each target does with its bytes: one call of a parser, and what that parser promises besides returning.
+//! The code of each target: one call of a parser, and assertions of its promises.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -14,7 +14,7 @@ use brief_syntax::system::MemorySystem;
 use brief_syntax::yaml::{Node, Value, Yaml};
 use brief_syntax::{Diagnostic, Source};
 
-/// Parsers ask it for what lies beside their text, and change nothing; one for all inputs.
+/// The files around a text, which parsers read and never change; one system for all inputs.
 static SYSTEM: LazyLock<MemorySystem> =
     LazyLock::new(|| MemorySystem::new("/p").with_dir("/p/agents"));
 
@@ -26,7 +26,7 @@ fn source(bytes: &[u8], path: &str) -> Arc<Source> {
     Arc::new(Source::from_bytes(path, bytes.to_vec()))
 }
 
-/// Every problem stands in its text, and a place can be shown for it.
+/// Asserts that every diagnostic is within its text and has a position.
 fn assert_places(diagnostics: &[Diagnostic]) {
     for found in diagnostics {
         assert!(found.source.text().get(found.span.range()).is_some(), "{found:?}");
@@ -34,7 +34,7 @@ fn assert_places(diagnostics: &[Diagnostic]) {
     }
 }
 
-/// The length of the input says which of the three ways of reading it gets.
+/// Reads front matter in one of three ways, which the length of the input chooses.
 pub(crate) fn front_matter(bytes: &[u8]) {
     let source = source(bytes, "f.md");
     let front = match bytes.len() % 3 {
@@ -81,14 +81,14 @@ fn yaml(text: &str) {
     }
 }
 
-/// The quick reader takes texts that end in a line break.
+/// Reads YAML with the fast reader, which takes texts that end in a line break.
 pub(crate) fn yaml_quick(bytes: &[u8]) {
     let mut text = text(bytes);
     text.push('\n');
     yaml(&text);
 }
 
-/// Without a line break at its end, a text goes to the full parser.
+/// Reads YAML with the full parser, which gets texts without a final line break.
 pub(crate) fn yaml_full(bytes: &[u8]) {
     yaml(text(bytes).trim_end_matches('\n'));
 }
@@ -104,7 +104,7 @@ pub(crate) fn json_config(bytes: &[u8]) {
     assert_places(&diagnostics);
 }
 
-/// A text is the sum of its parts, in order.
+/// Asserts that the parts of a text, in order, are the text.
 pub(crate) fn expander(bytes: &[u8]) {
     let mut at = 0;
     for (offset, whole) in fuzzing::expansions(bytes) {
@@ -141,7 +141,8 @@ pub(crate) fn directives(bytes: &[u8]) {
     }
 }
 
-/// The first line is a pattern, the second a path: what matches a file could match inside its directory.
+/// Takes the first line as a pattern and the second as a path: a pattern that matches a file could
+/// match inside its directory.
 pub(crate) fn glob(bytes: &[u8]) {
     let text = text(bytes);
     let (pattern, path) = text.split_once('\n').unwrap_or((&text, "src/a.ts"));
@@ -165,7 +166,7 @@ pub(crate) fn source_of_registry(bytes: &[u8]) {
     let _ = brief_registry::Source::parse_added(&text, Path::new("/p"), &*SYSTEM);
 }
 
-/// What a lock says survives being written: our own text is never refused.
+/// Asserts that a lock survives being written: our own text is never refused.
 pub(crate) fn lock(bytes: &[u8]) {
     if let Ok(lock) = Lock::parse(&text(bytes)) {
         let written = lock.to_text();
@@ -222,7 +223,7 @@ pub(crate) fn portable_toml(bytes: &[u8]) {
     assert_places(&diagnostics);
 }
 
-/// What is shown on a terminal is shown as it is when it comes round again.
+/// Asserts that escaped text is not escaped again.
 pub(crate) fn hidden_text(bytes: &[u8]) {
     let text = text(bytes);
     let shown = brief_syntax::text::visible_line(&text);

@@ -1,4 +1,4 @@
-//! Seeds: the texts of `conformance/`, by the path that they stand at in their case.
+//! Seeds: the texts of `conformance/`, by their path in a case.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use crate::directory;
 pub struct Seed {
     /// Its path in the case; empty for a text without one.
     pub path: String,
-    /// What it says.
+    /// Its bytes.
     pub content: Vec<u8>,
 }
 
-/// Reads every text of `conformance/`: files as they are, and files inside of cases.
+/// Reads every text of `conformance/`: whole files, and files inside cases.
 pub fn all() -> Vec<Seed> {
     let mut seeds = Vec::new();
     for path in files_below(&directory().with_file_name("conformance")) {
@@ -35,7 +35,7 @@ pub fn all() -> Vec<Seed> {
     seeds
 }
 
-/// Reads the inputs that were found for a target.
+/// Reads the inputs found for a target earlier.
 pub fn found(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let mut inputs: Vec<(PathBuf, Vec<u8>)> = files_below(&directory().join("found").join(target))
         .into_iter()
@@ -60,7 +60,7 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Takes the files of cases, their standard input, their arguments and their texts.
+/// Collects the files of cases, their standard input, their arguments and their texts.
 fn collect(value: &Value, seeds: &mut Vec<Seed>) {
     match value {
         Value::Array(list) => list.iter().for_each(|item| collect(item, seeds)),

@@ -1,4 +1,4 @@
-//! The list of targets. Each takes any bytes and asserts what its parser promises besides returning.
+//! The list of targets. Each takes any bytes and asserts the promises of its parser.
 
 use std::path::Path;
 
@@ -6,30 +6,30 @@ use brief_dialects::fuzzing;
 
 use crate::runs;
 
-/// A parser and how to feed it.
+/// A parser and its inputs.
 pub struct Target {
     /// Its name on the command line and below `found/`.
     pub name: &'static str,
-    /// Whose code parses: ours, or that of a library with our limits around it.
+    /// Own code, or a library within our limits.
     pub backing: Backing,
     /// Gives one input to the parser.
     pub run: fn(&[u8]),
-    /// Whether a text of `conformance/` at this path is a seed.
+    /// Returns whether a text of `conformance/` at this path is a seed.
     pub seed: fn(&str) -> bool,
-    /// Seeds that no conformance case has.
+    /// Seeds beyond the conformance cases.
     pub own_seeds: &'static [&'static str],
     /// Words of the grammar.
     pub dictionary: &'static [&'static str],
-    /// The longest input.
+    /// The longest input, in bytes.
     pub longest: usize,
 }
 
-/// Whose code does most of the parsing.
+/// The code that does most of the parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backing {
     /// Code of this project.
     Own,
-    /// A library, behind limits of this project.
+    /// A library, within limits of this project.
     Library,
 }
 
@@ -526,7 +526,7 @@ const MCP_WORDS: &[&str] = &[
     "\"content\":[{\"text\":\"t\"}]",
 ];
 
-/// Returns the target of a name.
+/// Returns a target by its name.
 pub fn by_name(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }

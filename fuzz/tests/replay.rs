@@ -1,4 +1,4 @@
-//! Goal R1 in small: every seed and every input that was ever found, and a short run of each target.
+//! Goal R1 in small: every seed, every input found earlier, and a short run of each target.
 #![expect(clippy::disallowed_methods, reason = "this test looks at the clock")]
 
 use std::time::{Duration, Instant};
@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use brief_fuzz::targets::{TARGETS, Target};
 use brief_fuzz::{campaign, mutate, seeds};
 
-/// Seconds for which each target is fuzzed here; `cargo xtask fuzz` goes on.
+/// The duration of each target's run here, in seconds; `cargo xtask fuzz` runs longer.
 const SECONDS: u64 = 1;
 
-/// Gives inputs to a target; a panic names the target by the test's output.
+/// Runs a target with inputs; a panic names the target in the test's output.
 fn feed<'i>(target: &Target, inputs: impl Iterator<Item = &'i [u8]>) {
     for input in inputs {
         let started = Instant::now();
         (target.run)(input);
-        // A hang is what this is about: builds for tests are slow, and machines are busy.
+        // This detects hangs only: test builds are slow, and machines are busy.
         assert!(started.elapsed() < Duration::from_secs(20), "{}: {input:?}", target.name);
     }
 }
@@ -44,7 +44,7 @@ fn a_short_run_of_each_target_finds_nothing() {
     }
 }
 
-/// The same number is the same input, so that a finding can be made again.
+/// A number always gives the same input, so that a finding can be reproduced.
 #[test]
 fn inputs_are_known_by_their_number() {
     let seeds = vec![b"one: two\n".to_vec(), b"three".to_vec()];

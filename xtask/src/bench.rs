@@ -1,17 +1,17 @@
 //! Speed, as ratios in one run.
 //!
-//! The work is done by `bench/run.py`, which makes the trees, starts the programs and reads what
-//! the kernel counted; this builds what it compares.
+//! `bench/run.py` makes the trees, starts the programs and reads the kernel's counters; this module
+//! builds the programs.
 
 use std::fs;
 use std::process::Command;
 
 use crate::{cargo, run, workspace};
 
-/// The least that a Rust program can do.
+/// The smallest possible Rust program.
 const FLOOR: &str = "fn main() {}\n";
 
-/// Builds the program as it ships and the floor, and measures both.
+/// Builds the program as it ships and the smallest one, and measures both.
 pub(crate) fn run_all(runs: usize) -> Result<(), String> {
     cargo(&["build", "--profile", "dist", "--package", "brief-cli"])?;
     let directory = workspace().join("target").join("bench");

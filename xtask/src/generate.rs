@@ -1,4 +1,4 @@
-//! Documentation that is made from the program, so that it cannot say anything else.
+//! Documentation that is generated from the program, so that the two agree.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,7 +8,7 @@ use brief_syntax::{glob, limits};
 
 use crate::workspace;
 
-/// A generated file and what it should hold.
+/// A generated file and its content.
 struct Page {
     path: &'static str,
     content: String,
@@ -54,7 +54,7 @@ fn command_line() -> String {
 
 fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
     let name = format!("{parent}{}", command.get_name());
-    // What every command takes stands at the top.
+    // The common options are at the top.
     for name in ["color", "quiet", "verbose", "no_pager"] {
         if !parent.is_empty() && command.get_arguments().any(|found| found.get_id() == name) {
             command = command.mut_arg(name, |found| found.hide(true));
@@ -69,7 +69,7 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
     }
 }
 
-/// What is limited, to what, what happens beyond it, and the code that says so.
+/// The limited thing, the limit, the consequence, and the code of the diagnostic.
 const LIMITS: &[(&str, u64, &str, &str)] = &[
     ("bytes of one file", limits::FILE_BYTES, "the file is not read", "`structured/unreadable`"),
     (

@@ -19,7 +19,7 @@ struct Xtask {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Run everything that a change has to pass
+    /// Run all checks that a change has to pass
     Test,
     /// Write the generated files, or check that they are in sync
     Generate {
@@ -29,13 +29,14 @@ enum Task {
     },
     /// Measure speed as ratios in one run
     Bench {
-        /// How often to run each command
+        /// The number of runs of each command
         #[arg(long, default_value_t = 20)]
         runs: usize,
     },
-    /// Feed changed conformance cases to every parser; what fails is saved below `target/fuzzing`
+    /// Feed mutated conformance cases to every parser; failing inputs are saved below
+    /// `target/fuzzing`
     Fuzz {
-        /// Which targets (`fuzz/src/targets.rs`); all without any
+        /// The targets (`fuzz/src/targets.rs`) [default: all]
         targets: Vec<String>,
         /// Minutes for each target
         #[arg(long, default_value = "1")]
@@ -68,7 +69,7 @@ fn main() -> ExitCode {
 fn test() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
-    // Generated files are checked by a test of this crate.
+    // A test of this crate checks the generated files.
     let linter = markdownlint::executable()?;
     eprintln!("+ cargo test --workspace");
     run(Command::new(env!("CARGO"))
@@ -98,7 +99,7 @@ fn run(command: &mut Command) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("{program} failed: {status}")) }
 }
 
-/// The top of the source tree.
+/// Returns the top of the source tree.
 fn workspace() -> &'static std::path::Path {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
 }

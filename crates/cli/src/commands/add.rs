@@ -24,19 +24,19 @@ use crate::ui::Ui;
 /// the source, brief.lock the commit and the hash of everything that was written.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Where from: owner/repo, gitlab:group/repo, a git URL or a directory; @REF and :SUBPATH may follow
+    /// The source: owner/repo, gitlab:group/repo, a git URL or a directory; @REF and :SUBPATH may follow
     source: String,
 
-    /// What to add: NAME or KIND/NAME of a rule, skill, agent or bundle [default: all]
+    /// The items: NAME or KIND/NAME of a rule, skill, agent or bundle [default: all]
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
 
-    /// Only look among these
+    /// Only add items of this kind
     #[arg(long, value_name = "KIND", value_parser = ["rule", "skill", "agent", "bundle"])]
     kind: Option<String>,
 
-    /// Write for this client only; may be repeated [default: `install.clients` of brief.toml, or those
-    /// that the project's files tell of, or all]
+    /// Write for this client only; may be repeated [default: `install.clients` of brief.toml, or the
+    /// clients whose files the project has, or all]
     #[arg(
         long = "client", value_name = "CLIENT",
         add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
@@ -47,11 +47,11 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Write nothing; tell what would be done
+    /// Write nothing; show what would be done
     #[arg(long)]
     dry_run: bool,
 
-    /// Fetch nothing; use what was fetched before
+    /// Fetch nothing; use the cache
     #[arg(long)]
     offline: bool,
 

@@ -37,7 +37,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "CAPABILITY", value_parser = names())]
     deny: Vec<String>,
 
-    /// How to print the findings
+    /// The format of the findings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
@@ -49,7 +49,7 @@ pub(crate) struct AuditArgs {
     #[arg(long)]
     no_ignore: bool,
 
-    /// Fetch nothing; use what was fetched before
+    /// Fetch nothing; use the cache
     #[arg(long)]
     offline: bool,
 }

@@ -51,7 +51,7 @@ pub(crate) struct BuildArgs {
     #[arg(long)]
     force: bool,
 
-    /// Print JSON: what changed, and what is wrong
+    /// Print JSON: the changes and the diagnostics
     #[arg(long)]
     json: bool,
 }

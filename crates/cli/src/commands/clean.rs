@@ -10,13 +10,13 @@ use crate::installation::{self, Asked, Installation, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Remove what was installed, and nothing else
+/// Remove the installed files, and nothing else
 ///
 /// Files that were changed by hand stay, and what a file of ours has taken the place of comes back.
 /// brief.toml and brief.lock stay as they are: `brief sync` brings everything back.
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
-    /// Write nothing; tell what would be done
+    /// Write nothing; show what would be done
     #[arg(long)]
     dry_run: bool,
 

@@ -58,7 +58,7 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "DIALECT")]
     only: Vec<DialectArg>,
 
-    /// What this client does not load by itself
+    /// Only items that this client does not load by itself
     #[arg(long, value_name = "CLIENT", value_parser = mcp_servers::clients())]
     client: Option<String>,
 

@@ -36,7 +36,7 @@ pub(crate) struct DoctorArgs {
     #[command(flatten)]
     place: Where,
 
-    /// Print JSON: what was found
+    /// Print JSON: the findings
     #[arg(long)]
     json: bool,
 }

@@ -13,13 +13,13 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Lay out the items of a source registry: front matter and body
+/// Format the items of a source registry: front matter and body
 ///
-/// What the files say does not change: comments and the order of fields stay, and a body whose
-/// meaning would change keeps its layout.
+/// The meaning of the files does not change: comments and the order of fields stay, and a body
+/// whose meaning would change keeps its layout.
 #[derive(Debug, Args)]
 pub(crate) struct FmtArgs {
-    /// The directory or file to lay out
+    /// The directory or file to format
     #[arg(default_value = ".")]
     path: PathBuf,
 

@@ -32,7 +32,7 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "SOURCE", conflicts_with = "tree")]
     available: Option<String>,
 
-    /// Fetch nothing; use what was fetched before
+    /// Fetch nothing; use the cache
     #[arg(long, requires = "available")]
     offline: bool,
 

@@ -16,7 +16,7 @@ use crate::ui::Ui;
 /// Write a new item of a source registry from a template
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// What to write
+    /// The kind of item
     kind: NewKind,
 
     /// Its name: a-z, 0-9 and hyphens between them

@@ -12,7 +12,7 @@ use crate::installation::{self, Installation, Where, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show which sources have moved on since they were locked
+/// Show sources with commits newer than brief.lock
 ///
 /// Exits with 1 when any has, or cannot be asked.
 #[derive(Debug, Args)]

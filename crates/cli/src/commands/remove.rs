@@ -20,7 +20,7 @@ use crate::ui::Ui;
 /// An item that a bundle or a whole source brings is left out from now on (`exclude` in brief.toml).
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
-    /// What to remove: the NAME of an item, bundle or source, or KIND/NAME
+    /// The NAME of an item, bundle or source, or KIND/NAME
     #[arg(
         value_name = "NAME",
         required = true,
@@ -28,11 +28,11 @@ pub(crate) struct RemoveArgs {
     )]
     names: Vec<String>,
 
-    /// Write nothing; tell what would be done
+    /// Write nothing; show what would be done
     #[arg(long)]
     dry_run: bool,
 
-    /// Fetch nothing; use what was fetched before
+    /// Fetch nothing; use the cache
     #[arg(long)]
     offline: bool,
 

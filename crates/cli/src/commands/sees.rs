@@ -19,7 +19,7 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what each client sees for a file or directory, and how it comes to it
+/// Show what each client sees for a file or directory, and how it gets it
 ///
 /// `loaded`: the client reads it by itself. `delivered`: the hook puts it into the conversation. `offered`:
 /// the hook names it, and the agent may ask for it. `-`: the client does not see it. A client that has
@@ -42,7 +42,7 @@ pub(crate) struct SeesArgs {
     #[command(flatten)]
     counting: Counting,
 
-    /// Print JSON: each item with how each client comes to it, and why
+    /// Print JSON: each item with how each client gets it, and why
     #[arg(long)]
     json: bool,
 }

@@ -10,7 +10,7 @@ use crate::installation::{self, Asked, Installation, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Make the project what brief.toml and brief.lock say
+/// Make the project match brief.toml and brief.lock
 ///
 /// Sources stay at the commits of brief.lock; `brief update` moves them. Only files that are recorded as
 /// ours are replaced or removed, and of those only the ones that nobody has changed since. Exits with 1
@@ -26,7 +26,7 @@ pub(crate) struct SyncArgs {
     #[arg(long)]
     check: bool,
 
-    /// Write nothing; tell what would be done
+    /// Write nothing; show what would be done
     #[arg(long)]
     dry_run: bool,
 
@@ -34,7 +34,7 @@ pub(crate) struct SyncArgs {
     #[arg(long)]
     diff: bool,
 
-    /// Fetch nothing; use what was fetched before
+    /// Fetch nothing; use the cache
     #[arg(long)]
     offline: bool,
 

@@ -18,7 +18,7 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what costs how many tokens: for a path, or in the whole project
+/// Show token costs: for a path, or in the whole project
 ///
 /// With a path, what `brief context` delivers for it. Without one, the repository: by dialect, by
 /// directory with what a file there costs at least and at most, by client, and the most expensive items.

@@ -24,7 +24,7 @@ pub(crate) struct TreeArgs {
     /// The directory to start at; the whole repository without one
     path: Option<PathBuf>,
 
-    /// How many directories deep to go
+    /// Show directories down to this depth
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
 

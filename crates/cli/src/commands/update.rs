@@ -24,7 +24,7 @@ pub(crate) struct UpdateArgs {
     #[arg(value_name = "NAME", add = clap_complete::ArgValueCompleter::new(installation::complete))]
     names: Vec<String>,
 
-    /// Write nothing; tell what would be done
+    /// Write nothing; show what would be done
     #[arg(long)]
     dry_run: bool,
 

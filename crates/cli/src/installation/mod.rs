@@ -44,7 +44,7 @@ pub(crate) enum Asked {
 /// The installation of a command.
 #[derive(Debug, Args)]
 pub(crate) struct Where {
-    /// Work on the user's own places, in the home directory, instead of the project
+    /// Work on the user's own installation, in the home directory, instead of the project's
     #[arg(long, short = 'g')]
     pub(crate) global: bool,
 }
@@ -52,11 +52,11 @@ pub(crate) struct Where {
 /// The common options of commands that write to an installation.
 #[derive(Debug, Args)]
 pub(crate) struct Writing {
-    /// Take the place of this file, which is not ours, and keep a copy; a directory means all in it
+    /// Replace this file, which `brief` did not write, and keep a copy; a directory means everything in it
     #[arg(long, value_name = "FILE")]
     adopt: Vec<PathBuf>,
 
-    /// Replace this output although it was changed by hand, and keep a copy; a directory means all in it
+    /// Replace this output although it was changed by hand, and keep a copy; a directory means everything in it
     #[arg(long, value_name = "FILE")]
     force: Vec<PathBuf>,
 
@@ -67,7 +67,7 @@ pub(crate) struct Writing {
     #[command(flatten)]
     pub(crate) place: Where,
 
-    /// Print JSON: sources, items, files, and what is wrong
+    /// Print JSON: sources, items, files and diagnostics
     #[arg(long)]
     json: bool,
 }

@@ -13,9 +13,9 @@ fn help_lists_the_commands() {
     See what an agent is told, and why:
       context      Show everything that applies to a file or directory
       why          Show each candidate for a file or directory, in or out, and the reason
-      sees         Show what each client sees for a file or directory, and how it comes to it
+      sees         Show what each client sees for a file or directory, and how it gets it
       decisions    Show the decisions that bind a file or directory
-      tokens       Show what costs how many tokens: for a path, or in the whole project
+      tokens       Show token costs: for a path, or in the whole project
       tree         Show which directory has which guidance
       coverage     Show patterns that match nothing, items that never apply, files without guidance
       diff         Show for which files the guidance changes between two revisions, and how
@@ -25,7 +25,7 @@ fn help_lists_the_commands() {
       init         Write an AGENTS.yaml from a template
       new          Write a new item of a source registry from a template
       lint         Check guidance files, every format at once
-      fmt          Lay out the items of a source registry: front matter and body
+      fmt          Format the items of a source registry: front matter and body
       schema       Print the JSON Schema of a file that people write, for editors
       $ brief init
 
@@ -33,12 +33,12 @@ fn help_lists_the_commands() {
       add          Add items from a registry, for the project's clients or the user's
       remove       Remove items, bundles or sources, and the files that were written for them
       update       Move sources to the newest commit of their branch or tag
-      outdated     Show which sources have moved on since they were locked
+      outdated     Show sources with commits newer than brief.lock
       list         Show what is installed, and where it comes from
-      sync         Make the project what brief.toml and brief.lock say
+      sync         Make the project match brief.toml and brief.lock
       build        Compile portable rules, skills and agents into each client's own files
       audit        Show what guidance can do: commands, tools, hosts, hidden text
-      clean        Remove what was installed, and nothing else
+      clean        Remove the installed files, and nothing else
       $ brief add acme/guidance@v1.2.0 platform-baseline
 
     Deliver it to clients:
@@ -49,7 +49,7 @@ fn help_lists_the_commands() {
     Run tasks and agents:
       task         Assemble a prompt: a task, the rules chosen for it, its commands and skills
       agent        Check, run and serve agent files
-      trust        Let a project, or files from elsewhere, execute
+      trust        Allow a project, or files from elsewhere, to execute
       $ brief task fix-bug -p issue=SHOP-12
 
     Help:

@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what an agent may do: what is granted, as far as its file allows it and does not deny it
+/// Show the abilities of an agent: the granted ones that its file allows and does not deny
 #[derive(Debug, Args)]
 pub(super) struct AbilitiesArgs {
     #[command(flatten)]

@@ -14,9 +14,9 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Say everything that is wrong with agent files; no code of theirs is run
+/// Report all problems of agent files, without running their code
 ///
-/// What their tools come to is shown by `brief agent show`. Exits with 1 when there is an error.
+/// `brief agent show` evaluates their tools. Exits with 1 when there is an error.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
     /// The agent files
@@ -27,7 +27,7 @@ pub(super) struct CheckArgs {
     #[arg(long)]
     strict: bool,
 
-    /// Print JSON: what is wrong
+    /// Print JSON: the diagnostics
     #[arg(long)]
     json: bool,
 }

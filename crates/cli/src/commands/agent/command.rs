@@ -11,10 +11,10 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Print the text of one of an agent's commands, with the arguments put in
+/// Print the text of one of an agent's commands, with its arguments filled in
 #[derive(Debug, Args)]
 pub(super) struct CommandArgs {
-    /// Print JSON: the text; it stands before FILE, because what stands after NAME is for the command
+    /// Print JSON: the text; give this flag before FILE, because everything after NAME goes to the command
     #[arg(long)]
     json: bool,
 
@@ -25,7 +25,7 @@ pub(super) struct CommandArgs {
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// What `$1`, `$2` … and `$ARGUMENTS` stand for
+    /// The values of `$1`, `$2` … and `$ARGUMENTS`
     #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }

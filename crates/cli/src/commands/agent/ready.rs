@@ -19,7 +19,7 @@ pub(super) struct ReadyArgs {
     #[command(flatten)]
     file: OneFile,
 
-    /// What `ctx.input` is, instead of the agent's own
+    /// Use this as `ctx.input`, instead of the agent's own
     #[arg(long, value_name = "TEXT")]
     input: Option<String>,
 

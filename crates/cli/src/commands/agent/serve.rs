@@ -20,7 +20,7 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     file: OneFile,
 
-    /// What `ctx.input` is, instead of the agent's own
+    /// Use this as `ctx.input`, instead of the agent's own
     #[arg(long, value_name = "TEXT")]
     input: Option<String>,
 

@@ -13,7 +13,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show everything that an agent file comes to, its tools included
+/// Show an agent with its defaults filled in and its tools
 ///
 /// The code of its tools is evaluated in the sandbox, without any ability.
 #[derive(Debug, Args)]
@@ -25,14 +25,14 @@ pub(super) struct ShowArgs {
     #[arg(long)]
     render: bool,
 
-    /// What `ctx.input` is, instead of the agent's own
+    /// Use this as `ctx.input`, instead of the agent's own
     #[arg(long, value_name = "TEXT", requires = "render")]
     input: Option<String>,
 
     #[command(flatten)]
     fencing: Fencing,
 
-    /// Print JSON: the agent, and what is wrong
+    /// Print JSON: the agent and its diagnostics
     #[arg(long)]
     json: bool,
 }

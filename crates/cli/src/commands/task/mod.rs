@@ -44,7 +44,7 @@ pub(crate) struct TaskArgs {
     #[arg(required = true, add = clap_complete::ArgValueCompleter::new(list::complete))]
     name: Option<String>,
 
-    /// What to tell the agent besides
+    /// An additional text for the agent
     prompt: Option<OsString>,
 
     /// Fill `${KEY}` with VALUE

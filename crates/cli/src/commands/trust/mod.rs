@@ -19,7 +19,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Let a project, or files from elsewhere, execute
+/// Allow a project, or files from elsewhere, to execute
 ///
 /// Shows what would execute, asks, and records the answer: a project (brief trust .) by its place and the
 /// identity of its directory and repository, a file by the SHA-256 of its content. It asks only on a
