@@ -438,7 +438,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "worker-frame",
         backing: Backing::Own,
-        run: brief_runtime::fuzzing::worker_frames,
+        run: brief_agent::fuzzing::worker_frames,
         seed: |_| false,
         own_seeds: &[
             "\0\0\0\u{2}{}",
@@ -466,7 +466,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "mcp-server",
         backing: Backing::Own,
-        run: brief_runtime::fuzzing::mcp_server,
+        run: brief_agent::fuzzing::mcp_server,
         seed: |_| false,
         own_seeds: &[
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"5\"}],\"isError\":false}}\n",

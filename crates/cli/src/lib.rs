@@ -13,6 +13,7 @@ mod explain;
 mod fate;
 mod help;
 mod installation;
+#[cfg(feature = "agent")]
 pub mod lines;
 mod names;
 mod paging;

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use brief_runtime::conversation::Lines;
+use brief_agent::conversation::Lines;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;

@@ -10,7 +10,6 @@ use brief_dialects::portable::output::{Compile, Foreign, Merge, SharedEntry};
 use brief_dialects::portable::{ItemId, Kind};
 use brief_registry::install::{self, Drift, Inventory};
 use brief_registry::lock::Lock;
-use brief_runtime::agent::fences_here;
 use brief_syntax::render::Envelope;
 use brief_syntax::system::{Dir, FileKind};
 use clap::Args;
@@ -142,13 +141,15 @@ fn examine(session: &Session, installation: &Installation) -> Result<Vec<Finding
     doubles(installation, &lock, &mut findings);
     unread(session, installation, &lock, &mut findings);
     servers(installation, &mut findings);
+    #[cfg(feature = "agent")]
     fences(session, &mut findings);
     Ok(findings)
 }
 
 /// Reports isolation features of the kernel that this system lacks: agents' tools need them.
+#[cfg(feature = "agent")]
 fn fences(session: &Session, findings: &mut Vec<Finding>) {
-    let missing = match fences_here(session.shared_system()) {
+    let missing = match brief_agent::agent::fences_here(session.shared_system()) {
         Ok(fences) => fences.missing(),
         Err(_) => return,
     };

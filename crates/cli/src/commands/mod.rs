@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod add;
+#[cfg_attr(not(feature = "agent"), path = "agent_absent.rs")]
 mod agent;
 mod audit;
 mod build;

@@ -10,7 +10,7 @@ use crate::workspace;
 const FLOORS: [&[&str]; 5] = [
     &["brief-cli"],
     &["brief-serve"],
-    &["brief-engine", "brief-registry", "brief-runtime", "brief-clients"],
+    &["brief-agent", "brief-clients", "brief-engine", "brief-registry", "brief-runtime"],
     &["brief-dialects"],
     &["brief-syntax"],
 ];

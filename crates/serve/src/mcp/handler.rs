@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use brief_runtime::conversation::Ready;
+use brief_agent::conversation::Ready;
 use brief_syntax::system::Interruption;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{

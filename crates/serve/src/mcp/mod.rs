@@ -18,7 +18,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use brief_runtime::conversation::Ready;
+use brief_agent::conversation::Ready;
 use brief_syntax::system::Interruption;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;

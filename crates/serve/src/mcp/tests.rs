@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use brief_agent::conversation::{Ready, Tools};
 use brief_dialects::agents::{Agent, Effective, Options, Scheme, load_text};
-use brief_runtime::conversation::{Ready, Tools};
 use brief_syntax::Source;
 use brief_syntax::system::{Interruption, MemorySystem};
 use serde_json::{Value as Json, json};

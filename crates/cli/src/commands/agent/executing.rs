@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use brief_agent::abilities::{Audit, Host, NetworkPolicy, is_listed, runs_anything};
+use brief_agent::agent::{AgentCode, AgentTools, grants};
+use brief_agent::conversation::Ready;
+use brief_agent::mcp_client::StdioServers;
+use brief_agent::sandbox::{Limits, MissingFence};
 use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value, refusals};
-use brief_runtime::abilities::{Audit, Host, NetworkPolicy, is_listed, runs_anything};
-use brief_runtime::agent::{AgentCode, AgentTools, grants};
-use brief_runtime::conversation::Ready;
-use brief_runtime::mcp_client::StdioServers;
-use brief_runtime::sandbox::{Limits, MissingFence};
 use brief_runtime::{Consent, Execution, Wish, project_of};
 use brief_syntax::limits;
 use clap::Args;

@@ -14,10 +14,10 @@ mod show;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use brief_agent::abilities::NetworkPolicy;
+use brief_agent::remote_commands;
 use brief_dialects::policy::SourcePlace;
 use brief_engine::agents::{Ability, Agent, Loaded, Options, load};
-use brief_runtime::abilities::NetworkPolicy;
-use brief_runtime::remote_commands;
 use brief_syntax::Diagnostic;
 use brief_syntax::render::Envelope;
 use clap::{Args, Subcommand};

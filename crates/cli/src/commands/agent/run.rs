@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_engine::agents::Value;
-use brief_runtime::conversation::{
+use brief_agent::conversation::{
     Conversation, ConversationLimits, Ending, Endpoint, Event, Http, Input, Means, Settings,
     SystemClock, Transcript, choose_model, interact, read_line,
 };
+use brief_engine::agents::Value;
 use brief_syntax::limits;
 use clap::Args;
 

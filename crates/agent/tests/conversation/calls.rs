@@ -1,6 +1,6 @@
 //! Tools that a model calls.
 
-use brief_runtime::conversation::{ConversationLimits, Ending};
+use brief_agent::conversation::{ConversationLimits, Ending};
 use serde_json::{Value as Json, json};
 
 use crate::harness::Trial;

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use brief_runtime::conversation::{ConversationLimits, Ending, SystemClock};
+use brief_agent::conversation::{ConversationLimits, Ending, SystemClock};
 use brief_syntax::system::{Interruption, OsSystem};
 use serde_json::json;
 

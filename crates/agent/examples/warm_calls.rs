@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use brief_runtime::sandbox::{self, Limits, WORKER_ARGUMENT, WorkerProgram};
-use brief_runtime::{Grants, Host, ToolBox};
+use brief_agent::sandbox::{self, Limits, WORKER_ARGUMENT, WorkerProgram};
+use brief_agent::{Grants, Host, ToolBox};
 use brief_syntax::System;
 use brief_syntax::system::OsSystem;
 use serde_json::json;

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use brief_runtime::{Audit, CallError, Grants, Host, NetworkPolicy};
+use brief_agent::{Audit, CallError, Grants, Host, NetworkPolicy};
 use serde_json::{Value, json};
 
 use crate::{Lines, load_with, short, system, tool};
@@ -65,7 +65,7 @@ fn fetch(port: u16, function: &str) -> (Result<Value, CallError>, String) {
     let host = Host::new(system(), Grants::new(["network"], []).unwrap())
         .with_network(policy)
         .with_audit(Audit::to_memory(lines.0.clone()));
-    let limits = brief_runtime::Limits { wall: Duration::from_secs(20), ..short() };
+    let limits = brief_agent::Limits { wall: Duration::from_secs(20), ..short() };
     let mut tools = load_with(&tool(function), limits, host).unwrap();
     let result = tools.call("t", &json!({"port": port}), &json!({}));
     (result, lines.text())

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use brief_runtime::conversation::{Ending, TurnError};
+use brief_agent::conversation::{Ending, TurnError};
 use serde_json::json;
 
 use crate::harness::{KEY, Trial};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_runtime::sandbox::{Landlock, Limits, MissingFence, WorkerProgram, run_worker as serve};
-use brief_runtime::{Grants, Host, ToolBox, ToolsError};
+use brief_agent::sandbox::{Landlock, Limits, MissingFence, WorkerProgram, run_worker as serve};
+use brief_agent::{Grants, Host, ToolBox, ToolsError};
 use brief_syntax::system::OsSystem;
 use nix::libc;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};

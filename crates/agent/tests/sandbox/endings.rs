@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use brief_runtime::sandbox::Limits;
+use brief_agent::sandbox::Limits;
 use brief_syntax::system::Interruption;
 use serde_json::json;
 
@@ -158,7 +158,7 @@ fn ended(function: &str) -> (Duration, u64) {
 }
 
 /// Starting a worker takes long on a busy machine, and is not what is measured.
-fn load_patiently(code: &str, limits: Limits) -> brief_runtime::ToolBox {
+fn load_patiently(code: &str, limits: Limits) -> brief_agent::ToolBox {
     for _ in 0..20 {
         if let Ok(tools) = load_with(code, limits, nothing()) {
             return tools;

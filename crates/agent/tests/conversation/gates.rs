@@ -1,7 +1,7 @@
 //! The gates before the first request.
 
 use brief_dialects::agents::{Ability, Base};
-use brief_runtime::conversation::{NotReady, choose_model};
+use brief_agent::conversation::{NotReady, choose_model};
 use brief_syntax::system::MemorySystem;
 
 use crate::harness::{Fake, agent, pass};

@@ -1,6 +1,6 @@
 //! The startup gate (Y32, Y33).
 
-use brief_runtime::gates::{check_startup, run_startup};
+use brief_agent::gates::{check_startup, run_startup};
 use serde_json::json;
 
 use crate::{load, tool};

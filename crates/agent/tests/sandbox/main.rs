@@ -15,8 +15,8 @@ mod values;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use brief_runtime::sandbox::{Limits, MissingFence, WorkerProgram};
-use brief_runtime::{CallError, Grants, Host, ToolBox, ToolsError};
+use brief_agent::sandbox::{Limits, MissingFence, WorkerProgram};
+use brief_agent::{CallError, Grants, Host, ToolBox, ToolsError};
 use brief_syntax::System;
 use brief_syntax::system::OsSystem;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use brief_runtime::sandbox::Limits;
+use brief_agent::sandbox::Limits;
 use serde_json::json;
 
 use crate::{call, failure, load, load_with, nothing, short, tool, tools};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_runtime::conversation::{
+use brief_agent::conversation::{
     Answer, Conversation, ConversationLimits, Ending, Endpoint, Event, Http, Lines, Means, Post,
     Settings, Transcript, Transport, TransportError, Turn, TurnError, interact,
 };

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use brief_runtime::sandbox::{Landlock, Limits};
-use brief_runtime::{CallError, ToolsError};
+use brief_agent::sandbox::{Landlock, Limits};
+use brief_agent::{CallError, ToolsError};
 use serde_json::json;
 
 use crate::{call, failure, load, load_with, nothing, short, tool, tools};

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    brief_runtime::sandbox::run_worker()
+    brief_agent::sandbox::run_worker()
 }

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::process::{Command, ExitCode};
 
-use brief_runtime::sandbox::{Landlock, enter_fences};
+use brief_agent::sandbox::{Landlock, enter_fences};
 
 /// Memory that the tools of an agent may use.
 const MEMORY: usize = 64 << 20;

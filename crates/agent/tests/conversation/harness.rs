@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_dialects::agents::{Ability, Agent, Base, Effective, Options, Scheme, load_text};
-use brief_runtime::conversation::{
+use brief_agent::conversation::{
     Clock, Conversation, ConversationLimits, Endpoint, Event, Http, Means, NotReady, Ready,
     Settings, Tools, Transcript, Turn, TurnError,
 };

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use brief_runtime::sandbox::{Limits, MissingFence, WorkerProgram};
-use brief_runtime::{CallError, ToolBox, ToolsError};
+use brief_agent::sandbox::{Limits, MissingFence, WorkerProgram};
+use brief_agent::{CallError, ToolBox, ToolsError};
 use brief_syntax::system::{Call, Ending, Stream};
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_runtime::sandbox::Limits;
-use brief_runtime::{Audit, CallError, Grants, Host, McpServers, ToolBox};
+use brief_agent::sandbox::Limits;
+use brief_agent::{Audit, CallError, Grants, Host, McpServers, ToolBox};
 use brief_testkit::RealSystem;
 use serde_json::{Value, json};
 
