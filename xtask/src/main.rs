@@ -69,6 +69,9 @@ fn main() -> ExitCode {
 fn test() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
+    // The program also builds without agents.
+    let without_agents = ["clippy", "--package", "brief-cli", "--no-default-features", "--quiet"];
+    cargo(&[&without_agents[..], &["--", "-D", "warnings"]].concat())?;
     // A test of this crate checks the generated files.
     let linter = markdownlint::executable()?;
     eprintln!("+ cargo test --workspace");
