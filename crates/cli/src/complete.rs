@@ -11,11 +11,9 @@ use std::sync::Arc;
 use brief_clients::compile::Clients;
 use brief_clients::profile::{Scope as Places, Section};
 use brief_engine::tasks::Library;
-use brief_engine::{Catalog, Dialects, Moment, Scope, State};
 use brief_registry::history::Repository;
 use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
-use brief_syntax::walk::Ignored;
 use brief_syntax::{Source, limits};
 use clap_complete::CompletionCandidate;
 
@@ -71,14 +69,10 @@ pub(crate) fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// Completes the name of an item that is delivered only when mentioned.
 pub(crate) fn mentions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(session) = session() else { return Vec::new() };
-    let Ok(root) = session.repository() else { return Vec::new() };
-    let start = Session::top();
-    let scope = Scope { start: &start, ignored: Ignored::Skip, dialects: Dialects::All };
-    let catalog = Catalog::whole(session.system(), &root, scope);
-    let moment = Moment::default();
-    let answer = catalog.candidates(&moment);
-    let manual = answer.items.iter().filter(|applied| applied.item.state == State::Manual);
-    fitting(manual.map(|applied| applied.item.name.to_string()), typed)
+    let Ok(project) = session.project() else { return Vec::new() };
+    let mut request = project.everything();
+    request.moment.skip_left_out = true;
+    fitting(request.resolve().manual.into_iter().map(|item| item.name), typed)
 }
 
 /// Completes a parameter of the project's tasks: `name=`.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::policy::Policy;
-use brief_engine::{Root, System, Target, TargetKind};
+use brief_engine::{Project, Root, System, Target, TargetKind};
 use brief_runtime::{Execution, Off, Wish};
 use brief_syntax::system::Remembered;
 
@@ -57,16 +57,22 @@ impl Session {
 
     /// Returns the start directory of the program, as a root.
     pub(crate) fn root(&self) -> Result<Root, CommandError> {
-        Root::open(self.system(), &self.directory).map_err(|error| {
-            let directory = self.directory.display();
-            CommandError::usage(format!("the directory `{directory}` cannot be opened: {error}"))
-        })
+        Root::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
     }
 
-    /// Returns the nearest repository around the directory, or the directory itself: the root of a
-    /// question (ruling G16).
+    /// The project that questions are about: the repository around the directory (ruling G16).
+    pub(crate) fn project(&self) -> Result<Project<'_>, CommandError> {
+        Project::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
+    }
+
+    /// The root of the project.
     pub(crate) fn repository(&self) -> Result<Root, CommandError> {
-        Ok(self.root()?.repository(self.system()))
+        Ok(self.project()?.root().clone())
+    }
+
+    fn unopened(&self, error: &std::io::Error) -> CommandError {
+        let directory = self.directory.display();
+        CommandError::usage(format!("the directory `{directory}` cannot be opened: {error}"))
     }
 
     /// Returns the policies of the machine and of the user.

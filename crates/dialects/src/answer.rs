@@ -6,6 +6,8 @@
 use std::fmt;
 use std::path::Path;
 
+#[cfg(doc)]
+use crate::moment::Moment;
 use crate::moment::{Actions, Timing};
 
 /// The rank of an item in an answer, general first.
@@ -45,22 +47,22 @@ pub enum Owner {
 
 /// The guidance of one or more dialects for a moment.
 #[derive(Debug, Default)]
-pub struct Answer<'s> {
+pub struct Resolution<'s> {
     /// The items that apply, in any [`State`], general first and most specific last.
-    /// [`Answer::active`] returns those to deliver.
+    /// [`Resolution::active`] returns those to deliver.
     pub items: Vec<Applied<'s>>,
     /// The decisions that bind the target, in the same order.
     pub decisions: Vec<Decision<'s>>,
     /// The candidates that do not apply, in the same order.
     pub left_out: Vec<LeftOut<'s>>,
     /// The configuration and the MCP servers of client-hosted context.
-    pub hosted: Option<&'s crate::hosted::Resolution>,
-    /// True where [`Answer::left_out`] is not needed: a survey asks about every file of a project.
+    pub hosted: Option<&'s crate::hosted::HostedContext>,
+    /// True where [`Resolution::left_out`] is not needed: a survey asks about every file of a project.
     /// Items that the client loads by itself are recorded all the same.
-    pub is_short: bool,
+    pub skip_left_out: bool,
 }
 
-impl<'s> Answer<'s> {
+impl<'s> Resolution<'s> {
     /// Returns the items whose text is delivered, in order, without those that are only offered or
     /// manual.
     pub fn active(&self) -> impl Iterator<Item = &Applied<'s>> {
@@ -83,7 +85,7 @@ impl<'s> Answer<'s> {
 
     /// Records a candidate that does not apply, unless the caller wants none.
     pub fn leave_out(&mut self, candidate: impl FnOnce() -> LeftOut<'s>) {
-        if !self.is_short {
+        if !self.skip_left_out {
             self.left_out.push(candidate());
         }
     }
@@ -350,7 +352,76 @@ pub enum Reason<'s> {
 impl<'s> Reason<'s> {
     /// Returns the reason in words, about `path`.
     pub fn about<'r>(&'r self, path: &'r str) -> About<'r, 's> {
-        About { reason: self, path, root: None }
+        About { reason: self, path, root: None, names_place: true }
+    }
+}
+
+/// The kind of a [`Reason`], for callers that branch on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReasonKind {
+    /// No path was asked about.
+    Listed,
+    /// The dialect has a reason of its own.
+    Stated,
+    /// A pattern matches.
+    Matches,
+    /// A pattern matches the file that is read: guidance for before these actions is due.
+    Ahead(Actions),
+    /// No pattern matches.
+    NoMatch,
+    /// An `exclude` pattern matches.
+    Excluded,
+    /// It is for other actions.
+    OtherAction,
+    /// It is for the other timing.
+    OtherTiming,
+    /// The client that asks loads it by itself.
+    Loaded,
+    /// The client that asks loads the same text from another place.
+    SameTextLoaded,
+    /// The same text is in the answer from another place.
+    SameText,
+    /// It is the copy of an installed item for another client.
+    OtherVariant,
+    /// It is a supporting file of an installed item.
+    Supporting,
+    /// It does not fit into the budget.
+    OverBudget,
+    /// Something in it is wrong.
+    Invalid,
+}
+
+impl<'s> Reason<'s> {
+    /// Returns the kind, without the words.
+    pub fn kind(&self) -> ReasonKind {
+        match self {
+            Reason::Listed => ReasonKind::Listed,
+            Reason::Stated(_) | Reason::Composed(_) => ReasonKind::Stated,
+            Reason::Covers { .. } | Reason::CoversInside { .. } | Reason::Glob { .. } => {
+                ReasonKind::Matches
+            }
+            Reason::Ahead { on, .. } => ReasonKind::Ahead(*on),
+            Reason::NotCovered { .. } | Reason::NoGlob { .. } => ReasonKind::NoMatch,
+            Reason::Excluded { .. } | Reason::ExcludedInside { .. } => ReasonKind::Excluded,
+            Reason::OtherAction { .. } => ReasonKind::OtherAction,
+            Reason::OtherTiming { .. } => ReasonKind::OtherTiming,
+            Reason::LoadedByClient { .. } => ReasonKind::Loaded,
+            Reason::SameTextLoaded { .. } => ReasonKind::SameTextLoaded,
+            Reason::SameText { .. } => ReasonKind::SameText,
+            Reason::OtherVariant { .. } => ReasonKind::OtherVariant,
+            Reason::Beside { .. } => ReasonKind::Supporting,
+            Reason::OverBudget { .. } => ReasonKind::OverBudget,
+            Reason::Invalid { .. } => ReasonKind::Invalid,
+        }
+    }
+
+    /// Returns the other place that the reason names.
+    pub fn place(&self) -> Option<Origin<'s>> {
+        match self {
+            Reason::SameText { origin } | Reason::SameTextLoaded { origin, .. } => Some(*origin),
+            _ => None,
+        }
     }
 }
 
@@ -360,18 +431,28 @@ pub struct About<'r, 's> {
     reason: &'r Reason<'s>,
     path: &'r str,
     root: Option<&'r Path>,
+    names_place: bool,
 }
 
 impl<'r> About<'r, '_> {
+    /// Leaves out the other place that the words end in ([`Reason::place`]).
+    #[must_use]
+    pub fn without_place(self) -> Self {
+        About { names_place: false, ..self }
+    }
+
     /// Names places below `root` relative to it.
     #[must_use]
     pub fn seen_from(self, root: &'r Path) -> Self {
         About { root: Some(root), ..self }
     }
 
-    fn place<'s>(&self, origin: &Origin<'s>) -> Origin<'s> {
+    fn write_place(&self, formatter: &mut fmt::Formatter<'_>, origin: &Origin<'_>) -> fmt::Result {
+        if !self.names_place {
+            return Ok(());
+        }
         let below = self.root.and_then(|root| origin.path.strip_prefix(root).ok());
-        Origin { path: below.unwrap_or(origin.path), ..*origin }
+        write!(formatter, " {}", Origin { path: below.unwrap_or(origin.path), ..*origin })
     }
 }
 
@@ -410,10 +491,12 @@ impl fmt::Display for About<'_, '_> {
             }
             Reason::LoadedByClient { client } => write!(formatter, "{client} loads it by itself"),
             Reason::SameText { origin } => {
-                write!(formatter, "the same text as {}", self.place(origin))
+                formatter.write_str("the same text as")?;
+                self.write_place(formatter, origin)
             }
             Reason::SameTextLoaded { client, origin } => {
-                write!(formatter, "{client} loads the same text from {}", self.place(origin))
+                write!(formatter, "{client} loads the same text from")?;
+                self.write_place(formatter, origin)
             }
             Reason::OtherVariant { client } => {
                 write!(formatter, "it is the copy of the item for {client}")

@@ -23,16 +23,16 @@ pub mod structured;
 pub mod tasks;
 
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, System, Target, limits};
 
 pub use answer::{
-    Answer, Applied, Decision, Item, LeftOut, Level, Name, Origin, Owner, Reason, State,
+    Applied, Decision, Item, LeftOut, Level, Name, Origin, Owner, Reason, ReasonKind, Resolution,
+    State,
 };
-pub use moment::{Action, Actions, Moment, Timing};
+pub use moment::{Action, Actions, Dialects, Moment, Mounted, Timing};
 pub use reach::{Candidate, FileSet, Likeness, Reached};
 
 /// A format of guidance files.
@@ -53,37 +53,14 @@ pub trait Dialect: Sync {
 
     /// Starts reading the directories from the mounted one down to a path, for a dialect whose
     /// files count from the mounted directory down.
-    fn mounted_reader(&self, _question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
+    fn mounted_reader(&self, _moment: &Moment) -> Option<Box<dyn Reader>> {
         None
     }
 
     /// Reads the files needed to answer a question about one path; `None` for a dialect with a
     /// [`Dialect::reader`].
-    fn ask(&self, _system: &dyn System, _question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
+    fn ask(&self, _system: &dyn System, _moment: &Moment) -> Option<Box<dyn Shelf>> {
         None
-    }
-}
-
-/// A question about one path, for dialects that find their files themselves.
-#[derive(Debug, Clone, Copy)]
-pub struct PathQuestion<'q> {
-    /// The file or directory, absolute; it need not exist.
-    pub path: &'q Path,
-    /// The directory open in the client.
-    pub mounted: &'q Path,
-    /// The file or directory below the root; `None` when it lies outside.
-    pub target: Option<&'q Target>,
-    /// The names that the user mentioned.
-    pub mentions: &'q [String],
-    /// The user's limits for client-hosted context.
-    pub hosted: hosted::Options,
-}
-
-impl PathQuestion<'_> {
-    /// Starts counting the directories between the mounted one and the path.
-    fn way(&self) -> Way {
-        let levels = self.target.map_or(0, |target| target.directories().len() + 1);
-        Way { seen: 0, levels }
     }
 }
 
@@ -101,6 +78,12 @@ struct Way {
 }
 
 impl Way {
+    /// Starts counting the directories between the mounted one and the path.
+    fn to(moment: &Moment) -> Way {
+        let target = moment.mounted_target();
+        Way { seen: 0, levels: target.map_or(0, |target| target.directories().len() + 1) }
+    }
+
     /// Advances to the next directory and returns whether it is read.
     fn is_near(&mut self) -> bool {
         let depth = self.seen;
@@ -122,7 +105,7 @@ pub trait Reader {
 pub trait Shelf {
     /// Adds to `answer` the items that apply at `moment` and those that do not, each with its
     /// reason. The default adds nothing: a dialect may have no guidance for paths.
-    fn resolve<'s>(&'s self, _moment: &Moment, _answer: &mut Answer<'s>) {}
+    fn resolve<'s>(&'s self, _moment: &Moment, _answer: &mut Resolution<'s>) {}
 
     /// Finds for each item the files of the project that it applies to, at a moment without a
     /// target. Items that the client loads by itself are reported as
@@ -133,7 +116,7 @@ pub trait Shelf {
         files: &ProjectFiles,
         tell: &mut dyn FnMut(Reached<'s>),
     ) {
-        let resolve = |moment: &Moment, answer: &mut Answer<'s>| self.resolve(moment, answer);
+        let resolve = |moment: &Moment, answer: &mut Resolution<'s>| self.resolve(moment, answer);
         reach::by_asking(resolve, |file, likeness| self.liken(file, likeness), moment, files, tell);
     }
 

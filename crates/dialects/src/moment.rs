@@ -1,17 +1,28 @@
 //! The question: a path, the action on it, before or after, and the client that asks.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use brief_syntax::{Target, TargetKind};
+use brief_syntax::{Root, System, Target, TargetKind};
 
+use crate::hosted;
 use crate::tasks::Selectors;
 
-/// One moment of work, as a question.
+/// One moment of work: the whole question. Dialects read for it and answer from it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Moment {
-    /// The file or directory; `None` asks about the whole project and passes over patterns.
+    /// The root of the project.
+    pub root: Root,
+    /// The path as it was asked about, absolute; empty for the whole project. It need not exist.
+    pub path: PathBuf,
+    /// The file or directory below the root; `None` asks about the whole project, whatever the
+    /// patterns say.
     pub target: Option<Target>,
+    /// True for a path outside the root: nothing along the way to it counts. The target
+    /// is then the path as the user typed it.
+    pub is_outside: bool,
+    /// The directory that the client has open; `None` for the root.
+    pub mounted: Option<Mounted>,
     /// The action; `None` asks for all actions.
     pub action: Option<Action>,
     /// Before or after it; `None` asks for both.
@@ -28,9 +39,81 @@ pub struct Moment {
     pub selectors: Selectors,
     /// The names that the user mentions.
     pub mentions: Vec<String>,
+    /// The tokens that the answer may cost; `None` for any number.
+    pub budget: Option<usize>,
+    /// The user's permissions for client-hosted context.
+    pub hosted: hosted::Options,
+    /// The dialects to ask.
+    pub dialects: Dialects,
+    /// True to skip the candidates that do not apply. What the client loads by itself is kept,
+    /// because it decides about the rest.
+    pub skip_left_out: bool,
+    /// True to deliver the same text from each place that has it.
+    pub keep_repetitions: bool,
+}
+
+/// The directory that a client has open, where that is not the root of the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mounted {
+    /// The directory as it was named, absolute.
+    pub path: PathBuf,
+    /// The same without links; the project's root when it cannot be opened.
+    pub root: Root,
+    /// What is asked about, below this directory; `None` when it lies outside.
+    pub target: Option<Target>,
 }
 
 impl Moment {
+    /// Asks about a path, which starts at `base` if it is relative.
+    pub fn about(system: &dyn System, root: Root, base: &Path, path: &Path) -> Moment {
+        let located = root.locate(system, base, path);
+        let is_outside = located.is_none();
+        let as_typed = || Target::from_slashed(&path.to_string_lossy(), TargetKind::File);
+        let target = Some(located.unwrap_or_else(as_typed));
+        Moment { root, path: base.join(path), target, is_outside, ..Moment::default() }
+    }
+
+    /// Sets the directory that the client has open.
+    #[must_use]
+    pub fn mounted_at(mut self, system: &dyn System, path: PathBuf) -> Moment {
+        self.mounted = (self.root.path() != path).then(|| {
+            let (root, target) = match Root::open(system, &path) {
+                Ok(mounted) => {
+                    let target = mounted.locate(system, self.root.path(), &self.path);
+                    (mounted, target)
+                }
+                Err(_) => (self.root.clone(), self.located().cloned()),
+            };
+            Mounted { path, root, target }
+        });
+        self
+    }
+
+    /// Returns the file or directory below the root; `None` when none is asked about, or one that
+    /// lies outside.
+    pub fn located(&self) -> Option<&Target> {
+        self.target.as_ref().filter(|_| !self.is_outside)
+    }
+
+    /// Returns the mounted directory as it was named.
+    pub fn mounted_path(&self) -> &Path {
+        self.mounted.as_ref().map_or(self.root.path(), |mounted| &mounted.path)
+    }
+
+    /// Returns the file or directory below the mounted directory; `None` when it lies outside.
+    pub fn mounted_target(&self) -> Option<&Target> {
+        match &self.mounted {
+            Some(mounted) => mounted.target.as_ref(),
+            None => self.located(),
+        }
+    }
+
+    /// Returns the path below the root for people and reasons; empty for the root and for the whole
+    /// project.
+    pub fn slashed(&self) -> &str {
+        self.target.as_ref().map(Target::slashed).unwrap_or_default()
+    }
+
     /// Returns the actions that may follow this one, and whose "before" is therefore now.
     ///
     /// Clients show a text that belongs to a call only together with its result, so guidance for
@@ -45,6 +128,18 @@ impl Moment {
             Actions::NONE
         }
     }
+}
+
+/// The dialects to ask, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Dialects {
+    /// Every dialect.
+    #[default]
+    All,
+    /// Only these dialects.
+    Only(Vec<&'static str>),
+    /// All dialects but these.
+    Except(Vec<&'static str>),
 }
 
 /// An action on a file.

@@ -11,7 +11,7 @@ use std::path::Path;
 use brief_syntax::{Target, TargetKind};
 
 use crate::ProjectFiles;
-use crate::answer::{Answer, Item, LeftOut, Name, Reason, State};
+use crate::answer::{Item, LeftOut, Name, Reason, Resolution, State};
 use crate::moment::Moment;
 
 /// An item and the files that it is for.
@@ -154,7 +154,7 @@ impl Likeness {
 
 /// Asks about every file in turn, and only once for files with equal records.
 pub(crate) fn by_asking<'s>(
-    resolve: impl Fn(&Moment, &mut Answer<'s>),
+    resolve: impl Fn(&Moment, &mut Resolution<'s>),
     liken: impl Fn(&Target, &mut Likeness),
     moment: &Moment,
     files: &ProjectFiles,
@@ -165,7 +165,7 @@ pub(crate) fn by_asking<'s>(
     // text.
     let mut known: HashMap<(usize, usize, usize, Option<State>), usize> = HashMap::new();
     let mut moment = moment.clone();
-    let mut answer = Answer { is_short: true, ..Answer::default() };
+    let mut answer = Resolution { skip_left_out: true, ..Resolution::default() };
     // The items that reach the files of the last directory.
     let mut directory = None;
     let mut target = Target::from_slashed("", TargetKind::File);

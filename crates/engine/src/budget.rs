@@ -3,7 +3,7 @@
 //! Whole items are cut, the most general first, until the rest fits; what is cut is left out with
 //! the reason. An item that is only offered costs its name and description.
 
-use brief_dialects::{Answer, Item, Reason, State};
+use brief_dialects::{Item, Reason, Resolution, State};
 
 /// Counts the tokens of a text.
 pub type Count<'c> = &'c dyn Fn(&str) -> usize;
@@ -18,7 +18,7 @@ pub fn cost(item: &Item<'_>, count: Count<'_>) -> usize {
 }
 
 /// Cuts an answer down to `budget` tokens.
-pub fn fit(answer: &mut Answer<'_>, budget: usize, count: Count<'_>) {
+pub fn fit(answer: &mut Resolution<'_>, budget: usize, count: Count<'_>) {
     let costs: Vec<usize> = answer.items.iter().map(|applied| cost(&applied.item, count)).collect();
     let mut total: usize = costs.iter().sum();
     if total <= budget {

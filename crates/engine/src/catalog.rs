@@ -5,18 +5,18 @@
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_dialects::agents::Agents;
-use brief_dialects::hosted::{self, Hosted};
+use brief_dialects::hosted::Hosted;
 use brief_dialects::native::Native;
 use brief_dialects::portable::{self, Portable};
 use brief_dialects::structured::Structured;
 use brief_dialects::tasks::{self, Tasks};
 use brief_dialects::{
-    Answer, Candidate, Dialect, Likeness, Moment, PathQuestion, ProjectFiles, Reached, Reader,
-    Reason, Shelf,
+    Candidate, Dialect, Dialects, Likeness, Moment, Mounted, ProjectFiles, Reached, Reader, Reason,
+    Resolution, Shelf,
 };
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -45,123 +45,75 @@ pub struct Catalog {
 }
 
 /// How much of a project to read when no single path is asked about.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Scope<'t> {
     /// The directory to start at.
     pub start: &'t Target,
     /// Whether to go where version control does not look.
     pub ignored: Ignored,
     /// The dialects to read.
-    pub dialects: Dialects<'t>,
+    pub dialects: Dialects,
 }
 
-/// A question about one path.
-#[derive(Debug, Clone, Copy)]
-pub struct Question<'q> {
-    /// The directory at or below which files along the path count.
-    pub root: &'q Root,
-    /// The path in that root; `None` when it lies outside.
-    pub target: Option<&'q Target>,
-    /// The path as it is for dialects that have a root of their own, absolute.
-    pub path: &'q Path,
-    /// The directory that the client has open.
-    pub mounted: &'q Path,
-    /// What the user mentioned by name.
-    pub mentions: &'q [String],
-    /// What the user allows client-hosted context.
-    pub hosted: hosted::Options,
+/// Returns the dialects to read, each with its place in the order.
+fn chosen(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dialect)> {
+    DIALECTS.into_iter().enumerate().filter(move |(_, dialect)| match dialects {
+        Dialects::All => true,
+        Dialects::Only(names) => {
+            names.contains(&dialect.name())
+                || names.contains(&portable::NAME) && installed::is_holder(dialect.name())
+                // Its locks tell which of the files are not the dialect's own.
+                || dialect.name() == portable::NAME
+                    && names.iter().any(|name| installed::is_holder(name))
+        }
+        Dialects::Except(names) => !names.contains(&dialect.name()),
+    })
 }
 
-/// Which dialects to ask.
-#[derive(Debug, Clone, Copy)]
-pub enum Dialects<'d> {
-    /// Every one.
-    All,
-    /// Those of these names.
-    Only(&'d [&'d str]),
-    /// All but those of these names.
-    Except(&'d [&'d str]),
-}
-
-impl Dialects<'_> {
-    /// Returns the dialects, each with its place in the order.
-    fn chosen(self) -> impl Iterator<Item = (usize, &'static dyn Dialect)> {
-        DIALECTS.into_iter().enumerate().filter(move |(_, dialect)| match self {
-            Dialects::All => true,
-            Dialects::Only(names) => {
-                names.contains(&dialect.name())
-                    || names.contains(&portable::NAME) && installed::is_holder(dialect.name())
-                    // Its locks tell which of the files are not the dialect's own.
-                    || dialect.name() == portable::NAME
-                        && names.iter().any(|name| installed::is_holder(name))
-            }
-            Dialects::Except(names) => !names.contains(&dialect.name()),
-        })
-    }
-}
-
-impl Dialects<'_> {
-    /// Returns the names to keep, when more is read.
-    fn kept(self) -> Option<Vec<&'static str>> {
-        let Dialects::Only(names) = self else { return None };
-        let is_wider = |name: &&str| *name == portable::NAME || installed::is_holder(name);
-        let asked = DIALECTS.iter().map(|dialect| dialect.name());
-        let kept = || asked.filter(|name| names.contains(name)).collect();
-        names.iter().any(is_wider).then(kept)
-    }
+/// Returns the names to keep, when more is read.
+fn kept(dialects: Dialects) -> Option<Vec<&'static str>> {
+    let Dialects::Only(names) = dialects else { return None };
+    let is_wider = |name: &&str| *name == portable::NAME || installed::is_holder(name);
+    names.iter().any(is_wider).then_some(names)
 }
 
 impl Catalog {
-    /// Reads what lies between the root and `target`, and nothing else: for front ends that ask
-    /// many times a minute.
-    pub fn along(system: &dyn System, root: &Root, target: &Target) -> Catalog {
-        let mut readers = readers(Dialects::All, Dialect::reader);
-        let gaps = along(system, root, Some(target), &mut readers);
-        Catalog::new(finished(readers), &gaps, None)
-    }
-
     /// Reads what the dialects need to answer a question about one path.
-    pub fn about(system: &dyn System, question: &Question<'_>, dialects: Dialects<'_>) -> Catalog {
-        let Question { root, path, mounted, mentions, hosted, .. } = *question;
-        let other = (root.path() != mounted).then(|| Root::open(system, mounted).ok()).flatten();
-        // What is asked about, seen from the mounted directory.
-        let seen = match &other {
-            Some(mounted) => mounted.locate(system, root.path(), path),
-            None => question.target.cloned(),
-        };
-        let target = seen.as_ref();
-        let asked = PathQuestion { path, mounted, target, mentions, hosted };
+    pub fn about(system: &dyn System, moment: &Moment) -> Catalog {
+        let Moment { root, dialects, .. } = moment;
         let mut of_root = readers(dialects, Dialect::reader);
-        let mut of_mounted = readers(dialects, |dialect| dialect.mounted_reader(&asked));
+        let mut of_mounted = readers(dialects, |dialect| dialect.mounted_reader(moment));
         let is_deep = !of_mounted.is_empty()
-            && target.is_some_and(|target| target.directories().len() >= limits::MOUNTED_LEVELS);
-        let gaps = match &other {
+            && moment
+                .mounted_target()
+                .is_some_and(|target| target.directories().len() >= limits::MOUNTED_LEVELS);
+        let mut gaps = match &moment.mounted {
             // One walk serves all where everything counts from one directory.
             None => {
                 of_root.append(&mut of_mounted);
-                along(system, root, target, &mut of_root)
+                along(system, root, moment.located(), &mut of_root)
             }
-            Some(mounted) => {
-                let gaps = along(system, root, question.target, &mut of_root);
-                let more = along(system, mounted, target, &mut of_mounted);
+            Some(Mounted { root: mounted, target, .. }) => {
+                let gaps = along(system, root, moment.located(), &mut of_root);
+                let more = along(system, mounted, target.as_ref(), &mut of_mounted);
                 if gaps.is_empty() { more } else { gaps }
             }
         };
-        let mut gaps = gaps;
         if is_deep && gaps.is_empty() {
             let reason = GapReason::TooDeep { limit: limits::MOUNTED_LEVELS };
-            gaps.push(Gap { path: mounted.to_owned(), reason });
+            gaps.push(Gap { path: moment.mounted_path().to_owned(), reason });
         }
         let mut shelves = finished(of_root);
         shelves.append(&mut finished(of_mounted));
-        let answered = dialects.chosen();
         shelves.extend(
-            answered.filter_map(|(rank, dialect)| Some((rank, dialect.ask(system, &asked)?))),
+            chosen(dialects)
+                .filter_map(|(rank, dialect)| Some((rank, dialect.ask(system, moment)?))),
         );
         // In the order of the dialects, however each of them reads.
         shelves.sort_by_key(|(rank, _)| *rank);
-        let mut catalog = Catalog { only: dialects.kept(), ..Catalog::new(shelves, &gaps, None) };
-        if matches!(dialects, Dialects::All) {
+        let mut catalog =
+            Catalog { only: kept(dialects.clone()), ..Catalog::new(shelves, &gaps, None) };
+        if *dialects == Dialects::All {
             catalog.gaps.extend(home_gap(system));
         }
         catalog
@@ -169,7 +121,7 @@ impl Catalog {
 
     /// Reads the whole project, or the part of it that `scope` names.
     pub fn whole(system: &dyn System, root: &Root, scope: Scope<'_>) -> Catalog {
-        let mut readers = readers(scope.dialects, Dialect::whole_reader);
+        let mut readers = readers(&scope.dialects, Dialect::whole_reader);
         let mut files = ProjectFiles::default();
         let gaps = walk::whole(system, root, scope.start, scope.ignored, &mut |visit| {
             for (_, reader) in &mut readers {
@@ -180,7 +132,7 @@ impl Catalog {
         files.files.sort_unstable();
         files.directories.sort_unstable();
         let mut catalog = Catalog::new(finished(readers), &gaps, Some(files));
-        catalog.only = scope.dialects.kept();
+        catalog.only = kept(scope.dialects);
         if catalog.asks(tasks::NAME) {
             catalog.shared = catalog.asked_shelves().map(Shelf::shared_with_tasks).sum();
         }
@@ -200,36 +152,28 @@ impl Catalog {
 
     /// Answers a question from what was read: general first, the same text once, and nothing that
     /// the client loads by itself.
-    pub fn resolve<'c>(&'c self, moment: &'c Moment) -> Answer<'c> {
+    pub fn resolve<'c>(&'c self, moment: &'c Moment) -> Resolution<'c> {
         let mut answer = self.candidates(moment);
-        repetition::remove(&mut answer, moment.client.as_deref());
+        if !moment.keep_repetitions {
+            repetition::remove(&mut answer, moment.client.as_deref());
+        }
         answer
     }
 
-    /// Returns what [`Catalog::resolve`] chooses from: repetitions are in it.
-    pub fn candidates(&self, moment: &Moment) -> Answer<'_> {
-        self.collect(moment, false)
-    }
-
-    /// Returns what [`Catalog::candidates`] does, but of what is left out only what decides about the
-    /// rest: for those who ask about every file of a project.
-    pub(crate) fn applicable(&self, moment: &Moment) -> Answer<'_> {
-        self.collect(moment, true)
-    }
-
-    fn collect(&self, moment: &Moment, is_short: bool) -> Answer<'_> {
+    /// Returns the candidates that [`Catalog::resolve`] chooses from, repetitions included.
+    pub fn candidates(&self, moment: &Moment) -> Resolution<'_> {
         let installed = self.installed();
         let mut answer = order::merge(self.shelves.iter().map(|shelf| {
             // Where a copy of an installed item is left out, the other copies follow it.
-            let is_short = is_short && installed.is_empty();
-            let mut answer = Answer { is_short, ..Answer::default() };
+            let skip_left_out = moment.skip_left_out && installed.is_empty();
+            let mut answer = Resolution { skip_left_out, ..Resolution::default() };
             shelf.resolve(moment, &mut answer);
             answer
         }));
         if !installed.is_empty() {
             installed::rename(installed, &mut answer, moment);
         }
-        if is_short {
+        if moment.skip_left_out {
             let is_loaded = |reason: &Reason<'_>| matches!(reason, Reason::LoadedByClient { .. });
             answer.left_out.retain(|left_out| is_loaded(&left_out.reason));
         }
@@ -280,7 +224,7 @@ impl Catalog {
     /// Returns which copy of each installed item counts, over the whole project.
     fn variants(&self, moment: &Moment) -> Variants<'_> {
         let installed = self.installed();
-        let mut listed = Answer::default();
+        let mut listed = Resolution::default();
         if !installed.is_empty() {
             let everything = Moment { target: None, ..moment.clone() };
             self.shelves.iter().for_each(|shelf| shelf.resolve(&everything, &mut listed));
@@ -357,10 +301,10 @@ impl Catalog {
 type Ranked = (usize, Box<dyn Reader>);
 
 fn readers(
-    dialects: Dialects<'_>,
+    dialects: &Dialects,
     start: impl Fn(&'static dyn Dialect) -> Option<Box<dyn Reader>>,
 ) -> Vec<Ranked> {
-    dialects.chosen().filter_map(|(rank, dialect)| Some((rank, start(dialect)?))).collect()
+    chosen(dialects).filter_map(|(rank, dialect)| Some((rank, start(dialect)?))).collect()
 }
 
 fn finished(readers: Vec<Ranked>) -> Vec<(usize, Box<dyn Shelf>)> {

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use brief_dialects::portable::{self, Installed, Kind, Piece};
-use brief_dialects::{Answer, Moment, Name, Reason, native, tasks};
+use brief_dialects::{Moment, Name, Reason, Resolution, native, tasks};
 
 /// The dialects whose files can be installed ones.
 const HOLDERS: [&str; 2] = [native::NAME, tasks::NAME];
@@ -29,7 +29,7 @@ impl<'c> Variants<'c> {
     /// Chooses among the copies that an answer has found.
     pub(crate) fn choose(
         installed: Vec<&'c Installed>,
-        answer: &Answer<'c>,
+        answer: &Resolution<'c>,
         client: Option<&str>,
     ) -> Variants<'c> {
         let mut variants = Variants { installed, chosen: HashMap::new() };
@@ -84,7 +84,11 @@ impl<'c> Variants<'c> {
 }
 
 /// Calls installed items by their own names, and leaves out every copy but the one for who asks.
-pub(crate) fn rename<'c>(installed: Vec<&'c Installed>, answer: &mut Answer<'c>, moment: &Moment) {
+pub(crate) fn rename<'c>(
+    installed: Vec<&'c Installed>,
+    answer: &mut Resolution<'c>,
+    moment: &Moment,
+) {
     let client = moment.client.as_deref();
     let variants = Variants::choose(installed, answer, client);
     for left_out in &mut answer.left_out {

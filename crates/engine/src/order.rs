@@ -7,11 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use brief_dialects::{Answer, Applied, LeftOut, Level};
+use brief_dialects::{Applied, LeftOut, Level, Resolution};
 
 /// Makes one answer from one of each dialect.
-pub(crate) fn merge<'s>(answers: impl Iterator<Item = Answer<'s>>) -> Answer<'s> {
-    let mut merged = Answer::default();
+pub(crate) fn merge<'s>(answers: impl Iterator<Item = Resolution<'s>>) -> Resolution<'s> {
+    let mut merged = Resolution::default();
     let (mut items, mut left_out) = (Vec::new(), Vec::new());
     for answer in answers {
         items.push(answer.items);

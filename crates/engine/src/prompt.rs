@@ -7,7 +7,7 @@ use brief_dialects::tasks::{self, Agent, Document, Included, Prompt};
 use brief_syntax::yaml::Node;
 use serde::{Serialize, Serializer};
 
-use crate::report::{Place, place_below};
+use crate::briefing::{PlaceReport, place_below};
 use crate::tokens::estimate_tokens;
 
 /// The JSON form of a prompt.
@@ -93,7 +93,7 @@ struct Report<'r> {
 #[derive(Serialize)]
 struct TaskReport<'r> {
     name: String,
-    source: Place<'r>,
+    source: PlaceReport<'r>,
     scope: &'static str,
     agent: Option<&'static str>,
     frontmatter: Option<Node<'r>>,
@@ -104,7 +104,7 @@ struct ItemReport<'r> {
     dialect: &'static str,
     kind: &'static str,
     name: String,
-    source: Place<'r>,
+    source: PlaceReport<'r>,
     scope: &'static str,
     trigger: Option<&'static str>,
     state: &'static str,
@@ -145,7 +145,7 @@ struct LeftOutReport<'r> {
     dialect: &'static str,
     kind: &'static str,
     name: String,
-    source: Place<'r>,
+    source: PlaceReport<'r>,
     reason: String,
 }
 

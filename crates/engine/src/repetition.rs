@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
 
-use brief_dialects::{Answer, LeftOut, Origin, Reason, State};
+use brief_dialects::{LeftOut, Origin, Reason, Resolution, State};
 
 /// Leaves out what is said already, also by `client` itself.
-pub(crate) fn remove<'s>(answer: &mut Answer<'s>, client: Option<&'s str>) {
+pub(crate) fn remove<'s>(answer: &mut Resolution<'s>, client: Option<&'s str>) {
     let mut loaded: HashMap<Text<'s>, Origin<'s>> = HashMap::new();
     for LeftOut { dialect, path, line, content, reason, .. } in &answer.left_out {
         if matches!(reason, Reason::LoadedByClient { .. }) && !content.trim().is_empty() {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
-    Action, Candidate, Catalog, Dialects, Moment, Question, Reason, Resolution, Root, Scope,
-    Target, TargetKind, budget, estimate_tokens, hosted, native,
+    Action, Candidate, Catalog, Dialects, Moment, Reason, Resolution, Root, Scope, Target,
+    TargetKind, budget, estimate_tokens, native,
 };
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
@@ -87,17 +87,10 @@ fn moment(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Moment> {
 /// Reads what a question about one path needs, and makes it the question.
 fn about(system: &MemorySystem, path: &str, moment: Moment) -> (Catalog, Moment) {
     let root = Root::open(system, Path::new("/p")).expect("the root is a directory");
-    let target = root.locate(system, root.path(), Path::new(path)).expect("it is inside");
-    let question = Question {
-        root: &root,
-        target: Some(&target),
-        path: &root.path().join(path),
-        mounted: root.path(),
-        mentions: &[],
-        hosted: hosted::Options::default(),
-    };
-    let catalog = Catalog::about(system, &question, Dialects::All);
-    (catalog, Moment { target: Some(target.clone()), ..moment })
+    let about = Moment::about(system, root, Path::new("/p"), Path::new(path));
+    let Moment { root, path, target, .. } = about;
+    let moment = Moment { root, path, target, ..moment };
+    (Catalog::about(system, &moment), moment)
 }
 
 fn in_words(answer: &Resolution<'_>) -> Vec<String> {

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use brief_engine::{
-    Catalog, Dialects, Moment, Question, Resolution, Root, Scope, Target, TargetKind, hosted,
-};
+use brief_engine::{Catalog, Dialects, Moment, Resolution, Root, Scope, Target, TargetKind};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
@@ -80,25 +78,20 @@ fn asked<T>(
     system: &MemorySystem,
     path: &str,
     client: Option<&str>,
-    dialects: Dialects<'_>,
+    dialects: Dialects,
     tell: impl FnOnce(&Catalog, Resolution<'_>) -> T,
 ) -> T {
     let root = Root::open(system, Path::new("/p")).expect("the project is there");
     let target = Target::from_slashed(path, TargetKind::File);
-    let question = Question {
-        root: &root,
-        target: Some(&target),
-        path: &root.path().join(path),
-        mounted: root.path(),
-        mentions: &[],
-        hosted: hosted::Options::default(),
-    };
-    let catalog = Catalog::about(system, &question, dialects);
     let moment = Moment {
-        target: Some(target.clone()),
+        path: root.path().join(path),
+        root,
+        target: Some(target),
         client: client.map(str::to_owned),
+        dialects,
         ..Moment::default()
     };
+    let catalog = Catalog::about(system, &moment);
     tell(&catalog, catalog.resolve(&moment))
 }
 
@@ -199,7 +192,7 @@ fn items_at_home_are_one_item_too() {
 fn asking_one_dialect_finds_no_installed_item_of_another() {
     for (dialect, count) in [("tasks", 0), ("native", 0), ("portable", 4)] {
         let only = [dialect];
-        asked(&project(), "src/a.ts", None, Dialects::Only(&only), |_, answer| {
+        asked(&project(), "src/a.ts", None, Dialects::Only(only.to_vec()), |_, answer| {
             assert_eq!(answer.items.len(), count, "{dialect}: {:#?}", answer.items);
         });
     }

@@ -4,13 +4,11 @@ use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
-    Catalog, Dialects, Moment, Question, Resolution, Root, Scope, System, Target, TargetKind,
-    hosted, native,
+    Catalog, Dialects, Moment, Resolution, Root, Scope, System, Target, TargetKind, native,
 };
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
-const NATIVE: Dialects<'_> = Dialects::Only(&[native::NAME]);
 const DIRECTORIES: [&str; 5] = ["", "a/", "a/b/", "c/", ".claude/"];
 const PATHS: [&str; 8] =
     ["x.ts", "a/x.ts", "a/b/x.py", "a/b/", "c/new/x.ts", "./", ".claude/rules/r.md", ".claude/x"];
@@ -46,6 +44,10 @@ const TEXTS: [&str; 12] = [
     "---\nbad: [a, {b\n---\nBroken.\n",
     "",
 ];
+
+fn native_only() -> Dialects {
+    Dialects::Only(vec![native::NAME])
+}
 
 fn project(bytes: &mut Unstructured<'_>) -> arbitrary::Result<MemorySystem> {
     let mut system = MemorySystem::new("/p").with_env("HOME", "/home").with_dir("/home");
@@ -99,27 +101,18 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
         let top = Target::from_slashed("", TargetKind::Directory);
         let ignored = Ignored::Skip;
         let whole =
-            Catalog::whole(&system, &root, Scope { start: &top, ignored, dialects: NATIVE });
+            Catalog::whole(&system, &root, Scope { start: &top, ignored, dialects: native_only() });
         let client = bytes.choose(&[None, Some("nobody")])?;
         let client = client.or(Some(*bytes.choose(native::CLIENTS)?));
         let mentions: &[String] = &["c".to_owned()];
         for path in PATHS {
-            let target = root.locate(&system, root.path(), Path::new(path)).unwrap();
-            let question = Question {
-                root: &root,
-                target: Some(&target),
-                path: &root.path().join(path),
-                mounted: root.path(),
-                mentions,
-                hosted: hosted::Options::default(),
-            };
-            let about = Catalog::about(&system, &question, NATIVE);
             let moment = Moment {
-                target: Some(target.clone()),
                 client: client.map(str::to_owned),
                 mentions: mentions.to_vec(),
-                ..Moment::default()
+                dialects: native_only(),
+                ..Moment::about(&system, root.clone(), root.path(), Path::new(path))
             };
+            let about = Catalog::about(&system, &moment);
             let expected = in_words(&about.resolve(&moment));
             assert_eq!(in_words(&whole.resolve(&moment)), expected, "{path} for {client:?}");
         }
@@ -151,7 +144,7 @@ fn without_a_path_only_the_start_is_loaded() {
         .with_file(".claude/rules/r.md", "---\npaths: a\n---\nScoped.\n");
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let scope = Scope { start: &top, ignored: Ignored::Skip, dialects: NATIVE };
+    let scope = Scope { start: &top, ignored: Ignored::Skip, dialects: native_only() };
     let catalog = Catalog::whole(&system, &root, scope);
     let moment = Moment { client: Some("claude".to_owned()), ..Moment::default() };
     let answer = catalog.resolve(&moment);

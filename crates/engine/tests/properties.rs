@@ -7,7 +7,7 @@ use std::path::Path;
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
     Action, Candidate, Catalog, Dialects, Item, Moment, Reason, Root, Scope, Target, TargetKind,
-    Timing,
+    Timing, structured,
 };
 use brief_syntax::diagnostic::apply_safe_fixes;
 use brief_syntax::system::MemorySystem;
@@ -104,9 +104,10 @@ struct Answered {
 fn ask(files: &Files, (path, action, timing): Question) -> Answered {
     let system = system(files);
     let root = root(&system);
-    let target = root.locate(&system, root.path(), Path::new(path)).expect("it is inside");
-    let catalog = Catalog::along(&system, &root, &target);
-    let moment = Moment { target: Some(target), action, timing, ..Moment::default() };
+    let about = Moment::about(&system, root.clone(), root.path(), Path::new(path));
+    let dialects = Dialects::Only(vec![structured::NAME]);
+    let moment = Moment { action, timing, dialects, ..about };
+    let catalog = Catalog::about(&system, &moment);
     let answer = catalog.resolve(&moment);
     let place = |path: &Path, name: &dyn Display| format!("{}#{name}", path.display());
     let items = answer.items.iter().map(|applied| place(applied.item.path, &applied.item.name));

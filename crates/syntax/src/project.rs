@@ -10,8 +10,9 @@ use std::path::{Component, Path, PathBuf};
 use crate::limits;
 use crate::system::{Below, Dir, FileKind, ReadError, Resolved, System};
 
-/// The directory at or below which everything is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The directory at or below which everything is read. The default is the empty path, where nothing
+/// lies.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Root {
     path: PathBuf,
 }

@@ -1,13 +1,13 @@
 //! `brief context`
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use brief_engine::structured::Pattern;
-use brief_engine::{Applied, Item, Origin, State, agents, tasks};
+use brief_engine::{BriefedItem, Briefing, ItemPlace, State, agents, tasks};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Asked, Cost, PathOrAll, Question, Reach, When, WhyHint, shown_place};
+use super::question::{Cost, PathOrAll, QuestionArgs, Typed, When, WhyHint, shown_place};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -26,7 +26,7 @@ pub(crate) struct ContextArgs {
     when: When,
 
     #[command(flatten)]
-    reach: Reach,
+    question: QuestionArgs,
 
     #[command(flatten)]
     cost: Cost,
@@ -47,47 +47,42 @@ pub(crate) fn run(
     session: &Session,
     args: &ContextArgs,
 ) -> Result<ExitCode, CommandError> {
-    let question = Question {
-        path: args.scope.path.as_deref(),
-        action: args.when.on.action(),
-        timing: args.when.when.timing(),
-        reach: &args.reach,
-    };
-    let asked = question.ask(ui, session)?;
-    let diagnostics = asked.catalog.diagnostics();
-    let counter = args.cost.counting.counter(session, &asked.root);
-    let mut resolution = asked.catalog.resolve(&asked.moment);
-    let cut = args.cost.fit(&mut resolution, &counter);
+    let session = &session.remembering();
+    let path = args.scope.path.as_deref();
+    let typed = Typed::new(path, args.question.only());
+    let mut request = args.question.request(session, path)?;
+    typed.warn_if_outside(ui, &request.moment)?;
+    args.when.narrow(&mut request.moment);
+    request.moment.skip_left_out = !args.json;
+    let counter = args.cost.counting.counter(session, request.moment.root.path());
+    let briefing = args.cost.limit(request, &counter, args.json).resolve();
     if args.json {
-        asked.print_json(ui, "context", &resolution, &diagnostics, &counter)?;
+        typed.print_json(ui, "context", &briefing)?;
         return Ok(ExitCode::SUCCESS);
     }
-    ui.mention(&diagnostics, asked.root.path())?;
-    let in_state = |state: State| {
-        let items = resolution.items.iter().filter(move |applied| applied.item.state == state);
-        items.collect::<Vec<_>>()
-    };
-    let [active, offered, manual] = [State::Active, State::Offered, State::Manual].map(in_state);
+    ui.mention(&briefing.diagnostics, briefing.root())?;
+    let Briefing { moment, active, offered, manual, files, .. } = &briefing;
+    let cut = briefing.cuts();
     if active.is_empty() && offered.is_empty() && manual.is_empty() && cut == 0 {
-        asked.explain_nothing(ui, "context", WhyHint::Given)?;
+        typed.explain_nothing(ui, moment, *files, "context", WhyHint::Given)?;
         return Ok(ExitCode::SUCCESS);
     }
-    print_items(ui, asked, &active)?;
+    print_items(ui, &briefing)?;
     let headings = ["offered: the agent may ask for it", "manual: only when somebody asks for it"];
     let mut is_second = !active.is_empty();
-    for (heading, items) in headings.into_iter().zip([&offered, &manual]) {
-        print_names(ui, asked, items, heading, is_second)?;
+    for (heading, items) in headings.into_iter().zip([offered, manual]) {
+        print_names(ui, briefing.root(), items, heading, is_second)?;
         is_second |= !items.is_empty();
     }
-    asked.mention_cuts(ui, cut, args.cost)?;
+    typed.mention_cuts(ui, cut, args.cost)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints items that an agent or a user can ask for by name, one line each.
 fn print_names(
     ui: &mut Ui,
-    asked: &Asked,
-    items: &[&Applied<'_>],
+    root: &Path,
+    items: &[BriefedItem],
     heading: &str,
     is_second: bool,
 ) -> Result<(), CommandError> {
@@ -99,12 +94,12 @@ fn print_names(
     }
     ui.print_heading(heading)?;
     let (named, more) = items.split_at(items.len().min(NAMES));
-    for Applied { item, .. } in named {
+    for item in named {
         let about = match item.description.trim() {
             "" => String::new(),
             description => format!(": {description}"),
         };
-        let way = way_to_ask(asked, item);
+        let way = way_to_ask(root, item);
         ui.print_line(visible_line(&format!("  {}{about} ({way})", item.name)))?;
     }
     if !more.is_empty() {
@@ -114,8 +109,8 @@ fn print_names(
 }
 
 /// How to ask for an item that is not in the answer by itself.
-fn way_to_ask(asked: &Asked, item: &Item<'_>) -> String {
-    let path = item.path.strip_prefix(asked.root.path()).unwrap_or(item.path).display();
+fn way_to_ask(root: &Path, item: &BriefedItem) -> String {
+    let path = item.path.strip_prefix(root).unwrap_or(&item.path).display();
     match (item.state, item.dialect, item.kind) {
         (State::Offered, ..) => format!("read {path}"),
         (_, tasks::NAME, "task") => format!("brief task {}", item.name),
@@ -126,10 +121,10 @@ fn way_to_ask(asked: &Asked, item: &Item<'_>) -> String {
 }
 
 /// Says where else a text stands.
-fn elsewhere(asked: &Asked, also: &[Origin<'_>]) -> String {
+fn elsewhere(root: &Path, also: &[ItemPlace]) -> String {
     let (named, more) = also.split_at(also.len().min(PLACES));
     let named: Vec<String> =
-        named.iter().map(|origin| shown_place(&asked.root, origin.path, origin.line)).collect();
+        named.iter().map(|place| shown_place(root, &place.path, place.line)).collect();
     match (named.as_slice(), more.len()) {
         ([], _) => String::new(),
         (named, 0) => format!(", also {}", named.join(", ")),
@@ -138,22 +133,21 @@ fn elsewhere(asked: &Asked, also: &[Origin<'_>]) -> String {
 }
 
 /// One heading per entry, its text below it.
-fn print_items(ui: &mut Ui, asked: &Asked, items: &[&Applied<'_>]) -> Result<(), CommandError> {
+fn print_items(ui: &mut Ui, briefing: &Briefing) -> Result<(), CommandError> {
     // Entries of one file stand together, and its path can be long.
-    let of_one_file =
-        items.chunk_by(|left, right| left.item.path.as_os_str() == right.item.path.as_os_str());
+    let of_one_file = briefing.active.chunk_by(|left, right| left.path == right.path);
+    let root = briefing.root();
     for (index, items) in of_one_file.enumerate() {
-        let path = items[0].item.path;
-        let path = path.strip_prefix(asked.root.path()).unwrap_or(path).to_string_lossy();
-        for (position, Applied { item, also, .. }) in items.iter().enumerate() {
+        let path = &items[0].path;
+        let path = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+        for (position, item) in items.iter().enumerate() {
             if index + position > 0 {
                 ui.print_line("")?;
             }
             let mut heading = format!("{path}:{}", item.line);
-            heading.push_str(&elsewhere(asked, also));
-            if asked.moment.target.is_none() && !item.patterns.is_empty() {
-                let patterns: Vec<_> = item.patterns.iter().map(Pattern::as_str).collect();
-                heading.push_str(&format!("  match {}", patterns.join(", ")));
+            heading.push_str(&elsewhere(root, &item.also));
+            if briefing.moment.target.is_none() && !item.patterns.is_empty() {
+                heading.push_str(&format!("  match {}", item.patterns.join(", ")));
             }
             ui.print_heading(&heading)?;
             let lines = item.content.trim_end().lines();

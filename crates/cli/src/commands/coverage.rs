@@ -12,7 +12,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Looking, Started, client_names, shown_place};
+use super::question::{Looking, Started, client_names, dialects, shown_place};
 use super::whole::{JsonPlace, NameText, Whole, counted, shown_directory};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -121,9 +121,8 @@ pub(crate) fn run(
     session: &Session,
     args: &CoverageArgs,
 ) -> Result<ExitCode, CommandError> {
-    let only: Vec<&str> = args.looking.only.iter().map(|dialect| dialect.name()).collect();
-    let whole = Whole::read(ui, session, args.path.as_deref(), &only)?;
-    let counter = args.looking.counting.counter(session, &whole.root);
+    let whole = &Whole::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
+    let counter = args.looking.counting.counter(session, whole.root.path());
     let started = Some(args.started.directory(session)?);
     let moment = Moment { client: args.client.clone(), started, ..Moment::default() };
     let survey = whole.survey(&moment, &counter)?;
@@ -256,10 +255,14 @@ impl Found<'_> {
     ) -> Result<(), CommandError> {
         let dead = self.dead.iter().map(|diagnostic| {
             let line = diagnostic.position().line;
-            format!("{}  {}", shown_place(&whole.root, diagnostic.path(), line), diagnostic.message)
+            format!(
+                "{}  {}",
+                shown_place(whole.root.path(), diagnostic.path(), line),
+                diagnostic.message
+            )
         });
         let idle = self.idle.iter().map(|idle| {
-            let place = shown_place(&whole.root, idle.path, idle.line);
+            let place = shown_place(whole.root.path(), idle.path, idle.line);
             format!("{place}  {}: {}", idle.name, idle.reason)
         });
         let heavy = self.heavy.iter().map(|surveyed| {

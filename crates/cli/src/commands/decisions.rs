@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use brief_engine::tokens::Counter;
-use brief_engine::{Decision, Resolution};
+use brief_engine::{BriefedDecision, Briefing, structured};
 use clap::Args;
 
-use super::question::{Asked, DialectArg, PathOrAll, Question, Reach, WhyHint};
+use super::question::{DialectArg, PathOrAll, Typed, WhyHint, request, shown_place};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -27,45 +26,41 @@ pub(crate) fn run(
     session: &Session,
     args: &DecisionsArgs,
 ) -> Result<ExitCode, CommandError> {
-    let question = Question {
-        path: args.scope.path.as_deref(),
-        action: None,
-        timing: None,
-        reach: &Reach::only(DialectArg::Structured),
-    };
-    let asked = question.ask(ui, session)?;
-    let diagnostics = asked.catalog.diagnostics();
-    let mut resolution = asked.catalog.resolve(&asked.moment);
-    only_decisions(&mut resolution);
+    let session = &session.remembering();
+    let path = args.scope.path.as_deref();
+    let typed = Typed::new(path, &[DialectArg::Structured]);
+    let request = request(session, path)?.only([structured::NAME]);
+    typed.warn_if_outside(ui, &request.moment)?;
+    let mut briefing = request.resolve();
+    keep_decisions(&mut briefing);
     if args.json {
-        asked.print_json(ui, "decisions", &resolution, &diagnostics, &Counter::estimate())?;
+        typed.print_json(ui, "decisions", &briefing)?;
         return Ok(ExitCode::SUCCESS);
     }
-    ui.mention(&diagnostics, asked.root.path())?;
-    if resolution.decisions.is_empty() {
-        asked.explain_nothing(ui, "decisions", WhyHint::Given)?;
+    ui.mention(&briefing.diagnostics, briefing.root())?;
+    if briefing.decisions.is_empty() {
+        let Briefing { moment, files, .. } = &briefing;
+        typed.explain_nothing(ui, moment, *files, "decisions", WhyHint::Given)?;
         return Ok(ExitCode::SUCCESS);
     }
-    print_decisions(ui, asked, &resolution.decisions)?;
+    print_decisions(ui, &briefing)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn only_decisions(resolution: &mut Resolution<'_>) {
-    resolution.items.clear();
-    resolution.left_out.retain(|left_out| left_out.kind == "decision");
+fn keep_decisions(briefing: &mut Briefing) {
+    for items in [&mut briefing.active, &mut briefing.offered, &mut briefing.manual] {
+        items.clear();
+    }
+    briefing.tokens = 0;
+    briefing.left_out.retain(|omitted| omitted.kind == "decision");
 }
 
-fn print_decisions(
-    ui: &mut Ui,
-    asked: &Asked,
-    decisions: &[Decision<'_>],
-) -> Result<(), CommandError> {
-    for (index, Decision { decision, path, .. }) in decisions.iter().enumerate() {
+fn print_decisions(ui: &mut Ui, briefing: &Briefing) -> Result<(), CommandError> {
+    for (index, BriefedDecision { decision, path, .. }) in briefing.decisions.iter().enumerate() {
         if index > 0 {
             ui.print_line("")?;
         }
-        let path = path.strip_prefix(asked.root.path()).unwrap_or(path).display();
-        ui.print_heading(&format!("{path}:{}", decision.line))?;
+        ui.print_heading(&shown_place(briefing.root(), path, decision.line))?;
         ui.print_line(indented("  ", &decision.decision))?;
         ui.print_line(indented("    ", &format!("why: {}", decision.rationale)))?;
         for alternative in &decision.alternatives {

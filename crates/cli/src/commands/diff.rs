@@ -93,8 +93,8 @@ pub(crate) fn run(
     let root = repository.top().map_or(repository.mount(), |_| started.path());
     let (before, after) = states(session, &repository, args).map_err(|error| refusal(&error))?;
     let within = within(args)?;
-    let only: Vec<_> = args.only.iter().map(|dialect| dialect.name()).collect();
-    let (old, new) = (before.read(root, dialects(&only)), after.read(root, dialects(&only)));
+    let read = |state: &State| state.read(root, dialects(&args.only));
+    let (old, new) = (&read(&before), &read(&after));
     let changed = diff::changed(root, &before.tree.seen(), &after.tree.seen());
     let moment = Moment {
         action: args.when.on.action(),
@@ -180,18 +180,16 @@ fn states(
 
 impl State {
     /// Reads all guidance. A missing root has none.
-    fn read(&self, root: &Path, dialects: Dialects<'_>) -> &'static Catalog {
+    fn read(&self, root: &Path, dialects: Dialects) -> Catalog {
         let start = Session::top();
         // Everything in a tree counts, also files in its `.gitignore`.
         let scope = Scope { start: &start, ignored: Ignored::Visit, dialects };
         let nothing = TreeSystem::empty(root);
         let read = |tree: &TreeSystem| {
-            Root::open(tree, root).map(|root| Catalog::whole(tree, &root, scope))
+            Root::open(tree, root).map(|root| Catalog::whole(tree, &root, scope.clone()))
         };
         let catalog = read(&self.tree).or_else(|_| read(&nothing));
-        let catalog = catalog.expect("an empty tree has its top");
-        // Freeing two large catalogs at the end would only take time.
-        Box::leak(Box::new(catalog))
+        catalog.expect("an empty tree has its top")
     }
 
     fn side<'s>(&'s self, diagnostics: &'s [Diagnostic]) -> Side<'s> {

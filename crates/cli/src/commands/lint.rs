@@ -184,7 +184,7 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
         .or_else(|| native::owner_of(&place.directory));
     let start = owner.as_ref().unwrap_or(&place.directory);
     let is_part = !start.slashed().is_empty();
-    let dialects = if is_part { Dialects::Except(&[portable::NAME]) } else { Dialects::All };
+    let dialects = if is_part { Dialects::Except(vec![portable::NAME]) } else { Dialects::All };
     let scope = Scope { start, ignored, dialects };
     let catalog = Catalog::whole(session.system(), root, scope);
     let mut diagnostics = catalog.check();
@@ -298,9 +298,12 @@ fn configuration(session: &Session, root: &Root) -> Vec<Diagnostic> {
 /// Checks the portable items in a part of a project. They refer to each other, so the registry is read
 /// from its top, if there is anything of it in that part.
 fn check_items(session: &Session, root: &Root, directory: &Target, ignored: Ignored) -> Check {
-    let dialects = Dialects::Only(&[portable::NAME]);
+    let dialects = || Dialects::Only(vec![portable::NAME]);
     let top = Target::from_slashed("", TargetKind::Directory);
-    let read = |start| Catalog::whole(session.system(), root, Scope { start, ignored, dialects });
+    let read = |start| {
+        let scope = Scope { start, ignored, dialects: dialects() };
+        Catalog::whole(session.system(), root, scope)
+    };
     // What cannot be walked is reported with the other dialects.
     let of_items = |found: &Diagnostic| !found.code.starts_with("project/");
     let here = read(directory);

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use brief_clients::mcp::{
     self, FoundServer, Profile, Protocol, SERVER_FILES, Server, ServerFile, Transport,
 };
-use brief_engine::McpServers;
 use brief_engine::hosted::CONFIG_NAME;
 use brief_engine::mcp::{Connection, McpServer, ServerKind};
+use brief_engine::{McpServers, hosted};
 use brief_syntax::limits;
 use brief_syntax::render::Envelope;
 use brief_syntax::system::ReadError;
@@ -17,7 +17,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
-use super::question::{DialectArg, Question, Reach};
+use super::question::request;
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -119,26 +119,24 @@ pub(crate) fn run(
     session: &Session,
     args: &McpServersArgs,
 ) -> Result<ExitCode, CommandError> {
-    let reach = Reach::only(DialectArg::Hosted).mounted_at(args.mounted.clone());
-    let question = Question { path: Some(&args.path), action: None, timing: None, reach: &reach };
-    let asked = question.ask(ui, session)?;
-    let resolution = asked.catalog.resolve(&asked.moment);
-    let servers = resolution.hosted.map(|hosted| hosted.mcp_servers.as_slice()).unwrap_or_default();
-    let mut diagnostics = asked.catalog.diagnostics();
-    diagnostics.retain(|diagnostic| diagnostic.path().ends_with(CONFIG_NAME));
-    let root = asked.root.path();
-    let of_clients = if args.client.is_none() {
-        of_clients(ui, session, session.repository()?.path())?
-    } else {
-        Vec::new()
-    };
+    let session = &session.remembering();
+    let mut request = request(session, Some(&args.path))?.only([hosted::NAME]);
+    if let Some(mounted) = &args.mounted {
+        request = request.mounted(session.directory().join(mounted));
+    }
+    request.moment.skip_left_out = true;
+    let mut briefing = request.resolve();
+    briefing.diagnostics.retain(|diagnostic| diagnostic.path().ends_with(CONFIG_NAME));
+    let (servers, diagnostics) = (&briefing.mcp_servers, &briefing.diagnostics);
+    let root = briefing.root();
+    let of_clients =
+        if args.client.is_none() { of_clients(ui, session, root)? } else { Vec::new() };
     if args.json {
         let body = Configured { mcp_servers: McpServers(servers), client_servers: of_clients };
-        let diagnostics = &diagnostics;
         ui.print_json(&Envelope { kind: "mcp-servers", root, diagnostics, body })?;
         return Ok(ExitCode::SUCCESS);
     }
-    ui.mention(&diagnostics, root)?;
+    ui.mention(diagnostics, root)?;
     if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
         let servers = servers.iter();
         let servers = servers.map(|server| (server.name.clone(), server.server.clone()));
@@ -146,7 +144,7 @@ pub(crate) fn run(
     } else {
         for configured in servers {
             let place = configured.origin.path();
-            let place = place.strip_prefix(asked.root.path()).unwrap_or(place).display();
+            let place = place.strip_prefix(root).unwrap_or(place).display();
             let line = configured.origin.line();
             let disabled = if configured.server.disabled { ", disabled" } else { "" };
             ui.print_heading(&format!("{}  {place}:{line}{disabled}", configured.name))?;

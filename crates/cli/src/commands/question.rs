@@ -1,16 +1,15 @@
-//! What `context`, `decisions` and `why` ask, and what they say when there is nothing.
+//! The arguments of `context`, `why` and their kin, turned into a question; and their words when the
+//! answer is empty.
 
 use std::path::{Path, PathBuf};
 
 use brief_engine::tasks::Selectors;
 use brief_engine::tokens::Counter;
 use brief_engine::{
-    Action, Catalog, Dialects, Moment, Report, Resolution, Root, Scope, Target, TargetKind, Timing,
-    agents, budget, hosted, native, portable, structured, tasks,
+    Action, Briefing, BriefingRequest, Dialects, Moment, Root, Timing, agents, hosted, native,
+    portable, structured, tasks,
 };
-use brief_syntax::Diagnostic;
 use brief_syntax::render::Envelope;
-use brief_syntax::walk::Ignored;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
@@ -44,6 +43,13 @@ pub(crate) enum WhenArg {
     All,
 }
 
+impl When {
+    /// Narrows the question to the action and the timing.
+    pub(crate) fn narrow(&self, moment: &mut Moment) {
+        (moment.action, moment.timing) = (self.on.action(), self.when.timing());
+    }
+}
+
 impl OnArg {
     pub(crate) fn action(self) -> Option<Action> {
         match self {
@@ -74,8 +80,6 @@ pub(crate) struct Started {
 }
 
 impl Started {
-    const HERE: Started = Started { started: None };
-
     /// Returns the directory. One that is not there is a mistake of who typed it.
     pub(crate) fn directory(&self, session: &Session) -> Result<PathBuf, CommandError> {
         let Some(typed) = &self.started else { return Ok(session.root()?.path().to_owned()) };
@@ -104,9 +108,9 @@ pub(crate) struct Counting {
 
 impl Counting {
     /// Returns what counts. It writes nothing into the project at `root`.
-    pub(crate) fn counter<'s>(self, session: &'s Session, root: &Root) -> Counter<'s> {
+    pub(crate) fn counter<'s>(self, session: &'s Session, root: &Path) -> Counter<'s> {
         if self.exact {
-            Counter::exact(session.system()).outside(root.path())
+            Counter::exact(session.system()).outside(root)
         } else {
             Counter::estimate()
         }
@@ -140,19 +144,23 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Cuts the answer if need be, and returns how many items that took.
-    pub(crate) fn fit(self, answer: &mut Resolution<'_>, counter: &Counter<'_>) -> usize {
-        let before = answer.items.len();
-        if let Some(budget) = self.budget {
-            budget::fit(answer, budget, &|text| counter.count(text));
-        }
-        before - answer.items.len()
+    /// Sets the budget of a question. Tokens are counted as the user wants it where the numbers are
+    /// shown or decide.
+    pub(crate) fn limit<'s>(
+        self,
+        mut request: BriefingRequest<'s>,
+        counter: &'s Counter<'s>,
+        shows_tokens: bool,
+    ) -> BriefingRequest<'s> {
+        request.moment.budget = self.budget;
+        let is_counted = shows_tokens || self.budget.is_some();
+        if is_counted { request.counted_by(counter) } else { request }
     }
 }
 
-/// Which guidance to look at, and from where.
+/// Who asks, which guidance to look at, and from where.
 #[derive(Debug, Args)]
-pub(crate) struct Reach {
+pub(crate) struct QuestionArgs {
     /// Only this dialect; may be given several times
     #[arg(long, value_name = "DIALECT")]
     only: Vec<DialectArg>,
@@ -244,28 +252,26 @@ impl DialectArg {
     }
 }
 
-impl Reach {
-    /// Every dialect, nothing mentioned.
-    pub(crate) const EVERYTHING: Reach = Reach {
-        only: Vec::new(),
-        mounted: None,
-        mentions: Vec::new(),
-        client: None,
-        started: Started::HERE,
-        task: None,
-        selectors: Vec::new(),
-        anchor: AnchorArg::Working,
-        outside: false,
-    };
-
-    /// Only one dialect, nothing mentioned.
-    pub(crate) fn only(dialect: DialectArg) -> Reach {
-        Reach { only: vec![dialect], ..Reach::EVERYTHING }
-    }
-
-    /// Every dialect, for a client that was started somewhere.
-    pub(crate) fn started_at(started: &Started) -> Reach {
-        Reach { started: started.clone(), ..Reach::EVERYTHING }
+impl QuestionArgs {
+    /// Returns the question about a path, or about the whole project.
+    pub(crate) fn request<'s>(
+        &self,
+        session: &'s Session,
+        path: Option<&Path>,
+    ) -> Result<BriefingRequest<'s>, CommandError> {
+        let mut request = request(session, path)?;
+        let moment = &mut request.moment;
+        moment.client.clone_from(&self.client);
+        moment.started = Some(self.started.directory(session)?);
+        moment.task.clone_from(&self.task);
+        moment.selectors = read_selectors(&self.selectors)?;
+        moment.mentions.clone_from(&self.mentions);
+        moment.hosted = self.hosted();
+        moment.dialects = dialects(&self.only);
+        Ok(match &self.mounted {
+            Some(mounted) => request.mounted(session.directory().join(mounted)),
+            None => request,
+        })
     }
 
     /// Returns the client that asks.
@@ -273,22 +279,9 @@ impl Reach {
         self.client.as_deref()
     }
 
-    /// Returns who asks for what, whatever the path.
-    pub(crate) fn moment(&self, session: &Session) -> Result<Moment, CommandError> {
-        let Reach { client, started, task, mentions, selectors, .. } = self;
-        Ok(Moment {
-            client: client.clone(),
-            started: Some(started.directory(session)?),
-            task: task.clone(),
-            selectors: read_selectors(selectors)?,
-            mentions: mentions.clone(),
-            ..Moment::default()
-        })
-    }
-
-    /// Sets the directory that the client has open.
-    pub(crate) fn mounted_at(self, mounted: Option<PathBuf>) -> Reach {
-        Reach { mounted, ..self }
+    /// Returns the dialects to look at; none means all.
+    pub(crate) fn only(&self) -> &[DialectArg] {
+        &self.only
     }
 
     fn hosted(&self) -> hosted::Options {
@@ -301,30 +294,15 @@ impl Reach {
             ..hosted::Options::default()
         }
     }
+}
 
-    pub(crate) fn names(&self) -> Vec<&'static str> {
-        self.only.iter().map(|dialect| dialect.name()).collect()
-    }
-
-    /// What there may be none of.
-    fn sought(&self) -> &'static str {
-        match self.only[..] {
-            [only] => only.noun(),
-            _ => "guidance",
-        }
-    }
-
-    fn has(&self, dialect: DialectArg) -> bool {
-        self.only.is_empty() || self.only.contains(&dialect)
-    }
-
-    /// The mounted directory: what was said, or the root, which is the repository.
-    fn mounted(&self, session: &Session, root: &Root) -> PathBuf {
-        match &self.mounted {
-            Some(mounted) => session.directory().join(mounted),
-            None => root.path().to_owned(),
-        }
-    }
+/// Returns the question about a path, or about the whole project, from all dialects.
+pub(crate) fn request<'s>(
+    session: &'s Session,
+    path: Option<&Path>,
+) -> Result<BriefingRequest<'s>, CommandError> {
+    let project = session.project()?;
+    Ok(path.map_or_else(|| project.everything(), |path| project.briefing(path)))
 }
 
 /// Reads what was typed after `-s`.
@@ -338,132 +316,77 @@ pub(crate) fn read_selectors(typed: &[String]) -> Result<Selectors, CommandError
     Ok(selectors)
 }
 
-/// None named means all.
-pub(crate) fn dialects<'d>(only: &'d [&'d str]) -> Dialects<'d> {
-    if only.is_empty() { Dialects::All } else { Dialects::Only(only) }
-}
-
-/// What was typed, before it is looked up.
-pub(crate) struct Question<'q> {
-    /// The path; `None` for the whole project.
-    pub(crate) path: Option<&'q Path>,
-    pub(crate) action: Option<Action>,
-    pub(crate) timing: Option<Timing>,
-    pub(crate) reach: &'q Reach,
-}
-
-/// A question that can be answered.
-pub(crate) struct Asked {
-    pub(crate) root: Root,
-    pub(crate) moment: Moment,
-    /// The path as it was typed, for commands to type next.
-    typed: Option<String>,
-    pub(crate) catalog: Catalog,
-    /// Whether the path lies outside the root, which was said already.
-    is_outside: bool,
-    /// What was looked for, for when there is none.
-    sought: &'static str,
-}
-
-impl Question<'_> {
-    /// Reads what the answer needs. The root is the repository, wherever in it the question is asked
-    /// (ruling G16). A path outside the root gets nothing from it.
-    pub(crate) fn ask(
-        self,
-        ui: &mut Ui,
-        session: &Session,
-    ) -> Result<&'static Asked, CommandError> {
-        let session = &session.remembering();
-        let moment = self.reach.moment(session)?;
-        let root = session.repository()?;
-        let mut is_outside = false;
-        let (target, catalog) = match self.path {
-            Some(path) => {
-                let target = session.locate(&root, path);
-                if target.is_none() && self.reach.has(DialectArg::Structured) {
-                    is_outside = true;
-                    let (path, place) = (path.display(), root.path().display());
-                    ui.warning(&format!("`{path}` is outside `{place}`; no AGENTS.yaml applies"))?;
-                }
-                let catalog = self.read(session, &root, target.as_ref(), path);
-                let typed = || Target::from_slashed(&path.to_string_lossy(), TargetKind::File);
-                (Some(target.unwrap_or_else(typed)), catalog)
-            }
-            None => {
-                let top = Session::top();
-                let only = self.reach.names();
-                let dialects = dialects(&only);
-                let scope = Scope { start: &top, ignored: Ignored::Skip, dialects };
-                (None, Catalog::whole(session.system(), &root, scope))
-            }
-        };
-        let moment = Moment { target, action: self.action, timing: self.timing, ..moment };
-        let sought = self.reach.sought();
-        // The program answers one question and ends; giving a large catalog back piece by piece
-        // would only take time.
-        let typed = self.path.map(|path| path.display().to_string());
-        Ok(Box::leak(Box::new(Asked { root, moment, typed, catalog, is_outside, sought })))
-    }
-
-    fn read(
-        &self,
-        session: &Session,
-        root: &Root,
-        target: Option<&Target>,
-        path: &Path,
-    ) -> Catalog {
-        let path = session.directory().join(path);
-        let mounted = self.reach.mounted(session, root);
-        let mentions = &self.reach.mentions;
-        let question = brief_engine::Question {
-            root,
-            target,
-            path: &path,
-            mounted: &mounted,
-            mentions,
-            hosted: self.reach.hosted(),
-        };
-        Catalog::about(session.system(), &question, dialects(&self.reach.names()))
+/// Returns the dialects to read; none means all.
+pub(crate) fn dialects(only: &[DialectArg]) -> Dialects {
+    if only.is_empty() {
+        Dialects::All
+    } else {
+        Dialects::Only(only.iter().map(|dialect| dialect.name()).collect())
     }
 }
 
-impl Asked {
-    /// Prints the answer of the command `kind` as JSON. That there is no context file is said on the side.
+/// A question as the user typed it, for messages about its answer.
+pub(crate) struct Typed<'q> {
+    path: Option<&'q Path>,
+    only: &'q [DialectArg],
+}
+
+impl<'q> Typed<'q> {
+    pub(crate) fn new(path: Option<&'q Path>, only: &'q [DialectArg]) -> Typed<'q> {
+        Typed { path, only }
+    }
+
+    /// Warns of a path outside the root, for which no `AGENTS.yaml` counts.
+    pub(crate) fn warn_if_outside(&self, ui: &mut Ui, moment: &Moment) -> Result<(), CommandError> {
+        if let Some(path) = self.path.filter(|_| self.is_told_outside(moment)) {
+            let (path, root) = (path.display(), moment.root.path().display());
+            ui.warning(&format!("`{path}` is outside `{root}`; no AGENTS.yaml applies"))?;
+        }
+        Ok(())
+    }
+
+    fn is_told_outside(&self, moment: &Moment) -> bool {
+        let is_structured = self.only.is_empty() || self.only.contains(&DialectArg::Structured);
+        moment.is_outside && is_structured
+    }
+
+    /// Returns the noun for what was looked for.
+    fn sought(&self) -> &'static str {
+        match self.only {
+            [only] => only.noun(),
+            _ => "guidance",
+        }
+    }
+
+    /// Prints the answer of the command `kind` as JSON. A missing context file is a warning beside it.
     pub(crate) fn print_json(
         &self,
         ui: &mut Ui,
         kind: &'static str,
-        resolution: &Resolution<'_>,
-        diagnostics: &[Diagnostic],
-        counter: &Counter<'_>,
+        briefing: &Briefing,
     ) -> Result<(), CommandError> {
-        if self.catalog.is_empty() && !self.is_outside {
-            self.warn_of_no_file(ui)?;
+        if briefing.files == 0 && !self.is_told_outside(&briefing.moment) {
+            self.warn_of_no_file(ui, &briefing.moment)?;
         }
-        let count = |text: &str| counter.count(text);
-        let root = self.root.path();
-        let body = Report::new(root, &self.moment, resolution).counted_by(&count);
-        ui.print_json(&Envelope { kind, root, diagnostics, body })?;
+        let (root, diagnostics) = (briefing.root(), briefing.diagnostics.as_slice());
+        ui.print_json(&Envelope { kind, root, diagnostics, body: briefing })?;
         Ok(())
     }
 
-    fn path(&self) -> Option<&str> {
-        let path = self.moment.target.as_ref().map(brief_engine::Target::slashed);
-        path.map(|path| if path.is_empty() { "." } else { path })
-    }
-
-    fn warn_of_no_file(&self, ui: &mut Ui) -> Result<(), CommandError> {
-        let place = self
-            .path()
-            .map_or("in this project".to_owned(), |path| format!("on the way to {path}"));
-        ui.warning(&format!("no {} found {place}", self.sought))?;
-        if matches!(self.sought, "guidance" | "AGENTS.yaml files") {
+    fn warn_of_no_file(&self, ui: &mut Ui, moment: &Moment) -> Result<(), CommandError> {
+        let sought = self.sought();
+        let place = match shown_target(moment) {
+            Some(path) => format!("on the way to {path}"),
+            None => "in this project".to_owned(),
+        };
+        ui.warning(&format!("no {sought} found {place}"))?;
+        if matches!(sought, "guidance" | "AGENTS.yaml files") {
             ui.hint("`brief init` writes an AGENTS.yaml to start from")?;
         }
         Ok(())
     }
 
-    /// Says what had to go, and where to see it.
+    /// Reports how many items the budget cut, and where to see them.
     pub(crate) fn mention_cuts(
         &self,
         ui: &mut Ui,
@@ -473,7 +396,7 @@ impl Asked {
         let Some(budget) = cost.budget.filter(|_| cut > 0) else { return Ok(()) };
         let exact = if cost.counting.exact { " --exact" } else { "" };
         let items = if cut == 1 { "1 item was".to_owned() } else { format!("{cut} items were") };
-        let way = match &self.typed {
+        let way = match self.path.map(Path::display) {
             Some(path) => format!("`brief why {path} --budget {budget}{exact}` shows what"),
             None => "`--json` shows what, under left_out".to_owned(),
         };
@@ -481,28 +404,37 @@ impl Asked {
         Ok(())
     }
 
-    /// Says why there is nothing to print.
+    /// Explains an empty answer. `files` is how many files of guidance were found.
     pub(crate) fn explain_nothing(
         &self,
         ui: &mut Ui,
+        moment: &Moment,
+        files: usize,
         what: &str,
         hint: WhyHint,
     ) -> Result<(), CommandError> {
-        if self.is_outside {
+        if self.is_told_outside(moment) {
             return Ok(());
         }
-        if self.catalog.is_empty() {
-            return self.warn_of_no_file(ui);
+        if files == 0 {
+            return self.warn_of_no_file(ui, moment);
         }
-        let Some(path) = self.path() else {
+        let Some(path) = shown_target(moment) else {
             return Ok(ui.status(&format!("no {what} in this project"))?);
         };
         ui.status(&format!("no {what} for {path}"))?;
-        if let Some(why) = self.typed.as_ref().filter(|_| hint == WhyHint::Given) {
+        if let Some(typed) = self.path.filter(|_| hint == WhyHint::Given) {
+            let why = typed.display();
             ui.hint(&format!("`brief why {why}` shows each entry and why it does not apply"))?;
         }
         Ok(())
     }
+}
+
+/// Returns the path below the root as people read it; `None` for the whole project.
+fn shown_target(moment: &Moment) -> Option<&str> {
+    moment.target.as_ref()?;
+    Some(if moment.slashed().is_empty() { "." } else { moment.slashed() })
 }
 
 /// Whether `brief why` would say more: who has just run it knows.
@@ -515,8 +447,8 @@ pub(crate) enum WhyHint {
 }
 
 /// Returns a place as people read it: relative to the root, if it lies there.
-pub(crate) fn shown_place(root: &Root, path: &Path, line: usize) -> String {
-    format!("{}:{line}", path.strip_prefix(root.path()).unwrap_or(path).display())
+pub(crate) fn shown_place(root: &Path, path: &Path, line: usize) -> String {
+    format!("{}:{line}", path.strip_prefix(root).unwrap_or(path).display())
 }
 
 /// The path of a command that can also list everything.

@@ -1,6 +1,6 @@
 //! `brief sees`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_engine::sees::{How, SeenItem, Sees, Sight, Total, Viewer};
@@ -12,7 +12,7 @@ use clap::Args;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::question::{
-    Asked, Counting, Question, Reach, Started, When, WhyHint, client_names, shown_place,
+    Counting, Started, Typed, When, WhyHint, client_names, request, shown_place,
 };
 use super::whole::{JsonPlace, NameText, counted};
 use crate::error::CommandError;
@@ -61,46 +61,44 @@ pub(crate) fn run(
     session: &Session,
     args: &SeesArgs,
 ) -> Result<ExitCode, CommandError> {
-    let reach = Reach::started_at(&args.started);
-    let question = Question {
-        path: Some(&args.path),
-        action: args.when.on.action(),
-        timing: args.when.when.timing(),
-        reach: &reach,
-    };
-    let asked = question.ask(ui, session)?;
-    let counter = args.counting.counter(session, &asked.root);
+    let session = &session.remembering();
+    let typed = Typed::new(Some(&args.path), &[]);
+    let mut request = request(session, Some(&args.path))?;
+    typed.warn_if_outside(ui, &request.moment)?;
+    request.moment.started = Some(args.started.directory(session)?);
+    args.when.narrow(&mut request.moment);
+    let (catalog, moment) = (request.read(), &request.moment);
+    let root = moment.root.path();
+    let counter = args.counting.counter(session, root);
     let mut clients = args.clients.clone();
     clients.dedup();
     if clients.is_empty() {
-        let top = asked.root.path();
-        let shown = native::shown_clients(|path| session.system().resolve(&top.join(path)).is_ok());
+        let shown =
+            native::shown_clients(|path| session.system().resolve(&root.join(path)).is_ok());
         let usual = if shown.is_empty() { USUAL.to_vec() } else { shown };
         clients = usual.into_iter().map(str::to_owned).collect();
     }
     let viewers: Vec<Viewer> = clients
         .iter()
         .map(|client| Viewer {
-            moment: Moment { client: Some(client.clone()), ..asked.moment.clone() },
+            moment: Moment { client: Some(client.clone()), ..moment.clone() },
             has_hook: super::hook::delivers_to(client),
         })
         .collect();
-    let sees =
-        Sees::of(&asked.catalog, asked.root.path(), &viewers, &|text: &str| counter.count(text));
-    let diagnostics = asked.catalog.diagnostics();
+    let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+    let diagnostics = catalog.diagnostics();
     if args.json {
-        let root = asked.root.path();
-        let body = JsonSees { asked, clients: &clients, sees: &sees };
+        let body = JsonSees { moment, clients: &clients, sees: &sees };
         ui.print_json(&Envelope { kind: "sees", root, diagnostics: &diagnostics, body })?;
         return Ok(ExitCode::SUCCESS);
     }
     if sees.items.is_empty() {
-        ui.mention(&diagnostics, asked.root.path())?;
-        asked.explain_nothing(ui, "guidance", WhyHint::Given)?;
+        ui.mention(&diagnostics, root)?;
+        typed.explain_nothing(ui, moment, catalog.file_count(), "guidance", WhyHint::Given)?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(ui, asked, &clients, &sees, &counter)?;
-    ui.mention(&diagnostics, asked.root.path())?;
+    print(ui, root, &clients, &sees, &counter)?;
+    ui.mention(&diagnostics, root)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -111,7 +109,7 @@ fn word(how: How) -> &'static str {
 /// Prints one row for each item that any client sees, then the sums.
 fn print(
     ui: &mut Ui,
-    asked: &Asked,
+    root: &Path,
     clients: &[String],
     sees: &Sees<'_>,
     counter: &Counter<'_>,
@@ -124,13 +122,13 @@ fn print(
     let names: Vec<String> = rows
         .iter()
         .map(|item| {
-            let place = shown_place(&asked.root, item.path, item.line);
+            let place = shown_place(root, item.path, item.line);
             visible_line(&format!("{place}  {}", item.name)).into_owned()
         })
         .collect();
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
-    let room = ui.width().saturating_sub(columns + number + GAP).max(20);
-    let first = longest.min(room).max("loaded".len());
+    let space = ui.width().saturating_sub(columns + number + GAP).max(20);
+    let first = longest.min(space).max("loaded".len());
     let row = |name: &str, number_text: &str, cells: &[&str]| {
         let mut line = format!("{:<first$}  {number_text:>number$}", shortened(name, first));
         for (cell, &width) in cells.iter().zip(&widths) {
@@ -175,7 +173,7 @@ fn shortened(name: &str, width: usize) -> String {
 }
 
 struct JsonSees<'s> {
-    asked: &'s Asked,
+    moment: &'s Moment,
     clients: &'s [String],
     sees: &'s Sees<'s>,
 }
@@ -218,12 +216,12 @@ fn json_sight(sight: &Sight) -> JsonSight<'_> {
 
 impl Serialize for JsonSees<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let JsonSees { asked, clients, sees } = self;
+        let JsonSees { moment, clients, sees } = self;
         let items = sees.items.iter().map(|item| JsonSeen {
             name: NameText(item.name),
             dialect: item.dialect,
             kind: item.kind,
-            source: JsonPlace::new(asked.root.path(), item.path, item.line),
+            source: JsonPlace::new(moment.root.path(), item.path, item.line),
             tokens: item.tokens,
             seen: ByClient(clients, item.seen.iter().map(json_sight).collect()),
         });
@@ -233,7 +231,7 @@ impl Serialize for JsonSees<'_> {
             offered,
         });
         let mut map = serializer.serialize_map(None)?;
-        let path = asked.moment.target.as_ref().map(brief_engine::Target::slashed);
+        let path = moment.target.as_ref().map(brief_engine::Target::slashed);
         map.serialize_entry("path", &path)?;
         map.serialize_entry("clients", clients)?;
         map.serialize_entry("items", &items.collect::<Vec<_>>())?;

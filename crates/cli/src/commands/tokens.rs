@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_engine::budget::cost;
 use brief_engine::survey::{Place, Share, Survey, Surveyed};
 use brief_engine::tokens::Counter;
-use brief_engine::{Applied, State, native};
+use brief_engine::{State, Target, native};
 use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Counting, Question, Reach, WhyHint, shown_place};
+use super::question::{Counting, QuestionArgs, Typed, WhyHint, dialects, shown_place};
 use super::whole::{JsonItem, Whole, counted, shown_directory, when_asked};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -28,7 +27,7 @@ pub(crate) struct TokensArgs {
     path: Option<PathBuf>,
 
     #[command(flatten)]
-    reach: Reach,
+    question: QuestionArgs,
 
     #[command(flatten)]
     counting: Counting,
@@ -95,44 +94,41 @@ fn of_path(
     args: &TokensArgs,
     path: &Path,
 ) -> Result<(), CommandError> {
-    let question = Question { path: Some(path), action: None, timing: None, reach: &args.reach };
-    let asked = question.ask(ui, session)?;
-    let counter = &args.counting.counter(session, &asked.root);
-    let answer = asked.catalog.resolve(&asked.moment);
-    let count = |text: &str| counter.count(text);
-    let delivered = answer.items.iter().filter(|applied| applied.item.state != State::Manual);
-    let items: Vec<(&Applied<'_>, usize)> =
-        delivered.map(|applied| (applied, cost(&applied.item, &count))).collect();
-    let tokens: usize = items.iter().map(|(_, tokens)| tokens).sum();
-    let dialects = by_dialect(items.iter().map(|&(of, tokens)| (of.item.dialect, tokens)));
+    let session = &session.remembering();
+    let typed = Typed::new(Some(path), args.question.only());
+    let mut request = args.question.request(session, Some(path))?;
+    typed.warn_if_outside(ui, &request.moment)?;
+    request.moment.skip_left_out = true;
+    let counter = &args.counting.counter(session, request.moment.root.path());
+    let briefing = request.counted_by(counter).resolve();
+    let (root, moment) = (briefing.root(), &briefing.moment);
+    let mut items = briefing.items();
+    items.retain(|item| item.state != State::Manual);
+    let tokens = briefing.tokens;
+    let dialects = by_dialect(items.iter().map(|item| (item.dialect, item.cost)));
     if args.json {
-        let path = asked.moment.target.as_ref().map(brief_engine::Target::slashed);
-        let root = asked.root.path();
         let body = JsonTokens {
-            path,
-            client: args.reach.client(),
+            path: moment.target.as_ref().map(Target::slashed),
+            client: args.question.client(),
             exact: counter.is_exact(),
-            items: items
-                .iter()
-                .map(|(of, tokens)| JsonItem::new(root, &of.item, *tokens))
-                .collect(),
+            items: items.iter().map(|item| JsonItem::briefed(root, item)).collect(),
             dialects,
             directories: Vec::new(),
             clients: Vec::new(),
             tokens,
         };
-        let diagnostics = &asked.catalog.diagnostics();
+        let diagnostics = &briefing.diagnostics;
         ui.print_json(&Envelope { kind: "tokens", root, diagnostics, body })?;
         return Ok(());
     }
-    ui.mention(&asked.catalog.diagnostics(), asked.root.path())?;
+    ui.mention(&briefing.diagnostics, root)?;
     if items.is_empty() {
-        return asked.explain_nothing(ui, "context", WhyHint::Given);
+        return typed.explain_nothing(ui, moment, briefing.files, "context", WhyHint::Given);
     }
-    let rows = items.iter().map(|(Applied { item, .. }, tokens)| {
+    let rows = items.iter().map(|item| {
         let offered = if item.state == State::Offered { ", offered" } else { "" };
-        let place = shown_place(&asked.root, item.path, item.line);
-        (*tokens, format!("{place}  {}{offered}", item.name))
+        let place = shown_place(root, &item.path, item.line);
+        (item.cost, format!("{place}  {}{offered}", item.name))
     });
     print_rows(ui, &rows.collect::<Vec<_>>(), counter)?;
     print_dialects(ui, &dialects, counter)?;
@@ -142,12 +138,12 @@ fn of_path(
 }
 
 fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), CommandError> {
-    let whole = Whole::read(ui, session, None, &args.reach.names())?;
-    let counter = &args.counting.counter(session, &whole.root);
-    let moment = args.reach.moment(session)?;
+    let whole = &Whole::read(ui, session, None, dialects(args.question.only()))?;
+    let counter = &args.counting.counter(session, whole.root.path());
+    let moment = args.question.request(session, None)?.moment;
     let mut survey = whole.survey(&moment, counter)?;
     let count = |text: &str| counter.count(text);
-    let clients: Vec<&str> = match args.reach.client() {
+    let clients: Vec<&str> = match args.question.client() {
         Some(client) => vec![client],
         None => native::CLIENTS.to_vec(),
     };
@@ -175,7 +171,7 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
     });
     let body = JsonTokens {
         path: None,
-        client: args.reach.client(),
+        client: args.question.client(),
         exact: counter.is_exact(),
         items: survey.items.iter().map(|of| JsonItem::surveyed(whole.root.path(), of)).collect(),
         dialects,

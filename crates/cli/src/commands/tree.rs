@@ -10,7 +10,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::Looking;
+use super::question::{Looking, dialects};
 use super::whole::{JsonItem, Whole, below, counted, shown_directory, when_asked};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -53,9 +53,8 @@ pub(crate) fn run(
     session: &Session,
     args: &TreeArgs,
 ) -> Result<ExitCode, CommandError> {
-    let only: Vec<&str> = args.looking.only.iter().map(|dialect| dialect.name()).collect();
-    let whole = Whole::read(ui, session, args.path.as_deref(), &only)?;
-    let counter = args.looking.counting.counter(session, &whole.root);
+    let whole = &Whole::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
+    let counter = args.looking.counting.counter(session, whole.root.path());
     let survey = whole.survey(&Moment::default(), &counter)?;
     let is_shown = |surveyed: &&Surveyed<'_>| match surveyed.directory.as_deref() {
         None => whole.part.is_empty(),

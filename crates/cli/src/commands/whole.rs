@@ -6,10 +6,9 @@ use std::path::Path;
 use brief_dialects::portable::REGISTRY_SCOPE;
 use brief_engine::survey::{Survey, Surveyed};
 use brief_engine::tokens::Counter;
-use brief_engine::{Catalog, Dialects, Item, Moment, Name, Root, Scope, State, TargetKind};
+use brief_engine::{BriefedItem, Catalog, Dialects, Item, Moment, Name, Root, State, TargetKind};
 use brief_syntax::Diagnostic;
 use brief_syntax::render::{Envelope, path_below};
-use brief_syntax::walk::Ignored;
 use serde::{Serialize, Serializer};
 
 use super::question::shown_place;
@@ -31,20 +30,16 @@ impl Whole {
         ui: &mut Ui,
         session: &Session,
         part: Option<&Path>,
-        only: &[&str],
-    ) -> Result<&'static Whole, CommandError> {
+        dialects: Dialects,
+    ) -> Result<Whole, CommandError> {
         let session = &session.remembering();
-        let root = session.repository()?;
+        let project = session.project()?;
+        let root = project.root().clone();
         let part = match part {
             Some(path) => directory(session, &root, path)?,
             None => String::new(),
         };
-        let top = Session::top();
-        let dialects = if only.is_empty() { Dialects::All } else { Dialects::Only(only) };
-        let scope = Scope { start: &top, ignored: Ignored::Skip, dialects };
-        let catalog = Catalog::whole(session.system(), &root, scope);
-        // Freeing it at the end would only take time.
-        let whole: &Whole = Box::leak(Box::new(Whole { root, catalog, part }));
+        let whole = Whole { root, catalog: project.whole(dialects), part };
         if !ui.has_promised_json() {
             ui.mention(&whole.unread(), whole.root.path())?;
         }
@@ -55,10 +50,10 @@ impl Whole {
     }
 
     pub(crate) fn survey(
-        &'static self,
+        &self,
         moment: &Moment,
         counter: &Counter<'_>,
-    ) -> Result<Survey<'static>, CommandError> {
+    ) -> Result<Survey<'_>, CommandError> {
         let count = |text: &str| counter.count(text);
         Survey::of(&self.catalog, self.root.path(), moment, &count)
             .ok_or_else(|| CommandError::refused("the project was not read as a whole"))
@@ -70,7 +65,7 @@ impl Whole {
     }
 
     pub(crate) fn place(&self, item: &Item<'_>) -> String {
-        shown_place(&self.root, item.path, item.line)
+        shown_place(self.root.path(), item.path, item.line)
     }
 
     /// Prints the JSON answer of the command `kind`.
@@ -168,7 +163,7 @@ impl Serialize for NameText<'_> {
 pub(crate) struct JsonItem<'s> {
     dialect: &'static str,
     kind: &'static str,
-    name: NameText<'s>,
+    name: String,
     source: JsonPlace,
     scope: &'static str,
     trigger: Option<&'static str>,
@@ -180,11 +175,28 @@ pub(crate) struct JsonItem<'s> {
 }
 
 impl<'s> JsonItem<'s> {
-    pub(crate) fn new(root: &Path, item: &Item<'s>, tokens: usize) -> JsonItem<'s> {
+    /// An item of a briefing.
+    pub(crate) fn briefed(root: &Path, item: &'s BriefedItem) -> JsonItem<'s> {
         JsonItem {
             dialect: item.dialect,
             kind: item.kind,
-            name: NameText(item.name),
+            name: item.name.clone(),
+            source: JsonPlace::new(root, &item.path, item.line),
+            scope: item.scope,
+            trigger: item.trigger,
+            state: item.state.as_str(),
+            patterns: item.patterns.iter().map(String::as_str).collect(),
+            directory: None,
+            files: None,
+            tokens: item.cost,
+        }
+    }
+
+    fn new(root: &Path, item: &Item<'s>, tokens: usize) -> JsonItem<'s> {
+        JsonItem {
+            dialect: item.dialect,
+            kind: item.kind,
+            name: item.name.to_string(),
             source: JsonPlace::new(root, item.path, item.line),
             scope: item.scope,
             trigger: item.trigger,

@@ -1,13 +1,16 @@
 //! `brief why`
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_engine::{Moment, Reason, Resolution, State, Target, TargetKind};
+use brief_engine::{
+    BriefedItem, Briefing, Explanation, Moment, ReasonKind, State, Target, TargetKind, first_line,
+};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Cost, Question, Reach, When, WhyHint};
+use super::question::{Cost, QuestionArgs, Typed, When, WhyHint};
 use crate::error::CommandError;
 use crate::fate::Fate;
 use crate::session::Session;
@@ -29,7 +32,7 @@ pub(crate) struct WhyArgs {
     when: When,
 
     #[command(flatten)]
-    reach: Reach,
+    question: QuestionArgs,
 
     #[command(flatten)]
     cost: Cost,
@@ -44,32 +47,29 @@ pub(crate) fn run(
     session: &Session,
     args: &WhyArgs,
 ) -> Result<ExitCode, CommandError> {
-    let question = Question {
-        path: Some(&args.path),
-        action: args.when.on.action(),
-        timing: args.when.when.timing(),
-        reach: &args.reach,
-    };
-    let asked = question.ask(ui, session)?;
-    let diagnostics = asked.catalog.diagnostics();
-    let counter = args.cost.counting.counter(session, &asked.root);
-    let mut resolution = asked.catalog.resolve(&asked.moment);
-    args.cost.fit(&mut resolution, &counter);
+    let session = &session.remembering();
+    let typed = Typed::new(Some(&args.path), args.question.only());
+    let mut request = args.question.request(session, Some(&args.path))?;
+    typed.warn_if_outside(ui, &request.moment)?;
+    args.when.narrow(&mut request.moment);
+    let counter = args.cost.counting.counter(session, request.moment.root.path());
+    let briefing = args.cost.limit(request, &counter, args.json).resolve();
     if args.json {
-        asked.print_json(ui, "why", &resolution, &diagnostics, &counter)?;
+        typed.print_json(ui, "why", &briefing)?;
         return Ok(ExitCode::SUCCESS);
     }
-    ui.mention(&diagnostics, asked.root.path())?;
-    let candidates = candidates(&resolution);
+    let root = briefing.root();
+    ui.mention(&briefing.diagnostics, root)?;
+    let candidates = candidates(&briefing);
     if candidates.is_empty() {
-        asked.explain_nothing(ui, "context", WhyHint::Left)?;
+        let Briefing { moment, files, .. } = &briefing;
+        typed.explain_nothing(ui, moment, *files, "context", WhyHint::Left)?;
         return Ok(ExitCode::SUCCESS);
     }
-    ui.print_line(visible_line(&asked_about(&asked.moment)))?;
-    let about = asked.moment.target.as_ref().map(Target::slashed).unwrap_or_default();
+    ui.print_line(visible_line(&asked_about(&briefing.moment)))?;
     for candidate in candidates {
         ui.print_line("")?;
-        let path = candidate.path.strip_prefix(asked.root.path()).unwrap_or(candidate.path);
+        let path = candidate.path.strip_prefix(root).unwrap_or(candidate.path);
         let kind = if candidate.kind == "decision" { "decision, " } else { "" };
         let label = candidate.fate.label();
         let mut heading = format!("{label:<LABEL$}{}:{}", path.display(), candidate.line);
@@ -77,30 +77,23 @@ pub(crate) fn run(
             heading.push_str(&format!("  {scope}, {trigger}"));
         }
         ui.print_fate(candidate.fate, &heading)?;
-        let reason = candidate.reason.about(about).seen_from(asked.root.path()).to_string();
+        let reason = candidate.reason.seen_from(root);
         ui.print_line(format!("{:LABEL$}{kind}{}", "", visible_line(&reason)))?;
-        if let Some(line) = preview(candidate.content, ui.width().saturating_sub(LABEL + 2)) {
+        if let Some(line) = candidate.first_line {
+            let line = shortened(line, ui.width().saturating_sub(LABEL + 2));
             ui.print_line(format!("{:LABEL$}> {line}", ""))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the first line that says something: no licence in a comment, and no more of it than there is
-/// room for.
-fn preview(content: &str, width: usize) -> Option<String> {
-    let mut rest = content.trim_start();
-    while let Some(comment) = rest.strip_prefix("<!--") {
-        rest = comment.split_once("-->")?.1.trim_start();
+/// Cuts a line to the room that there is.
+fn shortened(line: &str, width: usize) -> Cow<'_, str> {
+    if line.chars().nth(width).is_none() {
+        return Cow::Borrowed(line);
     }
-    let line = rest.lines().next()?.trim();
-    match line.char_indices().nth(width) {
-        Some((_, _)) => {
-            let end = line.char_indices().nth(width.saturating_sub(1))?.0;
-            Some(format!("{}…", &line[..end]))
-        }
-        None => Some(line.to_owned()),
-    }
+    let kept = line.chars().take(width.saturating_sub(1));
+    Cow::Owned(kept.chain(['…']).collect())
 }
 
 /// Something that might apply, in or out.
@@ -111,59 +104,57 @@ struct Candidate<'r> {
     setting: Option<(&'static str, &'static str)>,
     path: &'r Path,
     line: usize,
-    content: &'r str,
-    reason: &'r Reason<'r>,
+    first_line: Option<&'r str>,
+    reason: &'r Explanation,
 }
 
 /// Returns everything in the order of the files: from the root down, top to bottom.
-fn candidates<'r>(resolution: &'r Resolution<'r>) -> Vec<Candidate<'r>> {
-    let items = resolution.items.iter().map(|applied| Candidate {
-        fate: match applied.item.state {
+fn candidates(briefing: &Briefing) -> Vec<Candidate<'_>> {
+    let items = briefing.items().into_iter().map(|item| Candidate {
+        fate: match item.state {
             State::Active => Fate::In,
             State::Offered => Fate::Offered,
             State::Manual => Fate::Manual,
         },
-        kind: applied.item.kind,
-        setting: applied.item.trigger.map(|trigger| (applied.item.scope, trigger)),
-        path: applied.item.path,
-        line: applied.item.line,
-        // What an agent sees of a skill until it asks for it.
-        content: match applied.item.state {
-            State::Offered
-                if applied.item.kind == "skill" && !applied.item.description.is_empty() =>
-            {
-                applied.item.description
-            }
-            _ => applied.item.content,
-        },
-        reason: &applied.reason,
+        kind: item.kind,
+        setting: item.trigger.map(|trigger| (item.scope, trigger)),
+        path: &item.path,
+        line: item.line,
+        first_line: first_line(shown_text(item)),
+        reason: &item.reason,
     });
-    let decisions = resolution.decisions.iter().map(|bound| Candidate {
+    let decisions = briefing.decisions.iter().map(|bound| Candidate {
         fate: Fate::In,
         kind: "decision",
         setting: None,
-        path: bound.path,
+        path: &bound.path,
         line: bound.decision.line,
-        content: &bound.decision.decision,
+        first_line: first_line(&bound.decision.decision),
         reason: &bound.reason,
     });
-    let left_out = resolution.left_out.iter().map(|left_out| Candidate {
-        fate: match left_out.reason {
-            Reason::LoadedByClient { .. } | Reason::SameTextLoaded { .. } => Fate::Loaded,
+    let left_out = briefing.left_out.iter().map(|omitted| Candidate {
+        fate: match omitted.reason.kind {
+            ReasonKind::Loaded | ReasonKind::SameTextLoaded => Fate::Loaded,
             _ => Fate::Out,
         },
-        kind: left_out.kind,
+        kind: omitted.kind,
         setting: None,
-        path: left_out.path,
-        line: left_out.line,
-        content: left_out.content,
-        reason: &left_out.reason,
+        path: &omitted.path,
+        line: omitted.line,
+        first_line: Some(omitted.first_line.as_str()).filter(|line| !line.is_empty()),
+        reason: &omitted.reason,
     });
     let mut candidates: Vec<_> = items.chain(decisions).chain(left_out).collect();
     candidates.sort_by_key(|candidate| {
         (candidate.path.components().count(), candidate.path, candidate.line)
     });
     candidates
+}
+
+/// Returns the text of an item; of a skill on offer what an agent sees until it asks for it.
+fn shown_text(item: &BriefedItem) -> &str {
+    let is_offered_skill = item.state == State::Offered && item.kind == "skill";
+    if is_offered_skill && !item.description.is_empty() { &item.description } else { &item.content }
 }
 
 fn asked_about(moment: &Moment) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_engine::{Catalog, Dialects, Question, Report, Root, hosted};
+use brief_engine::Project;
 use brief_syntax::render::Envelope;
 use brief_testkit::{RealSystem, Sandbox};
 use serde_json::Value;
@@ -153,28 +153,14 @@ fn context_and_the_library_agree() {
     let top = sandbox.path().join("ferry");
     let system = RealSystem::new(&top)
         .with_env([("HOME".to_owned(), sandbox.home().to_string_lossy().into_owned())].into());
-    let root = Root::open(&system, &top).unwrap();
+    let project = Project::open(&system, &top).unwrap();
     for path in ["src/api/sailings.ts", "src/web/board.test.ts", "migrations/new.sql", "src/"] {
         for client in [None, Some("claude"), Some("cursor"), Some("opencode")] {
-            let target = root.locate(&system, &top, Path::new(path)).unwrap();
-            let question = Question {
-                root: &root,
-                target: Some(&target),
-                path: &top.join(path),
-                mounted: root.path(),
-                mentions: &[],
-                hosted: hosted::Options::default(),
-            };
-            let catalog = Catalog::about(&system, &question, Dialects::All);
-            let moment = brief_engine::Moment {
-                target: Some(target.clone()),
-                client: client.map(str::to_owned),
-                ..brief_engine::Moment::default()
-            };
-            let (answer, diagnostics) = (catalog.resolve(&moment), catalog.diagnostics());
-            let body = Report::new(root.path(), &moment, &answer);
-            let (root, diagnostics) = (root.path(), diagnostics.as_slice());
-            let envelope = Envelope { kind: "context", root, diagnostics, body };
+            let mut request = project.briefing(path);
+            request.moment.client = client.map(str::to_owned);
+            let body = request.resolve();
+            let (root, diagnostics) = (body.root(), body.diagnostics.as_slice());
+            let envelope = Envelope { kind: "context", root, diagnostics, body: &body };
             let library = serde_json::to_string(&envelope).unwrap();
             let library = library.replace(&*sandbox.path().to_string_lossy(), "$PROJECT");
             let mut args = vec!["-C", "ferry", "context", path, "--json"];

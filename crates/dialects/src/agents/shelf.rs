@@ -9,9 +9,9 @@ use brief_syntax::system::Below;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target, diagnostic};
 
-use crate::answer::{Answer, Applied, Item, Level, Name, Reason, State};
+use crate::answer::{Applied, Item, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::{Dialect, PathQuestion, Reader, Shelf, Way};
+use crate::{Dialect, Reader, Shelf, Way};
 
 use super::NAME;
 use super::load::{self, Loaded, Owner};
@@ -30,9 +30,9 @@ impl Dialect for Agents {
         Some(Box::new(Files::default()))
     }
 
-    fn mounted_reader(&self, question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
-        let files = Files { asked: question.target.cloned(), ..Files::default() };
-        Some(Box::new(Along { files, way: question.way() }))
+    fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
+        let files = Files { asked: moment.mounted_target().cloned(), ..Files::default() };
+        Some(Box::new(Along { files, way: Way::to(moment) }))
     }
 }
 
@@ -126,7 +126,7 @@ impl Reader for Files {
 }
 
 impl Shelf for Files {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let target = self.asked.as_ref().or(moment.target.as_ref());
         for file in &self.found {
             let is_at_hand = match (&file.directory, target) {
@@ -151,7 +151,7 @@ impl Shelf for Files {
 }
 
 impl File {
-    fn answer<'s>(&'s self, answer: &mut Answer<'s>) {
+    fn answer<'s>(&'s self, answer: &mut Resolution<'s>) {
         let agent = self.loaded.agent();
         let item = Item {
             dialect: NAME,

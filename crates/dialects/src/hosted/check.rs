@@ -7,12 +7,12 @@ use std::sync::Arc;
 use brief_syntax::{Diagnostic, Source, hidden};
 
 use super::model::Globs;
-use super::{Item, Resolution, Scope};
+use super::{HostedContext, Item, Scope};
 
 /// Warns of hidden characters in the files of context directories, in included files and in the
 /// configurations. A file with several sources is reported once.
 pub(super) fn hidden_characters<'p>(
-    places: impl Iterator<Item = &'p Resolution>,
+    places: impl Iterator<Item = &'p HostedContext>,
 ) -> impl Iterator<Item = Diagnostic> {
     let sources: BTreeMap<&Path, &Arc<Source>> =
         places.flat_map(sources).map(|source| (source.path(), source)).collect();
@@ -20,7 +20,7 @@ pub(super) fn hidden_characters<'p>(
 }
 
 /// Returns the files of a directory, and its configuration if it has one.
-fn sources(place: &Resolution) -> impl Iterator<Item = &Arc<Source>> {
+fn sources(place: &HostedContext) -> impl Iterator<Item = &Arc<Source>> {
     let is_own = |item: &&Item| matches!(item.scope, Scope::Working | Scope::Include);
     let items = place.items.iter().filter(is_own).map(|item| &item.file.source);
     let patterns = place.config.include_files.iter().chain(&place.config.exclude_files);

@@ -128,7 +128,7 @@ pub enum ExtraNames {
 
 /// The answer for one path. It is deterministic, with its order.
 #[derive(Debug)]
-pub struct Resolution {
+pub struct HostedContext {
     /// The mounted directory without links.
     pub mounted: PathBuf,
     /// The working directory without links.
@@ -149,11 +149,11 @@ pub struct Resolution {
 }
 
 /// Answers a question about a path.
-pub fn resolve(system: &dyn System, query: &Query<'_>) -> Resolution {
+pub fn resolve(system: &dyn System, query: &Query<'_>) -> HostedContext {
     resolve_with(system, query, Options::default())
 }
 
 /// Answers a question about a path, with the user's options.
-pub fn resolve_with(system: &dyn System, query: &Query<'_>, options: Options) -> Resolution {
+pub fn resolve_with(system: &dyn System, query: &Query<'_>, options: Options) -> HostedContext {
     resolve::resolve(system, query, options)
 }

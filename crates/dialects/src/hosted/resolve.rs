@@ -26,14 +26,14 @@ use super::parse::{self, Format, Parsed};
 use super::pattern::Pattern;
 use super::place::{Environment, Place, about, expand_home, relative};
 use super::sources::open_contexts;
-use super::{Anchor, ExtraNames, Options, Query, Resolution};
+use super::{Anchor, ExtraNames, HostedContext, Options, Query};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};
 
 /// The limit of reports about unsupported types for one directory or wildcard.
 const MATCHES_LISTED: usize = 100;
 
 /// Reads the files that count for a question and answers it.
-pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) -> Resolution {
+pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) -> HostedContext {
     let mut diagnostics = Vec::new();
     let environment = Environment::of(system, &mut diagnostics);
     let place = Place::of(system, query, &mut diagnostics);
@@ -77,7 +77,7 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
     let Place { mounted, working, .. } = place;
     let mcp_servers: Vec<ConfiguredServer> = merged.servers;
     let depths = (mounted.components().count(), working.components().count());
-    Resolution { mounted, working, items, left_out, config, mcp_servers, diagnostics, depths }
+    HostedContext { mounted, working, items, left_out, config, mcp_servers, diagnostics, depths }
 }
 
 /// X16c: warns that a switch for subdirectories drops the directory's own files too.

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use brief_syntax::{Diagnostic, System, Target, TargetKind};
 
-use crate::answer::{Answer, Applied, Item, LeftOut, Level, Name, Owner, Reason};
+use crate::answer::{Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution};
 use crate::moment::Moment;
-use crate::{Dialect, PathQuestion, Reader, Shelf};
+use crate::{Dialect, Reader, Shelf};
 
 use super::place::Environment;
 use super::whole::Whole;
-use super::{NAME, Query, Resolution, Scope, resolve_with};
+use super::{HostedContext, NAME, Query, Scope, resolve_with};
 
 /// The dialect of `.context` directories.
 #[derive(Debug, Clone, Copy)]
@@ -26,19 +26,19 @@ impl Dialect for Hosted {
         Some(Box::new(Whole::default()))
     }
 
-    fn ask(&self, system: &dyn System, question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
-        let PathQuestion { path, mounted, mentions, hosted, .. } = *question;
-        let query = Query { mounted, path, mentions };
-        Some(Box::new(Answered(resolve_with(system, &query, hosted))))
+    fn ask(&self, system: &dyn System, moment: &Moment) -> Option<Box<dyn Shelf>> {
+        let Moment { path, mentions, .. } = moment;
+        let query = Query { mounted: moment.mounted_path(), path, mentions };
+        Some(Box::new(Answered(resolve_with(system, &query, moment.hosted))))
     }
 }
 
 /// The answer for one path.
-struct Answered(Resolution);
+struct Answered(HostedContext);
 
 impl Shelf for Answered {
     /// The question was answered when the files were read; this dialect ignores action and timing.
-    fn resolve<'s>(&'s self, _: &Moment, answer: &mut Answer<'s>) {
+    fn resolve<'s>(&'s self, _: &Moment, answer: &mut Resolution<'s>) {
         let Answered(resolution) = self;
         answer.items.extend(resolution.items.iter().map(|item| applied(item, resolution)));
         let out = resolution.left_out.iter().map(|out| left_out(out, resolution));
@@ -57,7 +57,7 @@ impl Shelf for Answered {
 
 /// Returns the level: the user's files first, then by the directory of the file. An included file
 /// has the level of the working directory.
-pub(super) fn level(path: &Path, scope: Scope, place: &Resolution) -> Level {
+pub(super) fn level(path: &Path, scope: Scope, place: &HostedContext) -> Level {
     let (mounted, working) = place.depths;
     let depth = match scope {
         Scope::Global => return Level::of_user(false),
@@ -71,7 +71,7 @@ pub(super) fn level(path: &Path, scope: Scope, place: &Resolution) -> Level {
     Level { owner: Owner::Project, depth, is_scoped: false }
 }
 
-pub(super) fn applied<'s>(item: &'s super::Item, place: &Resolution) -> Applied<'s> {
+pub(super) fn applied<'s>(item: &'s super::Item, place: &HostedContext) -> Applied<'s> {
     Applied::new(
         Item {
             dialect: NAME,
@@ -91,7 +91,7 @@ pub(super) fn applied<'s>(item: &'s super::Item, place: &Resolution) -> Applied<
     )
 }
 
-pub(super) fn left_out<'s>(left_out: &'s super::LeftOut, place: &Resolution) -> LeftOut<'s> {
+pub(super) fn left_out<'s>(left_out: &'s super::LeftOut, place: &HostedContext) -> LeftOut<'s> {
     let name = left_out.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     LeftOut {
         dialect: NAME,

@@ -11,13 +11,13 @@ use brief_syntax::system::DirEntry;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target, TargetKind};
 
-use crate::answer::{Answer, Applied, Reason};
+use crate::answer::{Applied, Reason, Resolution};
 use crate::moment::Moment;
 use crate::{Likeness, ProjectFiles, Reader, Shelf};
 
 use super::place::{DEPENDENCIES, Environment, relative};
 use super::shelf::{applied, left_out};
-use super::{Item, Query, Resolution, Scope, Trigger, check, resolve, resolve::judge};
+use super::{HostedContext, Item, Query, Scope, Trigger, check, resolve, resolve::judge};
 
 /// The answers for the directories of a project.
 #[derive(Default)]
@@ -37,7 +37,7 @@ struct Start {
 }
 
 struct Here {
-    resolution: Resolution,
+    resolution: HostedContext,
     /// True if the directory has context of its own, which subdirectories inherit.
     is_owner: bool,
 }
@@ -70,7 +70,7 @@ impl Whole {
         }
     }
 
-    fn resolve_at(visit: &Visit<'_>) -> Resolution {
+    fn resolve_at(visit: &Visit<'_>) -> HostedContext {
         let directory = visit.path();
         let query = Query { mounted: visit.root(), path: &directory, mentions: &[] };
         resolve(visit.system(), &query)
@@ -114,7 +114,7 @@ impl Reader for Whole {
 }
 
 impl Shelf for Whole {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let Some(target) = &moment.target else { return self.list(answer) };
         let directory = parent_of(target);
         let Some((found, here)) = self.nearest(directory) else { return };
@@ -129,7 +129,7 @@ impl Shelf for Whole {
             }
             answer.items.push(applied);
         }
-        if !answer.is_short {
+        if !answer.skip_left_out {
             answer.left_out.extend(place.left_out.iter().map(|out| left_out(out, place)));
         }
         answer.hosted = Some(place);
@@ -180,7 +180,7 @@ impl Whole {
     }
 
     /// Adds every file with its own directory, in any trigger.
-    fn list<'s>(&'s self, answer: &mut Answer<'s>) {
+    fn list<'s>(&'s self, answer: &mut Resolution<'s>) {
         for (_, here) in self.owners() {
             let place = &here.resolution;
             answer.items.extend(here.own_items().map(|item| applied(item, place)));
@@ -209,7 +209,7 @@ fn parent_of(target: &Target) -> &str {
 }
 
 /// Decides again about an item whose state depends on the file.
-fn judged<'s>(item: &'s Item, place: &Resolution, file: Option<&Path>) -> Applied<'s> {
+fn judged<'s>(item: &'s Item, place: &HostedContext, file: Option<&Path>) -> Applied<'s> {
     let mut applied = applied(item, place);
     if item.trigger() == Trigger::Auto {
         let (state, reason) = judge(&item.file, &item.anchor, file);
@@ -225,15 +225,15 @@ mod tests {
     use brief_syntax::system::MemorySystem;
     use brief_syntax::walk::{self, Ignored};
 
-    use super::super::{Hosted, Options};
+    use super::super::Hosted;
     use super::*;
-    use crate::{Dialect, PathQuestion};
+    use crate::Dialect;
 
     type Seen = Vec<(String, &'static str, &'static str, String)>;
 
     fn seen(shelf: &dyn Shelf, target: &Target) -> Seen {
         let moment = Moment { target: Some(target.clone()), ..Moment::default() };
-        let mut answer = Answer::default();
+        let mut answer = Resolution::default();
         shelf.resolve(&moment, &mut answer);
         let items = answer.items.iter().map(|applied| {
             let item = &applied.item;
@@ -302,14 +302,13 @@ mod tests {
             ("top.ts", TargetKind::File),
         ] {
             let target = Target::from_slashed(path, kind);
-            let question = PathQuestion {
-                path: &root.path().join(path),
-                mounted: root.path(),
-                target: Some(&target),
-                mentions: &[],
-                hosted: Options::default(),
+            let moment = Moment {
+                root: root.clone(),
+                path: root.path().join(path),
+                target: Some(target.clone()),
+                ..Moment::default()
             };
-            let alone = Hosted.ask(&system, &question).unwrap();
+            let alone = Hosted.ask(&system, &moment).unwrap();
             assert_eq!(seen(whole.as_ref(), &target), seen(alone.as_ref(), &target), "{path}");
         }
     }

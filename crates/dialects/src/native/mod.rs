@@ -9,29 +9,25 @@
 //! use std::path::Path;
 //!
 //! use brief_dialects::native::Native;
-//! use brief_dialects::{Answer, Dialect, Moment, PathQuestion, hosted};
+//! use brief_dialects::{Dialect, Moment, Resolution};
+//! use brief_syntax::Root;
 //! use brief_syntax::system::MemorySystem;
-//! use brief_syntax::{Target, TargetKind};
 //!
 //! let system = MemorySystem::new("/shop")
 //!     .with_file("CLAUDE.md", "Prices are integers.\n")
 //!     .with_file(".cursor/rules/ts.mdc", "---\nglobs: **/*.ts\n---\nNo `any`.\n");
-//! let target = Target::from_slashed("src/cart.ts", TargetKind::File);
-//! let question = PathQuestion {
-//!     path: Path::new("/shop/src/cart.ts"),
-//!     mounted: Path::new("/shop"),
-//!     target: Some(&target),
-//!     mentions: &[],
-//!     hosted: hosted::Options::default(),
-//! };
-//! let shelf = Native.ask(&system, &question).expect("it answers questions about paths");
-//! let mut answer = Answer::default();
-//! shelf.resolve(&Moment { client: Some("claude".into()), ..Moment::default() }, &mut answer);
+//! let root = Root::open(&system, Path::new("/shop"))?;
+//! let about = Moment::about(&system, root, Path::new("/shop"), Path::new("src/cart.ts"));
+//! let moment = Moment { client: Some("claude".into()), ..about };
+//! let shelf = Native.ask(&system, &moment).expect("it answers questions about paths");
+//! let mut answer = Resolution::default();
+//! shelf.resolve(&moment, &mut answer);
 //! let [rule] = &answer.items[..] else { panic!("one rule") };
 //! assert_eq!(rule.item.content, "No `any`.\n");
 //! assert_eq!(rule.reason.about("src/cart.ts").to_string(), "globs `**/*.ts` covers src/cart.ts");
 //! let [claude] = &answer.left_out[..] else { panic!("one file") };
 //! assert_eq!(claude.reason.about("").to_string(), "claude loads it by itself");
+//! # Ok::<(), std::io::Error>(())
 //! ```
 
 mod apply_to;

@@ -7,7 +7,7 @@ use std::path::Path;
 use brief_syntax::{Target, TargetKind};
 
 use crate::Likeness;
-use crate::answer::{Answer, Applied, Item, Name, Origin, Owner, Reason, State};
+use crate::answer::{Applied, Item, Name, Origin, Owner, Reason, Resolution, State};
 use crate::moment::{Action, Moment};
 
 use super::NAME;
@@ -27,24 +27,19 @@ pub(super) struct Asked<'a> {
     /// What is being done.
     pub(super) action: Option<Action>,
     /// What the user mentioned.
-    pub(super) mentions: Vec<&'a str>,
+    pub(super) mentions: &'a [String],
     /// The mounted directory, absolute.
     pub(super) root: &'a Path,
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn new(
-        moment: &'a Moment,
-        about: About<'a>,
-        mentions: Vec<&'a str>,
-        root: &'a Path,
-    ) -> Asked<'a> {
+    pub(super) fn new(moment: &'a Moment, about: About<'a>, root: &'a Path) -> Asked<'a> {
         Asked {
             about,
             client: moment.client.as_deref().and_then(Client::find),
             started: moment.started.as_deref(),
             action: moment.action,
-            mentions,
+            mentions: &moment.mentions,
             root,
         }
     }
@@ -86,10 +81,10 @@ pub(super) enum Verdict<'s> {
 pub(super) fn resolve<'s>(
     folders: impl Iterator<Item = &'s Folder>,
     asked: &Asked<'_>,
-    answer: &mut Answer<'s>,
+    answer: &mut Resolution<'s>,
 ) {
     let folders: Vec<&Folder> = folders.filter(|folder| is_on_the_way(folder, asked)).collect();
-    let mut candidates = candidates(&folders, asked, answer.is_short);
+    let mut candidates = candidates(&folders, asked, answer.skip_left_out);
     let client = asked.client.map(|client| client.name);
     if let Some(client) = asked.client {
         Loading::new(client, &folders, asked).mark(&mut candidates);
@@ -174,7 +169,11 @@ fn is_about(folder: &Folder, about: About<'_>) -> bool {
 }
 
 /// Judges each file once: one that two ways lead to counts where it is found first.
-fn candidates<'s>(folders: &[&'s Folder], asked: &Asked<'_>, is_short: bool) -> Vec<Candidate<'s>> {
+fn candidates<'s>(
+    folders: &[&'s Folder],
+    asked: &Asked<'_>,
+    skip_left_out: bool,
+) -> Vec<Candidate<'s>> {
     // By their text: paths are found with one spelling, and comparing names one by one takes longer.
     let mut seen: HashSet<&OsStr> = HashSet::new();
     let mut candidates = Vec::new();
@@ -184,7 +183,7 @@ fn candidates<'s>(folders: &[&'s Folder], asked: &Asked<'_>, is_short: bool) -> 
                 let verdict = judge(folder, guide, asked);
                 // A client may load what its fields leave out.
                 let is_out = matches!(verdict, Verdict::Out(_));
-                if is_short && is_out && !asked.client.is_some_and(Client::goes_by_itself) {
+                if skip_left_out && is_out && !asked.client.is_some_and(Client::goes_by_itself) {
                     continue;
                 }
                 candidates.push(Candidate { folder, guide, verdict, is_loaded: false });

@@ -7,9 +7,9 @@ use brief_syntax::system::{Dir, DirEntry};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, System, Target, TargetKind, limits};
 
-use crate::answer::{Answer, Owner};
+use crate::answer::{Owner, Resolution};
 use crate::moment::Moment;
-use crate::{Dialect, GuidanceText, Likeness, PathQuestion, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, GuidanceText, Likeness, ProjectFiles, Reader, Shelf};
 use crate::{is_looked_at, tasks};
 
 use super::model::{Folder, mark_shared};
@@ -38,8 +38,8 @@ impl Dialect for Native {
         }))
     }
 
-    fn ask(&self, system: &dyn System, question: &PathQuestion<'_>) -> Option<Box<dyn Shelf>> {
-        Some(Box::new(OnTheWay::read(system, question)))
+    fn ask(&self, system: &dyn System, moment: &Moment) -> Option<Box<dyn Shelf>> {
+        Some(Box::new(OnTheWay::read(system, moment)))
     }
 }
 
@@ -50,7 +50,6 @@ const LISTED: usize = 128;
 struct OnTheWay {
     folders: Vec<Folder>,
     target: Option<Target>,
-    mentions: Vec<String>,
     diagnostics: Vec<Diagnostic>,
     found: usize,
     /// The mounted directory, without links.
@@ -58,23 +57,22 @@ struct OnTheWay {
 }
 
 impl OnTheWay {
-    fn read(system: &dyn System, question: &PathQuestion<'_>) -> OnTheWay {
+    fn read(system: &dyn System, moment: &Moment) -> OnTheWay {
         let mut shelf = OnTheWay {
             folders: Vec::new(),
-            target: question.target.cloned(),
-            mentions: question.mentions.to_vec(),
+            target: moment.mounted_target().cloned(),
             diagnostics: Vec::new(),
             found: 0,
             root: PathBuf::new(),
         };
         // Whether it can be read is for others to say, who are asked about the same directory.
-        let Ok((root, path)) = system.open_root(question.mounted) else { return shelf };
+        let Ok((root, path)) = system.open_root(moment.mounted_path()) else { return shelf };
         shelf.root.clone_from(&path);
         if let Some((folder, ground)) = of_user(system, &path) {
             shelf.folders.extend(folder);
             shelf.take(ground);
         }
-        if let Some(target) = question.target {
+        if let Some(target) = moment.mounted_target() {
             let mut ground = Ground::new(system, path, limits::NATIVE_BYTES);
             shelf.walk(&mut ground, root.as_ref(), target);
             shelf.take(ground);
@@ -160,10 +158,9 @@ fn of_user<'s>(system: &'s dyn System, mounted: &Path) -> Option<(Option<Folder>
 }
 
 impl Shelf for OnTheWay {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
-        let mentions = self.mentions.iter().chain(&moment.mentions).map(String::as_str).collect();
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let about = self.target.as_ref().map_or(About::Elsewhere, About::target);
-        let asked = Asked::new(moment, about, mentions, &self.root);
+        let asked = Asked::new(moment, about, &self.root);
         resolve(self.folders.iter(), &asked, answer);
     }
 
@@ -231,10 +228,9 @@ impl Reader for Everywhere {
 }
 
 impl Shelf for Everywhere {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
-        let mentions = moment.mentions.iter().map(String::as_str).collect();
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let about = moment.target.as_ref().map_or(About::Everything, About::target);
-        let asked = Asked::new(moment, about, mentions, &self.root);
+        let asked = Asked::new(moment, about, &self.root);
         resolve(self.folders.iter(), &asked, answer);
     }
 

@@ -8,9 +8,9 @@ use brief_syntax::system::{ReadError, System};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits};
 
-use crate::answer::{Answer, Applied, Level, Name, Reason, State};
+use crate::answer::{Applied, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::{Dialect, GuidanceText, PathQuestion, Reader, Shelf, Way};
+use crate::{Dialect, GuidanceText, Reader, Shelf, Way};
 
 use super::installed::{Installed, LOCK_NAME};
 use super::registry::{Collector, Registry};
@@ -26,8 +26,8 @@ impl Dialect for Portable {
     }
 
     /// Installed items are among the files that clients read; the locks above the path name them.
-    fn mounted_reader(&self, question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Locks { way: question.way(), ..Locks::default() }))
+    fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
+        Some(Box::new(Locks { way: Way::to(moment), ..Locks::default() }))
     }
 
     /// A source registry is compiled and not read by agents, so only a whole project reads it.
@@ -171,7 +171,7 @@ struct Checked {
 impl Shelf for Checked {
     /// Adds the items of a source registry as manual ones in their own directories. They are
     /// compiled for other projects and are not guidance for this one.
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         for item in &self.registry.items {
             let reason = match &moment.target {
                 None => Reason::Listed,

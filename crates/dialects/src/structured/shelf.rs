@@ -8,7 +8,7 @@ use brief_syntax::system::{FileKind, ReadError};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, Target};
 
-use crate::answer::{Answer, Applied, Decision, Item, LeftOut, Level, Name, Reason, State};
+use crate::answer::{Applied, Decision, Item, LeftOut, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
 use crate::reach::{Candidate, FileSet, Likeness, Reached};
 use crate::{Dialect, ProjectFiles, Reader, Shelf};
@@ -133,7 +133,7 @@ impl ContextFiles {
         file: &'s ContextFile,
         place: Option<Place<'_>>,
         moment: &Moment,
-        answer: &mut Answer<'s>,
+        answer: &mut Resolution<'s>,
     ) {
         let path = file.source.path();
         let level = file.level;
@@ -188,7 +188,7 @@ impl ContextFiles {
 }
 
 impl Shelf for ContextFiles {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let Some(target) = &moment.target else {
             return self.files.iter().for_each(|file| Self::judge(file, None, moment, answer));
         };

@@ -11,9 +11,9 @@ use brief_syntax::system::{Below, System};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target};
 
-use crate::answer::{Answer, Applied, Item, LeftOut, Level, Name, Reason, State};
+use crate::answer::{Applied, Item, LeftOut, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::{GuidanceText, PathQuestion, Reader, Shelf, Way};
+use crate::{GuidanceText, Reader, Shelf, Way};
 
 use super::library::Library;
 use super::model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName};
@@ -44,8 +44,9 @@ struct File {
 
 impl Own {
     /// Starts reading the directories between the mounted one and a path, and at home.
-    pub(super) fn along(question: &PathQuestion<'_>) -> Own {
-        Own { asked: question.target.cloned(), way: question.way(), ..Own::default() }
+    pub(super) fn along(moment: &Moment) -> Own {
+        let asked = moment.mounted_target().cloned();
+        Own { asked, way: Way::to(moment), ..Own::default() }
     }
 
     fn read(&mut self, system: &dyn System, path: &Path, directory: Option<&str>) {
@@ -137,7 +138,7 @@ fn is_below(path: &str, directory: &str) -> bool {
 }
 
 impl Shelf for Own {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let target = self.asked.as_ref().or(moment.target.as_ref());
         let running = Running::of(moment);
         for file in &self.files {
@@ -161,7 +162,7 @@ impl Shelf for Own {
 }
 
 impl File {
-    fn judge<'s>(&'s self, moment: &Moment, running: &Running, answer: &mut Answer<'s>) {
+    fn judge<'s>(&'s self, moment: &Moment, running: &Running, answer: &mut Resolution<'s>) {
         let (state, reason) = match self.document.kind() {
             Kind::Rule => match self.rule_reason(moment, running) {
                 Ok(reason) => (State::Active, reason),
@@ -245,17 +246,11 @@ mod tests {
     fn asked(system: &MemorySystem, path: &str, moment: &Moment) -> (Vec<String>, Vec<String>) {
         let target = Target::from_slashed(path, TargetKind::File);
         let root = Root::open(system, Path::new("/p")).unwrap();
-        let question = PathQuestion {
-            path: &root.path().join(path),
-            mounted: root.path(),
-            target: Some(&target),
-            mentions: &[],
-            hosted: crate::hosted::Options::default(),
-        };
-        let mut own = Own::along(&question);
+        let moment = &Moment { target: Some(target.clone()), ..moment.clone() };
+        let mut own = Own::along(moment);
         walk::along(system, &root, &target, &mut |visit| own.visit(visit));
         let own = Box::new(own).finish();
-        let mut answer = Answer::default();
+        let mut answer = Resolution::default();
         own.resolve(moment, &mut answer);
         let items = answer.items.iter().filter(|applied| applied.item.state == State::Active);
         let items = items.map(|applied| applied.item.name.to_string()).collect();

@@ -8,9 +8,9 @@ use brief_syntax::project::{Target, TargetKind};
 use brief_syntax::system::{DirEntry, FileKind, System};
 use brief_syntax::walk::Visit;
 
-use crate::answer::Answer;
+use crate::answer::Resolution;
 use crate::moment::Moment;
-use crate::{Dialect, GuidanceText, PathQuestion, Reader, Shelf};
+use crate::{Dialect, GuidanceText, Reader, Shelf};
 
 use super::NAME;
 use super::check::{self, Checked};
@@ -29,8 +29,8 @@ impl Dialect for Tasks {
         NAME
     }
 
-    fn mounted_reader(&self, question: &PathQuestion<'_>) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Own::along(question)))
+    fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
+        Some(Box::new(Own::along(moment)))
     }
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
@@ -112,7 +112,7 @@ impl Reader for Projects {
 }
 
 impl Shelf for Projects {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Answer<'s>) {
+    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         self.own.resolve(moment, answer);
     }
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use brief_dialects::hosted::{
-    Connection, Item, McpServer, Query, Resolution, ServerKind, State, resolve,
+    Connection, HostedContext, Item, McpServer, Query, ServerKind, State, resolve,
 };
 use brief_testkit::RealSystem;
 use serde_json::{Map, Value, json};
@@ -71,7 +71,7 @@ fn server(server: &McpServer) -> Value {
     fields
 }
 
-fn compare(expect: &Value, answer: &Resolution, root: &Path) -> Vec<String> {
+fn compare(expect: &Value, answer: &HostedContext, root: &Path) -> Vec<String> {
     let mut bad = Vec::new();
     let name = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_str().unwrap().to_owned();
     let files = |state: Option<State>| -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use brief_dialects::hosted::{ExtraNames, Options, Query, Resolution, resolve_with};
+use brief_dialects::hosted::{ExtraNames, HostedContext, Options, Query, resolve_with};
 use brief_dialects::sensitive;
 use brief_syntax::system::MemorySystem;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ fn the_matrix_holds_in_the_global_directory() {
     check_channel("global", "/home/u/.context");
 }
 
-fn including(patterns: &[String], path: &str) -> Resolution {
+fn including(patterns: &[String], path: &str) -> HostedContext {
     let config = json!({"clientContext": {"includeFiles": patterns}}).to_string();
     let system = project()
         .with_file(".context/context-config.json", config)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use arbtest::arbitrary::{Result, Unstructured};
-use brief_dialects::{hosted::Resolution, sensitive};
+use brief_dialects::{hosted::HostedContext, sensitive};
 use brief_syntax::system::MemorySystem;
 use serde_json::json;
 
@@ -70,7 +70,7 @@ fn neighbourhood() -> MemorySystem {
         .with_link("src/.context", "/secret")
 }
 
-fn assert_inside(answer: &Resolution) {
+fn assert_inside(answer: &HostedContext) {
     for item in &answer.items {
         let path = item.path();
         let is_inside = path.starts_with("/p") || path.starts_with("/home/u/.context");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use brief_dialects::native::Native;
-use brief_dialects::{Answer, Dialect, Moment, PathQuestion, Shelf, hosted};
+use brief_dialects::{Dialect, Moment, Resolution, Shelf};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Root, Target};
 
@@ -43,7 +43,7 @@ pub(crate) fn ask_with(
 pub(crate) fn ask_at(system: &MemorySystem, path: &str, moment: &Moment) -> Words {
     let mut words = Words::default();
     with_shelf(system, path, |shelf, target| {
-        let mut answer = Answer::default();
+        let mut answer = Resolution::default();
         shelf.resolve(moment, &mut answer);
         words = in_words(&answer, target.slashed());
         words.diagnostics = shelf
@@ -93,19 +93,13 @@ pub(crate) fn with_shelf(
     look: impl FnOnce(&dyn Shelf, &Target),
 ) {
     let root = Root::open(system, Path::new("/p")).expect("the project is there");
-    let target = root.locate(system, root.path(), Path::new(path)).expect("it is inside");
-    let question = PathQuestion {
-        path: &root.path().join(path),
-        mounted: root.path(),
-        target: Some(&target),
-        mentions: &[],
-        hosted: hosted::Options::default(),
-    };
-    let shelf = Native.ask(system, &question).expect("it answers");
-    look(shelf.as_ref(), &target);
+    let moment = Moment::about(system, root, Path::new("/p"), Path::new(path));
+    let target = moment.located().expect("it is inside");
+    let shelf = Native.ask(system, &moment).expect("it answers");
+    look(shelf.as_ref(), target);
 }
 
-fn in_words(answer: &Answer<'_>, about: &str) -> Words {
+fn in_words(answer: &Resolution<'_>, about: &str) -> Words {
     let shown = |path: &Path| path.strip_prefix("/p").unwrap_or(path).display().to_string();
     let items = answer.items.iter().map(|applied| {
         let (item, reason) = (&applied.item, applied.reason.about(about));

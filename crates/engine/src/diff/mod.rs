@@ -13,7 +13,7 @@ mod report;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use brief_dialects::{Answer, Likeness, Moment, ProjectFiles, structured};
+use brief_dialects::{Likeness, Moment, ProjectFiles, Resolution, structured};
 use brief_syntax::system::Seen;
 use brief_syntax::{Target, TargetKind};
 
@@ -187,7 +187,7 @@ pub fn compare<'c>(before: &'c Catalog, after: &'c Catalog, asked: &Asked<'c>) -
     };
     let is_asked = asked_files(project, asked);
     let client = asked.moment.client.as_deref();
-    let mut moment = asked.moment.clone();
+    let mut moment = Moment { skip_left_out: true, ..asked.moment.clone() };
     let mut groups: HashMap<Vec<usize>, u32> = HashMap::new();
     let mut changes = Changes::default();
     let mut key = Vec::new();
@@ -213,7 +213,7 @@ pub fn compare<'c>(before: &'c Catalog, after: &'c Catalog, asked: &Asked<'c>) -
             continue;
         }
         moment.target = Some(target);
-        let (old, new) = (before.applicable(&moment), after.applicable(&moment));
+        let (old, new) = (before.candidates(&moment), after.candidates(&moment));
         key.clear();
         identify(&old, &mut key);
         key.push(usize::MAX);
@@ -266,7 +266,7 @@ fn asked_files(project: &ProjectFiles, asked: &Asked<'_>) -> Vec<bool> {
 
 /// Writes down what an answer consists of. Everything in it is borrowed from the catalog, so that the
 /// same part is at the same address.
-fn identify(answer: &Answer<'_>, key: &mut Vec<usize>) {
+fn identify(answer: &Resolution<'_>, key: &mut Vec<usize>) {
     for applied in &answer.items {
         key.extend(Piece::of_item(&applied.item).identity());
     }
@@ -279,7 +279,7 @@ fn identify(answer: &Answer<'_>, key: &mut Vec<usize>) {
     }
 }
 
-fn delivered<'c>(mut answer: Answer<'c>, client: Option<&'c str>) -> Vec<Piece<'c>> {
+fn delivered<'c>(mut answer: Resolution<'c>, client: Option<&'c str>) -> Vec<Piece<'c>> {
     repetition::remove(&mut answer, client);
     let items = answer.items.iter().map(|applied| Piece::of_item(&applied.item));
     items.chain(answer.decisions.iter().map(Piece::of_decision)).collect()

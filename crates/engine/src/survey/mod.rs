@@ -12,8 +12,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use brief_dialects::{
-    Answer, Applied, Candidate, FileSet, Item, LeftOut, Level, Moment, Name, Owner, ProjectFiles,
-    Reason, State, hosted, structured,
+    Applied, Candidate, FileSet, Item, LeftOut, Level, Moment, Name, Owner, ProjectFiles, Reason,
+    Resolution, State, hosted, structured,
 };
 use brief_syntax::{Target, TargetKind};
 
@@ -311,11 +311,12 @@ impl<'c> Survey<'c> {
             tally.take(&catalog.candidates(&moment), count);
             let example = |&file: &usize| Moment {
                 target: Some(Target::from_slashed(&self.files.files[file], TargetKind::File)),
+                skip_left_out: true,
                 ..moment.clone()
             };
             let moments: Vec<Moment> = self.examples.iter().map(example).collect();
             for moment in &moments {
-                tally.take(&catalog.applicable(moment), count);
+                tally.take(&catalog.candidates(moment), count);
             }
             for Surveyed { item, files, has_directory, .. } in &self.items {
                 if FOR_EVERYBODY.contains(&item.dialect) && (*files > 0 || *has_directory) {
@@ -347,7 +348,7 @@ struct Tally<'c> {
 
 impl<'c> Tally<'c> {
     /// Adds what an answer delivers, and what the client loads by itself.
-    fn take(&mut self, answer: &Answer<'c>, count: Count<'_>) {
+    fn take(&mut self, answer: &Resolution<'c>, count: Count<'_>) {
         answer.items.iter().for_each(|applied| self.deliver(&applied.item, count));
         let is_loaded =
             |left_out: &&LeftOut<'_>| matches!(left_out.reason, Reason::LoadedByClient { .. });

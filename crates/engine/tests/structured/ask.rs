@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_engine::{Action, Catalog, Moment, Resolution, Root, Timing};
+use brief_engine::{Action, Catalog, Dialects, Moment, Resolution, Root, Timing, structured};
 use brief_syntax::Severity;
 use brief_syntax::system::MemorySystem;
 
@@ -32,11 +32,11 @@ impl Ask<'_> {
     /// Asks, and hands the answer to `look`.
     pub(crate) fn answer<T>(&self, look: impl FnOnce(&Catalog, &Resolution<'_>) -> T) -> T {
         let root = Root::open(self.system, Path::new("/p")).expect("the root is a directory");
-        let target = root.locate(self.system, root.path(), Path::new(self.path));
-        let target = target.expect("the target is inside");
-        let catalog = Catalog::along(self.system, &root, &target);
+        let about = Moment::about(self.system, root, Path::new("/p"), Path::new(self.path));
         let (action, timing) = (self.action, self.timing);
-        let moment = Moment { target: Some(target), action, timing, ..Moment::default() };
+        let dialects = Dialects::Only(vec![structured::NAME]);
+        let moment = Moment { action, timing, dialects, ..about };
+        let catalog = Catalog::about(self.system, &moment);
         let resolution = catalog.resolve(&moment);
         look(&catalog, &resolution)
     }

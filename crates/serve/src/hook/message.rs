@@ -10,9 +10,7 @@ use std::path::Path;
 
 use brief_clients::hook::{self, CLAUDE_OUTPUT_LIMIT, ToolCall, Words};
 use brief_engine::structured::{self, Decision};
-use brief_engine::{
-    Action, Applied, Item, Moment, Reason, Resolution, State, Target, estimate_tokens,
-};
+use brief_engine::{Action, BriefedItem, Briefing, ReasonKind, estimate_tokens};
 use brief_syntax::text::{grouped, visible_line};
 
 use super::memory::{Claim, Known, Memory, fingerprint};
@@ -92,33 +90,26 @@ impl<'m> Message<'m> {
         }
     }
 
-    /// Adds the guidance that applies at a moment.
-    pub(super) fn add(&mut self, answer: &Resolution<'_>, moment: &'m Moment) {
+    /// Adds the answer for one file.
+    pub(super) fn add(&mut self, briefing: &'m Briefing) {
         let before = self.entries.len();
-        for applied in &answer.items {
-            match applied.item.state {
-                State::Active => self.add_context(applied),
-                State::Offered => self.add_offer(&applied.item),
-                State::Manual => {}
-            }
-        }
+        briefing.active.iter().for_each(|item| self.add_context(item));
+        briefing.offered.iter().for_each(|item| self.add_offer(item));
         if self.call.wants_decisions {
-            for bound in &answer.decisions {
-                self.add_decision(bound.path, bound.decision);
+            for bound in &briefing.decisions {
+                self.add_decision(&bound.path, &bound.decision);
             }
         }
         if self.entries.len() > before {
-            let target = moment.target.as_ref().map(Target::slashed).unwrap_or_default();
-            self.about.push((target, moment.action));
+            self.about.push((briefing.moment.slashed(), briefing.moment.action));
         }
     }
 
-    fn add_context(&mut self, applied: &Applied<'_>) {
-        let item = &applied.item;
+    fn add_context(&mut self, item: &BriefedItem) {
         let is_entry = item.dialect == structured::NAME;
         let form = if is_entry { Form::ListItem } else { Form::Document };
-        let ahead = match &applied.reason {
-            Reason::Ahead { on, .. } => format!("Before {}: ", on.with_articles()),
+        let ahead = match item.reason.kind {
+            ReasonKind::Ahead(on) => format!("Before {}: ", on.with_articles()),
             _ => String::new(),
         };
         let content = item.content.trim_matches('\n').trim_end();
@@ -126,7 +117,7 @@ impl<'m> Message<'m> {
             Form::ListItem => list_item(&format!("{ahead}{content}")),
             Form::Document => content.to_owned(),
         };
-        let place = self.place(item.path);
+        let place = self.place(&item.path);
         if self.options.guidance == Guidance::All && cost(&place, &text) > self.room() {
             let tokens = grouped(estimate_tokens(content) as u64);
             let line =
@@ -134,27 +125,26 @@ impl<'m> Message<'m> {
             text =
                 format!("{ahead}Too long to be shown here ({tokens} tokens): read {place}{line}.");
         }
-        let places =
-            std::iter::once(item.path).chain(applied.also.iter().map(|origin| origin.path));
+        let places = std::iter::once(&item.path).chain(item.also.iter().map(|place| &place.path));
         let fingerprints = places
             .map(|path| fingerprint(&["context", &path.to_string_lossy(), content]))
             .collect();
-        self.push(Section::Context, item.path, form, text, fingerprints);
+        self.push(Section::Context, &item.path, form, text, fingerprints);
     }
 
-    fn add_offer(&mut self, item: &Item<'_>) {
+    fn add_offer(&mut self, item: &BriefedItem) {
         let description: Vec<&str> = item.description.split_whitespace().collect();
         let mut description = description.join(" ");
         if let Some((end, _)) = description.char_indices().nth(LONGEST_DESCRIPTION) {
             description.truncate(end);
             description.push('…');
         }
-        let place = self.place(item.path);
+        let place = self.place(&item.path);
         let colon = if description.is_empty() { "" } else { ": " };
         let text = format!("{}{colon}{description} (read {place})", item.name);
         let fingerprints =
-            vec![fingerprint(&["offer", &item.path.to_string_lossy(), item.description])];
-        self.push(Section::Offers, item.path, Form::ListItem, text, fingerprints);
+            vec![fingerprint(&["offer", &item.path.to_string_lossy(), &item.description])];
+        self.push(Section::Offers, &item.path, Form::ListItem, text, fingerprints);
     }
 
     fn add_decision(&mut self, path: &Path, decision: &Decision) {

@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_clients::hook::{self, HookEvent, ToolCall, Words};
-use brief_engine::System;
+use brief_engine::{Briefing, System};
 use brief_syntax::system::Remembered;
-use brief_syntax::{Diagnostic, limits};
+use brief_syntax::{Diagnostic, diagnostic, limits};
 
 use memory::Memory;
 use message::Message;
@@ -148,21 +148,21 @@ fn answer_tool_call(
         _ => None,
     };
     let mut known = memory.as_ref().map(Memory::recall).unwrap_or_default();
-    let asked = question::ask(system, call, options.guidance, memory.as_ref(), &mut known)?;
+    let (root, briefings) =
+        question::ask(system, call, options.guidance, memory.as_ref(), &mut known)?;
     let mut outcome = HookOutcome {
         answer: None,
-        diagnostics: asked.diagnostics(),
-        found_nothing: asked.has_found_nothing(),
+        diagnostics: diagnostics(&briefings),
+        found_nothing: briefings.iter().any(|briefing| briefing.files == 0),
     };
-    let answers: Vec<_> = asked.answers().collect();
-    let mut message = Message::new(call, options, asked.root());
-    for (answer, moment) in &answers {
-        message.add(answer, moment);
+    let mut message = Message::new(call, options, &root);
+    for briefing in &briefings {
+        message.add(briefing);
     }
     let context = message.finish(memory.as_ref(), &mut known);
     let notice = match (&call.session, options.repeat) {
         (Some(session), Repeat::Once) => {
-            notice::about(system, session, &outcome.diagnostics, asked.root())
+            notice::about(system, session, &outcome.diagnostics, &root)
         }
         _ => None,
     };
@@ -171,4 +171,15 @@ fn answer_tool_call(
         outcome.answer = Some(hook::answer(call.client, call.timing, words));
     }
     Ok(outcome)
+}
+
+/// Returns the problems in the files that were read, each once.
+fn diagnostics(briefings: &[Briefing]) -> Vec<Diagnostic> {
+    let mut diagnostics: Vec<Diagnostic> =
+        briefings.iter().flat_map(|briefing| briefing.diagnostics.iter().cloned()).collect();
+    if briefings.len() > 1 {
+        diagnostic::sort(&mut diagnostics);
+        diagnostics.dedup();
+    }
+    diagnostics
 }

@@ -4,102 +4,52 @@ use std::path::{Path, PathBuf};
 
 use brief_clients::hook::{How, ToolCall, Touch};
 use brief_engine::{
-    Action, Catalog, Dialects, Moment, Question, Resolution, Root, System, TargetKind, Timing,
-    hosted, structured,
+    Action, Briefing, Project, Root, System, Target, TargetKind, Timing, structured,
 };
-use brief_syntax::{Diagnostic, diagnostic, limits};
+use brief_syntax::limits;
 
 use super::memory::{Claim, Known, Memory, fingerprint};
 use super::{Guidance, HookError};
 
-/// The moments of a tool call, with the catalogs that were read for them.
-pub(super) struct Asked {
-    root: Root,
-    catalogs: Vec<(Catalog, Moment)>,
-}
-
-impl Asked {
-    pub(super) fn root(&self) -> &Path {
-        self.root.path()
-    }
-
-    /// Returns the problems of the files that were read, each once.
-    pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut diagnostics: Vec<Diagnostic> =
-            self.catalogs.iter().flat_map(|(catalog, _)| catalog.diagnostics()).collect();
-        if self.catalogs.len() > 1 {
-            diagnostic::sort(&mut diagnostics);
-            diagnostics.dedup();
-        }
-        diagnostics
-    }
-
-    /// Returns whether a file was asked about and no guidance of any kind was found on its path.
-    pub(super) fn has_found_nothing(&self) -> bool {
-        self.catalogs.iter().any(|(catalog, _)| catalog.is_empty())
-    }
-
-    /// Returns the answers, in the order of the files.
-    pub(super) fn answers(&self) -> impl Iterator<Item = (Resolution<'_>, &Moment)> {
-        self.catalogs.iter().map(|(catalog, moment)| (catalog.resolve(moment), moment))
-    }
-}
-
-/// Reads the guidance for a tool call.
+/// Returns the root of the project, and a briefing for each file that the call touches.
 pub(super) fn ask(
     system: &dyn System,
     call: &ToolCall,
     guidance: Guidance,
     memory: Option<&Memory<'_>>,
     known: &mut Known,
-) -> Result<Asked, HookError> {
+) -> Result<(PathBuf, Vec<Briefing>), HookError> {
     let cwd = match &call.cwd {
         Some(cwd) => cwd.clone(),
         None => system.current_dir().unwrap_or_else(|_| PathBuf::from(".")),
     };
     let started = started(system, &cwd)?;
-    let (root, dialects) = match guidance {
-        Guidance::All => (started.clone().repository(system), Dialects::All),
-        Guidance::Structured => (started.clone(), Dialects::Only(&[structured::NAME])),
+    let root = match guidance {
+        Guidance::All => started.clone().repository(system),
+        Guidance::Structured => started.clone(),
     };
-    let mut catalogs = Vec::new();
+    let project = Project::of(system, root, &cwd, &started);
+    let mut briefings = Vec::new();
     for touch in &call.touches {
         if touch.path.as_os_str().len() > limits::HOOK_PATH_BYTES {
             continue;
         }
+        let mut request = project.briefing(&touch.path);
         // A target outside the root gets nothing from this root.
-        let Some(target) = root.locate(system, &cwd, &touch.path) else { continue };
-        // The specification's own tool has no question for directories that a shell lists.
-        if guidance == Guidance::Structured
-            && call.is_shell
-            && target.kind() == TargetKind::Directory
-        {
-            continue;
-        }
+        let Some(kind) = request.moment.located().map(Target::kind) else { continue };
+        request = match guidance {
+            Guidance::All => request.client(call.client.name()),
+            // The specification's own tool has no question for directories that a shell lists.
+            Guidance::Structured if call.is_shell && kind == TargetKind::Directory => continue,
+            Guidance::Structured => request.only([structured::NAME]),
+        };
         let path = cwd.join(&touch.path);
-        let question = Question {
-            root: &root,
-            target: Some(&target),
-            path: &path,
-            mounted: root.path(),
-            mentions: &[],
-            hosted: hosted::Options::default(),
-        };
-        let catalog = Catalog::about(system, &question, dialects);
-        let action = action(system, &path, touch, call.timing, memory, known);
-        let moment =
-            Moment { target: Some(target), action, timing: Some(call.timing), ..Moment::default() };
-        let moment = match guidance {
-            Guidance::All => Moment {
-                client: Some(call.client.name().to_owned()),
-                started: Some(started.path().to_owned()),
-                ..moment
-            },
-            Guidance::Structured => moment,
-        };
-        catalogs.push((catalog, moment));
+        request.moment.action = action(system, &path, touch, call.timing, memory, known);
+        request.moment.timing = Some(call.timing);
+        request.moment.skip_left_out = true;
+        briefings.push(request.resolve());
     }
-    Ok(Asked { root, catalogs })
+    Ok((project.root().path().to_owned(), briefings))
 }
 
 /// Returns the directory where the client was started: its working directory, or the one that it names if

@@ -4,9 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use arbtest::arbitrary::{self, Unstructured};
-use brief_engine::{
-    Action, Catalog, Dialects, Moment, Question, Resolution, Root, State, Timing, hosted,
-};
+use brief_engine::{Action, Briefing, Project, State, Timing};
 use brief_syntax::limits;
 use brief_syntax::system::MemorySystem;
 use serde_json::{Value, json};
@@ -124,28 +122,11 @@ impl Call {
         .to_string()
     }
 
-    /// Resolves the question as `brief context --client claude` does.
-    fn with_answer(&self, system: &MemorySystem, use_: impl FnOnce(&Resolution<'_>)) {
-        let root = Root::open(system, Path::new("/p")).unwrap();
-        let target = root.locate(system, root.path(), Path::new(self.path)).unwrap();
-        let question = Question {
-            root: &root,
-            target: Some(&target),
-            path: &root.path().join(self.path),
-            mounted: root.path(),
-            mentions: &[],
-            hosted: hosted::Options::default(),
-        };
-        let catalog = Catalog::about(system, &question, Dialects::All);
-        let moment = Moment {
-            target: Some(target.clone()),
-            action: Some(self.action),
-            timing: Some(self.timing),
-            client: Some("claude".to_owned()),
-            started: Some("/p".into()),
-            ..Moment::default()
-        };
-        use_(&catalog.resolve(&moment));
+    /// Asks as `brief context --client claude` does.
+    fn answer(&self, system: &MemorySystem) -> Briefing {
+        let project = Project::open(system, "/p").unwrap();
+        let request = project.briefing(self.path).client("claude");
+        request.action(self.action).timing(self.timing).resolve()
     }
 }
 
@@ -169,21 +150,19 @@ fn the_hook_says_what_context_says_each_item_once() {
         for _ in 0..bytes.int_in_range(1..=6)? {
             let call = call(bytes)?;
             let (mut active, mut offered) = (Vec::new(), Vec::new());
-            call.with_answer(&system, |answer| {
-                for applied in &answer.items {
-                    let item = &applied.item;
-                    let (text, list) = match item.state {
-                        State::Active => (item.content.trim(), &mut active),
-                        State::Offered => (item.description.trim(), &mut offered),
-                        State::Manual => continue,
-                    };
-                    let key = |path: &Path| (item.state, path.to_owned(), text.to_owned());
-                    if told.insert(key(item.path)) {
-                        list.extend(words(text));
-                    }
-                    told.extend(applied.also.iter().map(|origin| key(origin.path)));
+            let briefing = call.answer(&system);
+            for item in briefing.items() {
+                let (text, list) = match item.state {
+                    State::Active => (item.content.trim(), &mut active),
+                    State::Offered => (item.description.trim(), &mut offered),
+                    State::Manual => continue,
+                };
+                let key = |path: &Path| (item.state, path.to_owned(), text.to_owned());
+                if told.insert(key(&item.path)) {
+                    list.extend(words(text));
                 }
-            });
+                told.extend(item.also.iter().map(|place| key(&place.path)));
+            }
             let outcome = answer(&system, call.payload().as_bytes(), ONCE).unwrap();
             let json: Value =
                 outcome.answer.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());

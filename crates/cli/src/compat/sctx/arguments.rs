@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use brief_engine::{Action, Catalog, Moment, Root, Scope, Timing};
-use brief_syntax::walk::Ignored;
+use brief_engine::{Action, Briefing, Project, Timing, structured};
 
-use super::{Failure, STRUCTURED, warn, warn_if_nothing_found};
+use super::{Failure, warn, warn_if_nothing_found};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -63,30 +62,25 @@ impl Arguments {
         }
     }
 
-    /// Reads the answer and prints its problems. `None` when the path lies outside the root.
-    pub(super) fn ask(
-        &self,
-        ui: &mut Ui,
-        session: &Session,
-    ) -> Result<Option<(Root, Catalog, Moment)>, Failure> {
-        let root =
-            session.root().map_err(|_| Failure::new("the current directory cannot be read"))?;
-        let (catalog, target) = match &self.path {
-            Some(path) => {
-                let Some(target) = session.locate(&root, path) else { return Ok(None) };
-                (Catalog::along(session.system(), &root, &target), Some(target))
-            }
-            None => {
-                let top = Session::top();
-                let scope = Scope { start: &top, ignored: Ignored::Visit, dialects: STRUCTURED };
-                (Catalog::whole(session.system(), &root, scope), None)
-            }
+    /// Asks, and warns of problems in what was read. `None` when the path lies outside the root.
+    pub(super) fn ask(&self, ui: &mut Ui, session: &Session) -> Result<Option<Briefing>, Failure> {
+        let project = Project::open_directory(session.system(), session.directory())
+            .map_err(|_| Failure::new("the current directory cannot be read"))?;
+        let request = match &self.path {
+            Some(path) => project.briefing(path),
+            None => project.everything().with_ignored(),
         };
-        warn(ui, &catalog.diagnostics())?;
-        warn_if_nothing_found(ui, catalog.is_empty())?;
-        let moment =
-            Moment { target, action: self.action, timing: self.timing, ..Moment::default() };
-        Ok(Some((root, catalog, moment)))
+        let mut request = request.only([structured::NAME]);
+        let moment = &mut request.moment;
+        if moment.is_outside {
+            return Ok(None);
+        }
+        (moment.action, moment.timing) = (self.action, self.timing);
+        (moment.skip_left_out, moment.keep_repetitions) = (true, true);
+        let briefing = request.resolve();
+        warn(ui, &briefing.diagnostics)?;
+        warn_if_nothing_found(ui, briefing.files == 0)?;
+        Ok(Some(briefing))
     }
 }
 

@@ -3,8 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use brief_engine::structured::Pattern;
-use brief_engine::{Applied, Item};
+use brief_engine::{BriefedItem, Briefing};
 use serde::Serialize;
 
 use super::arguments::{Arguments, Filters};
@@ -23,50 +22,44 @@ struct Entry<'e> {
 #[serde(rename_all = "PascalCase")]
 struct ListedEntry<'e> {
     content: &'e str,
-    r#match: Vec<&'e str>,
+    r#match: &'e [String],
     source_file: String,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
     let arguments = Arguments::parse(args, Filters::Accepted)?;
     let asked = arguments.ask(ui, session)?;
-    let resolution = asked.as_ref().map(|(_, catalog, moment)| catalog.candidates(moment));
-    let items =
-        resolution.as_ref().map(|resolution| resolution.items.as_slice()).unwrap_or_default();
-    let root = asked.as_ref().map_or(session.directory(), |(root, ..)| root.path());
-    let directory = |applied: &Applied<'_>| {
-        applied.item.path.parent().unwrap_or(root).to_string_lossy().into_owned()
-    };
+    let items = asked.as_ref().map(|briefing| briefing.active.as_slice()).unwrap_or_default();
+    let root = asked.as_ref().map_or(session.directory(), Briefing::root);
+    let directory =
+        |item: &BriefedItem| item.path.parent().unwrap_or(root).to_string_lossy().into_owned();
     match (arguments.json, arguments.all) {
         (true, false) => {
             let entries: Vec<_> = items
                 .iter()
-                .map(|applied| Entry {
-                    content: applied.item.content,
-                    source_dir: directory(applied),
-                })
+                .map(|item| Entry { content: &item.content, source_dir: directory(item) })
                 .collect();
             ui.print_document(&entries)?;
         }
         (true, true) => {
             let entries: Vec<_> = items
                 .iter()
-                .map(|applied| ListedEntry {
-                    content: applied.item.content,
-                    r#match: patterns(&applied.item),
-                    source_file: slashed(applied.item.path, root),
+                .map(|item| ListedEntry {
+                    content: &item.content,
+                    r#match: &item.patterns,
+                    source_file: slashed(&item.path, root),
                 })
                 .collect();
             ui.print_document(&entries)?;
         }
         (false, all) => {
-            for applied in items {
-                ui.print_line(format!("  - {}", applied.item.content))?;
+            for item in items {
+                ui.print_line(format!("  - {}", item.content))?;
                 if all {
-                    ui.print_line(format!("    Match: {}", patterns(&applied.item).join(", ")))?;
-                    ui.print_line(format!("    (from {})", slashed(applied.item.path, root)))?;
+                    ui.print_line(format!("    Match: {}", item.patterns.join(", ")))?;
+                    ui.print_line(format!("    (from {})", slashed(&item.path, root)))?;
                 } else {
-                    ui.print_line(format!("    (from {})", directory(applied)))?;
+                    ui.print_line(format!("    (from {})", directory(item)))?;
                 }
             }
             if items.is_empty() {
@@ -75,8 +68,4 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn patterns<'s>(item: &Item<'s>) -> Vec<&'s str> {
-    item.patterns.iter().map(Pattern::as_str).collect()
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use brief_engine::structured;
+use brief_engine::{Briefing, structured};
 use serde::Serialize;
 
 use super::arguments::{Arguments, Filters};
@@ -47,21 +47,19 @@ struct Alternative<'d> {
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
     let arguments = Arguments::parse(args, Filters::Unknown)?;
     let asked = arguments.ask(ui, session)?;
-    let resolution = asked.as_ref().map(|(_, catalog, moment)| catalog.candidates(moment));
-    let bound = resolution.as_ref().map(|resolution| resolution.decisions.as_slice());
-    let bound = bound.unwrap_or_default();
-    let root = asked.as_ref().map_or(session.directory(), |(root, ..)| root.path());
+    let bound = asked.as_ref().map(|briefing| briefing.decisions.as_slice()).unwrap_or_default();
+    let root = asked.as_ref().map_or(session.directory(), Briefing::root);
     match (arguments.json, arguments.all) {
         (true, false) => {
             ui.print_document(
-                &bound.iter().map(|bound| to_bound(bound.decision)).collect::<Vec<_>>(),
+                &bound.iter().map(|bound| to_bound(&bound.decision)).collect::<Vec<_>>(),
             )?;
         }
         (true, true) => {
             let listed = bound.iter().map(|bound| {
                 let Bound { decision, rationale, alternatives, revisit_when, date, r#match } =
-                    to_bound(bound.decision);
-                let source_file = slashed(bound.path, root);
+                    to_bound(&bound.decision);
+                let source_file = slashed(&bound.path, root);
                 Listed {
                     decision,
                     rationale,
@@ -76,11 +74,11 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
         }
         (false, all) => {
             for bound in bound {
-                print(ui, bound.decision)?;
+                print(ui, &bound.decision)?;
                 if all {
-                    let patterns = patterns(bound.decision);
+                    let patterns = patterns(&bound.decision);
                     ui.print_line(format!("    Match: {}", patterns.join(", ")))?;
-                    ui.print_line(format!("    (from {})", slashed(bound.path, root)))?;
+                    ui.print_line(format!("    (from {})", slashed(&bound.path, root)))?;
                 }
             }
             if bound.is_empty() {

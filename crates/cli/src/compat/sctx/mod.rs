@@ -15,15 +15,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_engine::{Dialects, System, structured};
+use brief_engine::System;
 use brief_syntax::{Diagnostic, Severity};
 
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
-
-/// The only dialect of `sctx`.
-const STRUCTURED: Dialects<'_> = Dialects::Only(&[structured::NAME]);
 
 const USAGE: &str = "\
 Usage: sctx <command>

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use brief_engine::{Catalog, Root, Scope};
+use brief_engine::{Catalog, Dialects, Root, Scope, structured};
 use brief_syntax::Severity;
 use brief_syntax::walk::Ignored;
 
-use super::{Failure, Outcome, STRUCTURED, warn_if_nothing_found, yaml_error};
+use super::{Failure, Outcome, warn_if_nothing_found, yaml_error};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -30,7 +30,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
         }
     };
     let top = Session::top();
-    let scope = Scope { start: &top, ignored: Ignored::Visit, dialects: STRUCTURED };
+    let dialects = Dialects::Only(vec![structured::NAME]);
+    let scope = Scope { start: &top, ignored: Ignored::Visit, dialects };
     let catalog = Catalog::whole(session.system(), &root, scope);
     let mut diagnostics = catalog.diagnostics();
     // "If no context files exist in the project, tools should emit a warning and return gracefully."

@@ -1,89 +1,50 @@
-//! The answer as JSON, in the shape that other programs rely on, inside of the
+//! A briefing as JSON, in the shape that other programs rely on, inside of the
 //! [envelope](brief_syntax::render::Envelope) that all answers have.
 //!
-//! Field order is fixed; what is absent is `null` or an empty list, never a missing key. Parts are
-//! put into words while they are written, because an answer can have thousands of them.
+//! Field order is fixed; what is absent is `null` or an empty list, never a missing key.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::path::Path;
 
 use brief_dialects::hosted::{Config, ConfigPattern, ConfiguredServer, Connection, ServerKind};
-use brief_dialects::{
-    Action, Answer, Applied, Decision, LeftOut, Moment, Name, Origin, Reason, Timing,
-};
+use brief_dialects::{Action, Moment, Timing};
 use brief_syntax::render::path_below;
 use brief_syntax::{Target, TargetKind};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use crate::budget::{Count, cost};
-use crate::tokens::estimate_tokens;
+use super::{BriefedDecision, BriefedItem, Briefing, Explanation, ItemPlace, OmittedItem};
 
-/// The JSON form of an answer.
-pub struct Report<'r> {
-    root: &'r Path,
-    moment: &'r Moment,
-    answer: &'r Answer<'r>,
-    count: Count<'r>,
-}
-
-impl<'r> Report<'r> {
-    /// Puts an answer into its JSON shape.
-    pub fn new(root: &'r Path, moment: &'r Moment, answer: &'r Answer<'r>) -> Self {
-        Report { root, moment, answer, count: &estimate_tokens }
-    }
-
-    /// Counts tokens in another way than by estimating them.
-    #[must_use]
-    pub fn counted_by(self, count: Count<'r>) -> Self {
-        Report { count, ..self }
-    }
-
-    fn path(&self) -> Option<&'r str> {
-        self.moment.target.as_ref().map(Target::slashed)
-    }
-}
-
-impl Serialize for Report<'_> {
+impl Serialize for Briefing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let about = self.path().unwrap_or_default();
-        let tokens = Cell::new(0);
-        let answer = self.answer;
-        let items = answer.items.iter().map(|applied| {
-            tokens.set(tokens.get() + cost(&applied.item, self.count));
-            item(applied, about, self.count)
-        });
-        let left_out = answer.left_out.iter().map(|candidate| left_out(candidate, about));
-        let decisions = answer.decisions.iter().map(|bound| decision(bound, about));
-        let mut report = serializer.serialize_struct("Report", 7)?;
-        report.serialize_field("moment", &moment(self))?;
-        report.serialize_field("items", &Sequence::new(items))?;
-        report.serialize_field("left_out", &Sequence::new(left_out))?;
-        report.serialize_field("decisions", &Sequence::new(decisions))?;
-        let servers = answer.hosted.map(|hosted| hosted.mcp_servers.as_slice()).unwrap_or_default();
-        report.serialize_field("mcp_servers", &McpServers(servers))?;
-        report.serialize_field(
-            "hosted_config",
-            &answer.hosted.map(|hosted| config(&hosted.config)),
-        )?;
-        report.serialize_field("tokens", &tokens.get())?;
+        let items = self.items();
+        let mut report = serializer.serialize_struct("Briefing", 7)?;
+        report.serialize_field("moment", &moment(&self.moment))?;
+        report.serialize_field("items", &Sequence(&items, |item| item_report(item)))?;
+        report.serialize_field("left_out", &Sequence(&self.left_out, left_out))?;
+        report.serialize_field("decisions", &Sequence(&self.decisions, decision))?;
+        report.serialize_field("mcp_servers", &McpServers(&self.mcp_servers))?;
+        report.serialize_field("hosted_config", &self.hosted_config.as_ref().map(config))?;
+        report.serialize_field("tokens", &self.tokens)?;
         report.end()
     }
 }
 
-/// A list whose parts are made one after the other while they are written.
-struct Sequence<I>(Cell<Option<I>>);
+/// A list whose parts are put into their JSON shape one after the other while they are written.
+struct Sequence<'r, T, R>(&'r [T], fn(&'r T) -> R);
 
-impl<I> Sequence<I> {
-    fn new(parts: I) -> Self {
-        Sequence(Cell::new(Some(parts)))
+impl<T, R: Serialize> Serialize for Sequence<'_, T, R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(self.1))
     }
 }
 
-impl<I: Iterator<Item: Serialize>> Serialize for Sequence<I> {
+impl Serialize for Explanation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.take().into_iter().flatten())
+        match self.place {
+            None => serializer.serialize_str(&self.words),
+            Some(_) => serializer.collect_str(self),
+        }
     }
 }
 
@@ -98,11 +59,10 @@ struct MomentReport<'r> {
     task: Option<&'r str>,
 }
 
-fn moment<'r>(report: &Report<'r>) -> MomentReport<'r> {
-    let moment = report.moment;
+fn moment(moment: &Moment) -> MomentReport<'_> {
     MomentReport {
-        root: report.root.to_string_lossy(),
-        path: report.path(),
+        root: moment.root.path().to_string_lossy(),
+        path: moment.target.as_ref().map(Target::slashed),
         kind: match moment.target.as_ref().map(Target::kind) {
             Some(TargetKind::File) => "file",
             Some(TargetKind::Directory) => "directory",
@@ -116,55 +76,34 @@ fn moment<'r>(report: &Report<'r>) -> MomentReport<'r> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Place<'r> {
+pub(crate) struct PlaceReport<'r> {
     path: Cow<'r, str>,
     line: usize,
 }
 
-pub(crate) fn place(path: &Path, line: usize) -> Place<'_> {
-    Place { path: path.to_string_lossy(), line }
+fn place(path: &Path, line: usize) -> PlaceReport<'_> {
+    PlaceReport { path: path.to_string_lossy(), line }
 }
 
 /// Returns a place whose path is relative to `root`, if it lies there.
-pub(crate) fn place_below<'r>(root: &Path, path: &'r Path, line: usize) -> Place<'r> {
-    Place { path: path_below(root, path), line }
-}
-
-/// A name in words.
-struct NameText<'r>(Name<'r>);
-
-impl Serialize for NameText<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-/// A reason in words.
-struct ReasonText<'r> {
-    reason: &'r Reason<'r>,
-    about: &'r str,
-}
-
-impl Serialize for ReasonText<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.reason.about(self.about))
-    }
+pub(crate) fn place_below<'r>(root: &Path, path: &'r Path, line: usize) -> PlaceReport<'r> {
+    PlaceReport { path: path_below(root, path), line }
 }
 
 #[derive(Serialize)]
 struct ItemReport<'r> {
     dialect: &'static str,
     kind: &'static str,
-    name: NameText<'r>,
-    source: Place<'r>,
+    name: &'r str,
+    source: PlaceReport<'r>,
     scope: &'static str,
     trigger: Option<&'static str>,
     state: &'static str,
-    reason: ReasonText<'r>,
+    reason: &'r Explanation,
     description: &'r str,
     content: &'r str,
     tokens: usize,
-    also: Vec<OriginReport<'r>>,
+    also: Sequence<'r, ItemPlace, OriginReport<'r>>,
 }
 
 #[derive(Serialize)]
@@ -174,26 +113,24 @@ struct OriginReport<'r> {
     line: usize,
 }
 
-fn item<'r>(applied: &'r Applied<'r>, about: &'r str, count: Count<'_>) -> ItemReport<'r> {
-    let item = &applied.item;
-    let also = applied.also.iter().map(|&Origin { dialect, path, line }| OriginReport {
-        dialect,
-        path: path.to_string_lossy(),
-        line,
-    });
+fn item_report(item: &BriefedItem) -> ItemReport<'_> {
     ItemReport {
         dialect: item.dialect,
         kind: item.kind,
-        name: NameText(item.name),
-        source: place(item.path, item.line),
+        name: &item.name,
+        source: place(&item.path, item.line),
         scope: item.scope,
         trigger: item.trigger,
         state: item.state.as_str(),
-        reason: ReasonText { reason: &applied.reason, about },
-        description: item.description,
-        content: item.content,
-        tokens: count(item.content),
-        also: also.collect(),
+        reason: &item.reason,
+        description: &item.description,
+        content: &item.content,
+        tokens: item.tokens,
+        also: Sequence(&item.also, |place| OriginReport {
+            dialect: place.dialect,
+            path: place.path.to_string_lossy(),
+            line: place.line,
+        }),
     }
 }
 
@@ -273,18 +210,18 @@ fn config(config: &Config) -> ConfigReport<'_> {
 struct LeftOutReport<'r> {
     dialect: &'static str,
     kind: &'static str,
-    name: NameText<'r>,
-    source: Place<'r>,
-    reason: ReasonText<'r>,
+    name: &'r str,
+    source: PlaceReport<'r>,
+    reason: &'r Explanation,
 }
 
-fn left_out<'r>(candidate: &'r LeftOut<'r>, about: &'r str) -> LeftOutReport<'r> {
+fn left_out(omitted: &OmittedItem) -> LeftOutReport<'_> {
     LeftOutReport {
-        dialect: candidate.dialect,
-        kind: candidate.kind,
-        name: NameText(candidate.name),
-        source: place(candidate.path, candidate.line),
-        reason: ReasonText { reason: &candidate.reason, about },
+        dialect: omitted.dialect,
+        kind: omitted.kind,
+        name: &omitted.name,
+        source: place(&omitted.path, omitted.line),
+        reason: &omitted.reason,
     }
 }
 
@@ -295,8 +232,8 @@ struct DecisionReport<'r> {
     alternatives: Vec<AlternativeReport<'r>>,
     revisit_when: Option<&'r str>,
     date: Option<&'r str>,
-    source: Place<'r>,
-    reason: ReasonText<'r>,
+    source: PlaceReport<'r>,
+    reason: &'r Explanation,
 }
 
 #[derive(Serialize)]
@@ -305,8 +242,8 @@ struct AlternativeReport<'r> {
     reason_rejected: &'r str,
 }
 
-fn decision<'r>(bound: &'r Decision<'r>, about: &'r str) -> DecisionReport<'r> {
-    let decision = bound.decision;
+fn decision(bound: &BriefedDecision) -> DecisionReport<'_> {
+    let decision = &bound.decision;
     let alternatives = decision.alternatives.iter().map(|alternative| AlternativeReport {
         option: &alternative.option,
         reason_rejected: &alternative.reason_rejected,
@@ -317,7 +254,7 @@ fn decision<'r>(bound: &'r Decision<'r>, about: &'r str) -> DecisionReport<'r> {
         alternatives: alternatives.collect(),
         revisit_when: decision.revisit_when.as_deref(),
         date: decision.date.as_deref(),
-        source: place(bound.path, decision.line),
-        reason: ReasonText { reason: &bound.reason, about },
+        source: place(&bound.path, decision.line),
+        reason: &bound.reason,
     }
 }

@@ -1,0 +1,318 @@
+//! The answer to a [`Moment`], owned: front ends render this and ask nothing else.
+//!
+//! Resolving borrows, because a question looks at thousands of entries to deliver three. A briefing
+//! takes copies of what is left: the items in the order of delivery, each with its reason in words.
+
+mod json;
+
+pub use json::McpServers;
+pub(crate) use json::{PlaceReport, place_below};
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_dialects::hosted::{Config, ConfiguredServer};
+use brief_dialects::{
+    Applied, LeftOut, Level, Moment, Name, Origin, Reason, ReasonKind, Resolution, State,
+    structured,
+};
+use brief_syntax::Diagnostic;
+
+use crate::budget;
+use crate::catalog::Catalog;
+use crate::tokens::Counter;
+
+/// Everything that an agent should know at one moment, and everything that was left out.
+#[derive(Debug, Clone)]
+pub struct Briefing {
+    /// The question.
+    pub moment: Moment,
+    /// The items to deliver: general first, most specific last.
+    pub active: Vec<BriefedItem>,
+    /// The items that an agent may ask for by their description.
+    pub offered: Vec<BriefedItem>,
+    /// The items that wait until the user mentions them.
+    pub manual: Vec<BriefedItem>,
+    /// The decisions that bind the target.
+    pub decisions: Vec<BriefedDecision>,
+    /// The candidates that do not apply, each with the reason. With [`Moment::skip_left_out`] only
+    /// what the budget cut.
+    pub left_out: Vec<OmittedItem>,
+    /// The problems in the files that were read.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The MCP servers that client-hosted context configures.
+    pub mcp_servers: Vec<ConfiguredServer>,
+    /// The merged configuration of client-hosted context, if it was asked.
+    pub hosted_config: Option<Config>,
+    /// The tokens that delivery costs: active items and the descriptions of those on offer.
+    pub tokens: usize,
+    /// How many files of guidance were found, readable or not.
+    pub files: usize,
+}
+
+/// An item that applies.
+#[derive(Debug, Clone)]
+pub struct BriefedItem {
+    /// Its place in the order of all items, whatever their state.
+    pub rank: usize,
+    /// The dialect that it is written in.
+    pub dialect: &'static str,
+    /// Its kind, such as `context` or `rule`.
+    pub kind: &'static str,
+    /// Its name, or its place in its file when it has none.
+    pub name: String,
+    /// The file it stands in, absolute.
+    pub path: Arc<Path>,
+    /// The line it begins on, from 1.
+    pub line: usize,
+    /// Where it is valid: `project` or `user`, or what the dialect calls it.
+    pub scope: &'static str,
+    /// When its dialect uses it, such as `always`.
+    pub trigger: Option<&'static str>,
+    /// Whether it is delivered, on offer or waiting to be mentioned.
+    pub state: State,
+    /// The text to deliver. Of items that are not delivered it is empty with
+    /// [`Moment::skip_left_out`].
+    pub content: String,
+    /// The description, where the dialect has such a field.
+    pub description: String,
+    /// The file patterns that scope it.
+    pub patterns: Vec<String>,
+    /// How general it is.
+    pub level: Level,
+    /// Why it applies.
+    pub reason: Explanation,
+    /// The other places of the same text, which is delivered once.
+    pub also: Vec<ItemPlace>,
+    /// The tokens of the text.
+    pub tokens: usize,
+    /// The tokens that delivery costs: of an item on offer those of its name and description.
+    pub cost: usize,
+}
+
+/// A decision that binds the target.
+#[derive(Debug, Clone)]
+pub struct BriefedDecision {
+    /// The decision itself.
+    pub decision: structured::Decision,
+    /// The file it stands in, absolute.
+    pub path: Arc<Path>,
+    /// Why it binds.
+    pub reason: Explanation,
+}
+
+/// A candidate that does not apply.
+#[derive(Debug, Clone)]
+pub struct OmittedItem {
+    /// The dialect that it is written in.
+    pub dialect: &'static str,
+    /// Its kind, such as `context` or `decision`.
+    pub kind: &'static str,
+    /// Its name, or its place in its file.
+    pub name: String,
+    /// The file it stands in, absolute.
+    pub path: Arc<Path>,
+    /// The line it begins on, from 1.
+    pub line: usize,
+    /// The first line of its text ([`first_line`]).
+    pub first_line: String,
+    /// Why it does not apply.
+    pub reason: Explanation,
+}
+
+/// A place where a text stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemPlace {
+    /// The dialect that it is written in.
+    pub dialect: &'static str,
+    /// The file, absolute.
+    pub path: Arc<Path>,
+    /// The line it begins on, from 1.
+    pub line: usize,
+}
+
+/// The reason for one part of a briefing, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// The kind of reason, for callers that branch on it.
+    pub kind: ReasonKind,
+    words: String,
+    /// The other place that the words end in.
+    place: Option<ItemPlace>,
+}
+
+impl Explanation {
+    /// Returns the words, with paths below `root` relative to it.
+    pub fn seen_from(&self, root: &Path) -> String {
+        match &self.place {
+            None => self.words.clone(),
+            Some(ItemPlace { path, line, .. }) => {
+                let path = path.strip_prefix(root).unwrap_or(path);
+                format!("{} {}:{line}", self.words, path.display())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.words)?;
+        match &self.place {
+            None => Ok(()),
+            Some(place) => write!(formatter, " {}:{}", place.path.display(), place.line),
+        }
+    }
+}
+
+impl Briefing {
+    /// Answers `moment` from what was read for it.
+    pub fn of(catalog: &Catalog, moment: Moment, counter: &Counter<'_>) -> Briefing {
+        let count = |text: &str| counter.count(text);
+        let mut resolution = catalog.resolve(&moment);
+        if let Some(budget) = moment.budget {
+            budget::fit(&mut resolution, budget, &count);
+        }
+        let Resolution { items, decisions, left_out, hosted, .. } = resolution;
+        let mut copier = Copier { about: moment.slashed(), path: None };
+        let mut in_state: [Vec<BriefedItem>; 3] = Default::default();
+        for (rank, applied) in items.into_iter().enumerate() {
+            let cost = budget::cost(&applied.item, &count);
+            let state = applied.item.state;
+            let wants_text = state == State::Active || !moment.skip_left_out;
+            let content = if wants_text { applied.item.content } else { "" };
+            let tokens = if state == State::Active { cost } else { count(content) };
+            let item = copier.item(applied, content.to_owned());
+            in_state[state as usize].push(BriefedItem { rank, tokens, cost, ..item });
+        }
+        let decisions = decisions.into_iter().map(|bound| BriefedDecision {
+            decision: bound.decision.clone(),
+            path: copier.path(bound.path),
+            reason: copier.explanation(&bound.reason),
+        });
+        let decisions = decisions.collect();
+        let is_wanted =
+            |reason: &Reason<'_>| !moment.skip_left_out || reason.kind() == ReasonKind::OverBudget;
+        let left_out = left_out.into_iter().filter(|left_out| is_wanted(&left_out.reason));
+        let left_out = left_out.map(|left_out| copier.left_out(&left_out)).collect();
+        let [active, offered, manual] = in_state;
+        let tokens = active.iter().chain(&offered).map(|item| item.cost).sum();
+        Briefing {
+            active,
+            offered,
+            manual,
+            decisions,
+            left_out,
+            diagnostics: catalog.diagnostics(),
+            mcp_servers: hosted.map(|hosted| hosted.mcp_servers.clone()).unwrap_or_default(),
+            hosted_config: hosted.map(|hosted| hosted.config.clone()),
+            tokens,
+            files: catalog.file_count(),
+            moment,
+        }
+    }
+
+    /// Returns the root of the project.
+    pub fn root(&self) -> &Path {
+        self.moment.root.path()
+    }
+
+    /// Returns the items of all states: general first, most specific last.
+    pub fn items(&self) -> Vec<&BriefedItem> {
+        let mut items: Vec<_> =
+            self.active.iter().chain(&self.offered).chain(&self.manual).collect();
+        items.sort_unstable_by_key(|item| item.rank);
+        items
+    }
+
+    /// Returns how many items the budget cut.
+    pub fn cuts(&self) -> usize {
+        let is_cut = |item: &&OmittedItem| item.reason.kind == ReasonKind::OverBudget;
+        self.left_out.iter().filter(is_cut).count()
+    }
+}
+
+/// Returns the first line of a text that says something: comments before it, such as a licence, are
+/// passed by.
+pub fn first_line(text: &str) -> Option<&str> {
+    let mut rest = text.trim_start();
+    while let Some(comment) = rest.strip_prefix("<!--") {
+        rest = comment.split_once("-->")?.1.trim_start();
+    }
+    Some(rest.lines().next()?.trim())
+}
+
+/// Makes owned parts of borrowed ones. Neighbours come from one file and share its path.
+struct Copier<'m, 's> {
+    /// The path that reasons speak about.
+    about: &'m str,
+    path: Option<(&'s Path, Arc<Path>)>,
+}
+
+impl<'s> Copier<'_, 's> {
+    fn path(&mut self, path: &'s Path) -> Arc<Path> {
+        match &self.path {
+            Some((known, shared)) if std::ptr::eq(*known, path) => Arc::clone(shared),
+            _ => {
+                let shared: Arc<Path> = Arc::from(path);
+                self.path = Some((path, Arc::clone(&shared)));
+                shared
+            }
+        }
+    }
+
+    fn place(&mut self, origin: Origin<'s>) -> ItemPlace {
+        let Origin { dialect, path, line } = origin;
+        ItemPlace { dialect, path: self.path(path), line }
+    }
+
+    fn explanation(&mut self, reason: &Reason<'s>) -> Explanation {
+        Explanation {
+            kind: reason.kind(),
+            words: reason.about(self.about).without_place().to_string(),
+            place: reason.place().map(|origin| self.place(origin)),
+        }
+    }
+
+    fn item(&mut self, applied: Applied<'s>, content: String) -> BriefedItem {
+        let Applied { item, reason, also } = applied;
+        BriefedItem {
+            rank: 0,
+            dialect: item.dialect,
+            kind: item.kind,
+            name: name(item.name),
+            path: self.path(item.path),
+            line: item.line,
+            scope: item.scope,
+            trigger: item.trigger,
+            state: item.state,
+            content,
+            description: item.description.to_owned(),
+            patterns: item.patterns.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
+            level: item.level,
+            reason: self.explanation(&reason),
+            also: also.into_iter().map(|origin| self.place(origin)).collect(),
+            tokens: 0,
+            cost: 0,
+        }
+    }
+
+    fn left_out(&mut self, left_out: &LeftOut<'s>) -> OmittedItem {
+        OmittedItem {
+            dialect: left_out.dialect,
+            kind: left_out.kind,
+            name: name(left_out.name),
+            path: self.path(left_out.path),
+            line: left_out.line,
+            first_line: first_line(left_out.content).unwrap_or_default().to_owned(),
+            reason: self.explanation(&left_out.reason),
+        }
+    }
+}
+
+fn name(name: Name<'_>) -> String {
+    match name {
+        Name::Text(name) => name.to_owned(),
+        entry => entry.to_string(),
+    }
+}
