@@ -72,16 +72,16 @@ fn is_looked_at(depth: usize, levels: usize, limit: usize) -> bool {
 
 /// The position of a reader between the mounted directory and a path.
 #[derive(Debug, Default)]
-struct Way {
+struct LevelCount {
     seen: usize,
     levels: usize,
 }
 
-impl Way {
+impl LevelCount {
     /// Starts counting the directories between the mounted one and the path.
-    fn to(moment: &Moment) -> Way {
+    fn to(moment: &Moment) -> LevelCount {
         let target = moment.mounted_target();
-        Way { seen: 0, levels: target.map_or(0, |target| target.directories().len() + 1) }
+        LevelCount { seen: 0, levels: target.map_or(0, |target| target.directories().len() + 1) }
     }
 
     /// Advances to the next directory and returns whether it is read.

@@ -5,7 +5,7 @@
 
 /// The replacement for a pattern that matches nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Repair {
+pub(crate) enum PatternRepair {
     /// Another pattern.
     Pattern(String),
     /// Several patterns, for one that holds commas.
@@ -14,17 +14,17 @@ pub(crate) enum Repair {
     Exclude(String),
 }
 
-impl Repair {
+impl PatternRepair {
     /// Returns the advice in words; `exclude` names the field for exclusions.
     pub(crate) fn help(&self, exclude: &str) -> String {
         match self {
-            Repair::Pattern(pattern) => format!("did you mean `{pattern}`?"),
-            Repair::Several(patterns) => {
+            PatternRepair::Pattern(pattern) => format!("did you mean `{pattern}`?"),
+            PatternRepair::Several(patterns) => {
                 let patterns: Vec<String> =
                     patterns.iter().map(|pattern| format!("\"{pattern}\"")).collect();
                 format!("write one pattern each: {}", patterns.join(", "))
             }
-            Repair::Exclude(pattern) => exclude.replace("{}", pattern),
+            PatternRepair::Exclude(pattern) => exclude.replace("{}", pattern),
         }
     }
 }
@@ -44,19 +44,20 @@ impl Paths<'_> {
     }
 
     /// Finds the repair of a pattern that matches nothing.
-    pub(crate) fn repair(self, pattern: &str) -> Option<Repair> {
+    pub(crate) fn repair(self, pattern: &str) -> Option<PatternRepair> {
         if let Some(rest) = pattern.strip_prefix('!') {
             let excluded = self.corrected(rest).unwrap_or_else(|| rest.to_owned());
-            return (!rest.is_empty() && self.has(&excluded)).then_some(Repair::Exclude(excluded));
+            return (!rest.is_empty() && self.has(&excluded))
+                .then_some(PatternRepair::Exclude(excluded));
         }
         if pattern.contains(',') && !pattern.contains('{') {
             let parts = pattern.split(',').map(str::trim).filter(|part| !part.is_empty());
             let parts: Vec<String> = parts.map(str::to_owned).collect();
             if parts.len() > 1 && parts.iter().any(|part| self.has(part)) {
-                return Some(Repair::Several(parts));
+                return Some(PatternRepair::Several(parts));
             }
         }
-        self.corrected(pattern).filter(|corrected| corrected != pattern).map(Repair::Pattern)
+        self.corrected(pattern).filter(|corrected| corrected != pattern).map(PatternRepair::Pattern)
     }
 
     /// Applies one correction after the other until the pattern matches.
@@ -131,7 +132,7 @@ mod tests {
         let matches =
             |pattern: &str, file: &str| Glob::new(pattern).is_ok_and(|glob| glob.matches(file));
         let paths = Paths { files: &files, directories: &directories, matches: &matches };
-        let pattern = |text: &str| Some(Repair::Pattern(text.to_owned()));
+        let pattern = |text: &str| Some(PatternRepair::Pattern(text.to_owned()));
         for (written, repaired) in [
             ("src/api", pattern("src/api/**")),
             ("src/api/", pattern("src/api/**")),
@@ -140,10 +141,10 @@ mod tests {
             ("Src/Api", pattern("src/api/**")),
             ("src\\api\\*.py", pattern("src/api/*.py")),
             ("/src/**", pattern("src/**")),
-            ("!src/api", Some(Repair::Exclude("src/api/**".to_owned()))),
+            ("!src/api", Some(PatternRepair::Exclude("src/api/**".to_owned()))),
             (
                 "src/**, docs/*.md",
-                Some(Repair::Several(vec!["src/**".to_owned(), "docs/*.md".to_owned()])),
+                Some(PatternRepair::Several(vec!["src/**".to_owned(), "docs/*.md".to_owned()])),
             ),
             ("lib/**", None),
             ("!lib/**", None),

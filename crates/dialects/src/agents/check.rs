@@ -7,11 +7,11 @@ use brief_syntax::{Span, limits};
 
 use super::ability::{Ability, Base};
 use super::model::{Agent, DIRECTORY, SUFFIX, Status};
-use super::notes::Notes;
-use super::parse::Parsed;
+use super::notes::AgentNotes;
+use super::parse::ParsedAgent;
 
 /// Checks an agent whose commands were read.
-pub(super) fn check(parsed: &Parsed, notes: &mut Notes<'_>) {
+pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
     let agent = &parsed.agent;
     file_name(agent, notes);
     if let Some(span) = parsed.icon_span.filter(|_| !is_one_emoji(&agent.icon)) {
@@ -34,7 +34,7 @@ pub(super) fn check(parsed: &Parsed, notes: &mut Notes<'_>) {
 }
 
 /// A1, Y1: `agents/<category>_<agent-name>.agent.md`.
-fn file_name(agent: &Agent, notes: &mut Notes<'_>) {
+fn file_name(agent: &Agent, notes: &mut AgentNotes<'_>) {
     let path = agent.source.path();
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let lies_well =
@@ -50,7 +50,7 @@ fn file_name(agent: &Agent, notes: &mut Notes<'_>) {
 }
 
 /// Y40: warns of a text that uses more arguments than the hint names, such as a price.
-fn argument_hints(agent: &Agent, notes: &mut Notes<'_>) {
+fn argument_hints(agent: &Agent, notes: &mut AgentNotes<'_>) {
     for command in agent.commands.iter().take(limits::AGENT_COMMANDS) {
         let (highest, hints) = (command.highest_argument(), command.hint.names().len());
         if hints > 0 && highest > hints {

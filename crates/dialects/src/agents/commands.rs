@@ -16,9 +16,9 @@ use brief_syntax::system::{Dir, FileKind, ReadError, Resolved, words};
 use brief_syntax::yaml::Value as Yaml;
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, System, limits};
 
-use super::header::{self, Entry};
+use super::header::{self, CommandEntry};
 use super::model::{Agent, Command, CommandOrigin, Hint, Remote};
-use super::notes::Notes;
+use super::notes::AgentNotes;
 use crate::sensitive;
 
 /// The text of a remote command, with the record of its download.
@@ -33,7 +33,7 @@ pub struct Fetched {
 }
 
 /// The directories that commands are read from.
-pub(super) struct Place<'p> {
+pub(super) struct CommandBase<'p> {
     pub(super) system: &'p dyn System,
     /// The directory of the agent, without links.
     pub(super) directory: PathBuf,
@@ -44,18 +44,18 @@ pub(super) struct Place<'p> {
 
 /// Reads the commands of the entries, in order.
 pub(super) fn read(
-    place: &Place<'_>,
-    entries: Vec<Entry>,
+    place: &CommandBase<'_>,
+    entries: Vec<CommandEntry>,
     agent: &mut Agent,
-    notes: &mut Notes<'_>,
+    notes: &mut AgentNotes<'_>,
 ) {
     let (found, unresolved) = (Vec::new(), Vec::new());
-    let mut loading = Loading { place, notes, found, unresolved, left: limits::PROMPT_BYTES };
+    let mut loading = CommandReader { place, notes, found, unresolved, left: limits::PROMPT_BYTES };
     for entry in entries {
         match entry {
-            Entry::Inline(command) => loading.found.push(command),
-            Entry::Path { path, span } => loading.path(&path, span),
-            Entry::Remote(remote) => loading.remote(remote),
+            CommandEntry::Inline(command) => loading.found.push(command),
+            CommandEntry::Path { path, span } => loading.path(&path, span),
+            CommandEntry::Remote(remote) => loading.remote(remote),
         }
         if loading.found.len() > limits::AGENT_COMMANDS {
             let span = loading.found.pop().map_or(Span::at(0), |command| command.span);
@@ -65,13 +65,13 @@ pub(super) fn read(
             break;
         }
     }
-    let Loading { found, unresolved, .. } = loading;
+    let CommandReader { found, unresolved, .. } = loading;
     report_duplicates(&found, notes);
     (agent.commands, agent.unresolved) = (found, unresolved);
 }
 
 /// Y38: reports duplicate names, because a call would be ambiguous.
-fn report_duplicates(commands: &[Command], notes: &mut Notes<'_>) {
+fn report_duplicates(commands: &[Command], notes: &mut AgentNotes<'_>) {
     let mut names: BTreeMap<String, &Command> = BTreeMap::new();
     for command in commands {
         match names.get(&command.name.to_lowercase()) {
@@ -90,16 +90,16 @@ fn report_duplicates(commands: &[Command], notes: &mut Notes<'_>) {
     }
 }
 
-struct Loading<'l, 'p, 'n> {
-    place: &'l Place<'p>,
-    notes: &'l mut Notes<'n>,
+struct CommandReader<'l, 'p, 'n> {
+    place: &'l CommandBase<'p>,
+    notes: &'l mut AgentNotes<'n>,
     found: Vec<Command>,
     unresolved: Vec<Remote>,
     /// The number of bytes that may still be read.
     left: usize,
 }
 
-impl Loading<'_, '_, '_> {
+impl CommandReader<'_, '_, '_> {
     fn refuse(&mut self, span: Span, message: String, help: &str) {
         self.notes.error("agents/command-path", span, message, help);
     }
@@ -269,7 +269,7 @@ fn command_of(
     span: Span,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Command> {
-    let mut notes = Notes::new(source);
+    let mut notes = AgentNotes::new(source);
     let mut front = FrontMatter::read(source);
     notes.list.extend(front.diagnostics.drain(..).map(|mut found| {
         (found.code, found.severity) = match found.code {

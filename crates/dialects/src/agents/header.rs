@@ -16,7 +16,7 @@ use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
 use super::model::{
     Abilities, Command, Recommended, Remote, Required, Startup, Status, TemplateEngine,
 };
-use super::notes::Notes;
+use super::notes::AgentNotes;
 use super::value::Value;
 
 pub(super) use commands::hint_of;
@@ -63,7 +63,7 @@ pub(super) struct Metadata {
     pub(super) required: Required,
     pub(super) abilities: Abilities,
     pub(super) abilities_span: Span,
-    pub(super) commands: Vec<Entry>,
+    pub(super) commands: Vec<CommandEntry>,
 }
 
 /// A string of the header.
@@ -76,7 +76,7 @@ pub(super) struct Given {
 
 /// One entry of `commands`.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum CommandEntry {
     Inline(Command),
     Path { path: String, span: Span },
     Remote(Remote),
@@ -102,7 +102,7 @@ pub(super) fn is_field(name: &str) -> bool {
 }
 
 /// Reads a header.
-pub(super) fn read(header: &Header, notes: &mut Notes<'_>) -> Metadata {
+pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
     let mut metadata = Metadata::default();
     if header.leading_blank {
         notes.warn(
@@ -123,7 +123,7 @@ pub(super) fn read(header: &Header, notes: &mut Notes<'_>) -> Metadata {
         Yaml::Null => {}
         Yaml::Mapping(mapping) => {
             let keyed = Keyed::of(mapping, &FIELDS, "the header", notes);
-            Reading { notes, keyed }.read(&mut metadata);
+            HeaderReader { notes, keyed }.read(&mut metadata);
         }
         other => notes.error(
             "agents/header-not-a-mapping",
@@ -142,7 +142,12 @@ struct Keyed<'y> {
 
 impl<'y> Keyed<'y> {
     /// Indexes the fields, and reports duplicate and unknown ones.
-    fn of(mapping: Mapping<'y>, known: &[&str], place: &str, notes: &mut Notes<'_>) -> Keyed<'y> {
+    fn of(
+        mapping: Mapping<'y>,
+        known: &[&str],
+        place: &str,
+        notes: &mut AgentNotes<'_>,
+    ) -> Keyed<'y> {
         let mut fields: BTreeMap<String, Node<'y>> = BTreeMap::new();
         let mut names: BTreeMap<String, &str> = BTreeMap::new();
         for field in mapping.effective_fields() {
@@ -181,12 +186,12 @@ impl<'y> Keyed<'y> {
     }
 }
 
-struct Reading<'n, 's, 'y> {
-    notes: &'n mut Notes<'s>,
+struct HeaderReader<'n, 's, 'y> {
+    notes: &'n mut AgentNotes<'s>,
     keyed: Keyed<'y>,
 }
 
-impl Reading<'_, '_, '_> {
+impl HeaderReader<'_, '_, '_> {
     fn read(&mut self, metadata: &mut Metadata) {
         // Y50: tools in the header would be data, those in the body are code.
         if let Some(node) = self.keyed.fields.get("tools") {
@@ -314,7 +319,7 @@ impl Reading<'_, '_, '_> {
 }
 
 /// Reads a string; an empty one counts as missing.
-pub(super) fn text_of(notes: &mut Notes<'_>, name: &str, node: Node<'_>) -> Option<Given> {
+pub(super) fn text_of(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) -> Option<Given> {
     match node.value() {
         Yaml::Scalar(text) => {
             let text = text.trim();
@@ -354,7 +359,7 @@ fn texts(node: Node<'_>) -> Result<Vec<Given>, Node<'_>> {
     }
 }
 
-fn wrong_type(notes: &mut Notes<'_>, name: &str, node: Node<'_>, wanted: &str) {
+fn wrong_type(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>, wanted: &str) {
     let message = format!("`{name}` is {}", node.value().noun());
     notes.error("agents/wrong-type", node.span(), message, format!("write {wanted}"));
 }

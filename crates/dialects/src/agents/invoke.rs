@@ -35,7 +35,7 @@ fn listed(placeholders: &[String]) -> String {
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece<'t> {
+enum CommandPiece<'t> {
     Literal(&'t str),
     /// `$1`: the digits.
     Positional(&'t str),
@@ -50,9 +50,9 @@ impl Command {
         let all = arguments.join(" ");
         for piece in pieces(&self.body) {
             match piece {
-                Piece::Literal(literal) => text.push_str(literal),
-                Piece::All => text.push_str(&all),
-                Piece::Positional(digits) => match argument(arguments, digits) {
+                CommandPiece::Literal(literal) => text.push_str(literal),
+                CommandPiece::All => text.push_str(&all),
+                CommandPiece::Positional(digits) => match argument(arguments, digits) {
                     Some(value) => text.push_str(value),
                     // In the order of the numbers.
                     None => {
@@ -80,7 +80,7 @@ impl Command {
     /// Returns the positions in the text, each once and in order.
     pub fn positions(&self) -> BTreeSet<usize> {
         let positions = pieces(&self.body).filter_map(|piece| match piece {
-            Piece::Positional(digits) => Some(digits.parse().unwrap_or(usize::MAX)),
+            CommandPiece::Positional(digits) => Some(digits.parse().unwrap_or(usize::MAX)),
             _ => None,
         });
         positions.collect()
@@ -88,7 +88,7 @@ impl Command {
 
     /// Returns whether the text uses `$ARGUMENTS`, all arguments at once.
     pub fn takes_all(&self) -> bool {
-        pieces(&self.body).any(|piece| piece == Piece::All)
+        pieces(&self.body).any(|piece| piece == CommandPiece::All)
     }
 }
 
@@ -99,7 +99,7 @@ fn argument<'a>(arguments: &'a [String], digits: &str) -> Option<&'a str> {
 
 /// Y40: splits a text at `$` with digits that do not begin with a zero, and at `$ARGUMENTS` without
 /// a letter, digit or `_` after it.
-fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+fn pieces(text: &str) -> impl Iterator<Item = CommandPiece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -111,19 +111,19 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
                     after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
                 let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
                 if digits > 0 && !after.starts_with('0') {
-                    (Piece::Positional(&after[..digits]), 1 + digits)
+                    (CommandPiece::Positional(&after[..digits]), 1 + digits)
                 } else if let Some(next) = after.strip_prefix("ARGUMENTS")
                     && !next.starts_with(is_word)
                 {
-                    (Piece::All, "$ARGUMENTS".len())
+                    (CommandPiece::All, "$ARGUMENTS".len())
                 } else {
                     // Only the dollar sign: another placeholder may follow directly.
-                    (Piece::Literal("$"), 1)
+                    (CommandPiece::Literal("$"), 1)
                 }
             }
             None => {
                 let end = rest.find('$').unwrap_or(rest.len());
-                (Piece::Literal(&rest[..end]), end)
+                (CommandPiece::Literal(&rest[..end]), end)
             }
         };
         rest = &rest[length..];

@@ -8,9 +8,9 @@ use brief_syntax::system::{Below, FileKind, System};
 use brief_syntax::walk::{self, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, Target, TargetKind, diagnostic};
 
-use super::commands::{self, Fetched, Place};
+use super::commands::{self, CommandBase, Fetched};
 use super::model::{Agent, DIRECTORY, SUFFIX};
-use super::notes::Notes;
+use super::notes::AgentNotes;
 use super::recognize::{self, AgentFormat};
 use super::{check, parse};
 
@@ -93,7 +93,7 @@ fn absolute(system: &dyn System, path: &Path) -> PathBuf {
 /// Reads a text in place of the file at its path, such as an unsaved buffer.
 pub fn load_text(system: &dyn System, source: &Arc<Source>, options: &Options<'_>) -> Loaded {
     let mut parsed = parse::parse(source);
-    let mut notes = Notes::new(source);
+    let mut notes = AgentNotes::new(source);
     notes.list = std::mem::take(&mut parsed.diagnostics);
     let entries = std::mem::take(&mut parsed.entries);
     commands::read(&place(system, source.path(), options), entries, &mut parsed.agent, &mut notes);
@@ -125,7 +125,7 @@ fn unreadable(path: PathBuf, error: &str) -> Loaded {
 }
 
 /// Finds the base and the boundary of an agent's commands.
-fn place<'p>(system: &'p dyn System, path: &Path, options: &Options<'p>) -> Place<'p> {
+fn place<'p>(system: &'p dyn System, path: &Path, options: &Options<'p>) -> CommandBase<'p> {
     let written = path.parent().unwrap_or(Path::new("/"));
     let directory = system.resolve_dir(written).unwrap_or_else(|_| written.to_owned());
     let project = options.root.and_then(|root| system.resolve_dir(root).ok());
@@ -134,7 +134,7 @@ fn place<'p>(system: &'p dyn System, path: &Path, options: &Options<'p>) -> Plac
         let above = directory.parent().filter(|_| is_agents);
         above.unwrap_or(&directory).to_owned()
     });
-    Place { system, directory, root, fetched: options.fetched }
+    CommandBase { system, directory, root, fetched: options.fetched }
 }
 
 /// The owner of an agent.

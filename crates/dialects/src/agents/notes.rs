@@ -6,14 +6,14 @@ use brief_syntax::{Diagnostic, Source, Span};
 
 /// The diagnostics of a file so far.
 #[derive(Debug)]
-pub(super) struct Notes<'s> {
+pub(super) struct AgentNotes<'s> {
     pub(super) source: &'s Arc<Source>,
     pub(super) list: Vec<Diagnostic>,
 }
 
-impl<'s> Notes<'s> {
-    pub(super) fn new(source: &'s Arc<Source>) -> Notes<'s> {
-        Notes { source, list: Vec::new() }
+impl<'s> AgentNotes<'s> {
+    pub(super) fn new(source: &'s Arc<Source>) -> AgentNotes<'s> {
+        AgentNotes { source, list: Vec::new() }
     }
 
     /// Reports an error, which keeps the agent from running.

@@ -10,17 +10,17 @@ use brief_syntax::markdown::Outline;
 use brief_syntax::yaml::{Node, Value as Yaml, Yaml as Tree};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
 
-use super::header::{self, Entry, Given, Metadata};
+use super::header::{self, CommandEntry, Given, Metadata};
 use super::model::{Agent, AgentName, Text, TextOrigin};
-use super::notes::Notes;
-use super::sections::{self, Found, Sections};
+use super::notes::AgentNotes;
+use super::sections::{self, SectionValue, Sections};
 
 /// An agent whose commands are not read yet.
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(super) struct ParsedAgent {
     pub(super) agent: Agent,
     /// The entries of `commands`, in order.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<CommandEntry>,
     pub(super) status_span: Span,
     pub(super) icon_span: Option<Span>,
     pub(super) abilities_span: Span,
@@ -34,9 +34,9 @@ const VERSION: &str = "0.1.0";
 const ICON: &str = "🤖";
 
 /// Parses an agent file from its text alone.
-pub(super) fn parse(source: &Arc<Source>) -> Parsed {
+pub(super) fn parse(source: &Arc<Source>) -> ParsedAgent {
     let mut front = FrontMatter::read_strictly(source, &QUOTABLE);
-    let mut notes = Notes::new(source);
+    let mut notes = AgentNotes::new(source);
     notes.list.extend(front.diagnostics.drain(..).map(of_this_format));
     let metadata = match &front.header {
         Some(header) => header::read(header, &mut notes),
@@ -69,7 +69,7 @@ fn of_this_format(mut diagnostic: Diagnostic) -> Diagnostic {
 
 /// Y2: reports a header further down: it would be plain text, and its `status` or `deny` would be
 /// lost.
-fn misplaced_headers(start: usize, notes: &mut Notes<'_>) {
+fn misplaced_headers(start: usize, notes: &mut AgentNotes<'_>) {
     let source = Arc::clone(notes.source);
     let body = source.text().get(start..).unwrap_or_default();
     if !body.contains("---") {
@@ -115,8 +115,8 @@ fn merge(
     source: &Arc<Source>,
     metadata: Metadata,
     sections: Sections,
-    notes: &mut Notes<'_>,
-) -> Parsed {
+    notes: &mut AgentNotes<'_>,
+) -> ParsedAgent {
     let Sections { title, description, avatar, system, rules, tools } = sections;
     conflict(notes, "title", metadata.title.as_ref(), title.as_ref(), Spaces::One);
     conflict(
@@ -130,7 +130,7 @@ fn merge(
     conflict(notes, "system", metadata.system.as_ref(), system.as_ref(), Spaces::Kept);
     conflict(notes, "rules", metadata.rules.as_ref(), rules.as_ref(), Spaces::Kept);
     // A value in both places keeps the spelling of the header.
-    let either = |given: Option<Given>, found: Option<Found>| {
+    let either = |given: Option<Given>, found: Option<SectionValue>| {
         given.map(|given| given.text).or(found.map(|found| found.text)).unwrap_or_default()
     };
     let title = either(metadata.title, title);
@@ -179,7 +179,7 @@ fn merge(
         abilities: metadata.abilities,
         tools,
     };
-    Parsed {
+    ParsedAgent {
         agent,
         entries: metadata.commands,
         status_span: metadata.status_span,
@@ -190,7 +190,7 @@ fn merge(
 }
 
 /// A64, A65, Y23: the section wins over the header.
-fn text(found: Option<Found>, given: Option<Given>) -> Option<Text> {
+fn text(found: Option<SectionValue>, given: Option<Given>) -> Option<Text> {
     let section =
         found.map(|found| Text { text: found.text, origin: TextOrigin::Section(found.span) });
     section.or_else(|| {
@@ -210,10 +210,10 @@ enum Spaces {
 /// A62, Y19: reports different values in both places. Case, surrounding white space and markup do
 /// not count.
 fn conflict(
-    notes: &mut Notes<'_>,
+    notes: &mut AgentNotes<'_>,
     name: &str,
     given: Option<&Given>,
-    found: Option<&Found>,
+    found: Option<&SectionValue>,
     spaces: Spaces,
 ) {
     let (Some(given), Some(found)) = (given, found) else { return };

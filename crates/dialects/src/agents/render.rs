@@ -7,7 +7,7 @@
 use brief_syntax::{Diagnostic, Severity, Span};
 
 use super::model::{Agent, TemplateEngine, Text, TextOrigin};
-use super::template::{Problem, ProblemKind, Template};
+use super::template::{Template, TemplateProblem, TemplateProblemKind};
 use super::value::Value;
 
 /// The rendered texts of an agent.
@@ -46,7 +46,7 @@ impl Agent {
         rendered.map_err(|problem| Box::new(self.diagnostic(text.origin, &problem)))
     }
 
-    fn diagnostic(&self, origin: TextOrigin, problem: &Problem) -> Diagnostic {
+    fn diagnostic(&self, origin: TextOrigin, problem: &TemplateProblem) -> Diagnostic {
         let span = match origin {
             TextOrigin::Section(span) => {
                 let start = span.start + problem.offset;
@@ -56,19 +56,19 @@ impl Agent {
             TextOrigin::Elsewhere => Span::at(0),
         };
         let (code, help) = match &problem.kind {
-            ProblemKind::Syntax(_) => (
+            TemplateProblemKind::Syntax(_) => (
                 "agents/template-invalid",
                 "write `\\{{` for braces that are meant, or turn templates off with `templateEngine: \"\"`",
             ),
-            ProblemKind::Undefined(_) => (
+            TemplateProblemKind::Undefined(_) => (
                 "agents/template-undefined",
                 "a template knows `input` and `ctx.input`; write `\\{{` for braces that are meant",
             ),
-            ProblemKind::NotText { .. } => (
+            TemplateProblemKind::NotText { .. } => (
                 "agents/template-undefined",
                 "name one of its fields, or go through it with `{{#each}}`",
             ),
-            ProblemKind::Limit(_) => {
+            TemplateProblemKind::Limit(_) => {
                 ("agents/template-limit", "make the template or the input smaller")
             }
         };

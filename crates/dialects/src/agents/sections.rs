@@ -7,22 +7,22 @@ use brief_syntax::Span;
 use brief_syntax::markdown::{Block, BlockKind, HeadingStyle, blocks};
 
 use super::model::Tools;
-use super::notes::Notes;
+use super::notes::AgentNotes;
 
 /// The values of a body's headings.
 #[derive(Debug, Default)]
 pub(super) struct Sections {
-    pub(super) title: Option<Found>,
-    pub(super) description: Option<Found>,
-    pub(super) avatar: Option<Found>,
-    pub(super) system: Option<Found>,
-    pub(super) rules: Option<Found>,
+    pub(super) title: Option<SectionValue>,
+    pub(super) description: Option<SectionValue>,
+    pub(super) avatar: Option<SectionValue>,
+    pub(super) system: Option<SectionValue>,
+    pub(super) rules: Option<SectionValue>,
     pub(super) tools: Option<Tools>,
 }
 
 /// A value of the body.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct SectionValue {
     /// The text; never empty.
     pub(super) text: String,
     /// The text as written, before markup was removed.
@@ -34,7 +34,7 @@ pub(super) struct Found {
 const JAVASCRIPT: [&str; 3] = ["js", "javascript", "mjs"];
 
 /// Reads the body that begins at `start` of the text.
-pub(super) fn read(start: usize, notes: &mut Notes<'_>) -> Sections {
+pub(super) fn read(start: usize, notes: &mut AgentNotes<'_>) -> Sections {
     let text = notes.source.text().get(start..).unwrap_or_default().to_owned();
     let mut blocks = blocks(&text);
     for block in &mut blocks {
@@ -64,14 +64,14 @@ fn shift(block: &mut Block, start: usize) {
 }
 
 struct Body<'b, 'n, 's> {
-    notes: &'n mut Notes<'s>,
+    notes: &'n mut AgentNotes<'s>,
     end: usize,
     blocks: &'b [Block],
 }
 
 /// A heading with its section.
 #[derive(Clone, Copy)]
-struct Section<'b> {
+struct BodySection<'b> {
     heading: Span,
     blocks: &'b [Block],
     /// From the end of the heading to the next one.
@@ -103,19 +103,19 @@ impl<'b> Body<'b, '_, '_> {
         let Some((index, block, text)) = title else { return };
         let raw = self.notes.source.slice(block.span);
         let raw = raw.trim().trim_matches(['#', '=']).trim().to_owned();
-        sections.title = Some(Found { text: text.to_owned(), raw, span: block.span });
+        sections.title = Some(SectionValue { text: text.to_owned(), raw, span: block.span });
         let below = self.blocks[index + 1..].iter().take_while(|block| heading(block).is_none());
         sections.description = below.into_iter().find_map(|block| match &block.kind {
             BlockKind::Paragraph { text } if !text.is_empty() => {
                 let raw = self.notes.source.slice(block.span).trim().to_owned();
-                Some(Found { text: text.clone(), raw, span: block.span })
+                Some(SectionValue { text: text.clone(), raw, span: block.span })
             }
             _ => None,
         });
     }
 
     /// Finds the section under a heading. Y20: two of them are a contradiction.
-    fn section(&mut self, level: u8, name: &str) -> Option<Section<'b>> {
+    fn section(&mut self, level: u8, name: &str) -> Option<BodySection<'b>> {
         let is_here = |block: &Block| {
             heading(block).is_some_and(|(own, text, _)| own == level && is_called(text, name))
         };
@@ -139,7 +139,7 @@ impl<'b> Body<'b, '_, '_> {
         let next = below.get(length);
         let start = self.blocks[index].span.end;
         let end = next.map_or(self.end, |block| block.span.start);
-        Some(Section {
+        Some(BodySection {
             heading: self.blocks[index].span,
             blocks: &below[..length],
             span: Span::new(start, end),
@@ -147,7 +147,7 @@ impl<'b> Body<'b, '_, '_> {
         })
     }
 
-    fn avatar(&mut self) -> Option<Found> {
+    fn avatar(&mut self) -> Option<SectionValue> {
         let section = self.section(1, "avatar")?;
         let Some(image) = section.blocks.iter().flat_map(|block| &block.images).next() else {
             self.notes.warn(
@@ -159,15 +159,15 @@ impl<'b> Body<'b, '_, '_> {
             return None;
         };
         let text = image.destination.trim().to_owned();
-        (!text.is_empty()).then(|| Found { raw: text.clone(), text, span: image.span })
+        (!text.is_empty()).then(|| SectionValue { raw: text.clone(), text, span: image.span })
     }
 
     /// Y22: returns a section as written. An empty one counts as missing.
-    fn text_of(&mut self, name: &str) -> Option<Found> {
+    fn text_of(&mut self, name: &str) -> Option<SectionValue> {
         let section = self.section(2, name)?;
         let span = trimmed(self.notes.source.text(), section.span);
         let text = self.notes.source.slice(span).to_owned();
-        (!text.is_empty()).then(|| Found { raw: text.clone(), text, span })
+        (!text.is_empty()).then(|| SectionValue { raw: text.clone(), text, span })
     }
 
     /// Y25, Y26: reads one fence of JavaScript, or a section without fences.

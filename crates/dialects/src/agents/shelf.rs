@@ -11,7 +11,7 @@ use brief_syntax::{Diagnostic, Target, diagnostic};
 
 use crate::answer::{Applied, Item, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::{Dialect, Reader, Shelf, Way};
+use crate::{Dialect, LevelCount, Reader, Shelf};
 
 use super::NAME;
 use super::load::{self, Loaded, Owner};
@@ -27,19 +27,19 @@ impl Dialect for Agents {
     }
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Files::default()))
+        Some(Box::new(AgentFiles::default()))
     }
 
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
-        let files = Files { asked: moment.mounted_target().cloned(), ..Files::default() };
-        Some(Box::new(Along { files, way: Way::to(moment) }))
+        let files = AgentFiles { asked: moment.mounted_target().cloned(), ..AgentFiles::default() };
+        Some(Box::new(Along { files, way: LevelCount::to(moment) }))
     }
 }
 
 /// The agents in the directories above a path.
 struct Along {
-    files: Files,
-    way: Way,
+    files: AgentFiles,
+    way: LevelCount,
 }
 
 impl Reader for Along {
@@ -66,8 +66,8 @@ impl Reader for Along {
 
 /// The agents of a project and their diagnostics.
 #[derive(Default)]
-struct Files {
-    found: Vec<File>,
+struct AgentFiles {
+    found: Vec<ListedAgent>,
     diagnostics: Vec<Diagnostic>,
     /// The target at the time of reading.
     asked: Option<Target>,
@@ -75,7 +75,7 @@ struct Files {
     is_started: bool,
 }
 
-struct File {
+struct ListedAgent {
     loaded: Loaded,
     owner: Owner,
     /// The directory around `agents`, below the mounted one; `None` at home.
@@ -83,7 +83,7 @@ struct File {
     level: Level,
 }
 
-impl Files {
+impl AgentFiles {
     fn add(&mut self, loaded: Loaded, owner: Owner, directory: Option<PathBuf>) {
         self.diagnostics.extend_from_slice(loaded.diagnostics());
         let holder = loaded.path().parent().and_then(Path::parent);
@@ -91,7 +91,7 @@ impl Files {
             Owner::Project => Level::of_directory(holder.unwrap_or(loaded.path()), false),
             Owner::Home => Level::of_user(false),
         };
-        self.found.push(File { loaded, owner, directory, level });
+        self.found.push(ListedAgent { loaded, owner, directory, level });
     }
 
     /// Ends the walk. A command that two agents share is read twice and reported once.
@@ -105,7 +105,7 @@ impl Files {
     }
 }
 
-impl Reader for Files {
+impl Reader for AgentFiles {
     fn visit(&mut self, visit: &Visit<'_>) {
         if !std::mem::replace(&mut self.is_started, true) {
             for loaded in load::at_home(visit.system(), visit.root()) {
@@ -121,11 +121,11 @@ impl Reader for Files {
     }
 
     fn finish(self: Box<Self>) -> Box<dyn Shelf> {
-        Files::finish(*self)
+        AgentFiles::finish(*self)
     }
 }
 
-impl Shelf for Files {
+impl Shelf for AgentFiles {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let target = self.asked.as_ref().or(moment.target.as_ref());
         for file in &self.found {
@@ -150,7 +150,7 @@ impl Shelf for Files {
     }
 }
 
-impl File {
+impl ListedAgent {
     fn answer<'s>(&'s self, answer: &mut Resolution<'s>) {
         let agent = self.loaded.agent();
         let item = Item {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::model::{Agent, Tools};
-use super::notes::Notes;
+use super::notes::AgentNotes;
 
 /// One field of the object that the code returned.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +70,7 @@ impl ToolProblem {
 ///
 /// With an error among the problems, the agent must not run.
 pub fn check_tools(agent: &Agent, evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<Diagnostic>) {
-    let mut notes = Notes::new(&agent.source);
+    let mut notes = AgentNotes::new(&agent.source);
     let span = agent.tools.as_ref().map_or(Span::at(0), |tools: &Tools| tools.heading);
     let (schemes, problems) = check_returned(evaluated);
     for ToolProblem { severity, code, message, help } in problems {
@@ -211,7 +211,7 @@ fn schema_problem(schema: &Json) -> Option<&'static str> {
 }
 
 /// A40, Y33: checks that the startup tool exists and requires no arguments.
-fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &mut Notes<'_>) {
+fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &mut AgentNotes<'_>) {
     let Some(startup) = &agent.required.startup else { return };
     let exists = |name: &str| name.trim().to_lowercase() == startup.tool.to_lowercase();
     if !evaluated.iter().any(|tool| exists(&tool.key)) {

@@ -150,7 +150,7 @@ fn by_tree(file: &mut FileScan, front: &FrontMatter) {
     }
     match header.yaml.root().map(Node::value) {
         Some(Value::Mapping(mapping)) if header.yaml.syntax_error().is_none() => {
-            let mut walk = Walk { file, left: NODES };
+            let mut walk = FieldWalk { file, left: NODES };
             walk.mapping(mapping);
             if walk.left == 0 {
                 let evidence = "fields that are too many to be read";
@@ -158,7 +158,7 @@ fn by_tree(file: &mut FileScan, front: &FrontMatter) {
             }
         }
         Some(Value::Sequence(list)) => {
-            let mut walk = Walk { file, left: NODES };
+            let mut walk = FieldWalk { file, left: NODES };
             list.iter().for_each(|node| walk.below(node));
         }
         _ => {}
@@ -196,12 +196,12 @@ fn submodules(file: &mut FileScan, text: &str) {
     }
 }
 
-struct Walk<'w> {
+struct FieldWalk<'w> {
     file: &'w mut FileScan,
     left: usize,
 }
 
-impl Walk<'_> {
+impl FieldWalk<'_> {
     fn step(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0

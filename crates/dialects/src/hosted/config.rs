@@ -49,7 +49,7 @@ pub fn parse(source: &Arc<Source>) -> (ConfigFile, Vec<Diagnostic>) {
     let bom = source.text().len() - source.text().trim_start_matches('\u{feff}').len();
     let text = &source.text()[bom..];
     let mut reader =
-        Reader { file, report: Report { source, shift: bom, diagnostics: Vec::new() } };
+        ConfigReader { file, report: ConfigReport { source, shift: bom, diagnostics: Vec::new() } };
     if !text.trim().is_empty() {
         reader.read(text);
     }
@@ -72,14 +72,14 @@ fn strict() -> ParseOptions {
 }
 
 /// The diagnostics of one file.
-pub(super) struct Report<'r> {
+pub(super) struct ConfigReport<'r> {
     source: &'r Arc<Source>,
     /// The number of bytes before the parsed text.
     shift: usize,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Report<'_> {
+impl ConfigReport<'_> {
     pub(super) fn span(&self, range: Range) -> Span {
         Span::new(self.shift + range.start, self.shift + range.end)
     }
@@ -140,16 +140,16 @@ pub(super) fn noun(value: &Value<'_>) -> &'static str {
     }
 }
 
-struct Reader<'r> {
+struct ConfigReader<'r> {
     file: ConfigFile,
-    report: Report<'r>,
+    report: ConfigReport<'r>,
 }
 
 const TOP: [&str; 2] = ["clientContext", "mcpServers"];
 const FIELDS: [&str; 4] =
     ["includeFiles", "excludeFiles", "ignoreGlobalContext", "ignoreAncestorContext"];
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn read(&mut self, text: &str) {
         if let Encoding::Invalid { offset } = self.report.source.encoding() {
             let range = Range::from_byte_index(offset.saturating_sub(self.report.shift));

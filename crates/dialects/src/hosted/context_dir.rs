@@ -25,7 +25,7 @@ pub(super) struct ContextDir {
 }
 
 /// An entry of a context directory that may be a context file.
-pub(super) struct Candidate<'c> {
+pub(super) struct ContextCandidate<'c> {
     pub(super) handle: &'c dyn Dir,
     pub(super) entry: &'c DirEntry,
     /// The absolute path.
@@ -35,7 +35,7 @@ pub(super) struct Candidate<'c> {
 }
 
 /// The reason why a walk skips an entry.
-pub(super) enum Passed {
+pub(super) enum SkipReason {
     /// Its name is sensitive.
     Sensitive(sensitive::Sensitive),
     /// Its name begins with a dot.
@@ -49,10 +49,10 @@ pub(super) enum Passed {
 /// The receiver of a walk's entries.
 pub(super) trait Visitor {
     /// Visits a file, a link or another entry. Returns whether to continue.
-    fn visit(&mut self, context: &ContextDir, candidate: &Candidate<'_>) -> bool;
+    fn visit(&mut self, context: &ContextDir, candidate: &ContextCandidate<'_>) -> bool;
 
     /// Records a skipped directory.
-    fn pass(&mut self, context: &ContextDir, path: &Path, why: Passed);
+    fn pass(&mut self, context: &ContextDir, path: &Path, why: SkipReason);
 
     /// Records that a limit was reached.
     fn limit(&mut self, diagnostic: Diagnostic);
@@ -121,7 +121,7 @@ impl ContextDir {
     /// Visits everything inside, by path. `roots` are the other context directories, which are not
     /// entered.
     pub(super) fn walk(&self, roots: &[PathBuf], visitor: &mut dyn Visitor) {
-        let mut walk = Walk {
+        let mut walk = ContextWalk {
             context: self,
             roots,
             visitor,
@@ -216,7 +216,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
     about(path, "hosted/unreadable", format!("this cannot be read: {error}"))
 }
 
-struct Walk<'w> {
+struct ContextWalk<'w> {
     context: &'w ContextDir,
     roots: &'w [PathBuf],
     visitor: &'w mut dyn Visitor,
@@ -229,7 +229,7 @@ struct Walk<'w> {
     is_cut: bool,
 }
 
-impl Walk<'_> {
+impl ContextWalk<'_> {
     fn level(
         &mut self,
         handle: &dyn Dir,
@@ -256,7 +256,7 @@ impl Walk<'_> {
                 self.enter(handle, &entry.name, &path, &inside, depth + 1);
                 continue;
             }
-            let candidate = Candidate { handle, entry, path, inside };
+            let candidate = ContextCandidate { handle, entry, path, inside };
             self.is_full = !self.visitor.visit(self.context, &candidate);
         }
     }
@@ -266,13 +266,13 @@ impl Walk<'_> {
             return;
         }
         if let Some(found) = sensitive::find_below(&self.above, inside, Leaf::Directory) {
-            return self.visitor.pass(self.context, path, Passed::Sensitive(found));
+            return self.visitor.pass(self.context, path, SkipReason::Sensitive(found));
         }
         if name.as_encoded_bytes().starts_with(b".") {
-            return self.visitor.pass(self.context, path, Passed::Hidden);
+            return self.visitor.pass(self.context, path, SkipReason::Hidden);
         }
         if depth > limits::HOSTED_DEPTH {
-            self.visitor.pass(self.context, path, Passed::TooDeep);
+            self.visitor.pass(self.context, path, SkipReason::TooDeep);
             if !self.is_cut {
                 self.is_cut = true;
                 let limit = limits::HOSTED_DEPTH;
@@ -289,7 +289,7 @@ impl Walk<'_> {
                 sort(&mut entries);
                 self.level(child.as_ref(), &entries, path, inside, depth);
             }
-            Err(error) => self.visitor.pass(self.context, path, Passed::Unreadable(error)),
+            Err(error) => self.visitor.pass(self.context, path, SkipReason::Unreadable(error)),
         }
     }
 

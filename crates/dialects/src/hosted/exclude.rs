@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use brief_syntax::{Diagnostic, System, text};
 
 use super::model::{Config, ConfigPattern};
-use super::place::{Environment, Place, relative};
-use rule::Rule;
+use super::place::{HostedEnvironment, HostedPlace, relative};
+use rule::ExcludeRule;
 
 /// The compiled exclude patterns of a question.
 pub(super) struct Excludes<'c> {
-    list: Vec<(Vec<Rule>, &'c ConfigPattern)>,
+    list: Vec<(Vec<ExcludeRule>, &'c ConfigPattern)>,
 }
 
 impl<'c> Excludes<'c> {
@@ -24,7 +24,7 @@ impl<'c> Excludes<'c> {
     pub(super) fn of(
         config: &'c Config,
         system: &dyn System,
-        environment: &Environment,
+        environment: &HostedEnvironment,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Excludes<'c> {
         let mut list = Vec::with_capacity(config.exclude_files.len());
@@ -56,10 +56,10 @@ impl<'c> Excludes<'c> {
     pub(super) fn reason(
         &self,
         path: &Path,
-        place: &Place,
+        place: &HostedPlace,
         context: Option<(&Path, &str)>,
     ) -> Option<String> {
-        let file = Candidate::of(path, place, context);
+        let file = ExcludeCandidate::of(path, place, context);
         let (_, config) = self
             .list
             .iter()
@@ -73,7 +73,7 @@ impl<'c> Excludes<'c> {
 }
 
 /// Returns the home directory as the environment names it, and without links.
-fn spellings_of_home(system: &dyn System, environment: &Environment) -> Vec<PathBuf> {
+fn spellings_of_home(system: &dyn System, environment: &HostedEnvironment) -> Vec<PathBuf> {
     let Some(home) = environment.home.clone() else { return Vec::new() };
     let resolved = system.resolve(&home).ok().map(|resolved| resolved.path);
     let other = resolved.filter(|resolved| *resolved != home);
@@ -81,7 +81,7 @@ fn spellings_of_home(system: &dyn System, environment: &Environment) -> Vec<Path
 }
 
 /// A file to check, in the spellings that patterns are compared with.
-struct Candidate<'f> {
+struct ExcludeCandidate<'f> {
     path: &'f Path,
     mounted: &'f Path,
     name: String,
@@ -90,8 +90,12 @@ struct Candidate<'f> {
     ways: Vec<(PathBuf, String)>,
 }
 
-impl<'f> Candidate<'f> {
-    fn of(path: &'f Path, place: &'f Place, context: Option<(&Path, &str)>) -> Candidate<'f> {
+impl<'f> ExcludeCandidate<'f> {
+    fn of(
+        path: &'f Path,
+        place: &'f HostedPlace,
+        context: Option<(&Path, &str)>,
+    ) -> ExcludeCandidate<'f> {
         let absolute = path.to_string_lossy().replace('\\', "/");
         let mut bases = vec![place.working.clone(), place.mounted.clone()];
         if let Some((owner, inside)) = context {
@@ -103,7 +107,7 @@ impl<'f> Candidate<'f> {
             let way = relative(path, &base);
             (base, way)
         });
-        Candidate {
+        ExcludeCandidate {
             path,
             mounted: &place.mounted,
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -112,12 +116,12 @@ impl<'f> Candidate<'f> {
         }
     }
 
-    fn is_out(&self, rule: &Rule, config: &ConfigPattern) -> bool {
+    fn is_out(&self, rule: &ExcludeRule, config: &ConfigPattern) -> bool {
         let owners = config.origins().map(|origin| &*origin.owner);
         match rule {
-            Rule::Everything => true,
+            ExcludeRule::Everything => true,
             // A directory above the project names nothing in it.
-            Rule::Name(name) => {
+            ExcludeRule::Name(name) => {
                 let is_inside = self.path.starts_with(self.mounted);
                 name.matches_file(&self.name)
                     || self.ways.iter().any(|(_, way)| name.matches_directory_of(way))
@@ -126,15 +130,15 @@ impl<'f> Candidate<'f> {
                             .map(|owner| relative(self.path, owner))
                             .any(|way| name.matches_directory_of(&way))
             }
-            Rule::Absolute(pattern) => pattern.covers(&self.absolute),
-            Rule::Path { climbs: 0, pattern } => {
+            ExcludeRule::Absolute(pattern) => pattern.covers(&self.absolute),
+            ExcludeRule::Path { climbs: 0, pattern } => {
                 self.ways.iter().any(|(_, way)| pattern.covers(way))
                     || pattern.matches(&self.absolute)
                     || owners
                         .map(|owner| relative(self.path, owner))
                         .any(|way| pattern.covers(&way))
             }
-            Rule::Path { climbs, pattern } => {
+            ExcludeRule::Path { climbs, pattern } => {
                 let bases = self.ways.iter().map(|(base, _)| base.as_path()).chain(owners);
                 bases
                     .filter_map(|base| base.ancestors().nth(*climbs).or(base.ancestors().last()))

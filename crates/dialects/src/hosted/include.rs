@@ -15,7 +15,7 @@ use brief_syntax::{Diagnostic, System, limits};
 use super::context_dir::sort;
 use super::model::{ConfigPattern, Origin, Scope};
 use super::pattern::{OPTIONS, escaped, is_plain, with_slashes};
-use super::place::{Environment, Place, about, expand_home};
+use super::place::{HostedEnvironment, HostedPlace, about, expand_home};
 use super::{Anchor, Options, Outside};
 use crate::sensitive::{self, Leaf};
 
@@ -48,8 +48,8 @@ pub(super) struct Match<'m, 'c> {
 pub(super) fn prepare<'c>(
     pattern: &'c ConfigPattern,
     origin: &Origin,
-    place: &Place,
-    environment: &Environment,
+    place: &HostedPlace,
+    environment: &HostedEnvironment,
     options: Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Include<'c>> {
@@ -187,7 +187,7 @@ impl Include<'_> {
 }
 
 /// The search for the matching files, by path within each start directory.
-pub(super) struct Search<'s> {
+pub(super) struct IncludeSearch<'s> {
     pub(super) system: &'s dyn System,
     pub(super) root: Option<&'s dyn Dir>,
     pub(super) mounted: &'s Path,
@@ -196,7 +196,7 @@ pub(super) struct Search<'s> {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-impl Search<'_> {
+impl IncludeSearch<'_> {
     /// Calls `found` for each match, until it returns `false`.
     pub(super) fn run<'c>(
         &mut self,
@@ -215,8 +215,13 @@ impl Search<'_> {
             // A directory that does not exist yet has no files.
             let Ok(handle) = opened else { continue };
             let above = base.to_string_lossy().into_owned();
-            let level =
-                Level { handle: handle.as_ref(), path: base, above: &above, way: "", depth: 0 };
+            let level = IncludeLevel {
+                handle: handle.as_ref(),
+                path: base,
+                above: &above,
+                way: "",
+                depth: 0,
+            };
             if !self.level(&level, &includes, found) {
                 return;
             }
@@ -225,7 +230,7 @@ impl Search<'_> {
 
     fn level<'c>(
         &mut self,
-        level: &Level<'_>,
+        level: &IncludeLevel<'_>,
         includes: &[&Include<'c>],
         found: &mut dyn FnMut(&Match<'_, 'c>) -> bool,
     ) -> bool {
@@ -281,7 +286,7 @@ impl Search<'_> {
 
     fn enter<'c>(
         &mut self,
-        level: &Level<'_>,
+        level: &IncludeLevel<'_>,
         entry: &DirEntry,
         path: &Path,
         way: &str,
@@ -305,7 +310,11 @@ impl Search<'_> {
         match level.handle.open_dir(&entry.name) {
             Ok(handle) => {
                 let handle = handle.as_ref();
-                self.level(&Level { handle, path, above: level.above, way, depth }, alive, found)
+                self.level(
+                    &IncludeLevel { handle, path, above: level.above, way, depth },
+                    alive,
+                    found,
+                )
             }
             Err(error) => {
                 let message = format!("this cannot be read: {error}");
@@ -316,7 +325,7 @@ impl Search<'_> {
     }
 }
 
-struct Level<'l> {
+struct IncludeLevel<'l> {
     handle: &'l dyn Dir,
     path: &'l Path,
     /// The path of the start directory.

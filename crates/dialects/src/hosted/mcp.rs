@@ -6,7 +6,7 @@ use brief_syntax::Diagnostic;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-use super::config::{Merged, Report, noun};
+use super::config::{ConfigReport, Merged, noun};
 use super::model::{ConfiguredServer, Connection, McpServer, Origin, Scope, ServerKind};
 
 /// A server entry of one file.
@@ -22,7 +22,7 @@ const COMMAND_KEYS: [&str; 5] = ["command", "type", "args", "env", "disabled"];
 const URL_KEYS: [&str; 4] = ["url", "type", "headers", "disabled"];
 
 /// Parses one entry; `None` with a diagnostic when it is invalid.
-pub(super) fn read(property: &ObjectProp<'_>, report: &mut Report<'_>) -> Option<Entry> {
+pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> Option<Entry> {
     let name = property.name.as_str();
     let outcome = match &property.value {
         Value::Object(object) => read_entry(object),

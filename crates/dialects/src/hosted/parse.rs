@@ -92,7 +92,7 @@ fn parse_markdown(source: &Arc<Source>) -> Parsed {
         };
     }
     let mut file = bare(source, front.body_start);
-    let mut fields = Fields { source, front: &front, diagnostics };
+    let mut fields = ContextFields { source, front: &front, diagnostics };
     file.disabled = fields.disabled();
     if !is_broken {
         file.description = fields.description();
@@ -115,13 +115,13 @@ fn parse_markdown(source: &Arc<Source>) -> Parsed {
     Parsed { file, diagnostics }
 }
 
-struct Fields<'f> {
+struct ContextFields<'f> {
     source: &'f Arc<Source>,
     front: &'f FrontMatter,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Fields<'_> {
+impl ContextFields<'_> {
     fn report(&mut self, span: Span, message: String, help: &str) {
         let code = "hosted/frontmatter-invalid";
         self.diagnostics

@@ -15,7 +15,7 @@ use super::model::Scope;
 use super::{CLIENT_PATH_VARIABLE, DEFAULT_CLIENT_PATH, GLOBAL_PATH_VARIABLE, Query};
 
 /// The directories of a question.
-pub(super) struct Place {
+pub(super) struct HostedPlace {
     /// Files of the project are read only below this directory.
     pub(super) mounted: PathBuf,
     pub(super) working: PathBuf,
@@ -25,12 +25,12 @@ pub(super) struct Place {
     pub(super) root: Option<Box<dyn Dir>>,
 }
 
-impl Place {
+impl HostedPlace {
     pub(super) fn of(
         system: &dyn System,
         query: &Query<'_>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Place {
+    ) -> HostedPlace {
         let named = absolute(system, query.mounted);
         let (root, mounted) = match system.open_root(&named) {
             Ok((root, path)) => (Some(root), path),
@@ -47,7 +47,7 @@ impl Place {
             .and_then(|root| find_below(root, &named, &mounted, &path))
             .unwrap_or_else(|| find_anywhere(system, &path));
         if working.starts_with(&mounted) {
-            return Place { mounted, working, target, root };
+            return HostedPlace { mounted, working, target, root };
         }
         let message = format!(
             "this lies outside the mounted directory {}, so it counts as its own",
@@ -55,7 +55,7 @@ impl Place {
         );
         diagnostics.push(about(&working, "hosted/workdir-outside-mounted", message));
         let root = system.open_dir(&working).ok();
-        Place { mounted: working.clone(), working, target, root }
+        HostedPlace { mounted: working.clone(), working, target, root }
     }
 
     /// Returns the directories from the mounted to the working one, each with its scope. A very
@@ -160,7 +160,7 @@ pub(super) fn about(path: &Path, code: &'static str, message: impl Into<String>)
 
 /// The settings of the environment.
 #[derive(Debug)]
-pub(super) struct Environment {
+pub(super) struct HostedEnvironment {
     /// The names of the client context path, with any leading `..`.
     pub(super) client: Vec<String>,
     /// The context directory of the user, and the directory that owns it.
@@ -179,8 +179,8 @@ pub(super) struct Global {
     pub(super) named: bool,
 }
 
-impl Environment {
-    pub(super) fn of(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> Environment {
+impl HostedEnvironment {
+    pub(super) fn of(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> HostedEnvironment {
         let client = client_path(system, diagnostics);
         let names = if cfg!(windows) { ["USERPROFILE", "HOME"] } else { ["HOME", "USERPROFILE"] };
         let home = names
@@ -188,7 +188,7 @@ impl Environment {
             .filter_map(|name| system.env(name).map(PathBuf::from))
             .find(|path| path.is_absolute());
         let global = global_path(system, &client, home.as_deref(), diagnostics);
-        Environment { client, global, home }
+        HostedEnvironment { client, global, home }
     }
 
     /// Returns the context directory of `owner`: a start directory without links, and the path

@@ -15,16 +15,16 @@ use brief_syntax::{Diagnostic, Source, System, diagnostic, limits};
 use crate::answer::State;
 
 use super::config::{self, Layer};
-use super::context_dir::{Candidate, ContextDir, Passed, Visitor, linked, unread};
+use super::context_dir::{ContextCandidate, ContextDir, SkipReason, Visitor, linked, unread};
 use super::exclude::Excludes;
-use super::include::{self, Include, Match, Search};
+use super::include::{self, Include, IncludeSearch, Match};
 use super::model::{
     CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, ContextFile, Flag, Globs, Item, LeftOut,
     Origin, Scope, Trigger,
 };
 use super::parse::{self, Format, Parsed};
 use super::pattern::Pattern;
-use super::place::{Environment, Place, about, expand_home, relative};
+use super::place::{HostedEnvironment, HostedPlace, about, expand_home, relative};
 use super::sources::open_contexts;
 use super::{Anchor, ExtraNames, HostedContext, Options, Query};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};
@@ -35,8 +35,8 @@ const MATCHES_LISTED: usize = 100;
 /// Reads the files that count for a question and answers it.
 pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) -> HostedContext {
     let mut diagnostics = Vec::new();
-    let environment = Environment::of(system, &mut diagnostics);
-    let place = Place::of(system, query, &mut diagnostics);
+    let environment = HostedEnvironment::of(system, &mut diagnostics);
+    let place = HostedPlace::of(system, query, &mut diagnostics);
     let mut contexts = open_contexts(system, &place, &environment, &mut diagnostics);
     let layers: Vec<Layer> = contexts
         .iter()
@@ -74,7 +74,7 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
     let Judge { items, left_out, mut diagnostics, .. } = judge;
     diagnostic::sort(&mut diagnostics);
     diagnostics.dedup();
-    let Place { mounted, working, .. } = place;
+    let HostedPlace { mounted, working, .. } = place;
     let mcp_servers: Vec<ConfiguredServer> = merged.servers;
     let depths = (mounted.components().count(), working.components().count());
     HostedContext { mounted, working, items, left_out, config, mcp_servers, diagnostics, depths }
@@ -83,7 +83,7 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
 /// X16c: warns that a switch for subdirectories drops the directory's own files too.
 fn warn_of_own_files(
     config: &Config,
-    place: &Place,
+    place: &HostedPlace,
     contexts: &[ContextDir],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -105,8 +105,8 @@ fn warn_of_own_files(
 struct Judge<'j> {
     options: Options,
     query: &'j Query<'j>,
-    place: &'j Place,
-    environment: &'j Environment,
+    place: &'j HostedPlace,
+    environment: &'j HostedEnvironment,
     config: &'j Config,
     excludes: Excludes<'j>,
     /// The paths of the files read so far.
@@ -326,7 +326,7 @@ impl Judge<'_> {
         }
         let budget = limits::HOSTED_INCLUDE_ENTRIES;
         let mounted = self.place.mounted.as_path();
-        let mut search = Search { system, root, mounted, budget, diagnostics: Vec::new() };
+        let mut search = IncludeSearch { system, root, mounted, budget, diagnostics: Vec::new() };
         let mut used: BTreeSet<&str> = BTreeSet::new();
         let mut wildcards = Wildcards::default();
         let first = self.items.len();
@@ -392,7 +392,7 @@ impl Judge<'_> {
     /// X6: hints that a pattern was meant relative to its configuration.
     fn look_beside_config(
         &mut self,
-        search: &mut Search<'_>,
+        search: &mut IncludeSearch<'_>,
         pattern: &ConfigPattern,
         origin: &Origin,
     ) {
@@ -428,8 +428,8 @@ impl Judge<'_> {
 }
 
 impl Visitor for Judge<'_> {
-    fn visit(&mut self, context: &ContextDir, candidate: &Candidate<'_>) -> bool {
-        let Candidate { handle, entry, path, inside } = candidate;
+    fn visit(&mut self, context: &ContextDir, candidate: &ContextCandidate<'_>) -> bool {
+        let ContextCandidate { handle, entry, path, inside } = candidate;
         let scope = context.scope;
         if inside == CONFIG_NAME {
             return true;
@@ -483,16 +483,16 @@ impl Visitor for Judge<'_> {
         })
     }
 
-    fn pass(&mut self, context: &ContextDir, path: &Path, why: Passed) {
+    fn pass(&mut self, context: &ContextDir, path: &Path, why: SkipReason) {
         let scope = context.scope;
         if let Some(reason) = self.ignored(scope) {
             return self.leave_out(path, scope, reason);
         }
         match why {
-            Passed::Sensitive(found) => self.leave_out_sensitive(path, scope, found),
-            Passed::Hidden => self.leave_out(path, scope, "its name begins with a dot"),
-            Passed::TooDeep => self.leave_out(path, scope, "it lies too deep"),
-            Passed::Unreadable(error) => {
+            SkipReason::Sensitive(found) => self.leave_out_sensitive(path, scope, found),
+            SkipReason::Hidden => self.leave_out(path, scope, "its name begins with a dot"),
+            SkipReason::TooDeep => self.leave_out(path, scope, "it lies too deep"),
+            SkipReason::Unreadable(error) => {
                 self.leave_out(path, scope, format!("it cannot be read: {error}"));
                 let message = format!("this cannot be read: {error}");
                 self.diagnostics.push(about(path, "hosted/unreadable", message));

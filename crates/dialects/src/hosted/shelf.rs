@@ -9,8 +9,8 @@ use crate::answer::{Applied, Item, LeftOut, Level, Name, Owner, Reason, Resoluti
 use crate::moment::Moment;
 use crate::{Dialect, Reader, Shelf};
 
-use super::place::Environment;
-use super::whole::Whole;
+use super::place::HostedEnvironment;
+use super::whole::HostedDirectories;
 use super::{HostedContext, NAME, Query, Scope, resolve_with};
 
 /// The dialect of `.context` directories.
@@ -23,7 +23,7 @@ impl Dialect for Hosted {
     }
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Whole::default()))
+        Some(Box::new(HostedDirectories::default()))
     }
 
     fn ask(&self, system: &dyn System, moment: &Moment) -> Option<Box<dyn Shelf>> {
@@ -107,7 +107,7 @@ pub(super) fn left_out<'s>(left_out: &'s super::LeftOut, place: &HostedContext) 
 
 /// Returns the owner of the context directory that `directory` is or is in.
 pub fn owner_of(system: &dyn System, directory: &Target) -> Option<Target> {
-    let client_path = Environment::of(system, &mut Vec::new()).client;
+    let client_path = HostedEnvironment::of(system, &mut Vec::new()).client;
     let names = directory.directories();
     let is_here = |names: &[OsString]| {
         names.iter().zip(&client_path).all(|(name, part)| name == part.as_str())

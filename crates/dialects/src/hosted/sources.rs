@@ -7,13 +7,13 @@ use brief_syntax::{Diagnostic, System};
 
 use super::context_dir::ContextDir;
 use super::model::Scope;
-use super::place::{Environment, Place, about};
+use super::place::{HostedEnvironment, HostedPlace, about};
 
 /// Opens the context directories: global first, then from the mounted to the working directory.
 pub(super) fn open_contexts(
     system: &dyn System,
-    place: &Place,
-    environment: &Environment,
+    place: &HostedPlace,
+    environment: &HostedEnvironment,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ContextDir> {
     let mut contexts = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn open_contexts(
 /// Opens the global context directory, unless it is one of the project's own (X29).
 fn open_global(
     system: &dyn System,
-    environment: &Environment,
+    environment: &HostedEnvironment,
     contexts: &[ContextDir],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<ContextDir> {

@@ -15,34 +15,34 @@ use crate::answer::{Applied, Reason, Resolution};
 use crate::moment::Moment;
 use crate::{Likeness, ProjectFiles, Reader, Shelf};
 
-use super::place::{DEPENDENCIES, Environment, relative};
+use super::place::{DEPENDENCIES, HostedEnvironment, relative};
 use super::shelf::{applied, left_out};
 use super::{HostedContext, Item, Query, Scope, Trigger, check, resolve, resolve::judge};
 
 /// The answers for the directories of a project.
 #[derive(Default)]
-pub(super) struct Whole {
+pub(super) struct HostedDirectories {
     /// The facts known from the first directory on.
-    start: Option<Start>,
+    start: Option<WalkStart>,
     /// The directories whose answers differ from their parents', with `/` between names.
-    places: BTreeMap<String, Here>,
+    places: BTreeMap<String, DirectoryAnswer>,
     diagnostics: Vec<Diagnostic>,
 }
 
-struct Start {
+struct WalkStart {
     root: PathBuf,
     /// The first name of the path to a context directory; `None` for a path that begins with `..`,
     /// which is not found inside its directory.
     first_name: Option<String>,
 }
 
-struct Here {
+struct DirectoryAnswer {
     resolution: HostedContext,
     /// True if the directory has context of its own, which subdirectories inherit.
     is_owner: bool,
 }
 
-impl Here {
+impl DirectoryAnswer {
     /// Returns whether everything below the directory has the same answer: no configuration depends
     /// on the working directory.
     fn is_plain(&self) -> bool {
@@ -55,9 +55,9 @@ impl Here {
     }
 }
 
-impl Whole {
+impl HostedDirectories {
     /// Returns the nearest directory, at or above the given one, with an answer of its own.
-    fn nearest(&self, directory: &str) -> Option<(&str, &Here)> {
+    fn nearest(&self, directory: &str) -> Option<(&str, &DirectoryAnswer)> {
         let mut directory = directory;
         loop {
             if let Some((found, here)) = self.places.get_key_value(directory) {
@@ -77,23 +77,26 @@ impl Whole {
     }
 }
 
-impl Reader for Whole {
+impl Reader for HostedDirectories {
     fn visit(&mut self, visit: &Visit<'_>) {
-        let start = self.start.get_or_insert_with(|| Start {
+        let start = self.start.get_or_insert_with(|| WalkStart {
             root: visit.root().to_owned(),
-            first_name: Environment::of(visit.system(), &mut Vec::new()).client.into_iter().next(),
+            first_name: HostedEnvironment::of(visit.system(), &mut Vec::new())
+                .client
+                .into_iter()
+                .next(),
         });
         let Some(first) = &start.first_name else { return };
         let is_there =
             |entries: &[DirEntry]| entries.iter().any(|entry| entry.name == first.as_str());
         if visit.entries().is_some_and(is_there) {
-            let mut resolution = Whole::resolve_at(visit);
+            let mut resolution = HostedDirectories::resolve_at(visit);
             // Each directory is resolved for itself.
             let owner = visit.path();
             let own = std::mem::take(&mut resolution.diagnostics).into_iter();
             let own = own.filter(|diagnostic| diagnostic.path().starts_with(&owner));
             self.diagnostics.extend(own);
-            let here = Here { resolution, is_owner: true };
+            let here = DirectoryAnswer { resolution, is_owner: true };
             self.places.insert(visit.slashed().to_owned(), here);
             return;
         }
@@ -101,9 +104,9 @@ impl Reader for Whole {
         let name = visit.slashed().rsplit('/').next().unwrap_or_default();
         // The first directory has at least the user's global context.
         if above.is_none_or(|(_, above)| !above.is_plain()) || DEPENDENCIES.contains(&name) {
-            let mut resolution = Whole::resolve_at(visit);
+            let mut resolution = HostedDirectories::resolve_at(visit);
             resolution.diagnostics.clear();
-            let here = Here { resolution, is_owner: false };
+            let here = DirectoryAnswer { resolution, is_owner: false };
             self.places.insert(visit.slashed().to_owned(), here);
         }
     }
@@ -113,7 +116,7 @@ impl Reader for Whole {
     }
 }
 
-impl Shelf for Whole {
+impl Shelf for HostedDirectories {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let Some(target) = &moment.target else { return self.list(answer) };
         let directory = parent_of(target);
@@ -155,7 +158,7 @@ impl Shelf for Whole {
     }
 
     fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {
-        let own = |(owner, here): (&String, &Here)| {
+        let own = |(owner, here): (&String, &DirectoryAnswer)| {
             let below: Vec<&str> = files.files_below(owner).collect();
             let items = here.own_items();
             items.flat_map(|item| check::dead_globs(item, &below)).collect::<Vec<_>>()
@@ -169,13 +172,13 @@ impl Shelf for Whole {
     }
 }
 
-impl Whole {
+impl HostedDirectories {
     /// Returns the absolute path of a target.
     fn place_of(&self, target: &Target) -> Option<PathBuf> {
         Some(self.start.as_ref()?.root.join(target.slashed()))
     }
 
-    fn owners(&self) -> impl Iterator<Item = (&String, &Here)> {
+    fn owners(&self) -> impl Iterator<Item = (&String, &DirectoryAnswer)> {
         self.places.iter().filter(|(_, here)| here.is_owner)
     }
 
@@ -189,7 +192,7 @@ impl Whole {
     }
 }
 
-impl Here {
+impl DirectoryAnswer {
     fn own_items(&self) -> impl Iterator<Item = &Item> {
         self.resolution.items.iter().filter(|item| item.scope == Scope::Working)
     }

@@ -32,12 +32,12 @@ pub const FILE_NAME: &str = "policy.toml";
 /// The policies in force, the machine's first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
-    layers: Vec<Layer>,
+    layers: Vec<PolicyLayer>,
 }
 
 /// The rules of one policy file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Layer {
+struct PolicyLayer {
     path: PathBuf,
     /// The allowed sources, with the line of the key; every other source is forbidden.
     allow: Option<(usize, Vec<SourcePattern>)>,
@@ -150,7 +150,7 @@ impl Policy {
     }
 }
 
-impl Layer {
+impl PolicyLayer {
     fn decision(&self, line: usize, rule: String) -> Decision {
         Decision { path: self.path.clone(), line, rule }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use brief_syntax::{Diagnostic, Span};
 
 use super::pattern::SourcePattern;
-use super::{Layer, PolicyError, source_of};
+use super::{PolicyError, PolicyLayer, source_of};
 use crate::capability::Capability;
 use crate::portable::toml::{self, Entry, Problem, Table};
 use crate::portable::{ItemId, Kind};
@@ -22,7 +22,7 @@ pub(super) fn layer(
     path: &Path,
     bytes: Vec<u8>,
     home: Option<&Path>,
-) -> Result<Layer, PolicyError> {
+) -> Result<PolicyLayer, PolicyError> {
     let source = source_of(path, bytes)?;
     let mut problems = Vec::new();
     let invalid = |found: &Diagnostic| PolicyError::Invalid {
@@ -36,14 +36,18 @@ pub(super) fn layer(
         return Err(invalid(problems.first().unwrap_or(&missing())));
     };
     let top = Table { source: &source, content: document.as_table(), prefix: "" };
-    let mut layer = Layer { path: path.to_owned(), ..Layer::default() };
+    let mut layer = PolicyLayer { path: path.to_owned(), ..PolicyLayer::default() };
     for entry in top.entries() {
         read_entry(&entry, home, &mut layer).map_err(|problem| invalid(&problem))?;
     }
     Ok(layer)
 }
 
-fn read_entry(entry: &Entry<'_>, home: Option<&Path>, layer: &mut Layer) -> Result<(), Problem> {
+fn read_entry(
+    entry: &Entry<'_>,
+    home: Option<&Path>,
+    layer: &mut PolicyLayer,
+) -> Result<(), Problem> {
     match entry.key {
         "execution" => {
             let is_never = entry.word(&[("never", true), ("trusted", false)])?;

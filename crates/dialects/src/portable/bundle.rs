@@ -106,25 +106,25 @@ pub fn resolve_among(
     };
     let mut closure = WideClosure::default();
     let mut errors = Vec::new();
-    let mut walk = Walk::new(registries);
+    let mut walk = RequiresWalk::new(registries);
     while let Some(step) = walk.next((home, start)) {
         match step {
-            Step::Edge { from, required, to: Ok(to) } => {
+            WalkStep::Edge { from, required, to: Ok(to) } => {
                 errors.extend(version_problem(from, required, to));
             }
-            Step::Edge { from, required, to: Err(0) } => errors.push(BundleError::Missing {
+            WalkStep::Edge { from, required, to: Err(0) } => errors.push(BundleError::Missing {
                 bundle: from.name().to_owned(),
                 name: required.name.clone(),
             }),
-            Step::Edge { from, required, to: Err(_) } => errors.push(BundleError::Ambiguous {
+            WalkStep::Edge { from, required, to: Err(_) } => errors.push(BundleError::Ambiguous {
                 bundle: from.name().to_owned(),
                 what: format!("bundle `{}`", required.name),
             }),
-            Step::Back { .. } => {
+            WalkStep::Back { .. } => {
                 let chain = walk.circle().into_iter().map(str::to_owned).collect();
                 errors.push(BundleError::Circle { chain });
             }
-            Step::Done(registry, bundle) => {
+            WalkStep::Done(registry, bundle) => {
                 let name = bundle.name().to_owned();
                 for id in bundle.items() {
                     let found = among(registries, registry, |registry| registry.item(id));
@@ -215,10 +215,10 @@ const SHOWN: usize = 16;
 pub(super) fn circles(registry: &Registry) -> Vec<Circle> {
     let mut circles: Vec<Circle> = Vec::new();
     let registries = [registry];
-    let mut walk = Walk::new(&registries);
+    let mut walk = RequiresWalk::new(&registries);
     for start in 0..registry.bundles.len() {
         while let Some(step) = walk.next((0, start)) {
-            let Step::Back { from: (_, from), required } = step else { continue };
+            let WalkStep::Back { from: (_, from), required } = step else { continue };
             if circles.last().is_some_and(|last| last.bundle == from) {
                 continue;
             }
@@ -236,45 +236,46 @@ pub(super) fn circles(registry: &Registry) -> Vec<Circle> {
 }
 
 /// A bundle: the index of its registry, and its index there.
-type Place = (usize, usize);
+type BundleIndex = (usize, usize);
 
 /// A depth-first walk along `requires`. It does not recurse, because a hostile registry could
 /// overflow the stack.
-struct Walk<'w> {
+struct RequiresWalk<'w> {
     registries: &'w [&'w Registry],
-    states: Vec<Vec<State>>,
+    states: Vec<Vec<VisitState>>,
     /// The bundles from the start to the current one, each with twice the index of its next
     /// requirement.
-    chain: Vec<(Place, usize)>,
+    chain: Vec<(BundleIndex, usize)>,
     /// The index in `chain` at which the last cycle begins.
     circle: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum VisitState {
     New,
     /// It is at this index of the chain.
     On(usize),
     Done,
 }
 
-enum Step<'w> {
+enum WalkStep<'w> {
     /// A bundle requires another; the error is the number of bundles with that name.
     Edge { from: &'w Bundle, required: &'w Required, to: Result<&'w Bundle, usize> },
     /// A bundle requires one of its ancestors in the chain.
-    Back { from: Place, required: &'w Required },
+    Back { from: BundleIndex, required: &'w Required },
     /// Everything that a bundle requires has been walked.
     Done(usize, &'w Bundle),
 }
 
-impl<'w> Walk<'w> {
+impl<'w> RequiresWalk<'w> {
     fn new(registries: &'w [&'w Registry]) -> Self {
-        let states = registries.iter().map(|one| vec![State::New; one.bundles.len()]).collect();
-        Walk { registries, states, chain: Vec::new(), circle: 0 }
+        let states =
+            registries.iter().map(|one| vec![VisitState::New; one.bundles.len()]).collect();
+        RequiresWalk { registries, states, chain: Vec::new(), circle: 0 }
     }
 
     /// Takes the next step of the walk from a bundle.
-    fn next(&mut self, start: Place) -> Option<Step<'w>> {
+    fn next(&mut self, start: BundleIndex) -> Option<WalkStep<'w>> {
         if self.chain.is_empty() && !self.enter(start) {
             return None;
         }
@@ -285,34 +286,34 @@ impl<'w> Walk<'w> {
             // Every requirement is visited twice: as an edge, then to enter the required bundle.
             let Some(required) = bundle.requires().get(number / 2) else {
                 self.chain.pop();
-                self.states[place.0][place.1] = State::Done;
-                return Some(Step::Done(place.0, bundle));
+                self.states[place.0][place.1] = VisitState::Done;
+                return Some(WalkStep::Done(place.0, bundle));
             };
             self.chain[on].1 += 1;
             let to =
                 among(self.registries, place.0, |registry| registry.bundle_index(&required.name));
             if number % 2 == 0 {
                 let to = to.map(|to| self.bundle(to));
-                return Some(Step::Edge { from: bundle, required, to });
+                return Some(WalkStep::Edge { from: bundle, required, to });
             }
             let Ok(to) = to else { continue };
-            if let State::On(on) = self.states[to.0][to.1] {
+            if let VisitState::On(on) = self.states[to.0][to.1] {
                 self.circle = on;
-                return Some(Step::Back { from: place, required });
+                return Some(WalkStep::Back { from: place, required });
             }
             self.enter(to);
         }
     }
 
-    fn bundle(&self, (registry, index): Place) -> &'w Bundle {
+    fn bundle(&self, (registry, index): BundleIndex) -> &'w Bundle {
         &self.registries[registry].bundles[index]
     }
 
-    fn enter(&mut self, place: Place) -> bool {
+    fn enter(&mut self, place: BundleIndex) -> bool {
         let state = &mut self.states[place.0][place.1];
-        let is_new = *state == State::New;
+        let is_new = *state == VisitState::New;
         if is_new {
-            *state = State::On(self.chain.len());
+            *state = VisitState::On(self.chain.len());
             self.chain.push((place, 0));
         }
         is_new
@@ -320,7 +321,7 @@ impl<'w> Walk<'w> {
 
     /// Returns the names of the last cycle; the first one is repeated at the end.
     fn circle(&self) -> Vec<&'w str> {
-        let name = |&(place, _): &(Place, usize)| self.bundle(place).name();
+        let name = |&(place, _): &(BundleIndex, usize)| self.bundle(place).name();
         let around = &self.chain[self.circle..];
         around.iter().chain(around.first()).map(name).collect()
     }

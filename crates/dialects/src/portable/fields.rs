@@ -27,7 +27,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
 
 /// The file or directory whose name an item's `name` must repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum NameHolder {
     /// The item's directory.
     Directory,
     /// The bundle's file.
@@ -35,7 +35,7 @@ pub(super) enum Named {
 }
 
 /// The front matter of one file and its diagnostics.
-pub(super) struct Fields<'f> {
+pub(super) struct ItemFields<'f> {
     pub(super) document: &'f Document,
     pub(super) clients: &'f [&'f str],
     pub(super) diagnostics: &'f mut Vec<Diagnostic>,
@@ -51,7 +51,7 @@ const NEUTRAL: [(&str, &str); 6] = [
     ("globs", "scope"),
 ];
 
-impl Fields<'_> {
+impl ItemFields<'_> {
     fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: &str) {
         let diagnostic = Diagnostic::error(code, &self.document.source, span, message);
         self.diagnostics.push(diagnostic.with_help(help));
@@ -133,7 +133,7 @@ impl Fields<'_> {
 
     /// §2.1 and §2.2: a name has letters, digits and hyphens, and equals that of the directory or
     /// file.
-    pub(super) fn name(&mut self, expected: &str, named: Named) {
+    pub(super) fn name(&mut self, expected: &str, named: NameHolder) {
         if self.required("name", "every item has a name").is_none() {
             return;
         }
@@ -145,8 +145,8 @@ impl Fields<'_> {
         self.check_name(name, node.span());
         if name != expected {
             let (place, shown) = match named {
-                Named::Directory => ("directory", expected.to_owned()),
-                Named::File => ("file", format!("{expected}.bundle.md")),
+                NameHolder::Directory => ("directory", expected.to_owned()),
+                NameHolder::File => ("file", format!("{expected}.bundle.md")),
             };
             let message = format!("the name is `{name}`, but the {place} is called `{shown}`");
             let help = format!("give the {place} and the field one name");
@@ -324,14 +324,14 @@ impl Fields<'_> {
         };
         let Some(paths) = scope.get("paths").filter(|node| !is_null(*node)) else { return };
         for (pattern, node) in self.texts("scope.paths", paths) {
-            if has_comma(pattern, Braces::Outside) {
+            if has_comma(pattern, CommaPlace::Outside) {
                 // A client that joins patterns with commas would read two of them, possibly `**`.
                 let message = format!(
                     "`{pattern}` has a comma, by which some clients split patterns: it would be for other files"
                 );
                 let help = "write one pattern for each path; `?` stands for a comma in a name";
                 self.error("portable/comma-in-pattern", node.span(), message, help);
-            } else if has_comma(pattern, Braces::Inside) {
+            } else if has_comma(pattern, CommaPlace::Inside) {
                 let message =
                     format!("`{pattern}` has a comma, by which some clients split patterns");
                 let help = "write one pattern for each alternative";
@@ -484,14 +484,14 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
 
 /// The position of a comma in a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Braces {
+enum CommaPlace {
     Inside,
     Outside,
 }
 
 /// Returns whether a pattern has a comma inside or outside braces. A client that splits at commas
 /// reads `{a,b}` as two patterns.
-fn has_comma(pattern: &str, place: Braces) -> bool {
+fn has_comma(pattern: &str, place: CommaPlace) -> bool {
     let mut depth = 0_usize;
     pattern.chars().any(|character| {
         match character {
@@ -499,7 +499,7 @@ fn has_comma(pattern: &str, place: Braces) -> bool {
             '}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        character == ',' && (depth > 0) == (place == Braces::Inside)
+        character == ',' && (depth > 0) == (place == CommaPlace::Inside)
     })
 }
 

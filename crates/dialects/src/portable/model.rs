@@ -231,13 +231,13 @@ pub struct Item {
     pub(super) document: Document,
     pub(super) overrides: Vec<Override>,
     pub(super) files: Vec<SupportFile>,
-    pub(super) origin: Origin,
+    pub(super) origin: ItemOrigin,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 /// The format that an item was written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum ItemOrigin {
     /// This format: it has a `schema`.
     Portable,
     /// The open standard for skills: it has none, and is taken as it is.
@@ -303,7 +303,7 @@ impl Item {
 
     /// Returns whether it is a skill of the open standard, without this format's fields.
     pub fn is_foreign(&self) -> bool {
-        self.origin == Origin::ForeignSkill
+        self.origin == ItemOrigin::ForeignSkill
     }
 
     /// Returns its diagnostics.

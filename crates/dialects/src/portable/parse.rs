@@ -6,8 +6,8 @@ use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span};
 
-use super::fields::{self, Fields};
-use super::model::{Bundle, Document, ItemId, Kind, Origin, Required};
+use super::fields::{self, ItemFields};
+use super::model::{Bundle, Document, ItemId, ItemOrigin, Kind, Required};
 
 /// Splits a file into front matter and body.
 pub(super) fn document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>) {
@@ -24,10 +24,10 @@ pub(super) fn yaml_document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>)
 }
 
 /// Returns the format that a document was written for.
-pub(super) fn origin(kind: Kind, document: &Document) -> Origin {
+pub(super) fn origin(kind: Kind, document: &Document) -> ItemOrigin {
     match document.field("schema") {
-        None if kind == Kind::Skill => Origin::ForeignSkill,
-        _ => Origin::Portable,
+        None if kind == Kind::Skill => ItemOrigin::ForeignSkill,
+        _ => ItemOrigin::Portable,
     }
 }
 
@@ -38,12 +38,12 @@ pub(super) fn check_item(
     clients: &[&str],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let mut fields = Fields { document, clients, diagnostics };
+    let mut fields = ItemFields { document, clients, diagnostics };
     if !fields.begins_well() {
         return;
     }
     fields.schema();
-    fields.name(&id.name, fields::Named::Directory);
+    fields.name(&id.name, fields::NameHolder::Directory);
     fields.description(id.kind);
     fields.common();
     match id.kind {
@@ -60,10 +60,11 @@ pub(super) fn bundle(
     (document, mut diagnostics): (Document, Vec<Diagnostic>),
 ) -> Bundle {
     let (mut items, mut requires) = (Vec::new(), Vec::new());
-    let mut fields = Fields { document: &document, clients: &[], diagnostics: &mut diagnostics };
+    let mut fields =
+        ItemFields { document: &document, clients: &[], diagnostics: &mut diagnostics };
     if fields.begins_well() {
         fields.schema();
-        fields.name(stem, fields::Named::File);
+        fields.name(stem, fields::NameHolder::File);
         fields.description(Kind::Rule);
         fields.common();
         items = bundle_items(&mut fields);
@@ -72,7 +73,7 @@ pub(super) fn bundle(
     Bundle { name: stem.to_owned(), slashed, document, items, requires, diagnostics }
 }
 
-fn bundle_items(fields: &mut Fields<'_>) -> Vec<(ItemId, Span)> {
+fn bundle_items(fields: &mut ItemFields<'_>) -> Vec<(ItemId, Span)> {
     let Some(node) = fields.document.field("items") else {
         fields.missing("items", "a bundle lists its items by kind");
         return Vec::new();
@@ -103,7 +104,7 @@ fn bundle_items(fields: &mut Fields<'_>) -> Vec<(ItemId, Span)> {
     items
 }
 
-fn bundle_requires(fields: &mut Fields<'_>) -> Vec<Required> {
+fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<Required> {
     let Some(node) = fields.document.field("requires") else { return Vec::new() };
     let list = match node.value() {
         Value::Null => return Vec::new(),

@@ -14,7 +14,7 @@ use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, Target, TargetKind};
 
-use super::model::{Bundle, Item, ItemId, Kind, Origin, Override, SupportFile};
+use super::model::{Bundle, Item, ItemId, ItemOrigin, Kind, Override, SupportFile};
 use super::{check, fields, parse};
 
 /// Directories that clients read, which hold only generated files.
@@ -82,7 +82,7 @@ pub fn read_except(
     clients: &[&str],
     outputs: Option<&str>,
 ) -> Registry {
-    let collector = RefCell::new(Collector::default());
+    let collector = RefCell::new(RegistryCollector::default());
     let top = Target::from_slashed("", TargetKind::Directory);
     let is_generated = |slashed: &str| outputs == Some(slashed);
     let mut visitor = |visit: &Visit<'_>| collector.borrow_mut().visit(visit);
@@ -107,7 +107,7 @@ fn unvisited(gap: &Gap) -> Diagnostic {
 
 /// Collects the files of a registry during a walk.
 #[derive(Debug, Default)]
-pub(super) struct Collector {
+pub(super) struct RegistryCollector {
     /// The item directories found so far, by their path below the root.
     directories: BTreeMap<String, ItemDirectory>,
     bundles: Vec<(Arc<Source>, String)>,
@@ -133,7 +133,7 @@ impl ItemDirectory {
     }
 }
 
-impl Collector {
+impl RegistryCollector {
     pub(super) fn visit(&mut self, visit: &Visit<'_>) {
         let slashed = visit.slashed();
         let above = self.item_above(slashed);
@@ -206,9 +206,9 @@ impl Collector {
                 Ok(bytes) => {
                     let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
                     match standing(slashed, kind, &source) {
-                        Standing::Item => found.entrypoints.push((kind, source)),
-                        Standing::Misplaced => self.diagnostics.push(misplaced(kind, &source)),
-                        Standing::Other => {}
+                        EntryRole::Item => found.entrypoints.push((kind, source)),
+                        EntryRole::Misplaced => self.diagnostics.push(misplaced(kind, &source)),
+                        EntryRole::Other => {}
                     }
                 }
                 Err(ReadError::Missing) => {}
@@ -390,7 +390,7 @@ fn is_part_of_format(name: &str) -> bool {
 }
 
 /// The role of a file with the name of an entry file.
-enum Standing {
+enum EntryRole {
     /// The entry file of an item.
     Item,
     /// The entry file of an item in a directory that cannot be an item's.
@@ -405,7 +405,7 @@ enum Standing {
 /// `AGENT.md` may be something else. A `SKILL.md` is a skill anywhere, except in a hidden directory
 /// such as `.agents`, where it was written for a client. The root and the directories for items of
 /// a kind are no items: all other items would be their files.
-fn standing(slashed: &str, kind: Kind, source: &Source) -> Standing {
+fn standing(slashed: &str, kind: Kind, source: &Source) -> EntryRole {
     let has_schema = || {
         let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
         header.is_some_and(|header| {
@@ -423,9 +423,9 @@ fn standing(slashed: &str, kind: Kind, source: &Source) -> Standing {
         _ => has_schema(),
     };
     match (is_meant, is_folder) {
-        (false, _) => Standing::Other,
-        (true, false) => Standing::Item,
-        (true, true) => Standing::Misplaced,
+        (false, _) => EntryRole::Other,
+        (true, false) => EntryRole::Item,
+        (true, true) => EntryRole::Misplaced,
     }
 }
 
@@ -453,7 +453,7 @@ pub(super) fn kind_of_place(item: &Item) -> Option<Kind> {
 
 /// Returns whether an item was written for another format.
 pub(super) fn is_foreign(item: &Item) -> bool {
-    item.origin == Origin::ForeignSkill
+    item.origin == ItemOrigin::ForeignSkill
 }
 
 fn unreadable(path: &Path, error: &ReadError) -> Diagnostic {

@@ -10,10 +10,10 @@ use brief_syntax::{Diagnostic, Source, Span, limits};
 
 use crate::answer::{Applied, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::{Dialect, GuidanceText, Reader, Shelf, Way};
+use crate::{Dialect, GuidanceText, LevelCount, Reader, Shelf};
 
 use super::installed::{Installed, LOCK_NAME};
-use super::registry::{Collector, Registry};
+use super::registry::{Registry, RegistryCollector};
 use super::{CLIENTS, NAME, config};
 
 /// The dialect of portable rules, skills, agents and bundles.
@@ -27,12 +27,12 @@ impl Dialect for Portable {
 
     /// Installed items are among the files that clients read; the locks above the path name them.
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Locks { way: Way::to(moment), ..Locks::default() }))
+        Some(Box::new(Locks { way: LevelCount::to(moment), ..Locks::default() }))
     }
 
     /// A source registry is compiled and not read by agents, so only a whole project reads it.
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Files::default()))
+        Some(Box::new(RegistryFiles::default()))
     }
 }
 
@@ -40,7 +40,7 @@ impl Dialect for Portable {
 #[derive(Default)]
 struct Locks {
     installed: Installed,
-    way: Way,
+    way: LevelCount,
     diagnostics: Vec<Diagnostic>,
     is_started: bool,
 }
@@ -125,14 +125,14 @@ impl Shelf for Locks {
 }
 
 #[derive(Default)]
-struct Files {
+struct RegistryFiles {
     locks: Locks,
-    collector: Collector,
+    collector: RegistryCollector,
     /// The clients that the project's configuration adds.
     clients: Vec<String>,
 }
 
-impl Reader for Files {
+impl Reader for RegistryFiles {
     fn visit(&mut self, visit: &Visit<'_>) {
         if visit.slashed().is_empty()
             && let Ok(bytes) = visit.read(config::FILE_NAME)
@@ -150,7 +150,7 @@ impl Reader for Files {
         let registry = self.collector.finish(&clients);
         let of_locks = self.locks.diagnostics.iter();
         let diagnostics = of_locks.chain(registry.all_diagnostics()).cloned().collect();
-        Box::new(Checked { registry, diagnostics, locks: self.locks })
+        Box::new(CheckedRegistry { registry, diagnostics, locks: self.locks })
     }
 }
 
@@ -162,13 +162,13 @@ fn is_in(directory: &str, path: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-struct Checked {
+struct CheckedRegistry {
     registry: Registry,
     diagnostics: Vec<Diagnostic>,
     locks: Locks,
 }
 
-impl Shelf for Checked {
+impl Shelf for CheckedRegistry {
     /// Adds the items of a source registry as manual ones in their own directories. They are
     /// compiled for other projects and are not guidance for this one.
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {

@@ -13,7 +13,7 @@ use super::pattern::Pattern;
 /// Reports each `match` pattern that matches nothing in the project: usually a file moved, or the
 /// pattern was written for another directory.
 pub(super) fn dead_patterns(file: &ContextFile, project: &ProjectFiles) -> Vec<Diagnostic> {
-    let below = Below::of(&file.directory, project);
+    let below = PathsBelow::of(&file.directory, project);
     let context = file.context.iter().map(|entry| {
         let name = Name::Entry { list: "context", index: entry.index };
         (name, &entry.patterns, &entry.pattern_spans)
@@ -62,7 +62,7 @@ fn dead(
     span: Span,
     name: Name<'_>,
     pattern: &Pattern,
-    below: &Below<'_>,
+    below: &PathsBelow<'_>,
 ) -> Diagnostic {
     let what = if pattern.is_directory() { "directory" } else { "file" };
     let place = if file.directory.is_empty() { "the project" } else { &file.directory };
@@ -79,14 +79,14 @@ fn dead(
 }
 
 /// The part of a project below one directory.
-struct Below<'p> {
+struct PathsBelow<'p> {
     files: Vec<&'p str>,
     directories: Vec<&'p str>,
 }
 
-impl<'p> Below<'p> {
+impl<'p> PathsBelow<'p> {
     fn of(directory: &str, project: &'p ProjectFiles) -> Self {
-        Below {
+        PathsBelow {
             files: project.files_below(directory).collect(),
             directories: project.directories_below(directory).collect(),
         }

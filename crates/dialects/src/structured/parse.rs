@@ -47,9 +47,9 @@ pub fn parse(source: &Arc<Source>, directory: &str, patterns: &mut PatternCache)
         decisions: Vec::new(),
         invalid: Vec::new(),
     };
-    let mut reading = Reading { file, patterns, diagnostics: Vec::new(), failed: None };
+    let mut reading = ContextFileReader { file, patterns, diagnostics: Vec::new(), failed: None };
     reading.read();
-    let Reading { file, mut diagnostics, .. } = reading;
+    let ContextFileReader { file, mut diagnostics, .. } = reading;
     if diagnostics.len() > REPORTED_PER_FILE {
         diagnostics.truncate(REPORTED_PER_FILE);
         let message = format!("only the first {REPORTED_PER_FILE} problems of this file are shown");
@@ -64,7 +64,7 @@ pub fn parse(source: &Arc<Source>, directory: &str, patterns: &mut PatternCache)
     Parsed { file, diagnostics }
 }
 
-struct Reading<'p> {
+struct ContextFileReader<'p> {
     file: ContextFile,
     patterns: &'p mut PatternCache,
     diagnostics: Vec<Diagnostic>,
@@ -72,7 +72,7 @@ struct Reading<'p> {
     failed: Option<String>,
 }
 
-impl Reading<'_> {
+impl ContextFileReader<'_> {
     fn read(&mut self) {
         let source = Arc::clone(&self.file.source);
         if let Encoding::Invalid { offset } = source.encoding() {

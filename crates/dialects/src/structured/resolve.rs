@@ -12,26 +12,26 @@ use super::model::{ContextEntry, ContextFile, Decision, When};
 use super::pattern::Pattern;
 
 /// The decision about an entry, with the reason.
-pub(super) enum Verdict<'s> {
+pub(super) enum EntryVerdict<'s> {
     In(Reason<'s>),
     Out(Reason<'s>),
 }
 
 /// The target relative to one context file.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'p> {
+pub(super) struct RelativeTarget<'p> {
     /// The path relative to the context file's directory.
     pub(super) path: &'p str,
     pub(super) kind: TargetKind,
 }
 
-impl<'p> Place<'p> {
+impl<'p> RelativeTarget<'p> {
     /// Returns the target relative to `file`; `None` when it is not below the file.
     pub(super) fn below(
         file: &ContextFile,
         target: &'p str,
         kind: TargetKind,
-    ) -> Option<Place<'p>> {
+    ) -> Option<RelativeTarget<'p>> {
         let path = if file.directory.is_empty() {
             target
         } else {
@@ -42,13 +42,13 @@ impl<'p> Place<'p> {
                 None => return None,
             }
         };
-        Some(Place { path, kind })
+        Some(RelativeTarget { path, kind })
     }
 }
 
 /// The action and timing of a question.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Asked {
+pub(super) struct AskedTime {
     /// The action; `None` for all.
     pub(super) action: Option<Action>,
     /// The timing; `None` for both.
@@ -57,22 +57,22 @@ pub(super) struct Asked {
     pub(super) ahead: Actions,
 }
 
-impl Asked {
-    pub(super) fn at(moment: &Moment) -> Asked {
-        Asked { action: moment.action, timing: moment.timing, ahead: moment.ahead() }
+impl AskedTime {
+    pub(super) fn at(moment: &Moment) -> AskedTime {
+        AskedTime { action: moment.action, timing: moment.timing, ahead: moment.ahead() }
     }
 }
 
 /// Decides about a context entry for a place, an action and a timing.
 pub(super) fn judge_entry<'s>(
     entry: &'s ContextEntry,
-    place: Option<Place<'_>>,
-    asked: Asked,
-) -> Verdict<'s> {
+    place: Option<RelativeTarget<'_>>,
+    asked: AskedTime,
+) -> EntryVerdict<'s> {
     let reason = match place {
         Some(place) => match judge_place(&entry.patterns, &entry.exclude, place) {
-            Verdict::In(reason) => reason,
-            out @ Verdict::Out(_) => return out,
+            EntryVerdict::In(reason) => reason,
+            out @ EntryVerdict::Out(_) => return out,
         },
         None => Reason::Listed,
     };
@@ -81,45 +81,48 @@ pub(super) fn judge_entry<'s>(
             Reason::OtherAction { on: entry.on }
         }
         (Some(timing), When::Only(when)) if timing != when => Reason::OtherTiming { when },
-        _ => return Verdict::In(reason),
+        _ => return EntryVerdict::In(reason),
     };
     let ahead = entry.on.and(asked.ahead);
     match reason {
         Reason::Covers { pattern }
             if !ahead.is_empty() && entry.when != When::Only(Timing::After) =>
         {
-            Verdict::In(Reason::Ahead { pattern, on: ahead })
+            EntryVerdict::In(Reason::Ahead { pattern, on: ahead })
         }
-        _ => Verdict::Out(other),
+        _ => EntryVerdict::Out(other),
     }
 }
 
 /// Decides about a decision, which has no action, timing or `exclude`.
-pub(super) fn judge_decision<'s>(decision: &'s Decision, place: Option<Place<'_>>) -> Verdict<'s> {
+pub(super) fn judge_decision<'s>(
+    decision: &'s Decision,
+    place: Option<RelativeTarget<'_>>,
+) -> EntryVerdict<'s> {
     match place {
         Some(place) => judge_place(&decision.patterns, &[], place),
-        None => Verdict::In(Reason::Listed),
+        None => EntryVerdict::In(Reason::Listed),
     }
 }
 
 fn judge_place<'s>(
     patterns: &'s [Pattern],
     exclude: &'s [Pattern],
-    place: Place<'_>,
-) -> Verdict<'s> {
+    place: RelativeTarget<'_>,
+) -> EntryVerdict<'s> {
     match place.kind {
         TargetKind::File => judge_file(patterns, exclude, place.path),
         TargetKind::Directory => judge_directory(patterns, exclude, place.path),
     }
 }
 
-fn judge_file<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -> Verdict<'s> {
+fn judge_file<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -> EntryVerdict<'s> {
     let Some(hit) = patterns.iter().find(|pattern| pattern.matches_file(path)) else {
-        return Verdict::Out(Reason::NotCovered { patterns });
+        return EntryVerdict::Out(Reason::NotCovered { patterns });
     };
     match exclude.iter().find(|pattern| pattern.matches_file(path)) {
-        Some(excluded) => Verdict::Out(Reason::Excluded { pattern: excluded.as_str() }),
-        None => Verdict::In(Reason::Covers { pattern: hit.as_str() }),
+        Some(excluded) => EntryVerdict::Out(Reason::Excluded { pattern: excluded.as_str() }),
+        None => EntryVerdict::In(Reason::Covers { pattern: hit.as_str() }),
     }
 }
 
@@ -130,33 +133,37 @@ pub(super) fn covers_everything(entry: &ContextEntry) -> bool {
 
 /// Returns whether an entry is for a file, with any action.
 pub(super) fn covers_file(entry: &ContextEntry, path: &str) -> bool {
-    matches!(judge_file(&entry.patterns, &entry.exclude, path), Verdict::In(_))
+    matches!(judge_file(&entry.patterns, &entry.exclude, path), EntryVerdict::In(_))
 }
 
 /// Returns whether an entry names a directory itself, beyond files that could be in it.
 pub(super) fn covers_directory(entry: &ContextEntry, path: &str) -> bool {
     let verdict = judge_directory(&entry.patterns, &entry.exclude, path);
-    matches!(verdict, Verdict::In(Reason::Covers { .. }))
+    matches!(verdict, EntryVerdict::In(Reason::Covers { .. }))
 }
 
-fn judge_directory<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -> Verdict<'s> {
+fn judge_directory<'s>(
+    patterns: &'s [Pattern],
+    exclude: &'s [Pattern],
+    path: &str,
+) -> EntryVerdict<'s> {
     let exact = patterns.iter().find(|pattern| pattern.matches_directory(path));
     let reason = match exact {
         Some(hit) => Reason::Covers { pattern: hit.as_str() },
         None => match patterns.iter().find(|pattern| pattern.could_match_inside(path)) {
             Some(hit) => Reason::CoversInside { pattern: hit.as_str() },
-            None => return Verdict::Out(Reason::NotCovered { patterns }),
+            None => return EntryVerdict::Out(Reason::NotCovered { patterns }),
         },
     };
     if let Some(excluded) = exclude.iter().find(|pattern| pattern.matches_directory(path)) {
-        return Verdict::Out(Reason::Excluded { pattern: excluded.as_str() });
+        return EntryVerdict::Out(Reason::Excluded { pattern: excluded.as_str() });
     }
     // Ruling S2: file patterns exclude an entry from a directory only if together they match
     // everything in it.
     let globs: Vec<_> =
         exclude.iter().filter(|pattern| !pattern.is_directory()).map(Pattern::glob).collect();
     if !globs.is_empty() && covers_everything_inside(&globs, path) {
-        return Verdict::Out(Reason::ExcludedInside { patterns: exclude });
+        return EntryVerdict::Out(Reason::ExcludedInside { patterns: exclude });
     }
-    Verdict::In(reason)
+    EntryVerdict::In(reason)
 }

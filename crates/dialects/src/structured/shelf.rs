@@ -18,8 +18,8 @@ use super::model::{ContextEntry, ContextFile};
 use super::parse::{Parsed, parse};
 use super::pattern::PatternCache;
 use super::resolve::{
-    Asked, Place, Verdict, covers_directory, covers_everything, covers_file, judge_decision,
-    judge_entry,
+    AskedTime, EntryVerdict, RelativeTarget, covers_directory, covers_everything, covers_file,
+    judge_decision, judge_entry,
 };
 use super::{FILE_NAMES, NAME};
 
@@ -111,11 +111,11 @@ impl ContextFiles {
     fn look_along<'s, 't>(
         &'s self,
         target: &'t Target,
-        show: &mut dyn FnMut(&'s ContextFile, Place<'t>),
+        show: &mut dyn FnMut(&'s ContextFile, RelativeTarget<'t>),
     ) {
         let mut look = |file: &'s ContextFile| {
             // A target that is not below the file is no concern of the file.
-            if let Some(place) = Place::below(file, target.slashed(), target.kind()) {
+            if let Some(place) = RelativeTarget::below(file, target.slashed(), target.kind()) {
                 show(file, place);
             }
         };
@@ -131,19 +131,19 @@ impl ContextFiles {
     /// Adds the entries of one file that concern a place.
     fn judge<'s>(
         file: &'s ContextFile,
-        place: Option<Place<'_>>,
+        place: Option<RelativeTarget<'_>>,
         moment: &Moment,
         answer: &mut Resolution<'s>,
     ) {
         let path = file.source.path();
         let level = file.level;
-        let asked = Asked::at(moment);
+        let asked = AskedTime::at(moment);
         for entry in &file.context {
             match judge_entry(entry, place, asked) {
-                Verdict::In(reason) => {
+                EntryVerdict::In(reason) => {
                     answer.items.push(Applied::new(item(entry, path, level), reason));
                 }
-                Verdict::Out(reason) => answer.leave_out(|| LeftOut {
+                EntryVerdict::Out(reason) => answer.leave_out(|| LeftOut {
                     dialect: NAME,
                     kind: "context",
                     name: Name::Entry { list: "context", index: entry.index },
@@ -157,10 +157,10 @@ impl ContextFiles {
         }
         for decision in &file.decisions {
             match judge_decision(decision, place) {
-                Verdict::In(reason) => {
+                EntryVerdict::In(reason) => {
                     answer.decisions.push(Decision { decision, path, reason });
                 }
-                Verdict::Out(reason) => answer.leave_out(|| LeftOut {
+                EntryVerdict::Out(reason) => answer.leave_out(|| LeftOut {
                     dialect: NAME,
                     kind: "decision",
                     name: Name::Entry { list: "decisions", index: decision.index },
@@ -199,12 +199,12 @@ impl Shelf for ContextFiles {
         self.look_along(file, &mut |context, place| {
             for entry in &context.context {
                 likeness.note(matches!(
-                    judge_entry(entry, Some(place), Asked::default()),
-                    Verdict::In(_)
+                    judge_entry(entry, Some(place), AskedTime::default()),
+                    EntryVerdict::In(_)
                 ));
             }
             for decision in &context.decisions {
-                likeness.note(matches!(judge_decision(decision, Some(place)), Verdict::In(_)));
+                likeness.note(matches!(judge_decision(decision, Some(place)), EntryVerdict::In(_)));
             }
         });
     }
@@ -222,7 +222,7 @@ impl Shelf for ContextFiles {
             let places = files.places_below(&file.directory);
             let below: Vec<&str> = files.files_below(&file.directory).collect();
             for entry in &file.context {
-                if let Verdict::Out(_) = judge_entry(entry, None, Asked::at(moment)) {
+                if let EntryVerdict::Out(_) = judge_entry(entry, None, AskedTime::at(moment)) {
                     continue;
                 }
                 let mut reached = FileSet::new(files.files.len());

@@ -20,9 +20,9 @@ use super::prompt::{
     Amount, HiddenInPrompt, Included, LeftOut, Prompt, Reason, Request, TaskError,
 };
 use super::script::{self, Obstacle};
-use super::selectors::{Running, Selectors, Verdict, judge};
+use super::selectors::{RunningTask, Selectors, Verdict, judge};
 use super::skill::{self, Skill};
-use super::slash::{self, Arguments, Piece};
+use super::slash::{self, CallArguments, SlashPiece};
 use super::text::{Expander, not_allowed};
 
 /// Assembles a prompt.
@@ -49,7 +49,7 @@ pub fn assemble(
     task_names.extend(name.namespace().map(|_| name.to_string()));
     let mut selectors = request.selectors.clone();
     selectors.add_field(task.field("selectors"));
-    let running = Running {
+    let running = RunningTask {
         task_names,
         namespace: Some(name.namespace().unwrap_or_default().to_owned()),
         agent,
@@ -111,7 +111,7 @@ fn find_task(
 ) -> Result<(Document, Vec<LeftOut>), TaskError> {
     let name = request.name;
     let candidates = library.documents(Kind::Task, name.namespace(), &|stem| stem == name.base());
-    let running = Running::default();
+    let running = RunningTask::default();
     let mut excluded = Vec::new();
     let mut allowed = Vec::new();
     for document in candidates {
@@ -197,8 +197,8 @@ fn user_prompt(task: &Document, prompt: &[u8]) -> Document {
 }
 
 /// A slash command, with its file if there is one.
-struct Called {
-    arguments: Arguments,
+struct CalledCommand {
+    arguments: CallArguments,
     command: Option<Document>,
 }
 
@@ -207,31 +207,31 @@ struct Assembler<'a, 's> {
     request: &'a Request<'a>,
     expander: Expander<'a>,
     selectors: Selectors,
-    running: Running,
+    running: RunningTask,
     takes_generic: bool,
     notes: Notes,
     left_out: Vec<LeftOut>,
     /// The commands called so far, by name.
-    lookups: BTreeMap<String, Lookup>,
+    lookups: BTreeMap<String, CommandLookup>,
     /// The names of all commands, filled after the first unknown one.
     command_names: Option<Vec<String>>,
 }
 
 /// The result of looking a command up.
-enum Lookup {
+enum CommandLookup {
     Found(Box<Document>),
     Missing { reason: String, near: Option<String> },
 }
 
 impl Assembler<'_, '_> {
     /// Finds the commands that a text calls.
-    fn calls(&mut self, document: &Document) -> Vec<Called> {
+    fn calls(&mut self, document: &Document) -> Vec<CalledCommand> {
         let mut called = Vec::new();
         for piece in slash::pieces(document.body()) {
-            let Piece::Call(call) = piece else { continue };
+            let SlashPiece::Call(call) = piece else { continue };
             let span = document.place(call.offset, call.line.len());
             let command = self.command(document, span, call.name);
-            called.push(Called { arguments: call.arguments, command });
+            called.push(CalledCommand { arguments: call.arguments, command });
         }
         called
     }
@@ -243,8 +243,8 @@ impl Assembler<'_, '_> {
             self.lookups.insert(name.to_owned(), lookup);
         }
         match self.lookups.get(name)? {
-            Lookup::Found(command) => Some(command.again()),
-            Lookup::Missing { reason, near } => {
+            CommandLookup::Found(command) => Some(command.again()),
+            CommandLookup::Missing { reason, near } => {
                 let message = || format!("`/{name}` stays as written: {reason}");
                 let code = "tasks/unknown-command";
                 let note = self.notes.warn(document, span, code, name.as_bytes(), message);
@@ -256,7 +256,7 @@ impl Assembler<'_, '_> {
         }
     }
 
-    fn look_up(&mut self, name: &str) -> Lookup {
+    fn look_up(&mut self, name: &str) -> CommandLookup {
         let namespace = self.request.name.namespace();
         let mut found = match &self.command_names {
             Some(known) if !known.iter().any(|known| known == name) => Vec::new(),
@@ -281,8 +281,8 @@ impl Assembler<'_, '_> {
             self.leave_out(command, reason);
         }
         match (chosen, hidden) {
-            (Some(command), _) => Lookup::Found(Box::new(command)),
-            (None, Some(reason)) => Lookup::Missing { reason, near: None },
+            (Some(command), _) => CommandLookup::Found(Box::new(command)),
+            (None, Some(reason)) => CommandLookup::Missing { reason, near: None },
             (None, None) => {
                 let library = self.library;
                 let names = self
@@ -290,7 +290,7 @@ impl Assembler<'_, '_> {
                     .get_or_insert_with(|| library.stems(Kind::Command, namespace));
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let near = near_miss::nearest(name, &names).map(str::to_owned);
-                Lookup::Missing { reason: "there is no such command".to_owned(), near }
+                CommandLookup::Missing { reason: "there is no such command".to_owned(), near }
             }
         }
     }
@@ -323,8 +323,8 @@ impl Assembler<'_, '_> {
                 continue;
             }
             let document = match self.bootstrap(&rule)? {
-                Ran::Yes => self.library.read_again(&rule),
-                Ran::No => rule,
+                ScriptRan::Yes => self.library.read_again(&rule),
+                ScriptRan::No => rule,
             };
             let mut text = Vec::with_capacity(document.body().len());
             let body = (0, document.body());
@@ -336,7 +336,7 @@ impl Assembler<'_, '_> {
     }
 
     /// Runs the script of a rule: the one in its front matter, else the one beside it.
-    fn bootstrap(&mut self, rule: &Document) -> Result<Ran, TaskError> {
+    fn bootstrap(&mut self, rule: &Document) -> Result<ScriptRan, TaskError> {
         let parameters = self.request.parameters;
         let (script, span, shown) = match (rule.field("bootstrap"), &rule.script) {
             (Some(node), _) if !matches!(node.value(), Value::Null) => match node.as_str() {
@@ -345,7 +345,7 @@ impl Assembler<'_, '_> {
                     let message =
                         || format!("`bootstrap` must be a script, not {}", node.value().noun());
                     self.notes.warn(rule, node.span(), "tasks/wrong-type", b"bootstrap", message);
-                    return Ok(Ran::No);
+                    return Ok(ScriptRan::No);
                 }
             },
             (_, Some(path)) => {
@@ -359,11 +359,11 @@ impl Assembler<'_, '_> {
                     if let Some(note) = note {
                         note.help = help;
                     }
-                    return Ok(Ran::No);
+                    return Ok(ScriptRan::No);
                 }
                 (Script::File(path), Span::default(), format!("`{name}`"))
             }
-            _ => return Ok(Ran::No),
+            _ => return Ok(ScriptRan::No),
         };
         // A script may use any parameter, so all count as used.
         self.expander.used.extend(parameters.iter().map(|(name, _)| name.to_owned()));
@@ -371,8 +371,8 @@ impl Assembler<'_, '_> {
             self.expander.live.bootstrap(&Bootstrap { document: rule, script, parameters });
         self.expander.missing.clear();
         match outcome {
-            Ok(()) => Ok(Ran::Yes),
-            Err(NotRun::Off) => Ok(Ran::No),
+            Ok(()) => Ok(ScriptRan::Yes),
+            Err(NotRun::Off) => Ok(ScriptRan::No),
             Err(NotRun::Interrupted) => Err(TaskError::Interrupted),
             Err(reason @ (NotRun::Untrusted | NotRun::Denied)) => {
                 let path = match script {
@@ -385,12 +385,12 @@ impl Assembler<'_, '_> {
                 if let Some(note) = note {
                     note.help = Some(help);
                 }
-                Ok(Ran::No)
+                Ok(ScriptRan::No)
             }
             Err(NotRun::Failed(problem)) => {
                 let message = || format!("the script {shown} failed: {problem}");
                 self.notes.warn(rule, span, "tasks/bootstrap-failed", b"", message);
-                Ok(Ran::Yes)
+                Ok(ScriptRan::Yes)
             }
         }
     }
@@ -430,19 +430,20 @@ impl Assembler<'_, '_> {
     fn task_text(
         &mut self,
         task: &Document,
-        calls: &mut impl Iterator<Item = Called>,
+        calls: &mut impl Iterator<Item = CalledCommand>,
         commands: &mut Vec<Included>,
     ) -> Result<Vec<u8>, TaskError> {
         let body = task.body();
         let mut output = Vec::with_capacity(body.len());
         for piece in slash::pieces(body) {
             match piece {
-                Piece::Text { offset, text } => {
+                SlashPiece::Text { offset, text } => {
                     let text = (offset, text);
                     self.expander.expand(task, text, None, &mut self.notes, &mut output)?;
                 }
-                Piece::Call(call) => {
-                    let Some(Called { arguments, command: Some(command) }) = calls.next() else {
+                SlashPiece::Call(call) => {
+                    let Some(CalledCommand { arguments, command: Some(command) }) = calls.next()
+                    else {
                         self.expander.claim(call.line.len())?;
                         output.extend_from_slice(call.line);
                         continue;
@@ -504,7 +505,7 @@ impl Assembler<'_, '_> {
 }
 
 /// The result of a script: its rule must be read again after it ran.
-enum Ran {
+enum ScriptRan {
     Yes,
     No,
 }

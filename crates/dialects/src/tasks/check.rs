@@ -11,13 +11,13 @@ use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Field, Node, Value};
 use brief_syntax::{Diagnostic, Span, near_miss};
 
-use super::expand::{self, Part};
-use super::known::Known;
+use super::expand::{self, TextPart};
+use super::known::KnownNames;
 use super::model::{Agent, Document, Kind};
 use super::places;
 use super::script::Obstacle;
 use super::selectors::{scalars, selectors_of, values_of};
-use super::slash::{self, Piece};
+use super::slash::{self, SlashPiece};
 use super::text::sensitive_pattern;
 
 /// The fields with a meaning, by kind. Others are the author's own, for selectors.
@@ -68,7 +68,7 @@ fn known_fields(kind: Kind) -> &'static [&'static str] {
 }
 
 /// All files of one project, with the files that they can refer to.
-pub(super) struct Checked<'c> {
+pub(super) struct CheckedTasks<'c> {
     /// The files of the project.
     pub(super) documents: &'c [Document],
     /// The files of the home directory, which the project's may refer to.
@@ -79,7 +79,7 @@ pub(super) struct Checked<'c> {
     pub(super) obstacle: &'c dyn Fn(&Document, &Path) -> Option<Obstacle>,
 }
 
-impl Checked<'_> {
+impl CheckedTasks<'_> {
     /// Returns all diagnostics.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
@@ -89,7 +89,7 @@ impl Checked<'_> {
             .flat_map(|document| selectors_of(document.field("selectors")))
             .map(|(key, _, _)| key)
             .collect();
-        let known = &Known::of(self.documents.iter().chain(self.at_home));
+        let known = &KnownNames::of(self.documents.iter().chain(self.at_home));
         for document in self.documents {
             // Files that a client reads by itself are checked by that client's rules.
             let is_ours = is_of_this_format(document);
@@ -134,7 +134,7 @@ impl Checked<'_> {
     }
 
     /// Reports placeholders without a possible value, and paths that do not exist.
-    fn expansions(&self, document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
+    fn expansions(&self, document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
         if !document.expands() {
             return Vec::new();
         }
@@ -146,7 +146,7 @@ impl Checked<'_> {
         for placed in expand::parts(body) {
             let span = || document.place(placed.offset, placed.whole.len());
             match placed.part {
-                Part::Parameter { name } => {
+                TextPart::Parameter { name } => {
                     let name = String::from_utf8_lossy(name);
                     if let Some(problem) = unfillable(document, &name, known) {
                         let code = "tasks/placeholder-unfillable";
@@ -157,7 +157,7 @@ impl Checked<'_> {
                         );
                     }
                 }
-                Part::Path { path } if !outline.is_opaque(placed.offset) => {
+                TextPart::Path { path } if !outline.is_opaque(placed.offset) => {
                     let looks_like_a_path = path.iter().any(|byte| b"./".contains(byte));
                     let is_made = document.has_bootstrap();
                     let mut readings = expand::readings(path);
@@ -233,7 +233,7 @@ pub(super) fn is_own_path(path: &Path) -> bool {
 }
 
 /// Reports selectors that match no rule or skill.
-fn selectors(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
+fn selectors(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
     let selectors = selectors_of(document.field("selectors")).into_iter();
     let unanswered = selectors.filter(|(key, value, _)| !known.has_answer(key, value));
     unanswered
@@ -250,7 +250,7 @@ fn selectors(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
 }
 
 /// Reports rules for tasks that do not exist.
-fn task_names(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
+fn task_names(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
     if document.kind != Kind::Rule {
         return Vec::new();
     }
@@ -269,14 +269,14 @@ fn task_names(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
 }
 
 /// Reports calls of commands that do not exist.
-fn calls(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
+fn calls(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
     if document.kind != Kind::Task {
         return Vec::new();
     }
     let namespace = document.namespace.as_deref();
     let mut found = Vec::new();
     for piece in slash::pieces(document.body()) {
-        let Piece::Call(call) = piece else { continue };
+        let SlashPiece::Call(call) = piece else { continue };
         if known.has_command(namespace, call.name) {
             continue;
         }
@@ -292,7 +292,7 @@ fn calls(document: &Document, known: &Known<'_>) -> Vec<Diagnostic> {
 }
 
 /// Returns the reason why no parameter and no argument can fill a placeholder.
-fn unfillable(document: &Document, name: &str, known: &Known<'_>) -> Option<String> {
+fn unfillable(document: &Document, name: &str, known: &KnownNames<'_>) -> Option<String> {
     let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
     if !name.chars().all(is_part) {
         return Some("that is no name of a parameter".to_owned());

@@ -8,7 +8,7 @@ use memchr::{memchr, memchr2};
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part<'t> {
+pub(super) enum TextPart<'t> {
     /// Literal text.
     Text(&'t [u8]),
     /// `${name}`.
@@ -29,12 +29,12 @@ pub(super) enum Part<'t> {
 }
 
 /// Splits a text; each part comes with its offset and its bytes.
-pub(super) fn parts(text: &[u8]) -> Parts<'_> {
-    Parts { text, at: 0, name_end: 0, command_end: 0 }
+pub(super) fn parts(text: &[u8]) -> TextParts<'_> {
+    TextParts { text, at: 0, name_end: 0, command_end: 0 }
 }
 
 /// The iterator of [`parts`].
-pub(super) struct Parts<'t> {
+pub(super) struct TextParts<'t> {
     text: &'t [u8],
     at: usize,
     /// The end of the last search for the end of a name or command. An expansion that begins before
@@ -45,16 +45,16 @@ pub(super) struct Parts<'t> {
 
 /// A part and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Placed<'t> {
+pub(super) struct PlacedPart<'t> {
     pub(super) offset: usize,
     pub(super) whole: &'t [u8],
-    pub(super) part: Part<'t>,
+    pub(super) part: TextPart<'t>,
 }
 
-impl<'t> Iterator for Parts<'t> {
-    type Item = Placed<'t>;
+impl<'t> Iterator for TextParts<'t> {
+    type Item = PlacedPart<'t>;
 
-    fn next(&mut self) -> Option<Placed<'t>> {
+    fn next(&mut self) -> Option<PlacedPart<'t>> {
         let start = self.at;
         if start == self.text.len() {
             return None;
@@ -71,22 +71,22 @@ impl<'t> Iterator for Parts<'t> {
                 }
                 let whole = &self.text[at..at + length];
                 self.at = at + length;
-                return Some(Placed { offset: at, whole, part });
+                return Some(PlacedPart { offset: at, whole, part });
             }
             at += 1;
         }
     }
 }
 
-impl<'t> Parts<'t> {
-    fn until(&mut self, end: usize) -> Placed<'t> {
+impl<'t> TextParts<'t> {
+    fn until(&mut self, end: usize) -> PlacedPart<'t> {
         let offset = std::mem::replace(&mut self.at, end);
         let whole = &self.text[offset..end];
-        Placed { offset, whole, part: Part::Text(whole) }
+        PlacedPart { offset, whole, part: TextPart::Text(whole) }
     }
 
     /// Returns the expansion that begins at `at`, and its length.
-    fn expansion(&mut self, at: usize) -> Option<(Part<'t>, usize)> {
+    fn expansion(&mut self, at: usize) -> Option<(TextPart<'t>, usize)> {
         match &self.text[at..] {
             [b'$', b'{', inner @ ..] => {
                 if self.name_end < at + 2 {
@@ -96,7 +96,7 @@ impl<'t> Parts<'t> {
                 }
                 let name = &self.text[at + 2..self.name_end];
                 let is_name = !name.is_empty() && self.text.get(self.name_end) == Some(&b'}');
-                is_name.then_some((Part::Parameter { name }, name.len() + 3))
+                is_name.then_some((TextPart::Parameter { name }, name.len() + 3))
             }
             [b'!', b'`', inner @ ..] => {
                 if self.command_end < at + 2 {
@@ -106,11 +106,11 @@ impl<'t> Parts<'t> {
                 let command = &self.text[at + 2..self.command_end];
                 let is_closed = self.command_end < self.text.len();
                 let is_command = is_closed && !command.trim_ascii().is_empty();
-                is_command.then_some((Part::Command { command }, command.len() + 3))
+                is_command.then_some((TextPart::Command { command }, command.len() + 3))
             }
             [b'@', inner @ ..] if self.begins_word(at) => {
                 let path = &inner[..word_length(inner)];
-                (!path.is_empty()).then_some((Part::Path { path }, path.len() + 1))
+                (!path.is_empty()).then_some((TextPart::Path { path }, path.len() + 1))
             }
             _ => None,
         }
@@ -169,10 +169,10 @@ mod tests {
             .map(|placed| {
                 let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 match placed.part {
-                    Part::Text(text) => show(text),
-                    Part::Parameter { name } => format!("<param {}>", show(name)),
-                    Part::Command { command } => format!("<run {}>", show(command)),
-                    Part::Path { path } => format!("<file {}>", show(path)),
+                    TextPart::Text(text) => show(text),
+                    TextPart::Parameter { name } => format!("<param {}>", show(name)),
+                    TextPart::Command { command } => format!("<run {}>", show(command)),
+                    TextPart::Path { path } => format!("<file {}>", show(path)),
                 }
             })
             .collect()

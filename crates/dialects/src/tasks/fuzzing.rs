@@ -1,12 +1,12 @@
 //! The expander and the reader of slash commands, for [`crate::fuzzing`].
 
-use super::expand::{Part, parts, readings};
+use super::expand::{TextPart, parts, readings};
 use super::slash::pieces;
 
 /// Splits a text, and each path in it.
 pub(crate) fn expansions(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     parts(text).map(|placed| {
-        if let Part::Path { path } = placed.part {
+        if let TextPart::Path { path } = placed.part {
             readings(path).for_each(drop);
         }
         (placed.offset, placed.whole)

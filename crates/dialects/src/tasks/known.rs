@@ -7,11 +7,11 @@ use brief_syntax::yaml::Node;
 
 use super::model::{Document, Kind};
 use super::selectors::{canonical, scalars};
-use super::slash::{self, Piece};
+use super::slash::{self, SlashPiece};
 
 /// The names and values of all files.
 #[derive(Default)]
-pub(super) struct Known<'d> {
+pub(super) struct KnownNames<'d> {
     /// The keys and values of rules and skills.
     values: BTreeSet<(&'d str, &'d str)>,
     rule_names: BTreeSet<&'d str>,
@@ -24,10 +24,10 @@ pub(super) struct Known<'d> {
     arguments: BTreeMap<&'d str, usize>,
 }
 
-impl<'d> Known<'d> {
+impl<'d> KnownNames<'d> {
     /// Collects the names and values.
-    pub(super) fn of(documents: impl Iterator<Item = &'d Document>) -> Known<'d> {
-        let mut known = Known::default();
+    pub(super) fn of(documents: impl Iterator<Item = &'d Document>) -> KnownNames<'d> {
+        let mut known = KnownNames::default();
         for document in documents {
             match document.kind {
                 Kind::Task => {
@@ -55,7 +55,7 @@ impl<'d> Known<'d> {
 
     fn remember_calls(&mut self, task: &'d Document) {
         for piece in slash::pieces(task.body()) {
-            if let Piece::Call(call) = piece {
+            if let SlashPiece::Call(call) = piece {
                 let most = self.arguments.entry(call.name).or_default();
                 *most = (*most).max(call.arguments.positional.len());
             }

@@ -16,7 +16,9 @@ use brief_syntax::{Diagnostic, Source, Span, limits};
 use super::managed;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
 use super::parse::front_matter;
-use super::places::{self, Holder, NAMESPACES, NOT_RULES, Place, SCRIPT_SUFFIX, is_script, stem};
+use super::places::{
+    self, Holder, NAMESPACES, NOT_RULES, SCRIPT_SUFFIX, TaskPlace, is_script, stem,
+};
 use super::variants::FromElsewhere;
 
 /// The name of a skill's file in its directory.
@@ -70,14 +72,14 @@ impl<'s> Library<'s> {
 
     /// Reads one file of a search root by its path.
     pub(super) fn document_at(&self, kind: Kind, path: &Path) -> Option<Document> {
-        let mut search = Search::new(self, kind, &|_| true);
+        let mut search = FileSearch::new(self, kind, &|_| true);
         let root = self.roots.iter().find(|root| path.starts_with(&root.path))?;
         search.single_file(root, path.strip_prefix(&root.path).ok()?);
         search.found.pop()
     }
 
     /// Returns the author of a file; one with a script from elsewhere is not the user's alone.
-    fn author(&self, folder: &Folder<'_>, path: &Path, script: Option<&Path>) -> Author {
+    fn author(&self, folder: &SearchFolder<'_>, path: &Path, script: Option<&Path>) -> Author {
         let is_installed = |path: &Path| self.elsewhere.files.contains(path);
         if is_installed(path) || script.is_some_and(is_installed) {
             Author::Remote
@@ -110,7 +112,7 @@ impl<'s> Library<'s> {
         namespace: Option<&str>,
         wanted: &dyn Fn(&str) -> bool,
     ) -> Vec<Document> {
-        let mut search = Search::new(self, kind, wanted);
+        let mut search = FileSearch::new(self, kind, wanted);
         for root in &self.roots {
             search.root(root, namespace);
         }
@@ -119,8 +121,8 @@ impl<'s> Library<'s> {
 
     /// Returns the files of a kind in `.agents`, without those of other tools.
     pub(super) fn own_documents(&self, kind: Kind) -> Vec<Document> {
-        let mut search = Search::new(self, kind, &|_| true);
-        let place = Place::Tree("");
+        let mut search = FileSearch::new(self, kind, &|_| true);
+        let place = TaskPlace::Tree("");
         let folder = places::folder(kind);
         for root in &self.roots {
             search.place(root, None, place, &Path::new(places::OWN).join(folder));
@@ -250,7 +252,7 @@ impl<'s> Library<'s> {
 }
 
 /// A search for the files of one kind.
-struct Search<'l, 's> {
+struct FileSearch<'l, 's> {
     library: &'l Library<'s>,
     kind: Kind,
     wanted: &'l dyn Fn(&str) -> bool,
@@ -264,7 +266,7 @@ struct Search<'l, 's> {
 }
 
 /// A directory of a search.
-struct Folder<'f> {
+struct SearchFolder<'f> {
     root: &'f OpenRoot,
     namespace: Option<&'f str>,
     handle: &'f dyn Dir,
@@ -273,12 +275,12 @@ struct Folder<'f> {
     /// The path without links.
     real: &'f Path,
     depth: usize,
-    place: Place,
+    place: TaskPlace,
 }
 
-impl<'l, 's> Search<'l, 's> {
+impl<'l, 's> FileSearch<'l, 's> {
     fn new(library: &'l Library<'s>, kind: Kind, wanted: &'l dyn Fn(&str) -> bool) -> Self {
-        Search {
+        FileSearch {
             library,
             kind,
             wanted,
@@ -293,8 +295,8 @@ impl<'l, 's> Search<'l, 's> {
         if let Some(namespace) = namespace {
             let own = Path::new(NAMESPACES).join(namespace).join(places::folder(self.kind));
             let place = match self.kind {
-                Kind::Skill => Place::Skills(""),
-                _ => Place::Tree(""),
+                Kind::Skill => TaskPlace::Skills(""),
+                _ => TaskPlace::Tree(""),
             };
             self.place(root, Some(namespace), place, &own);
         }
@@ -304,14 +306,14 @@ impl<'l, 's> Search<'l, 's> {
         }
     }
 
-    fn place(&mut self, root: &OpenRoot, namespace: Option<&str>, place: Place, below: &Path) {
-        if let Place::File(_) = place {
+    fn place(&mut self, root: &OpenRoot, namespace: Option<&str>, place: TaskPlace, below: &Path) {
+        if let TaskPlace::File(_) = place {
             self.single_file(root, below);
             return;
         }
         let Some((handle, real)) = self.library.enter(root, below) else { return };
         let path = root.path.join(below);
-        let folder = Folder {
+        let folder = SearchFolder {
             root,
             namespace,
             handle: handle.as_ref(),
@@ -321,7 +323,7 @@ impl<'l, 's> Search<'l, 's> {
             place,
         };
         match place {
-            Place::Skills(_) => self.skills(&folder),
+            TaskPlace::Skills(_) => self.skills(&folder),
             _ => self.tree(&folder),
         }
     }
@@ -341,14 +343,14 @@ impl<'l, 's> Search<'l, 's> {
             Some(None) => return,
         };
         let path = root.path.join(below);
-        let folder = Folder {
+        let folder = SearchFolder {
             root,
             namespace: None,
             handle,
             path: path.parent().unwrap_or(&root.path),
             real: &real,
             depth: 0,
-            place: Place::File(""),
+            place: TaskPlace::File(""),
         };
         match handle.read(name, limits::FILE_BYTES) {
             Ok(bytes) => {
@@ -365,7 +367,7 @@ impl<'l, 's> Search<'l, 's> {
     }
 
     /// Looks for the script of a file in a directory without a listing.
-    fn script_beside(&self, folder: &Folder<'_>, stem: &str) -> Option<PathBuf> {
+    fn script_beside(&self, folder: &SearchFolder<'_>, stem: &str) -> Option<PathBuf> {
         let script = (self.kind == Kind::Rule).then(|| format!("{stem}{SCRIPT_SUFFIX}"))?;
         // Any other error means that something is there.
         let is_missing =
@@ -373,7 +375,7 @@ impl<'l, 's> Search<'l, 's> {
         (!is_missing).then(|| folder.path.join(script))
     }
 
-    fn entries(&self, folder: &Folder<'_>) -> Vec<DirEntry> {
+    fn entries(&self, folder: &SearchFolder<'_>) -> Vec<DirEntry> {
         match folder.handle.first_entries(limits::TASK_FILES + 1) {
             Ok(mut entries) => {
                 if entries.len() > limits::TASK_FILES {
@@ -392,7 +394,7 @@ impl<'l, 's> Search<'l, 's> {
     }
 
     /// Adds the files of a directory and of all below it, by path.
-    fn tree(&mut self, folder: &Folder<'_>) {
+    fn tree(&mut self, folder: &SearchFolder<'_>) {
         if folder.depth >= limits::TASK_DEPTH {
             let problem = format!("it is more than {} directories deep", limits::TASK_DEPTH);
             self.library.report(folder.path, "tasks/too-deep", &problem);
@@ -425,7 +427,7 @@ impl<'l, 's> Search<'l, 's> {
         }
     }
 
-    fn file(&mut self, folder: &Folder<'_>, entry: &DirEntry, entries: &[DirEntry]) {
+    fn file(&mut self, folder: &SearchFolder<'_>, entry: &DirEntry, entries: &[DirEntry]) {
         let Some(stem) = stem(&entry.name) else { return };
         let stem = stem.to_string_lossy();
         if !(self.wanted)(&stem) {
@@ -462,7 +464,7 @@ impl<'l, 's> Search<'l, 's> {
 
     fn linked_file(
         &mut self,
-        folder: &Folder<'_>,
+        folder: &SearchFolder<'_>,
         name: &OsStr,
         stem: String,
         script: Option<PathBuf>,
@@ -475,8 +477,8 @@ impl<'l, 's> Search<'l, 's> {
         }
     }
 
-    fn descend(&mut self, folder: &Folder<'_>, name: &OsStr) {
-        let is_state = matches!(folder.place, Place::AgentTree(_))
+    fn descend(&mut self, folder: &SearchFolder<'_>, name: &OsStr) {
+        let is_state = matches!(folder.place, TaskPlace::AgentTree(_))
             && name.to_str().is_some_and(|name| NOT_RULES.binary_search(&name).is_ok());
         if is_state {
             return;
@@ -485,7 +487,7 @@ impl<'l, 's> Search<'l, 's> {
         match folder.handle.open_dir(name) {
             Ok(handle) => {
                 let (handle, real) = (handle.as_ref(), folder.real.join(name));
-                self.tree(&Folder {
+                self.tree(&SearchFolder {
                     handle,
                     path: &path,
                     real: &real,
@@ -497,21 +499,21 @@ impl<'l, 's> Search<'l, 's> {
         }
     }
 
-    fn descend_linked(&mut self, folder: &Folder<'_>, path: &Path, real: &Path) {
+    fn descend_linked(&mut self, folder: &SearchFolder<'_>, path: &Path, real: &Path) {
         if !self.entered.insert(real.to_owned()) {
             return;
         }
         match self.library.system.open_dir(real) {
             Ok(handle) => {
                 let handle = handle.as_ref();
-                self.tree(&Folder { handle, path, real, depth: folder.depth + 1, ..*folder });
+                self.tree(&SearchFolder { handle, path, real, depth: folder.depth + 1, ..*folder });
             }
             Err(error) => self.library.report(path, "tasks/unreadable", &words(&error)),
         }
     }
 
     /// Adds the skills: one directory each, with a file of a fixed name.
-    fn skills(&mut self, folder: &Folder<'_>) {
+    fn skills(&mut self, folder: &SearchFolder<'_>) {
         for entry in self.entries(folder) {
             let name = entry.name.to_string_lossy().into_owned();
             if !(self.wanted)(&name) {
@@ -530,7 +532,8 @@ impl<'l, 's> Search<'l, 's> {
                 FileKind::File | FileKind::Other => None,
             };
             let Some((handle, real)) = opened else { continue };
-            let skill = Folder { handle: handle.as_ref(), path: &path, real: &real, ..*folder };
+            let skill =
+                SearchFolder { handle: handle.as_ref(), path: &path, real: &real, ..*folder };
             let file = OsStr::new(SKILL_FILE);
             match handle.read(file, limits::FILE_BYTES) {
                 Ok(bytes) => self.add(&skill, file, real.join(file), bytes, name, None),
@@ -548,7 +551,7 @@ impl<'l, 's> Search<'l, 's> {
 
     fn add(
         &mut self,
-        folder: &Folder<'_>,
+        folder: &SearchFolder<'_>,
         name: &OsStr,
         real_path: PathBuf,
         bytes: Vec<u8>,

@@ -80,7 +80,7 @@ pub(super) fn without_block(file: Vec<u8>) -> Vec<u8> {
     rest
 }
 
-struct Block<'f> {
+struct ManagedBlock<'f> {
     start: usize,
     end: usize,
     content: &'f [u8],
@@ -88,14 +88,14 @@ struct Block<'f> {
 }
 
 /// Finds our blocks, in one pass for each marker: a file may consist of markers.
-fn blocks(file: &[u8]) -> Vec<Block<'_>> {
+fn blocks(file: &[u8]) -> Vec<ManagedBlock<'_>> {
     let mut closings: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for start in memchr::memmem::find_iter(file, END) {
         if let Some((hash, length)) = marker(&file[start + END.len()..]) {
             closings.entry(hash).or_default().push((start, start + END.len() + length));
         }
     }
-    let mut blocks: Vec<Block<'_>> = Vec::new();
+    let mut blocks: Vec<ManagedBlock<'_>> = Vec::new();
     for start in memchr::memmem::find_iter(file, BEGIN) {
         if closings.is_empty() || blocks.last().is_some_and(|block| start < block.end) {
             continue;
@@ -105,7 +105,12 @@ fn blocks(file: &[u8]) -> Vec<Block<'_>> {
         let Some(ends) = closings.get(hash) else { continue };
         let next = ends.partition_point(|(at, _)| *at < content_start);
         if let Some(&(content_end, end)) = ends.get(next) {
-            blocks.push(Block { start, end, content: &file[content_start..content_end], hash });
+            blocks.push(ManagedBlock {
+                start,
+                end,
+                content: &file[content_start..content_end],
+                hash,
+            });
         }
     }
     blocks

@@ -13,11 +13,11 @@ use brief_syntax::{Diagnostic, Target};
 
 use crate::answer::{Applied, Item, LeftOut, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::{GuidanceText, Reader, Shelf, Way};
+use crate::{GuidanceText, LevelCount, Reader, Shelf};
 
 use super::library::Library;
 use super::model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName};
-use super::selectors::{self, Running, Verdict};
+use super::selectors::{self, RunningTask, Verdict};
 use super::{NAME, places};
 
 /// The kinds of files in `.agents` for a question about a path. Skills are among the files that
@@ -26,15 +26,15 @@ const KINDS: [Kind; 3] = [Kind::Rule, Kind::Task, Kind::Command];
 
 /// The files of `.agents` directories.
 #[derive(Default)]
-pub(super) struct Own {
-    files: Vec<File>,
+pub(super) struct OwnFiles {
+    files: Vec<OwnFile>,
     diagnostics: Vec<Diagnostic>,
     /// The target at the time of reading.
     asked: Option<Target>,
-    way: Way,
+    way: LevelCount,
 }
 
-struct File {
+struct OwnFile {
     document: Document,
     name: String,
     level: Level,
@@ -42,11 +42,11 @@ struct File {
     directory: Option<String>,
 }
 
-impl Own {
+impl OwnFiles {
     /// Starts reading the directories between the mounted one and a path, and at home.
-    pub(super) fn along(moment: &Moment) -> Own {
+    pub(super) fn along(moment: &Moment) -> OwnFiles {
         let asked = moment.mounted_target().cloned();
-        Own { asked, way: Way::to(moment), ..Own::default() }
+        OwnFiles { asked, way: LevelCount::to(moment), ..OwnFiles::default() }
     }
 
     fn read(&mut self, system: &dyn System, path: &Path, directory: Option<&str>) {
@@ -91,7 +91,7 @@ impl Own {
             Some(_) => Level::of_directory(path, false),
             None => Level::of_user(false),
         };
-        self.files.push(File { name: document.name(), document, level, directory });
+        self.files.push(OwnFile { name: document.name(), document, level, directory });
     }
 
     /// Reads the user's own files, unless the home directory is the project.
@@ -106,8 +106,8 @@ impl Own {
 
     /// Sorts the files: the user's first, then from the top down; within a directory in the order
     /// of a prompt.
-    pub(super) fn sorted(mut self) -> Own {
-        let rank = |file: &File| KINDS.iter().position(|kind| *kind == file.document.kind());
+    pub(super) fn sorted(mut self) -> OwnFiles {
+        let rank = |file: &OwnFile| KINDS.iter().position(|kind| *kind == file.document.kind());
         self.files.sort_by(|left, right| {
             let left_key = (left.level, &left.directory, rank(left));
             left_key.cmp(&(right.level, &right.directory, rank(right)))
@@ -116,7 +116,7 @@ impl Own {
     }
 }
 
-impl Reader for Own {
+impl Reader for OwnFiles {
     fn visit(&mut self, visit: &Visit<'_>) {
         if visit.slashed().is_empty() {
             self.read_home(visit.system(), visit.root());
@@ -137,10 +137,10 @@ fn is_below(path: &str, directory: &str) -> bool {
         || path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-impl Shelf for Own {
+impl Shelf for OwnFiles {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let target = self.asked.as_ref().or(moment.target.as_ref());
-        let running = Running::of(moment);
+        let running = RunningTask::of(moment);
         for file in &self.files {
             let holds = match (&file.directory, target) {
                 (Some(directory), Some(target)) => is_below(target.slashed(), directory),
@@ -161,8 +161,8 @@ impl Shelf for Own {
     }
 }
 
-impl File {
-    fn judge<'s>(&'s self, moment: &Moment, running: &Running, answer: &mut Resolution<'s>) {
+impl OwnFile {
+    fn judge<'s>(&'s self, moment: &Moment, running: &RunningTask, answer: &mut Resolution<'s>) {
         let (state, reason) = match self.document.kind() {
             Kind::Rule => match self.rule_reason(moment, running) {
                 Ok(reason) => (State::Active, reason),
@@ -175,7 +175,11 @@ impl File {
     }
 
     /// Returns the reason why a rule applies, or the reason why not.
-    fn rule_reason(&self, moment: &Moment, running: &Running) -> Result<Reason<'_>, Reason<'_>> {
+    fn rule_reason(
+        &self,
+        moment: &Moment,
+        running: &RunningTask,
+    ) -> Result<Reason<'_>, Reason<'_>> {
         let document = &self.document;
         if let Some(namespace) = &document.namespace
             && running.namespace.as_ref() != Some(namespace)
@@ -221,17 +225,17 @@ impl File {
     }
 }
 
-impl Running {
+impl RunningTask {
     /// Returns the task and agent of a moment. Other clients than the document's agents have no
     /// effect.
-    fn of(moment: &Moment) -> Running {
+    fn of(moment: &Moment) -> RunningTask {
         let task = moment.task.as_deref().and_then(|task| TaskName::parse(task).ok());
         let agent = moment.client.as_deref().and_then(Agent::from_name);
-        let Some(task) = task else { return Running { agent, ..Running::default() } };
+        let Some(task) = task else { return RunningTask { agent, ..RunningTask::default() } };
         let mut task_names = vec![task.base().to_owned()];
         task_names.extend(task.namespace().map(|_| task.to_string()));
         let namespace = Some(task.namespace().unwrap_or_default().to_owned());
-        Running { task_names, namespace, agent }
+        RunningTask { task_names, namespace, agent }
     }
 }
 
@@ -247,7 +251,7 @@ mod tests {
         let target = Target::from_slashed(path, TargetKind::File);
         let root = Root::open(system, Path::new("/p")).unwrap();
         let moment = &Moment { target: Some(target.clone()), ..moment.clone() };
-        let mut own = Own::along(moment);
+        let mut own = OwnFiles::along(moment);
         walk::along(system, &root, &target, &mut |visit| own.visit(visit));
         let own = Box::new(own).finish();
         let mut answer = Resolution::default();

@@ -10,7 +10,7 @@ use super::model::Kind;
 
 /// A location in a search root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TaskPlace {
     /// A directory whose files count, at any depth.
     Tree(&'static str),
     /// A directory in which an agent keeps rules and much else: [`NOT_RULES`] are skipped.
@@ -21,13 +21,13 @@ pub(super) enum Place {
     Skills(&'static str),
 }
 
-impl Place {
+impl TaskPlace {
     pub(super) fn path(self) -> &'static str {
         match self {
-            Place::Tree(path)
-            | Place::AgentTree(path)
-            | Place::File(path)
-            | Place::Skills(path) => path,
+            TaskPlace::Tree(path)
+            | TaskPlace::AgentTree(path)
+            | TaskPlace::File(path)
+            | TaskPlace::Skills(path) => path,
         }
     }
 }
@@ -41,50 +41,50 @@ pub(super) const SHARED_SKILLS: &str = ".agents/skills";
 /// The directory of namespaces: `.agents/namespaces/<name>/{tasks,commands,rules,skills}`.
 pub(super) const NAMESPACES: &str = ".agents/namespaces";
 
-const TASKS: &[Place] = &[
-    Place::Tree(".agents/tasks"),
-    Place::Tree(".cursor/commands"),
-    Place::Tree(".opencode/command"),
+const TASKS: &[TaskPlace] = &[
+    TaskPlace::Tree(".agents/tasks"),
+    TaskPlace::Tree(".cursor/commands"),
+    TaskPlace::Tree(".opencode/command"),
 ];
 
-const COMMANDS: &[Place] = &[
-    Place::Tree(".agents/commands"),
-    Place::Tree(".cursor/commands"),
-    Place::Tree(".opencode/command"),
+const COMMANDS: &[TaskPlace] = &[
+    TaskPlace::Tree(".agents/commands"),
+    TaskPlace::Tree(".cursor/commands"),
+    TaskPlace::Tree(".opencode/command"),
 ];
 
-const RULES: &[Place] = &[
-    Place::Tree(".agents/rules"),
-    Place::Tree(".cursor/rules"),
-    Place::Tree(".augment/rules"),
-    Place::Tree(".windsurf/rules"),
-    Place::Tree(".opencode/agent"),
-    Place::Tree(".opencode/rules"),
-    Place::File(".github/copilot-instructions.md"),
-    Place::File(".gemini/styleguide.md"),
-    Place::Tree(".github/agents"),
-    Place::File(".augment/guidelines.md"),
-    Place::AgentTree(".codex"),
-    Place::File("AGENTS.md"),
-    Place::AgentTree(".claude"),
-    Place::File("CLAUDE.md"),
-    Place::File("CLAUDE.local.md"),
-    Place::AgentTree(".gemini"),
-    Place::File("GEMINI.md"),
-    Place::File(".cursorrules"),
-    Place::File(".windsurfrules"),
+const RULES: &[TaskPlace] = &[
+    TaskPlace::Tree(".agents/rules"),
+    TaskPlace::Tree(".cursor/rules"),
+    TaskPlace::Tree(".augment/rules"),
+    TaskPlace::Tree(".windsurf/rules"),
+    TaskPlace::Tree(".opencode/agent"),
+    TaskPlace::Tree(".opencode/rules"),
+    TaskPlace::File(".github/copilot-instructions.md"),
+    TaskPlace::File(".gemini/styleguide.md"),
+    TaskPlace::Tree(".github/agents"),
+    TaskPlace::File(".augment/guidelines.md"),
+    TaskPlace::AgentTree(".codex"),
+    TaskPlace::File("AGENTS.md"),
+    TaskPlace::AgentTree(".claude"),
+    TaskPlace::File("CLAUDE.md"),
+    TaskPlace::File("CLAUDE.local.md"),
+    TaskPlace::AgentTree(".gemini"),
+    TaskPlace::File("GEMINI.md"),
+    TaskPlace::File(".cursorrules"),
+    TaskPlace::File(".windsurfrules"),
 ];
 
-const SKILLS: &[Place] = &[
-    Place::Skills(".agents/skills"),
-    Place::Skills(".cursor/skills"),
-    Place::Skills(".opencode/skills"),
-    Place::Skills(".github/skills"),
-    Place::Skills(".claude/skills"),
-    Place::Skills(".gemini/skills"),
-    Place::Skills(".augment/skills"),
-    Place::Skills(".windsurf/skills"),
-    Place::Skills(".codex/skills"),
+const SKILLS: &[TaskPlace] = &[
+    TaskPlace::Skills(".agents/skills"),
+    TaskPlace::Skills(".cursor/skills"),
+    TaskPlace::Skills(".opencode/skills"),
+    TaskPlace::Skills(".github/skills"),
+    TaskPlace::Skills(".claude/skills"),
+    TaskPlace::Skills(".gemini/skills"),
+    TaskPlace::Skills(".augment/skills"),
+    TaskPlace::Skills(".windsurf/skills"),
+    TaskPlace::Skills(".codex/skills"),
 ];
 
 /// The kind of a search root.
@@ -97,7 +97,7 @@ pub(super) enum Holder {
 }
 
 /// Returns the places of a kind, in order.
-pub(super) fn places(kind: Kind, holder: Holder) -> &'static [Place] {
+pub(super) fn places(kind: Kind, holder: Holder) -> &'static [TaskPlace] {
     match (kind, holder) {
         (Kind::Task, Holder::Project) => TASKS,
         (Kind::Task, Holder::Home) => &TASKS[..1],
@@ -164,12 +164,12 @@ pub(super) fn reads(path: &str) -> bool {
     [RULES, SKILLS].into_iter().flatten().any(|place| {
         let Some(inside) = path.strip_prefix(place.path()) else { return false };
         match place {
-            Place::Tree(_) => inside.is_empty() || inside.starts_with('/'),
-            Place::AgentTree(_) => {
+            TaskPlace::Tree(_) => inside.is_empty() || inside.starts_with('/'),
+            TaskPlace::AgentTree(_) => {
                 let below = inside.strip_prefix('/').and_then(|below| below.split('/').next());
                 below.is_some_and(|name| NOT_RULES.binary_search(&name).is_err())
             }
-            Place::File(_) | Place::Skills(_) => inside.is_empty(),
+            TaskPlace::File(_) | TaskPlace::Skills(_) => inside.is_empty(),
         }
     })
 }

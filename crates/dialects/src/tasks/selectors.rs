@@ -124,7 +124,7 @@ fn texts<'d>(mapping: Mapping<'d>, name: &str) -> Vec<&'d str> {
 
 /// The running task and agent.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Running {
+pub(super) struct RunningTask {
     /// The task's name, without and with its namespace.
     pub(super) task_names: Vec<String>,
     /// Its namespace; empty if it has none. `None` before the task is found.
@@ -183,7 +183,7 @@ impl fmt::Display for Verdict {
 }
 
 /// Decides about a document by the selectors, the task and the agent.
-pub(super) fn judge(document: &Document, selectors: &Selectors, running: &Running) -> Verdict {
+pub(super) fn judge(document: &Document, selectors: &Selectors, running: &RunningTask) -> Verdict {
     let mut judgement = Judgement { document, found: Vec::new() };
     // The task's name and namespace are implicit selectors.
     let names: Vec<String> = running.task_names.clone();

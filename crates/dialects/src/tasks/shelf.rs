@@ -13,10 +13,10 @@ use crate::moment::Moment;
 use crate::{Dialect, GuidanceText, Reader, Shelf};
 
 use super::NAME;
-use super::check::{self, Checked};
+use super::check::{self, CheckedTasks};
 use super::library::Library;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
-use super::own::Own;
+use super::own::OwnFiles;
 use super::places;
 use super::script;
 
@@ -30,7 +30,7 @@ impl Dialect for Tasks {
     }
 
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Own::along(moment)))
+        Some(Box::new(OwnFiles::along(moment)))
     }
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
@@ -60,7 +60,7 @@ pub fn is_rule_file(name: &OsStr) -> bool {
 struct Projects {
     diagnostics: Vec<Diagnostic>,
     files: usize,
-    own: Own,
+    own: OwnFiles,
     is_started: bool,
     /// The home directory, read once for the first project that needs it.
     home: Option<AtHome>,
@@ -151,7 +151,7 @@ fn checked(
         let path = directory.join(String::from_utf8_lossy(path).as_ref());
         system.resolve(&path).is_ok_and(|found| found.kind == FileKind::File)
     };
-    let checked = Checked {
+    let checked = CheckedTasks {
         documents: &documents,
         at_home: if is_home { &[] } else { &home.documents },
         is_file: &is_file,

@@ -9,16 +9,16 @@ use brief_syntax::markdown::Outline;
 
 /// A piece of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece<'t> {
+pub(super) enum SlashPiece<'t> {
     /// Text, line breaks included.
     Text { offset: usize, text: &'t [u8] },
     /// A line that calls a command, without its line break.
-    Call(Call<'t>),
+    Call(SlashCall<'t>),
 }
 
 /// A line that calls a command.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Call<'t> {
+pub(super) struct SlashCall<'t> {
     /// The offset of the line.
     pub(super) offset: usize,
     /// The line, without its line break.
@@ -26,12 +26,12 @@ pub(super) struct Call<'t> {
     /// The name after the slash.
     pub(super) name: &'t str,
     /// The text after the name.
-    pub(super) arguments: Arguments,
+    pub(super) arguments: CallArguments,
 }
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Arguments {
+pub(super) struct CallArguments {
     /// Everything after the name, as written.
     pub(super) all: Vec<u8>,
     /// Each argument: `${1}` is the first. One with a key is included as written.
@@ -41,25 +41,25 @@ pub(super) struct Arguments {
 }
 
 /// Splits a text at its slash commands.
-pub(super) fn pieces(text: &[u8]) -> Vec<Piece<'_>> {
+pub(super) fn pieces(text: &[u8]) -> Vec<SlashPiece<'_>> {
     let calls = calls(text);
     let mut pieces = Vec::with_capacity(calls.len() * 2 + 1);
     let mut at = 0;
     for call in calls {
         if call.offset > at {
-            pieces.push(Piece::Text { offset: at, text: &text[at..call.offset] });
+            pieces.push(SlashPiece::Text { offset: at, text: &text[at..call.offset] });
         }
         at = call.offset + call.line.len();
-        pieces.push(Piece::Call(call));
+        pieces.push(SlashPiece::Call(call));
     }
     if at < text.len() {
-        pieces.push(Piece::Text { offset: at, text: &text[at..] });
+        pieces.push(SlashPiece::Text { offset: at, text: &text[at..] });
     }
     pieces
 }
 
-fn calls(text: &[u8]) -> Vec<Call<'_>> {
-    let mut candidates: Vec<(usize, Call<'_>)> = Vec::new();
+fn calls(text: &[u8]) -> Vec<SlashCall<'_>> {
+    let mut candidates: Vec<(usize, SlashCall<'_>)> = Vec::new();
     for (number, (offset, line)) in lines(text).enumerate() {
         candidates.extend(call(offset, line).map(|call| (number, call)));
     }
@@ -93,7 +93,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// Parses a line that calls a command. A path (`/usr/bin`) and a comment (`// …`) are not calls.
-fn call(offset: usize, line: &[u8]) -> Option<Call<'_>> {
+fn call(offset: usize, line: &[u8]) -> Option<SlashCall<'_>> {
     let rest = line.strip_prefix(b"/")?;
     let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
     let name = str::from_utf8(&rest[..end]).ok()?;
@@ -101,15 +101,15 @@ fn call(offset: usize, line: &[u8]) -> Option<Call<'_>> {
         && !matches!(name, "." | "..")
         && !name.contains(['/', '"', '=', '\\', '\0'])
         && !name.contains(char::is_control);
-    is_name.then(|| Call { offset, line, name, arguments: Arguments::parse(&rest[end..]) })
+    is_name.then(|| SlashCall { offset, line, name, arguments: CallArguments::parse(&rest[end..]) })
 }
 
-impl Arguments {
+impl CallArguments {
     /// Parses `key="value"`, `key=value`, words and quoted words. A quote that is never closed is
     /// ordinary text.
-    pub(super) fn parse(text: &[u8]) -> Arguments {
+    pub(super) fn parse(text: &[u8]) -> CallArguments {
         let text = text.trim_ascii();
-        let mut arguments = Arguments { all: text.to_vec(), ..Arguments::default() };
+        let mut arguments = CallArguments { all: text.to_vec(), ..CallArguments::default() };
         let mut rest = text;
         while !rest.is_empty() {
             let key_length = key_length(rest);
@@ -192,8 +192,8 @@ mod tests {
     fn names(text: &str) -> Vec<String> {
         let pieces = pieces(text.as_bytes());
         let calls = pieces.iter().filter_map(|piece| match piece {
-            Piece::Call(call) => Some(call.name.to_owned()),
-            Piece::Text { .. } => None,
+            SlashPiece::Call(call) => Some(call.name.to_owned()),
+            SlashPiece::Text { .. } => None,
         });
         calls.collect()
     }
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn arguments_have_keys_or_positions() {
-        let arguments = Arguments::parse(
+        let arguments = CallArguments::parse(
             br#" one "two three" env="pro\"d" path=src/main.go it's 5" a='b c' q="open x"#,
         );
         for (name, value) in [
@@ -257,7 +257,7 @@ mod tests {
         for name in ["0", "10", "missing", "", "-1"] {
             assert_eq!(arguments.get(name), None, "{name}");
         }
-        assert_eq!(Arguments::parse(b"  a  b ").get("ARGUMENTS"), Some(b"a  b".as_slice()));
+        assert_eq!(CallArguments::parse(b"  a  b ").get("ARGUMENTS"), Some(b"a  b".as_slice()));
     }
 
     /// Round trip: the pieces of any text, joined, are that text.
@@ -285,11 +285,11 @@ mod tests {
             let mut joined: Vec<u8> = Vec::new();
             for piece in pieces(&text) {
                 match piece {
-                    Piece::Text { offset, text } => {
+                    SlashPiece::Text { offset, text } => {
                         assert_eq!(offset, joined.len());
                         joined.extend_from_slice(text);
                     }
-                    Piece::Call(call) => {
+                    SlashPiece::Call(call) => {
                         assert_eq!(call.offset, joined.len());
                         joined.extend_from_slice(call.line);
                     }

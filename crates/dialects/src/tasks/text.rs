@@ -9,13 +9,13 @@ use std::path::{Component, Path, PathBuf};
 use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::{Span, limits};
 
-use super::expand::{self, Part, Placed};
+use super::expand::{self, PlacedPart, TextPart};
 use super::live::{Live, LiveCommand, NotRun};
 use super::model::{Author, Document};
 use super::notes::Notes;
 use super::parameters::{Parameters, environment_name};
 use super::prompt::TaskError;
-use super::slash::Arguments;
+use super::slash::CallArguments;
 use crate::sensitive::{self, Leaf};
 
 /// Expands the texts of one prompt.
@@ -61,14 +61,14 @@ impl Expander<'_> {
         &mut self,
         document: &Document,
         (offset, text): (usize, &[u8]),
-        arguments: Option<&Arguments>,
+        arguments: Option<&CallArguments>,
         notes: &mut Notes,
         output: &mut Vec<u8>,
     ) -> Result<(), TaskError> {
         if !document.expands() {
             // The reader of the text expands it.
             for placed in expand::parts(text) {
-                if let Part::Parameter { name } = placed.part {
+                if let TextPart::Parameter { name } = placed.part {
                     let name = str::from_utf8(name).unwrap_or_default();
                     self.used.extend(self.parameters.find(name).map(|(key, _)| key.to_owned()));
                 }
@@ -81,8 +81,8 @@ impl Expander<'_> {
             let span = || document.place(offset + placed.offset, placed.whole.len());
             let before = output.len();
             match placed.part {
-                Part::Text(text) => output.extend_from_slice(text),
-                Part::Parameter { name } => {
+                TextPart::Text(text) => output.extend_from_slice(text),
+                TextPart::Parameter { name } => {
                     let value = str::from_utf8(name).ok().and_then(|name| {
                         let argument = arguments.and_then(|arguments| arguments.get(name));
                         argument.or_else(|| {
@@ -99,11 +99,13 @@ impl Expander<'_> {
                         }
                     }
                 }
-                Part::Command { command } => match self.run(document, span(), command, notes)? {
-                    Some(written) => output.extend_from_slice(&written),
-                    None => output.extend_from_slice(placed.whole),
-                },
-                Part::Path { path } => {
+                TextPart::Command { command } => {
+                    match self.run(document, span(), command, notes)? {
+                        Some(written) => output.extend_from_slice(&written),
+                        None => output.extend_from_slice(placed.whole),
+                    }
+                }
+                TextPart::Path { path } => {
                     self.put_file(document, span(), path, &placed, notes, output);
                 }
             }
@@ -190,7 +192,7 @@ impl Expander<'_> {
         document: &Document,
         span: Span,
         word: &[u8],
-        placed: &Placed<'_>,
+        placed: &PlacedPart<'_>,
         notes: &mut Notes,
         output: &mut Vec<u8>,
     ) {

@@ -7,19 +7,19 @@ use brief_syntax::yaml::{Node, Value as Yaml};
 
 use super::{Keyed, Metadata};
 use crate::agents::ability::{Ability, Base};
-use crate::agents::notes::Notes;
+use crate::agents::notes::AgentNotes;
 
 /// The limit of abilities in one list.
 const MOST: usize = 1_000;
 
 /// The list that an ability goes into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum AbilityList {
     Allow,
     Deny,
 }
 
-pub(super) fn read(notes: &mut Notes<'_>, keyed: &Keyed<'_>, metadata: &mut Metadata) {
+pub(super) fn read(notes: &mut AgentNotes<'_>, keyed: &Keyed<'_>, metadata: &mut Metadata) {
     let (mut allow, mut deny) = (keyed.get("allow"), keyed.get("deny"));
     if let Some(node) = keyed.get("abilities") {
         // Y42: reading only one of them would lose the denials of the other.
@@ -40,8 +40,8 @@ pub(super) fn read(notes: &mut Notes<'_>, keyed: &Keyed<'_>, metadata: &mut Meta
         }
     }
     metadata.abilities_span = allow.or(deny).map_or(Span::at(0), Node::span);
-    let allowed = allow.map(|node| list(notes, node, Side::Allow));
-    let denied = deny.map(|node| list(notes, node, Side::Deny)).unwrap_or_default();
+    let allowed = allow.map(|node| list(notes, node, AbilityList::Allow));
+    let denied = deny.map(|node| list(notes, node, AbilityList::Deny)).unwrap_or_default();
     compare(notes, allowed.as_deref().unwrap_or_default(), &denied);
     let abilities = |found: Vec<(Ability, Span)>| found.into_iter().map(|(name, _)| name).collect();
     metadata.abilities.allow = allowed.map(abilities);
@@ -49,7 +49,7 @@ pub(super) fn read(notes: &mut Notes<'_>, keyed: &Keyed<'_>, metadata: &mut Meta
 }
 
 /// Reads the fields of `abilities`. An unknown field may be a misspelled `deny`, so it is an error.
-fn below<'y>(notes: &mut Notes<'_>, mapping: brief_syntax::yaml::Mapping<'y>) -> Keyed<'y> {
+fn below<'y>(notes: &mut AgentNotes<'_>, mapping: brief_syntax::yaml::Mapping<'y>) -> Keyed<'y> {
     let before = notes.list.len();
     let keyed = Keyed::of(mapping, &["allow", "deny"], "`abilities`", notes);
     for note in &mut notes.list[before..] {
@@ -58,10 +58,10 @@ fn below<'y>(notes: &mut Notes<'_>, mapping: brief_syntax::yaml::Mapping<'y>) ->
     keyed
 }
 
-fn list(notes: &mut Notes<'_>, node: Node<'_>, side: Side) -> Vec<(Ability, Span)> {
+fn list(notes: &mut AgentNotes<'_>, node: Node<'_>, side: AbilityList) -> Vec<(Ability, Span)> {
     let mut found: Vec<(Ability, Span)> = Vec::new();
     let mut known = BTreeSet::new();
-    let mut add = |text: &str, span, notes: &mut Notes<'_>| match text.parse::<Ability>() {
+    let mut add = |text: &str, span, notes: &mut AgentNotes<'_>| match text.parse::<Ability>() {
         Ok(ability) if !known.insert(ability.clone()) => {}
         Ok(ability) if found.len() < MOST => found.push((ability, span)),
         Ok(_) => {
@@ -99,7 +99,7 @@ fn list(notes: &mut Notes<'_>, node: Node<'_>, side: Side) -> Vec<(Ability, Span
             }
         }
         other => {
-            let name = if side == Side::Allow { "allow" } else { "deny" };
+            let name = if side == AbilityList::Allow { "allow" } else { "deny" };
             let message = format!("`{name}` is {}", other.noun());
             notes.error("agents/ability", node.span(), message, "write a list of abilities");
         }
@@ -109,7 +109,7 @@ fn list(notes: &mut Notes<'_>, node: Node<'_>, side: Side) -> Vec<(Ability, Span
 
 /// A73, A74, Y46: reports equal names in both lists. A base name and a program do not contradict
 /// each other; the denial wins.
-fn compare(notes: &mut Notes<'_>, allow: &[(Ability, Span)], deny: &[(Ability, Span)]) {
+fn compare(notes: &mut AgentNotes<'_>, allow: &[(Ability, Span)], deny: &[(Ability, Span)]) {
     for (allowed, span) in allow {
         for (denied, _) in deny.iter().filter(|(denied, _)| denied.forbids(allowed)) {
             match (allowed, denied) {

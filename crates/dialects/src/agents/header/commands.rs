@@ -3,16 +3,16 @@
 use brief_syntax::limits;
 use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
 
-use super::{Entry, Given, Keyed, text_of, wrong_type};
+use super::{CommandEntry, Given, Keyed, text_of, wrong_type};
 use crate::agents::model::{Command, CommandOrigin, Hint, Remote};
-use crate::agents::notes::Notes;
+use crate::agents::notes::AgentNotes;
 
 const FIELDS: [&str; 4] = ["name", "description", "body", "argument-hint"];
 
 /// The possible forms of an entry, for messages.
 const WANTED: &str = "a path, an address, or `name`, `description` and `body`";
 
-pub(super) fn read(notes: &mut Notes<'_>, node: Node<'_>) -> Vec<Entry> {
+pub(super) fn read(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<CommandEntry> {
     let Yaml::Sequence(list) = node.value() else {
         wrong_type(notes, "commands", node, "a list");
         return Vec::new();
@@ -39,12 +39,12 @@ pub(super) fn read(notes: &mut Notes<'_>, node: Node<'_>) -> Vec<Entry> {
     entries
 }
 
-fn reference(notes: &mut Notes<'_>, text: &str, node: Node<'_>) -> Option<Entry> {
+fn reference(notes: &mut AgentNotes<'_>, text: &str, node: Node<'_>) -> Option<CommandEntry> {
     let span = node.span();
     let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
-        None => Some(Entry::Path { path: text.to_owned(), span }),
-        Some("https" | "http") => Some(Entry::Remote(Remote { url: text.to_owned(), span })),
+        None => Some(CommandEntry::Path { path: text.to_owned(), span }),
+        Some("https" | "http") => Some(CommandEntry::Remote(Remote { url: text.to_owned(), span })),
         Some(scheme) => {
             let message = format!("commands cannot come from `{scheme}://`");
             notes.error(
@@ -59,11 +59,11 @@ fn reference(notes: &mut Notes<'_>, text: &str, node: Node<'_>) -> Option<Entry>
 }
 
 fn inline(
-    notes: &mut Notes<'_>,
+    notes: &mut AgentNotes<'_>,
     mapping: Mapping<'_>,
     index: usize,
     node: Node<'_>,
-) -> Option<Entry> {
+) -> Option<CommandEntry> {
     let keyed = Keyed::of(mapping, &FIELDS, "a command", notes);
     let named =
         keyed.get("name").and_then(Node::as_str).map(str::trim).filter(|name| !name.is_empty());
@@ -86,7 +86,7 @@ fn inline(
     let body = keyed.get("body").and_then(Node::as_str).unwrap_or_default().to_owned();
     let hint = keyed.get("argument-hint").map_or(Hint::None, |node| hint_of(notes, node));
     let (origin, span) = (CommandOrigin::Inline, node.span());
-    Some(Entry::Inline(Command {
+    Some(CommandEntry::Inline(Command {
         name: name?,
         description: description?,
         hint,
@@ -97,7 +97,7 @@ fn inline(
 }
 
 /// Reads `argument-hint`: a string, or a list of strings.
-pub(in crate::agents) fn hint_of(notes: &mut Notes<'_>, node: Node<'_>) -> Hint {
+pub(in crate::agents) fn hint_of(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Hint {
     match node.value() {
         Yaml::Null => Hint::None,
         Yaml::Scalar(text) if text.trim().is_empty() => Hint::None,

@@ -20,34 +20,34 @@ use super::value::Value;
 /// A compiled template.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
-    nodes: Vec<Node>,
+    nodes: Vec<TemplateNode>,
 }
 
 impl Template {
     /// Compiles a template.
-    pub(super) fn parse(text: &str) -> Result<Template, Problem> {
+    pub(super) fn parse(text: &str) -> Result<Template, TemplateProblem> {
         parse::parse(text).map(|nodes| Template { nodes })
     }
 
     /// Renders it with `input` as `ctx.input`.
-    pub(super) fn render(&self, input: &Value) -> Result<String, Problem> {
+    pub(super) fn render(&self, input: &Value) -> Result<String, TemplateProblem> {
         render::render(&self.nodes, input)
     }
 }
 
 /// A problem of a template and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Problem {
-    pub(super) kind: ProblemKind,
+pub(super) struct TemplateProblem {
+    pub(super) kind: TemplateProblemKind,
     /// The first byte of the tag.
     pub(super) offset: usize,
     /// The length of the tag.
     pub(super) length: usize,
 }
 
-/// The kinds of [`Problem`].
+/// The kinds of [`TemplateProblem`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ProblemKind {
+pub(super) enum TemplateProblemKind {
     /// Invalid syntax.
     Syntax(String),
     /// An undefined name.
@@ -58,14 +58,14 @@ pub(super) enum ProblemKind {
     Limit(String),
 }
 
-impl fmt::Display for ProblemKind {
+impl fmt::Display for TemplateProblemKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ProblemKind::Syntax(message) | ProblemKind::Limit(message) => {
+            TemplateProblemKind::Syntax(message) | TemplateProblemKind::Limit(message) => {
                 formatter.write_str(message)
             }
-            ProblemKind::Undefined(name) => write!(formatter, "there is no `{name}`"),
-            ProblemKind::NotText { name, noun } => {
+            TemplateProblemKind::Undefined(name) => write!(formatter, "there is no `{name}`"),
+            TemplateProblemKind::NotText { name, noun } => {
                 write!(formatter, "`{name}` is {noun}, which has no text")
             }
         }
@@ -74,46 +74,46 @@ impl fmt::Display for ProblemKind {
 
 /// The place of a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct TagPlace {
     offset: usize,
     length: usize,
 }
 
-impl Place {
-    fn problem(self, kind: ProblemKind) -> Problem {
-        Problem { kind, offset: self.offset, length: self.length }
+impl TagPlace {
+    fn problem(self, kind: TemplateProblemKind) -> TemplateProblem {
+        TemplateProblem { kind, offset: self.offset, length: self.length }
     }
 
-    fn syntax(self, message: impl Into<String>) -> Problem {
-        self.problem(ProblemKind::Syntax(message.into()))
+    fn syntax(self, message: impl Into<String>) -> TemplateProblem {
+        self.problem(TemplateProblemKind::Syntax(message.into()))
     }
 }
 
 /// A part of a template.
 #[derive(Debug, Clone)]
-enum Node {
+enum TemplateNode {
     Text(String),
-    Print { expression: Expression, place: Place },
-    Block(Box<Block>),
+    Print { expression: Expression, place: TagPlace },
+    Block(Box<TemplateBlock>),
 }
 
 /// A part that is rendered never, once or repeatedly.
 #[derive(Debug, Clone)]
-struct Block {
-    kind: BlockKind,
+struct TemplateBlock {
+    kind: TemplateBlockKind,
     subject: Expression,
     /// True if zero counts as a value for `if`.
     include_zero: bool,
     /// The names of `as |value key|`.
     parameters: Vec<String>,
-    body: Vec<Node>,
-    inverse: Vec<Node>,
-    place: Place,
+    body: Vec<TemplateNode>,
+    inverse: Vec<TemplateNode>,
+    place: TagPlace,
 }
 
 /// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BlockKind {
+enum TemplateBlockKind {
     If,
     Unless,
     Each,

@@ -2,13 +2,15 @@
 
 use brief_syntax::limits;
 
-use super::{Block, BlockKind, Expression, Node, Path, Place, Problem};
+use super::{
+    Expression, Path, TagPlace, TemplateBlock, TemplateBlockKind, TemplateNode, TemplateProblem,
+};
 use crate::agents::value::Value;
 
 /// The deepest nesting of `(lookup …)`.
 const EXPRESSION_DEPTH: usize = 8;
 
-pub(super) fn parse(text: &str) -> Result<Vec<Node>, Problem> {
+pub(super) fn parse(text: &str) -> Result<Vec<TemplateNode>, TemplateProblem> {
     let mut parsing =
         Parsing { text, at: 0, pending: String::new(), nodes: Vec::new(), open: Vec::new() };
     while parsing.at < text.len() {
@@ -26,15 +28,15 @@ struct Parsing<'t> {
     at: usize,
     /// The text since the last tag.
     pending: String,
-    nodes: Vec<Node>,
-    open: Vec<Open>,
+    nodes: Vec<TemplateNode>,
+    open: Vec<OpenBlock>,
 }
 
 /// A block that is not closed yet.
-struct Open {
+struct OpenBlock {
     /// The name in its closing tag.
     name: String,
-    block: Block,
+    block: TemplateBlock,
     in_inverse: bool,
     has_else: bool,
     /// True for a block after an `else`, which closes together with the block around it.
@@ -44,14 +46,14 @@ struct Open {
 /// The content between the braces.
 struct Tag<'t> {
     content: &'t str,
-    place: Place,
+    place: TagPlace,
     /// True if white space before or after it is removed.
     trims: (bool, bool),
     end: usize,
 }
 
 impl<'t> Parsing<'t> {
-    fn step(&mut self) -> Result<(), Problem> {
+    fn step(&mut self) -> Result<(), TemplateProblem> {
         let rest = &self.text[self.at..];
         let Some(found) = rest.find("{{") else {
             self.pending.push_str(rest);
@@ -81,11 +83,11 @@ impl<'t> Parsing<'t> {
     fn flush(&mut self) {
         let text = std::mem::take(&mut self.pending);
         if !text.is_empty() {
-            self.push(Node::Text(text));
+            self.push(TemplateNode::Text(text));
         }
     }
 
-    fn push(&mut self, node: Node) {
+    fn push(&mut self, node: TemplateNode) {
         match self.open.last_mut() {
             Some(open) if open.in_inverse => open.block.inverse.push(node),
             Some(open) => open.block.body.push(node),
@@ -94,7 +96,7 @@ impl<'t> Parsing<'t> {
     }
 
     /// Parses the tag at the current position.
-    fn tag(&mut self) -> Result<(), Problem> {
+    fn tag(&mut self) -> Result<(), TemplateProblem> {
         let tag = self.read_tag()?;
         let content = tag.content.trim();
         let first = content.chars().next();
@@ -120,9 +122,9 @@ impl<'t> Parsing<'t> {
     }
 
     /// Finds the end of the tag at the current position.
-    fn read_tag(&self) -> Result<Tag<'t>, Problem> {
+    fn read_tag(&self) -> Result<Tag<'t>, TemplateProblem> {
         let rest = &self.text[self.at..];
-        let here = Place { offset: self.at, length: 2 };
+        let here = TagPlace { offset: self.at, length: 2 };
         let unclosed = || here.syntax("a `{{` is never closed; `\\{{` is a literal one");
         if rest.starts_with("{{{{") {
             return Err(here.syntax("raw blocks are not available here"));
@@ -143,7 +145,7 @@ impl<'t> Parsing<'t> {
         let content = content.strip_prefix('~').unwrap_or(content);
         let content = content.strip_suffix('~').unwrap_or(content);
         let end = self.at + open.len() + length + close.len();
-        let place = Place { offset: self.at, length: end - self.at };
+        let place = TagPlace { offset: self.at, length: end - self.at };
         Ok(Tag { content, place, trims, end })
     }
 
@@ -162,7 +164,7 @@ impl<'t> Parsing<'t> {
         next.filter(|_| begins).map(|next| self.text.len() - next.len())
     }
 
-    fn act(&mut self, content: &str, place: Place) -> Result<(), Problem> {
+    fn act(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         let mut letters = content.chars();
         match letters.next() {
             None => Err(place.syntax("the tag is empty")),
@@ -190,21 +192,28 @@ impl<'t> Parsing<'t> {
         }
     }
 
-    fn print(&mut self, content: &str, place: Place) -> Result<(), Problem> {
+    fn print(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         let words = words(content, place)?;
         let expression = match words.as_slice() {
-            [Word::Name(name), object, key] if name == "lookup" => lookup(object, key, place, 0)?,
+            [TagWord::Name(name), object, key] if name == "lookup" => {
+                lookup(object, key, place, 0)?
+            }
             [one] => expression(one, place, 0)?,
-            [Word::Name(name), ..] => {
+            [TagWord::Name(name), ..] => {
                 return Err(place.syntax(format!("there is no helper `{name}`")));
             }
             _ => return Err(place.syntax("this is no expression")),
         };
-        self.push(Node::Print { expression, place });
+        self.push(TemplateNode::Print { expression, place });
         Ok(())
     }
 
-    fn open_block(&mut self, content: &str, place: Place, chained: bool) -> Result<(), Problem> {
+    fn open_block(
+        &mut self,
+        content: &str,
+        place: TagPlace,
+        chained: bool,
+    ) -> Result<(), TemplateProblem> {
         let (content, parameters) = match content.split_once(" as |") {
             Some((content, names)) => {
                 let names = names.trim_end().strip_suffix('|');
@@ -216,32 +225,32 @@ impl<'t> Parsing<'t> {
         let mut words = words(content, place)?;
         let mut include_zero = false;
         words.retain(|word| match word {
-            Word::Option(name, value) if name == "includeZero" => {
+            TagWord::Option(name, value) if name == "includeZero" => {
                 include_zero = value == "true";
                 false
             }
             _ => true,
         });
         let (name, kind, subject) = match words.as_slice() {
-            [Word::Name(name), subject] => {
+            [TagWord::Name(name), subject] => {
                 let kind = match name.as_str() {
-                    "if" => BlockKind::If,
-                    "unless" => BlockKind::Unless,
-                    "each" => BlockKind::Each,
-                    "with" => BlockKind::With,
+                    "if" => TemplateBlockKind::If,
+                    "unless" => TemplateBlockKind::Unless,
+                    "each" => TemplateBlockKind::Each,
+                    "with" => TemplateBlockKind::With,
                     _ => return Err(place.syntax(format!("there is no helper `{name}`"))),
                 };
                 (name.clone(), kind, expression(subject, place, 0)?)
             }
-            [Word::Name(name)] if matches!(name.as_str(), "if" | "unless" | "each" | "with") => {
+            [TagWord::Name(name)] if matches!(name.as_str(), "if" | "unless" | "each" | "with") => {
                 return Err(place.syntax(format!("`{name}` needs to know of what")));
             }
-            [word @ Word::Name(name)] => {
-                (name.clone(), BlockKind::Section, expression(word, place, 0)?)
+            [word @ TagWord::Name(name)] => {
+                (name.clone(), TemplateBlockKind::Section, expression(word, place, 0)?)
             }
             _ => return Err(place.syntax("a block needs a name and one value")),
         };
-        let block = Block {
+        let block = TemplateBlock {
             kind,
             subject,
             include_zero,
@@ -250,11 +259,11 @@ impl<'t> Parsing<'t> {
             inverse: Vec::new(),
             place,
         };
-        self.open(Open { name, block, in_inverse: false, has_else: false, chained })
+        self.open(OpenBlock { name, block, in_inverse: false, has_else: false, chained })
     }
 
     /// `{{^x}}` is `{{#x}}` with its halves exchanged.
-    fn open_inverted(&mut self, content: &str, place: Place) -> Result<(), Problem> {
+    fn open_inverted(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         self.open_block(content, place, false)?;
         if let Some(open) = self.open.last_mut() {
             open.in_inverse = true;
@@ -262,7 +271,7 @@ impl<'t> Parsing<'t> {
         Ok(())
     }
 
-    fn open(&mut self, open: Open) -> Result<(), Problem> {
+    fn open(&mut self, open: OpenBlock) -> Result<(), TemplateProblem> {
         if self.open.len() >= limits::TEMPLATE_DEPTH {
             let limit = limits::TEMPLATE_DEPTH;
             return Err(open.block.place.syntax(format!("more than {limit} blocks are nested")));
@@ -272,7 +281,7 @@ impl<'t> Parsing<'t> {
     }
 
     /// Parses `else`, possibly with a block of its own.
-    fn otherwise(&mut self, content: &str, place: Place) -> Result<(), Problem> {
+    fn otherwise(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         match self.open.last_mut() {
             Some(open) if !open.has_else => {
                 (open.has_else, open.in_inverse) = (true, !open.in_inverse);
@@ -283,7 +292,7 @@ impl<'t> Parsing<'t> {
         if content.is_empty() { Ok(()) } else { self.open_block(content, place, true) }
     }
 
-    fn close_block(&mut self, name: &str, place: Place) -> Result<(), Problem> {
+    fn close_block(&mut self, name: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         loop {
             let Some(open) = self.open.pop() else {
                 return Err(place.syntax(format!("`{name}` is closed, but was never opened")));
@@ -294,7 +303,7 @@ impl<'t> Parsing<'t> {
                 let message = format!("`{}` is closed by `{name}`", open.name);
                 return Err(place.syntax(message));
             }
-            self.push(Node::Block(Box::new(open.block)));
+            self.push(TemplateNode::Block(Box::new(open.block)));
             if !chained {
                 return Ok(());
             }
@@ -329,7 +338,7 @@ fn closing(text: &str, close: &str) -> Option<usize> {
 
 /// A word of a tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Word {
+enum TagWord {
     Name(String),
     Quoted(String),
     /// `name=value`.
@@ -338,7 +347,7 @@ enum Word {
     Nested(String),
 }
 
-fn words(content: &str, place: Place) -> Result<Vec<Word>, Problem> {
+fn words(content: &str, place: TagPlace) -> Result<Vec<TagWord>, TemplateProblem> {
     let mut words = Vec::new();
     let mut rest = content.trim();
     while let Some(first) = rest.chars().next() {
@@ -346,19 +355,21 @@ fn words(content: &str, place: Place) -> Result<Vec<Word>, Problem> {
             '"' | '\'' => {
                 let end = rest[1..].find(first);
                 let end = end.ok_or_else(|| place.syntax("a quote is never closed"))?;
-                (Word::Quoted(rest[1..=end].to_owned()), end + 2)
+                (TagWord::Quoted(rest[1..=end].to_owned()), end + 2)
             }
             '(' => {
                 let end = parenthesis(rest);
                 let end = end.ok_or_else(|| place.syntax("a parenthesis is never closed"))?;
-                (Word::Nested(rest[1..end].to_owned()), end + 1)
+                (TagWord::Nested(rest[1..end].to_owned()), end + 1)
             }
             _ => {
                 let end = name_length(rest);
                 let name = &rest[..end];
                 match name.split_once('=') {
-                    Some((name, value)) => (Word::Option(name.to_owned(), value.to_owned()), end),
-                    None => (Word::Name(name.to_owned()), end),
+                    Some((name, value)) => {
+                        (TagWord::Option(name.to_owned(), value.to_owned()), end)
+                    }
+                    None => (TagWord::Name(name.to_owned()), end),
                 }
             }
         };
@@ -396,21 +407,25 @@ fn parenthesis(text: &str) -> Option<usize> {
     None
 }
 
-fn expression(word: &Word, place: Place, depth: usize) -> Result<Expression, Problem> {
+fn expression(
+    word: &TagWord,
+    place: TagPlace,
+    depth: usize,
+) -> Result<Expression, TemplateProblem> {
     match word {
-        Word::Quoted(text) => Ok(Expression::Literal(Value::Text(text.clone()))),
-        Word::Option(name, _) => Err(place.syntax(format!("there is no option `{name}` here"))),
-        Word::Nested(_) if depth >= EXPRESSION_DEPTH => {
+        TagWord::Quoted(text) => Ok(Expression::Literal(Value::Text(text.clone()))),
+        TagWord::Option(name, _) => Err(place.syntax(format!("there is no option `{name}` here"))),
+        TagWord::Nested(_) if depth >= EXPRESSION_DEPTH => {
             Err(place.syntax("parentheses are nested too deep"))
         }
-        Word::Nested(content) => match words(content, place)?.as_slice() {
-            [Word::Name(name), object, key] if name == "lookup" => {
+        TagWord::Nested(content) => match words(content, place)?.as_slice() {
+            [TagWord::Name(name), object, key] if name == "lookup" => {
                 lookup(object, key, place, depth + 1)
             }
-            [Word::Name(name), ..] => Err(place.syntax(format!("there is no helper `{name}`"))),
+            [TagWord::Name(name), ..] => Err(place.syntax(format!("there is no helper `{name}`"))),
             _ => Err(place.syntax("this is no expression")),
         },
-        Word::Name(name) => match name.as_str() {
+        TagWord::Name(name) => match name.as_str() {
             "null" | "undefined" => Ok(Expression::Literal(Value::Null)),
             "true" | "false" => Ok(Expression::Literal(Value::Plain(name.clone()))),
             _ if name.parse::<f64>().is_ok()
@@ -423,13 +438,18 @@ fn expression(word: &Word, place: Place, depth: usize) -> Result<Expression, Pro
     }
 }
 
-fn lookup(object: &Word, key: &Word, place: Place, depth: usize) -> Result<Expression, Problem> {
+fn lookup(
+    object: &TagWord,
+    key: &TagWord,
+    place: TagPlace,
+    depth: usize,
+) -> Result<Expression, TemplateProblem> {
     let object = expression(object, place, depth)?;
     let key = expression(key, place, depth)?;
     Ok(Expression::Lookup(Box::new(object), Box::new(key)))
 }
 
-fn path(written: &str, place: Place) -> Result<Path, Problem> {
+fn path(written: &str, place: TagPlace) -> Result<Path, TemplateProblem> {
     let invalid = || place.syntax(format!("`{written}` is no name"));
     let mut path =
         Path { written: written.to_owned(), up: 0, data: false, this: false, names: Vec::new() };

@@ -5,11 +5,17 @@ use std::cell::Cell;
 
 use brief_syntax::limits;
 
-use super::{Block, BlockKind, Expression, Node, Path, Place, Problem, ProblemKind};
+use super::{
+    Expression, Path, TagPlace, TemplateBlock, TemplateBlockKind, TemplateNode, TemplateProblem,
+    TemplateProblemKind,
+};
 use crate::agents::value::Value;
 
-pub(super) fn render<'v>(nodes: &'v [Node], input: &'v Value) -> Result<String, Problem> {
-    let frames = vec![Frame { value: Item::Context, turn: None, parameters: Vec::new() }];
+pub(super) fn render<'v>(
+    nodes: &'v [TemplateNode],
+    input: &'v Value,
+) -> Result<String, TemplateProblem> {
+    let frames = vec![Frame { value: ContextValue::Context, turn: None, parameters: Vec::new() }];
     let mut rendering = Rendering { input, frames, output: String::new(), steps: Cell::new(0) };
     rendering.nodes(nodes)?;
     Ok(rendering.output)
@@ -17,7 +23,7 @@ pub(super) fn render<'v>(nodes: &'v [Node], input: &'v Value) -> Result<String, 
 
 /// A value during rendering. Nothing is copied, so that a step costs the same for all values.
 #[derive(Debug, Clone, Copy)]
-enum Item<'v> {
+enum ContextValue<'v> {
     /// The context itself: `input`, and `ctx` for the context again.
     Context,
     Value(&'v Value),
@@ -26,48 +32,56 @@ enum Item<'v> {
     Flag(bool),
 }
 
-impl<'v> Item<'v> {
-    fn get(self, name: &str, input: &'v Value) -> Option<Item<'v>> {
+impl<'v> ContextValue<'v> {
+    fn get(self, name: &str, input: &'v Value) -> Option<ContextValue<'v>> {
         match self {
-            Item::Context => match name {
-                "input" => Some(Item::Value(input)),
-                "ctx" => Some(Item::Context),
+            ContextValue::Context => match name {
+                "input" => Some(ContextValue::Value(input)),
+                "ctx" => Some(ContextValue::Context),
                 _ => None,
             },
-            Item::Value(Value::List(list)) if name == "length" => Some(Item::Number(list.len())),
-            Item::Value(value) => value.get(name).map(Item::Value),
-            Item::Key(_) | Item::Number(_) | Item::Flag(_) => None,
+            ContextValue::Value(Value::List(list)) if name == "length" => {
+                Some(ContextValue::Number(list.len()))
+            }
+            ContextValue::Value(value) => value.get(name).map(ContextValue::Value),
+            ContextValue::Key(_) | ContextValue::Number(_) | ContextValue::Flag(_) => None,
         }
     }
 
     fn is_empty(self, include_zero: bool) -> bool {
         match self {
-            Item::Context => false,
-            Item::Value(Value::Plain(word)) if include_zero && word != "false" => word.is_empty(),
-            Item::Value(value) => value.is_empty(),
-            Item::Key(text) => text.is_empty(),
-            Item::Number(number) => number == 0 && !include_zero,
-            Item::Flag(flag) => !flag,
+            ContextValue::Context => false,
+            ContextValue::Value(Value::Plain(word)) if include_zero && word != "false" => {
+                word.is_empty()
+            }
+            ContextValue::Value(value) => value.is_empty(),
+            ContextValue::Key(text) => text.is_empty(),
+            ContextValue::Number(number) => number == 0 && !include_zero,
+            ContextValue::Flag(flag) => !flag,
         }
     }
 }
 
 /// The distinctions of `{{#name}}`.
-impl Item<'_> {
+impl ContextValue<'_> {
     fn is_true(self) -> bool {
         match self {
-            Item::Flag(flag) => flag,
-            Item::Value(Value::Plain(word)) => matches!(word.as_str(), "true" | "True" | "TRUE"),
+            ContextValue::Flag(flag) => flag,
+            ContextValue::Value(Value::Plain(word)) => {
+                matches!(word.as_str(), "true" | "True" | "TRUE")
+            }
             _ => false,
         }
     }
 
     fn is_nothing(self) -> bool {
         match self {
-            Item::Flag(flag) => !flag,
-            Item::Value(Value::Null) => true,
-            Item::Value(Value::Plain(word)) => matches!(word.as_str(), "false" | "False" | "FALSE"),
-            Item::Value(Value::List(list)) => list.is_empty(),
+            ContextValue::Flag(flag) => !flag,
+            ContextValue::Value(Value::Null) => true,
+            ContextValue::Value(Value::Plain(word)) => {
+                matches!(word.as_str(), "false" | "False" | "FALSE")
+            }
+            ContextValue::Value(Value::List(list)) => list.is_empty(),
             _ => false,
         }
     }
@@ -75,19 +89,19 @@ impl Item<'_> {
 
 /// One iteration of a loop.
 #[derive(Clone, Copy)]
-struct Turn<'v> {
+struct Iteration<'v> {
     /// The key of a field, or the index of an item.
-    key: Item<'v>,
+    key: ContextValue<'v>,
     index: usize,
     is_last: bool,
 }
 
 /// One context, and its iteration in a loop.
 struct Frame<'v> {
-    value: Item<'v>,
+    value: ContextValue<'v>,
     /// The iteration of the loop.
-    turn: Option<Turn<'v>>,
-    parameters: Vec<(&'v str, Item<'v>)>,
+    turn: Option<Iteration<'v>>,
+    parameters: Vec<(&'v str, ContextValue<'v>)>,
 }
 
 /// A path without a value.
@@ -107,51 +121,57 @@ struct Rendering<'v> {
 
 impl<'v> Rendering<'v> {
     /// Renders nodes. The recursion is bounded by the nesting of blocks.
-    fn nodes(&mut self, nodes: &'v [Node]) -> Result<(), Problem> {
+    fn nodes(&mut self, nodes: &'v [TemplateNode]) -> Result<(), TemplateProblem> {
         for node in nodes {
             match node {
-                Node::Text(text) => self.write(text, Place { offset: 0, length: 0 })?,
-                Node::Print { expression, place } => {
+                TemplateNode::Text(text) => self.write(text, TagPlace { offset: 0, length: 0 })?,
+                TemplateNode::Print { expression, place } => {
                     let item = self.strict(expression, *place)?;
                     self.print(item, expression, *place)?;
                 }
-                Node::Block(block) => self.block(block)?,
+                TemplateNode::Block(block) => self.block(block)?,
             }
         }
         Ok(())
     }
 
-    fn write(&mut self, text: &str, place: Place) -> Result<(), Problem> {
+    fn write(&mut self, text: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         self.step(place)?;
         self.output.push_str(text);
         if self.output.len() > limits::TEMPLATE_BYTES {
             let limit = limits::TEMPLATE_BYTES;
             let message = format!("the text has more than {limit} bytes once it is rendered");
-            return Err(place.problem(ProblemKind::Limit(message)));
+            return Err(place.problem(TemplateProblemKind::Limit(message)));
         }
         Ok(())
     }
 
-    fn step(&mut self, place: Place) -> Result<(), Problem> {
+    fn step(&mut self, place: TagPlace) -> Result<(), TemplateProblem> {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > limits::TEMPLATE_STEPS {
             let message = format!("it takes more than {} steps to render", limits::TEMPLATE_STEPS);
-            return Err(place.problem(ProblemKind::Limit(message)));
+            return Err(place.problem(TemplateProblemKind::Limit(message)));
         }
         Ok(())
     }
 
-    fn print(&mut self, item: Item<'v>, of: &Expression, place: Place) -> Result<(), Problem> {
-        let not_text =
-            |noun| place.problem(ProblemKind::NotText { name: of.written().to_owned(), noun });
+    fn print(
+        &mut self,
+        item: ContextValue<'v>,
+        of: &Expression,
+        place: TagPlace,
+    ) -> Result<(), TemplateProblem> {
+        let not_text = |noun| {
+            place.problem(TemplateProblemKind::NotText { name: of.written().to_owned(), noun })
+        };
         match item {
-            Item::Context => Err(not_text("a mapping")),
-            Item::Key(text) => self.write(text, place),
-            Item::Number(number) => self.write(&number.to_string(), place),
-            Item::Flag(flag) => self.write(if flag { "true" } else { "false" }, place),
-            Item::Value(Value::Null) => Ok(()),
-            Item::Value(Value::Text(text) | Value::Plain(text)) => self.write(text, place),
-            Item::Value(Value::List(list)) => {
+            ContextValue::Context => Err(not_text("a mapping")),
+            ContextValue::Key(text) => self.write(text, place),
+            ContextValue::Number(number) => self.write(&number.to_string(), place),
+            ContextValue::Flag(flag) => self.write(if flag { "true" } else { "false" }, place),
+            ContextValue::Value(Value::Null) => Ok(()),
+            ContextValue::Value(Value::Text(text) | Value::Plain(text)) => self.write(text, place),
+            ContextValue::Value(Value::List(list)) => {
                 for (index, value) in list.iter().enumerate() {
                     if index > 0 {
                         self.write(",", place)?;
@@ -164,41 +184,48 @@ impl<'v> Rendering<'v> {
                 }
                 Ok(())
             }
-            Item::Value(value @ Value::Fields(_)) => Err(not_text(value.noun())),
+            ContextValue::Value(value @ Value::Fields(_)) => Err(not_text(value.noun())),
         }
     }
 
-    fn block(&mut self, block: &'v Block) -> Result<(), Problem> {
+    fn block(&mut self, block: &'v TemplateBlock) -> Result<(), TemplateProblem> {
         self.step(block.place)?;
         let subject = match block.kind {
-            BlockKind::If | BlockKind::Unless => self.asked(&block.subject, block.place)?,
+            TemplateBlockKind::If | TemplateBlockKind::Unless => {
+                self.asked(&block.subject, block.place)?
+            }
             _ => Some(self.strict(&block.subject, block.place)?),
         };
         let is_empty = subject.is_none_or(|item| match block.kind {
-            BlockKind::Section => item.is_nothing(),
-            BlockKind::With => item.is_empty(true),
+            TemplateBlockKind::Section => item.is_nothing(),
+            TemplateBlockKind::With => item.is_empty(true),
             _ => item.is_empty(block.include_zero),
         });
         let Some(item) = subject.filter(|_| !is_empty) else {
-            let is_unless = block.kind == BlockKind::Unless;
+            let is_unless = block.kind == TemplateBlockKind::Unless;
             return self.nodes(if is_unless { &block.body } else { &block.inverse });
         };
         match (block.kind, item) {
-            (BlockKind::If, _) => self.nodes(&block.body),
-            (BlockKind::Each | BlockKind::Section, Item::Value(Value::List(list))) => {
+            (TemplateBlockKind::If, _) => self.nodes(&block.body),
+            (
+                TemplateBlockKind::Each | TemplateBlockKind::Section,
+                ContextValue::Value(Value::List(list)),
+            ) => {
                 let items = list.iter().enumerate();
-                let keyed = items.map(|(index, value)| (Item::Number(index), value));
+                let keyed = items.map(|(index, value)| (ContextValue::Number(index), value));
                 self.each(block, keyed, list.len())
             }
-            (BlockKind::Each, Item::Value(Value::Fields(fields))) if !fields.is_empty() => {
-                let keyed = fields.iter().map(|(name, value)| (Item::Key(name), value));
+            (TemplateBlockKind::Each, ContextValue::Value(Value::Fields(fields)))
+                if !fields.is_empty() =>
+            {
+                let keyed = fields.iter().map(|(name, value)| (ContextValue::Key(name), value));
                 self.each(block, keyed, fields.len())
             }
             // A string has no items.
-            (BlockKind::Unless | BlockKind::Each, _) => self.nodes(&block.inverse),
+            (TemplateBlockKind::Unless | TemplateBlockKind::Each, _) => self.nodes(&block.inverse),
             // `true` has no context of its own.
-            (BlockKind::Section, item) if item.is_true() => self.nodes(&block.body),
-            (BlockKind::Section | BlockKind::With, _) => {
+            (TemplateBlockKind::Section, item) if item.is_true() => self.nodes(&block.body),
+            (TemplateBlockKind::Section | TemplateBlockKind::With, _) => {
                 let name = block.parameters.first();
                 let parameters = name.map(|name| (name.as_str(), item)).into_iter().collect();
                 self.frames.push(Frame { value: item, turn: None, parameters });
@@ -211,17 +238,17 @@ impl<'v> Rendering<'v> {
 
     fn each(
         &mut self,
-        block: &'v Block,
-        items: impl Iterator<Item = (Item<'v>, &'v Value)>,
+        block: &'v TemplateBlock,
+        items: impl Iterator<Item = (ContextValue<'v>, &'v Value)>,
         count: usize,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), TemplateProblem> {
         for (index, (key, value)) in items.enumerate() {
             self.step(block.place)?;
-            let given = [Item::Value(value), key];
+            let given = [ContextValue::Value(value), key];
             let names = block.parameters.iter().map(String::as_str);
             let parameters = names.zip(given).collect();
-            let turn = Some(Turn { key, index, is_last: index + 1 == count });
-            self.frames.push(Frame { value: Item::Value(value), turn, parameters });
+            let turn = Some(Iteration { key, index, is_last: index + 1 == count });
+            self.frames.push(Frame { value: ContextValue::Value(value), turn, parameters });
             let rendered = self.nodes(&block.body);
             self.frames.pop();
             rendered?;
@@ -229,51 +256,60 @@ impl<'v> Rendering<'v> {
         Ok(())
     }
 
-    fn strict(&self, expression: &'v Expression, place: Place) -> Result<Item<'v>, Problem> {
-        self.evaluate(expression)
-            .map_err(|missing| place.problem(ProblemKind::Undefined(missing.name.into_owned())))
+    fn strict(
+        &self,
+        expression: &'v Expression,
+        place: TagPlace,
+    ) -> Result<ContextValue<'v>, TemplateProblem> {
+        self.evaluate(expression).map_err(|missing| {
+            place.problem(TemplateProblemKind::Undefined(missing.name.into_owned()))
+        })
     }
 
     /// Evaluates the condition of `if`, which data may lack; a name that the context itself lacks
     /// is an error all the same.
-    fn asked(&self, expression: &'v Expression, place: Place) -> Result<Option<Item<'v>>, Problem> {
+    fn asked(
+        &self,
+        expression: &'v Expression,
+        place: TagPlace,
+    ) -> Result<Option<ContextValue<'v>>, TemplateProblem> {
         match self.evaluate(expression) {
             Ok(item) => Ok(Some(item)),
             Err(missing) if missing.of_context => {
-                Err(place.problem(ProblemKind::Undefined(missing.name.into_owned())))
+                Err(place.problem(TemplateProblemKind::Undefined(missing.name.into_owned())))
             }
             Err(_) => Ok(None),
         }
     }
 
-    fn evaluate(&self, expression: &'v Expression) -> Result<Item<'v>, Missing<'v>> {
+    fn evaluate(&self, expression: &'v Expression) -> Result<ContextValue<'v>, Missing<'v>> {
         match expression {
             Expression::Path(path) => self.follow(path),
-            Expression::Literal(value) => Ok(Item::Value(value)),
+            Expression::Literal(value) => Ok(ContextValue::Value(value)),
             Expression::Lookup(object, key) => {
                 let name = match self.evaluate(key)? {
-                    Item::Value(Value::Text(text) | Value::Plain(text)) => {
+                    ContextValue::Value(Value::Text(text) | Value::Plain(text)) => {
                         Cow::Borrowed(text.as_str())
                     }
-                    Item::Key(text) => Cow::Borrowed(text),
-                    Item::Number(number) => Cow::Owned(number.to_string()),
+                    ContextValue::Key(text) => Cow::Borrowed(text),
+                    ContextValue::Number(number) => Cow::Owned(number.to_string()),
                     _ => Cow::Borrowed(""),
                 };
                 let object = self.evaluate(object)?;
-                let of_context = matches!(object, Item::Context);
+                let of_context = matches!(object, ContextValue::Context);
                 self.field(object, &name).ok_or(Missing { name, of_context })
             }
         }
     }
 
-    fn field(&self, item: Item<'v>, name: &str) -> Option<Item<'v>> {
-        if let Item::Value(Value::Fields(fields)) = item {
+    fn field(&self, item: ContextValue<'v>, name: &str) -> Option<ContextValue<'v>> {
+        if let ContextValue::Value(Value::Fields(fields)) = item {
             self.steps.set(self.steps.get() + fields.len());
         }
         item.get(name, self.input)
     }
 
-    fn follow(&self, path: &'v Path) -> Result<Item<'v>, Missing<'v>> {
+    fn follow(&self, path: &'v Path) -> Result<ContextValue<'v>, Missing<'v>> {
         let missing =
             |of_context| Missing { name: Cow::Borrowed(path.written.as_str()), of_context };
         let (mut item, names) = match path.names.split_first() {
@@ -290,13 +326,13 @@ impl<'v> Rendering<'v> {
             }
         };
         for name in names {
-            let of_context = matches!(item, Item::Context);
+            let of_context = matches!(item, ContextValue::Context);
             item = self.field(item, name).ok_or_else(|| missing(of_context))?;
         }
         Ok(item)
     }
 
-    fn parameter(&self, name: &str) -> Option<Item<'v>> {
+    fn parameter(&self, name: &str) -> Option<ContextValue<'v>> {
         let own = |frame: &Frame<'v>| {
             let found = frame.parameters.iter().find(|(known, _)| *known == name);
             found.map(|(_, item)| *item)
@@ -304,16 +340,16 @@ impl<'v> Rendering<'v> {
         self.frames.iter().rev().find_map(own)
     }
 
-    fn data(&self, name: &str) -> Option<Item<'v>> {
+    fn data(&self, name: &str) -> Option<ContextValue<'v>> {
         if name == "root" {
-            return Some(Item::Context);
+            return Some(ContextValue::Context);
         }
         let turn = self.frames.iter().rev().find_map(|frame| frame.turn)?;
         match name {
-            "index" => Some(Item::Number(turn.index)),
+            "index" => Some(ContextValue::Number(turn.index)),
             "key" => Some(turn.key),
-            "first" => Some(Item::Flag(turn.index == 0)),
-            "last" => Some(Item::Flag(turn.is_last)),
+            "first" => Some(ContextValue::Flag(turn.index == 0)),
+            "last" => Some(ContextValue::Flag(turn.is_last)),
             _ => None,
         }
     }

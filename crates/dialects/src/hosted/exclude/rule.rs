@@ -15,25 +15,25 @@ const ALTERNATIVE_BYTES: usize = 64 * 1024;
 
 /// The files that a pattern excludes.
 #[derive(Debug)]
-pub(super) enum Rule {
+pub(super) enum ExcludeRule {
     /// Every file.
     Everything,
     /// Files and directories of a name, at any depth.
-    Name(Covering),
+    Name(CoveringGlob),
     /// A path relative to an anchor directory.
     Path {
         /// The number of leading `..`.
         climbs: usize,
         /// The rest of the pattern.
-        pattern: Covering,
+        pattern: CoveringGlob,
     },
     /// An absolute path.
-    Absolute(Covering),
+    Absolute(CoveringGlob),
 }
 
 /// A pattern that covers a match and, for a directory, everything below it.
 #[derive(Debug)]
-pub(super) struct Covering {
+pub(super) struct CoveringGlob {
     glob: Glob,
     /// True if it can name a directory: a pattern of wildcards alone concerns only files.
     names: bool,
@@ -41,12 +41,12 @@ pub(super) struct Covering {
     names_hidden: bool,
 }
 
-impl Covering {
-    fn new(text: &str) -> Result<Covering, GlobProblem> {
+impl CoveringGlob {
+    fn new(text: &str) -> Result<CoveringGlob, GlobProblem> {
         let glob = Glob::with_options(text, OPTIONS).map_err(|error| error.problem())?;
         let last = segments(text).last().map_or("", |last| last.text);
         let names = is_plain(last) || last.chars().any(char::is_alphanumeric);
-        Ok(Covering { glob, names, names_hidden: !last.starts_with(['*', '?']) })
+        Ok(CoveringGlob { glob, names, names_hidden: !last.starts_with(['*', '?']) })
     }
 
     /// Returns whether it matches a file name.
@@ -93,7 +93,7 @@ pub(super) fn is_of_home(written: &str) -> bool {
 }
 
 /// Compiles a pattern. The string is a message about an invalid or ambiguous one.
-pub(super) fn read(written: &str, homes: &[PathBuf]) -> (Vec<Rule>, Option<String>) {
+pub(super) fn read(written: &str, homes: &[PathBuf]) -> (Vec<ExcludeRule>, Option<String>) {
     let text = with_slashes(written.trim());
     let texts: Vec<(String, bool)> = match text.strip_prefix('~').filter(|_| !homes.is_empty()) {
         Some(rest) => homes
@@ -107,32 +107,32 @@ pub(super) fn read(written: &str, homes: &[PathBuf]) -> (Vec<Rule>, Option<Strin
     for (text, is_of_home) in &texts {
         match rules_of(text, *is_of_home) {
             Ok(more) => rules.extend(more),
-            Err(Unread::Syntax(error)) => {
+            Err(UnreadPattern::Syntax(error)) => {
                 problem = Some(format!("is not a glob and is taken as it is: {error}"));
                 // A text longer than any path matches none.
                 let plain = rules_of(&escaped(text), *is_of_home);
                 rules.extend(plain.into_iter().flatten());
             }
-            Err(Unread::TooMany) => {
+            Err(UnreadPattern::TooMany) => {
                 problem = Some(format!(
                     "stands for more than {ALTERNATIVES} patterns, so everything is left out"
                 ));
-                rules.push(Rule::Everything);
+                rules.push(ExcludeRule::Everything);
             }
         }
     }
     (rules, problem)
 }
 
-enum Unread {
+enum UnreadPattern {
     Syntax(GlobProblem),
     TooMany,
 }
 
-fn rules_of(text: &str, is_of_home: bool) -> Result<Vec<Rule>, Unread> {
+fn rules_of(text: &str, is_of_home: bool) -> Result<Vec<ExcludeRule>, UnreadPattern> {
     let texts = match Glob::with_options(text, OPTIONS).map_err(|error| error.problem()) {
         Err(GlobProblem::TooLong) => alternatives(text)?,
-        Err(problem) => return Err(Unread::Syntax(problem)),
+        Err(problem) => return Err(UnreadPattern::Syntax(problem)),
         // Only paths within braces need an expansion.
         Ok(_) if has_steps_in_braces(text) => match alternatives(text) {
             Err(_) if !has_dots(text) => vec![text.to_owned()],
@@ -144,44 +144,44 @@ fn rules_of(text: &str, is_of_home: bool) -> Result<Vec<Rule>, Unread> {
     for text in &texts {
         walk(text, &mut ways)?;
     }
-    ways.into_iter().map(|way| way.into_rule(is_of_home).map_err(Unread::Syntax)).collect()
+    ways.into_iter().map(|way| way.into_rule(is_of_home).map_err(UnreadPattern::Syntax)).collect()
 }
 
 /// A normalised pattern: without `.`, inner `..` and empty steps.
 #[derive(Debug, Clone, Default)]
-struct Way<'t> {
+struct PatternPath<'t> {
     climbs: usize,
     steps: Vec<&'t str>,
     is_directory: bool,
 }
 
-impl Way<'_> {
-    fn into_rule(self, is_of_home: bool) -> Result<Rule, GlobProblem> {
-        let Way { climbs, mut steps, is_directory } = self;
+impl PatternPath<'_> {
+    fn into_rule(self, is_of_home: bool) -> Result<ExcludeRule, GlobProblem> {
+        let PatternPath { climbs, mut steps, is_directory } = self;
         // A pattern that leads back to its anchor names that directory.
         if steps.is_empty() && climbs == 0 && !is_of_home {
-            return Ok(Rule::Everything);
+            return Ok(ExcludeRule::Everything);
         }
         if is_directory || steps.is_empty() {
             steps.push("**");
         }
         let text = steps.join("/");
         if is_of_home {
-            return Ok(Rule::Absolute(Covering::new(&text)?));
+            return Ok(ExcludeRule::Absolute(CoveringGlob::new(&text)?));
         }
         Ok(match climbs {
-            0 if text == "*" => Rule::Everything,
-            0 if !text.contains('/') => Rule::Name(Covering::new(&text)?),
-            _ => Rule::Path { climbs, pattern: Covering::new(&text)? },
+            0 if text == "*" => ExcludeRule::Everything,
+            0 if !text.contains('/') => ExcludeRule::Name(CoveringGlob::new(&text)?),
+            _ => ExcludeRule::Path { climbs, pattern: CoveringGlob::new(&text)? },
         })
     }
 }
 
 /// Normalises a pattern step by step. `**/..` has two results: any directory, and the one above,
 /// where the stars match nothing.
-fn walk<'t>(text: &'t str, ways: &mut Vec<Way<'t>>) -> Result<(), Unread> {
+fn walk<'t>(text: &'t str, ways: &mut Vec<PatternPath<'t>>) -> Result<(), UnreadPattern> {
     let first = ways.len();
-    ways.push(Way::default());
+    ways.push(PatternPath::default());
     for Segment { text: step, is_last } in segments(text) {
         match step {
             "" | "." => {
@@ -200,13 +200,13 @@ fn walk<'t>(text: &'t str, ways: &mut Vec<Way<'t>>) -> Result<(), Unread> {
             step => ways[first..].iter_mut().for_each(|way| way.steps.push(step)),
         }
         if ways.len() > ALTERNATIVES {
-            return Err(Unread::TooMany);
+            return Err(UnreadPattern::TooMany);
         }
     }
     Ok(())
 }
 
-fn up(way: &mut Way<'_>) {
+fn up(way: &mut PatternPath<'_>) {
     if way.steps.pop().is_none() {
         way.climbs += 1;
     }
@@ -275,19 +275,19 @@ fn has_dots(text: &str) -> bool {
 }
 
 /// Expands each alternative of each pair of braces.
-fn alternatives(text: &str) -> Result<Vec<String>, Unread> {
+fn alternatives(text: &str) -> Result<Vec<String>, UnreadPattern> {
     let mut done = Vec::new();
     let mut open = vec![text.to_owned()];
     while let Some(text) = open.pop() {
         if done.len() + open.len() > ALTERNATIVES || text.len() > ALTERNATIVE_BYTES {
-            return Err(Unread::TooMany);
+            return Err(UnreadPattern::TooMany);
         }
         let Some((before, parts, after)) = braces(&text) else {
             done.push(text);
             continue;
         };
         if parts.len() > ALTERNATIVES {
-            return Err(Unread::TooMany);
+            return Err(UnreadPattern::TooMany);
         }
         open.extend(parts.iter().rev().map(|part| format!("{before}{part}{after}")));
     }
@@ -315,11 +315,11 @@ mod tests {
 
     fn read_shown(written: &str) -> Vec<String> {
         let (rules, _) = read(written, &[PathBuf::from("/h")]);
-        let show = |rule: &Rule| match rule {
-            Rule::Everything => "all".to_owned(),
-            Rule::Name(pattern) => format!("name {}", pattern.glob.as_str()),
-            Rule::Path { climbs, pattern } => format!("{climbs} {}", pattern.glob.as_str()),
-            Rule::Absolute(pattern) => format!("/ {}", pattern.glob.as_str()),
+        let show = |rule: &ExcludeRule| match rule {
+            ExcludeRule::Everything => "all".to_owned(),
+            ExcludeRule::Name(pattern) => format!("name {}", pattern.glob.as_str()),
+            ExcludeRule::Path { climbs, pattern } => format!("{climbs} {}", pattern.glob.as_str()),
+            ExcludeRule::Absolute(pattern) => format!("/ {}", pattern.glob.as_str()),
         };
         rules.iter().map(show).collect()
     }
@@ -356,10 +356,10 @@ mod tests {
     fn a_bomb_leaves_everything_out() {
         let bomb = "{./a,b}".repeat(20);
         let (rules, problem) = read(&bomb, &[]);
-        assert!(matches!(rules.as_slice(), [Rule::Everything]));
+        assert!(matches!(rules.as_slice(), [ExcludeRule::Everything]));
         assert!(problem.unwrap().contains("everything is left out"));
         let stars = "**/../".repeat(200);
-        assert!(matches!(read(&stars, &[]).0.as_slice(), [Rule::Everything]));
+        assert!(matches!(read(&stars, &[]).0.as_slice(), [ExcludeRule::Everything]));
         // Braces without path steps are left to the glob.
         let wide = "{a/b,c}".repeat(20);
         assert_eq!(read_shown(&wide), [format!("0 {wide}")]);

@@ -12,13 +12,13 @@ use crate::moment::{Action, Actions, Timing};
 
 use super::super::model::{Alternative, When};
 use super::super::pattern::Pattern;
-use super::Reading;
+use super::ContextFileReader;
 
 const ALTERNATIVE_FIELDS: [&str; 2] = ["option", "reason_rejected"];
 const ON_VALUES: [&str; 4] = ["read", "edit", "create", "all"];
 const WHEN_VALUES: [&str; 3] = ["before", "after", "all"];
 
-impl Reading<'_> {
+impl ContextFileReader<'_> {
     /// Reads a required string; `None` with a diagnostic when it is blank or of another type.
     pub(super) fn text(
         &mut self,
