@@ -17,7 +17,7 @@ use crate::limits::{FRONT_MATTER_BYTES, PROBLEMS_PER_FILE};
 use crate::source::{Encoding, Source, Span};
 use crate::yaml::{Node, ProblemKind, Value, Yaml};
 
-use repair::{Repair, field_of};
+use repair::{HeaderRepair, field_of};
 
 /// A file, split into front matter and body.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub struct Header {
 
 /// The spans of the parts of a text, before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Parts {
+struct HeaderParts {
     header: Span,
     body_start: usize,
     leading_blank: bool,
@@ -56,7 +56,7 @@ enum Opening {
     /// An opening line without a closing one.
     Unclosed(Span),
     /// A header.
-    Header(Parts),
+    Header(HeaderParts),
 }
 
 impl FrontMatter {
@@ -83,7 +83,7 @@ impl FrontMatter {
                     parse(source, parts.header, &mut diagnostics)
                 };
                 report_yaml_problems(source, &yaml, &mut diagnostics);
-                let Parts { header, body_start, leading_blank } = parts;
+                let HeaderParts { header, body_start, leading_blank } = parts;
                 let header = Header { yaml, span: header, leading_blank };
                 FrontMatter { header: Some(header), body_start, diagnostics }
             }
@@ -180,7 +180,7 @@ fn find(text: &str) -> Opening {
     for (span, line) in lines {
         if matches!(line.trim_end(), "---" | "...") {
             let header = Span::new(header_start, span.start);
-            return Opening::Header(Parts { header, body_start: span.end, leading_blank });
+            return Opening::Header(HeaderParts { header, body_start: span.end, leading_blank });
         }
     }
     // Dashes at the top of a text without a second line of them are a thematic break, unless a
@@ -208,7 +208,7 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
     let mut yaml = if needs_no_repair(&strict) {
         strict
     } else {
-        let repair = Repair::of(text);
+        let repair = HeaderRepair::of(text);
         for edit in &repair.edits {
             let span = Span::new(header.start + edit.span.start, header.start + edit.span.end);
             let edit = Edit::replace(span, edit.replacement.clone());

@@ -195,10 +195,10 @@ pub fn whole_except(
     visitor: &mut dyn FnMut(&Visit<'_>),
 ) -> Vec<Gap> {
     let (rules, gaps, left) = (Vec::new(), Vec::new(), Some(limits::WALK_ENTRIES));
-    Whole { system, root, ignored, skipped, visitor, rules, left, gaps }.from(start)
+    WholeWalk { system, root, ignored, skipped, visitor, rules, left, gaps }.from(start)
 }
 
-struct Whole<'w> {
+struct WholeWalk<'w> {
     system: &'w dyn System,
     root: &'w Root,
     ignored: Ignored,
@@ -211,7 +211,7 @@ struct Whole<'w> {
     gaps: Vec<Gap>,
 }
 
-impl Whole<'_> {
+impl WholeWalk<'_> {
     fn from(mut self, start: &Target) -> Vec<Gap> {
         let (system, root) = (self.system, self.root);
         let mut handle = match system.open_dir(root.path()) {
@@ -422,7 +422,7 @@ mod tests {
         let root = root(&system);
         let mut seen = Vec::new();
         let mut visitor = |visit: &Visit<'_>| seen.push(visit.slashed().to_owned());
-        let walk = Whole {
+        let walk = WholeWalk {
             system: &system,
             root: &root,
             ignored: Ignored::Skip,

@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::yaml::Yaml;
 
 /// A repaired header.
-pub(super) struct Repair {
+pub(super) struct HeaderRepair {
     pub(super) text: String,
     /// The edits, with spans in the original text.
     pub(super) edits: Vec<Edit>,
@@ -17,9 +17,9 @@ pub(super) struct Repair {
     pub(super) ends: Vec<(usize, usize)>,
 }
 
-impl Repair {
-    pub(super) fn of(original: &str) -> Repair {
-        let mut repair = Repair {
+impl HeaderRepair {
+    pub(super) fn of(original: &str) -> HeaderRepair {
+        let mut repair = HeaderRepair {
             text: String::new(),
             edits: Vec::new(),
             skipped: Vec::new(),

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use super::{
-    FrontMatter, Header, Opening, Parts, bom, encoding_problem, find, has_swallowed_value,
+    FrontMatter, Header, HeaderParts, Opening, bom, encoding_problem, find, has_swallowed_value,
     is_too_long, keep_a_few, lines_from,
-    repair::{Repair, field_of, quoted, stands_alone},
+    repair::{HeaderRepair, field_of, quoted, stands_alone},
     report_yaml_problems,
 };
 use crate::diagnostic::{Diagnostic, Edit, Fix};
@@ -27,7 +27,7 @@ impl FrontMatter {
         let text = source.text();
         let mut diagnostics = encoding_problem(source);
         match find(text) {
-            Opening::Header(Parts { header: span, body_start, leading_blank }) => {
+            Opening::Header(HeaderParts { header: span, body_start, leading_blank }) => {
                 let yaml = if is_too_long(source, span, &mut diagnostics) {
                     Yaml::parse("")
                 } else {
@@ -91,7 +91,7 @@ fn parse(
 
 /// Quotes the invalid values of some fields. A line of a block scalar is not a field, even if it
 /// looks like one.
-fn quoted_fields(original: &str, quotable: &[&str]) -> Repair {
+fn quoted_fields(original: &str, quotable: &[&str]) -> HeaderRepair {
     let mut edits = Vec::new();
     let mut block: Option<usize> = None;
     for (span, line) in lines_from(original, 0) {
@@ -117,8 +117,12 @@ fn quoted_fields(original: &str, quotable: &[&str]) -> Repair {
             edits.push(Edit::replace(Span::new(start, start + value.len()), quoted(value)));
         }
     }
-    let mut repair =
-        Repair { text: String::new(), edits: Vec::new(), skipped: Vec::new(), ends: Vec::new() };
+    let mut repair = HeaderRepair {
+        text: String::new(),
+        edits: Vec::new(),
+        skipped: Vec::new(),
+        ends: Vec::new(),
+    };
     repair.adopt(original, Span::new(0, original.len()), edits);
     repair
 }

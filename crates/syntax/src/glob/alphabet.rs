@@ -7,19 +7,19 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::letters::{Case, CharacterRange, has_case};
-use super::program::{Item, Program};
+use super::program::{GlobProgram, ProgramItem};
 
 /// The first character from which on none has a case.
 const END_OF_CASED: char = '\u{20000}';
 
 /// Returns a character that the item admits and that any file name can have: neither `.` nor `/`.
-pub(super) fn name_character(program: &Program, item: Item) -> Option<char> {
+pub(super) fn name_character(program: &GlobProgram, item: ProgramItem) -> Option<char> {
     let fits =
         |character: &char| !matches!(character, '.' | '/') && program.admits(item, *character);
     match item {
-        Item::Literal(literal) => Some(literal).filter(fits),
-        Item::AnyCharacter => Some('x'),
-        Item::Class { .. } => {
+        ProgramItem::Literal(literal) => Some(literal).filter(fits),
+        ProgramItem::AnyCharacter => Some('x'),
+        ProgramItem::Class { .. } => {
             let mut candidates = Candidates::new();
             candidates.add_class(program, item);
             candidates.characters().find(fits)
@@ -31,7 +31,7 @@ pub(super) fn name_character(program: &Program, item: Item) -> Option<char> {
 /// Returns characters that between them make the programs do all that any character could; `.` and
 /// `/` are among them, and represent only themselves. `None` if finding them would take more than
 /// `limit` comparisons.
-pub(super) fn representatives(programs: &[&Program], limit: usize) -> Option<Vec<char>> {
+pub(super) fn representatives(programs: &[&GlobProgram], limit: usize) -> Option<Vec<char>> {
     let mut candidates = Candidates::new();
     let mut literals = BTreeSet::new();
     let mut classes = Vec::new();
@@ -39,11 +39,11 @@ pub(super) fn representatives(programs: &[&Program], limit: usize) -> Option<Vec
     for program in programs {
         for &item in program.items() {
             match item {
-                Item::Literal(literal) if literals.insert((program.case(), literal)) => {
+                ProgramItem::Literal(literal) if literals.insert((program.case(), literal)) => {
                     candidates.add_literal(program, literal);
                     comparisons += 1;
                 }
-                Item::Class { .. } => {
+                ProgramItem::Class { .. } => {
                     candidates.add_class(program, item);
                     classes.push((program, item));
                     comparisons += program.ranges(item).len();
@@ -94,12 +94,12 @@ impl Candidates {
         candidates
     }
 
-    fn add_literal(&mut self, program: &Program, literal: char) {
+    fn add_literal(&mut self, program: &GlobProgram, literal: char) {
         self.add_case(program.case());
         self.add_borders(CharacterRange::single(literal));
     }
 
-    fn add_class(&mut self, program: &Program, class: Item) {
+    fn add_class(&mut self, program: &GlobProgram, class: ProgramItem) {
         self.add_case(program.case());
         self.has_classes = true;
         for &range in program.ranges(class) {
@@ -151,8 +151,8 @@ mod tests {
     use super::super::Alternatives;
     use super::*;
 
-    fn compile(pattern: &str, case: Case) -> Program {
-        Program::compile(pattern, case, Alternatives::Comma).unwrap()
+    fn compile(pattern: &str, case: Case) -> GlobProgram {
+        GlobProgram::compile(pattern, case, Alternatives::Comma).unwrap()
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
             let programs = list.map(|(pattern, case)| compile(pattern, case));
             let programs = [&programs[0], &programs[1]];
             let answers = |character: char| -> Vec<bool> {
-                let of = |program: &&Program| -> Vec<bool> {
+                let of = |program: &&GlobProgram| -> Vec<bool> {
                     program.items().iter().map(|&item| program.admits(item, character)).collect()
                 };
                 programs.iter().flat_map(of).collect()

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::alphabet;
-use super::program::Program;
+use super::program::GlobProgram;
 use super::reach::Component;
 
 /// The number of items that may be visited before the search gives up.
@@ -18,7 +18,7 @@ const WORK_LIMIT: usize = 2_000_000;
 /// The marks of each program are those before a new component of the path. This is the subset
 /// construction for all programs side by side: it visits every combination of marks that a path can
 /// lead to, until it finds one where a file may end and no program accepts.
-pub(super) fn covers_everything(programs: &[&Program], marks: &[Vec<u8>]) -> bool {
+pub(super) fn covers_everything(programs: &[&GlobProgram], marks: &[Vec<u8>]) -> bool {
     let Some(characters) = alphabet::representatives(programs, WORK_LIMIT) else { return false };
     let items: usize = marks.iter().map(Vec::len).sum();
     let mut work = 0;
@@ -52,7 +52,7 @@ pub(super) fn covers_everything(programs: &[&Program], marks: &[Vec<u8>]) -> boo
     true
 }
 
-fn advance(programs: &[&Program], here: &mut [u8], next: &mut [u8], character: char) {
+fn advance(programs: &[&GlobProgram], here: &mut [u8], next: &mut [u8], character: char) {
     let (mut here, mut next) = (here, next);
     for program in programs {
         let length = program.items().len();
@@ -65,9 +65,9 @@ fn advance(programs: &[&Program], here: &mut [u8], next: &mut [u8], character: c
 
 /// Returns the programs, each with its own part of the marks.
 fn split<'s>(
-    programs: &'s [&'s Program],
+    programs: &'s [&'s GlobProgram],
     marks: &'s [u8],
-) -> impl Iterator<Item = (&'s Program, &'s [u8])> {
+) -> impl Iterator<Item = (&'s GlobProgram, &'s [u8])> {
     let mut rest = marks;
     programs.iter().map(move |&program| {
         let (own, others) = rest.split_at(program.items().len());

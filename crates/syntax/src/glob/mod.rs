@@ -71,9 +71,9 @@ use std::sync::{Arc, OnceLock};
 pub use error::{GlobError, GlobProblem};
 pub use letters::Case;
 
-use program::Program;
-use reach::Reach;
-use segments::{SegmentMatcher, Shape};
+use program::GlobProgram;
+use reach::MarkReach;
+use segments::{GlobShape, SegmentMatcher};
 
 /// The longest accepted pattern. It bounds the time of a match, and longer ones are not written by
 /// hand; within it, braces may nest to any depth.
@@ -120,17 +120,17 @@ fn literal_prefix(pattern: &str) -> usize {
 /// original.
 #[derive(Clone)]
 pub struct Glob {
-    shared: Arc<Shared>,
+    shared: Arc<CompiledGlob>,
 }
 
-struct Shared {
+struct CompiledGlob {
     pattern: Box<str>,
     options: GlobOptions,
-    shape: Shape,
+    shape: GlobShape,
     /// The number of first bytes that every matching path has; most paths differ there.
     prefix: usize,
-    program: OnceLock<Program>,
-    reach: OnceLock<Reach>,
+    program: OnceLock<GlobProgram>,
+    reach: OnceLock<MarkReach>,
 }
 
 impl Glob {
@@ -145,13 +145,14 @@ impl Glob {
             let offset = pattern.floor_char_boundary(MAX_PATTERN_BYTES);
             return Err(GlobError::new(offset, GlobProblem::TooLong));
         }
-        let shape = Shape::of(pattern, options)?;
+        let shape = GlobShape::of(pattern, options)?;
         let (program, reach) = (OnceLock::new(), OnceLock::new());
         let prefix = match options.case {
             Case::Sensitive => literal_prefix(pattern),
             Case::Insensitive => 0,
         };
-        let shared = Shared { pattern: pattern.into(), options, shape, prefix, program, reach };
+        let shared =
+            CompiledGlob { pattern: pattern.into(), options, shape, prefix, program, reach };
         Ok(Glob { shared: Arc::new(shared) })
     }
 
@@ -167,24 +168,24 @@ impl Glob {
 
     /// Returns whether the pattern matches the path, which is relative and separated by `/`.
     pub fn matches(&self, path: &str) -> bool {
-        let Shared { pattern, options, shape, prefix, .. } = &*self.shared;
+        let CompiledGlob { pattern, options, shape, prefix, .. } = &*self.shared;
         if !path.starts_with(&pattern[..*prefix]) {
             return false;
         }
         match (shape, options.case) {
-            (Shape::Literal, Case::Sensitive) => **pattern == *path,
-            (Shape::Literal, Case::Insensitive) => {
+            (GlobShape::Literal, Case::Sensitive) => **pattern == *path,
+            (GlobShape::Literal, Case::Insensitive) => {
                 let mut characters = path.chars();
                 let mut next_is = |literal| {
                     characters.next().is_some_and(|character| options.case.same(literal, character))
                 };
                 pattern.chars().all(&mut next_is) && characters.next().is_none()
             }
-            (Shape::Segments, _) if !path.is_empty() && !path.ends_with('/') => {
+            (GlobShape::Segments, _) if !path.is_empty() && !path.ends_with('/') => {
                 SegmentMatcher { pattern, options: *options, program: || self.program() }
                     .matches(path)
             }
-            (Shape::Segments | Shape::General, _) => self.program().matches(path),
+            (GlobShape::Segments | GlobShape::General, _) => self.program().matches(path),
         }
     }
 
@@ -194,19 +195,19 @@ impl Glob {
     /// that all paths start from. The answer is exact for all possible files, that is for every
     /// continuation by components none of which is empty, `.` or `..`.
     pub fn could_match_inside(&self, directory: &str) -> bool {
-        let reach = self.shared.reach.get_or_init(|| Reach::of(self.program()));
+        let reach = self.shared.reach.get_or_init(|| MarkReach::of(self.program()));
         reach.is_hopeful(&self.marks_inside(directory))
     }
 
     /// Returns whether the pattern has no syntax, so that it matches only its own text.
     pub fn is_literal(&self) -> bool {
-        self.shared.shape == Shape::Literal
+        self.shared.shape == GlobShape::Literal
     }
 
-    fn program(&self) -> &Program {
-        let Shared { pattern, options, program, .. } = &*self.shared;
+    fn program(&self) -> &GlobProgram {
+        let CompiledGlob { pattern, options, program, .. } = &*self.shared;
         program.get_or_init(|| {
-            Program::compile(pattern, options.case, options.alternatives)
+            GlobProgram::compile(pattern, options.case, options.alternatives)
                 .expect("the pattern was read without problems when the glob was made")
         })
     }
@@ -254,7 +255,7 @@ impl Hash for Glob {
 /// `false` is too, except for lists of globs so intricate that the answer would take too long:
 /// those get `false` in any case.
 pub fn covers_everything_inside(globs: &[&Glob], directory: &str) -> bool {
-    let programs: Vec<&Program> = globs.iter().map(|glob| glob.program()).collect();
+    let programs: Vec<&GlobProgram> = globs.iter().map(|glob| glob.program()).collect();
     let marks: Vec<Vec<u8>> = globs.iter().map(|glob| glob.marks_inside(directory)).collect();
     cover::covers_everything(&programs, &marks)
 }

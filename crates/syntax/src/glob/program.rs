@@ -2,10 +2,10 @@
 //!
 //! # Items and marks
 //!
-//! The tokens of the pattern become a list of [`Item`]s in the same order. A match in progress is
+//! The tokens of the pattern become a list of [`ProgramItem`]s in the same order. A match in progress is
 //! before one or more of these items, and in one or more ways before each; the ways are the bits of
 //! a byte, the *marks*. So the set of states is one byte per item, and a character of the path
-//! turns one such byte string into the next ([`Program::advance`]).
+//! turns one such byte string into the next ([`GlobProgram::advance`]).
 //!
 //! Braces are forks and jumps around their alternatives, which share everything that follows them:
 //! thirty groups of two are sixty items and not a billion patterns. Every move that consumes no
@@ -22,7 +22,7 @@
 //! # The end of the path
 //!
 //! doublestar does not ask whether the rest of the pattern can match nothing, but whether it is one
-//! of a few texts ([`Program::rests`]). The rest begins after the item that consumed the last
+//! of a few texts ([`GlobProgram::rests`]). The rest begins after the item that consumed the last
 //! character. So only marks that a character has set count for acceptance, not those that further
 //! moves without a character would add.
 
@@ -55,11 +55,11 @@ const UNDECIDED: u8 = STAR | DOUBLE_STAR | STAR_RUN;
 
 /// One position in the pattern.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Item {
+pub(super) enum ProgramItem {
     Separator,
     Literal(char),
     AnyCharacter,
-    /// A class, with its slice of [`Program::ranges`].
+    /// A class, with its slice of [`GlobProgram::ranges`].
     Class {
         negated: bool,
         first_range: usize,
@@ -80,7 +80,7 @@ pub(super) enum Item {
 
 /// The result of one character for the marks before one item.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Step {
+pub(super) struct MarkStep {
     /// Marks before the same item, after the character.
     pub(super) same: u8,
     /// Marks before the next item, after the character.
@@ -89,10 +89,10 @@ pub(super) struct Step {
     pub(super) skip: u8,
 }
 
-/// A compiled glob. Only the last item is [`Item::End`].
+/// A compiled glob. Only the last item is [`ProgramItem::End`].
 #[derive(Debug)]
-pub(super) struct Program {
-    items: Vec<Item>,
+pub(super) struct GlobProgram {
+    items: Vec<ProgramItem>,
     ranges: Vec<CharacterRange>,
     case: Case,
     /// For each item the accepting marks at the end of a path.
@@ -101,13 +101,13 @@ pub(super) struct Program {
     segments: Vec<(usize, usize)>,
 }
 
-impl Program {
+impl GlobProgram {
     pub(super) fn compile(
         pattern: &str,
         case: Case,
         alternatives: Alternatives,
-    ) -> Result<Program, GlobError> {
-        let mut program = Program {
+    ) -> Result<GlobProgram, GlobError> {
+        let mut program = GlobProgram {
             items: Vec::with_capacity(pattern.len() + 1),
             ranges: Vec::new(),
             case,
@@ -123,8 +123,8 @@ impl Program {
                     marks |= SEGMENT | MIDDLE | WITHIN_STAR;
                 }
                 match program.items[item] {
-                    Item::Separator if rests[item + 1] => marks | DIRECTORIES,
-                    Item::End => marks | WITHIN_DOUBLE_STAR,
+                    ProgramItem::Separator if rests[item + 1] => marks | DIRECTORIES,
+                    ProgramItem::End => marks | WITHIN_DOUBLE_STAR,
                     _ => marks,
                 }
             })
@@ -133,52 +133,52 @@ impl Program {
     }
 
     fn read(&mut self, mut scanner: Scanner<'_>) -> Result<(), GlobError> {
-        struct Braces {
+        struct OpenBraces {
             /// The last fork, for which a further alternative may follow.
             fork: usize,
             jumps: Vec<usize>,
         }
-        let mut open: Vec<Braces> = Vec::new();
+        let mut open: Vec<OpenBraces> = Vec::new();
         while let Some(token) = scanner.next() {
             let here = self.items.len();
             match token? {
                 Token::Separator => {
-                    self.items.push(Item::Separator);
+                    self.items.push(ProgramItem::Separator);
                     if open.is_empty() {
                         self.segments.push((scanner.offset(), here + 1));
                     }
                 }
-                Token::Literal(character) => self.items.push(Item::Literal(character)),
-                Token::AnyCharacter => self.items.push(Item::AnyCharacter),
-                Token::Star => self.items.push(Item::Star),
+                Token::Literal(character) => self.items.push(ProgramItem::Literal(character)),
+                Token::AnyCharacter => self.items.push(ProgramItem::AnyCharacter),
+                Token::Star => self.items.push(ProgramItem::Star),
                 Token::Class(class) => {
                     let first_range = self.ranges.len();
                     self.ranges.extend(class.ranges());
                     let end_range = self.ranges.len();
                     let negated = class.negated;
-                    self.items.push(Item::Class { negated, first_range, end_range });
+                    self.items.push(ProgramItem::Class { negated, first_range, end_range });
                 }
                 Token::Open => {
-                    open.push(Braces { fork: here, jumps: Vec::new() });
-                    self.items.push(Item::Fork { otherwise: here + 1 });
+                    open.push(OpenBraces { fork: here, jumps: Vec::new() });
+                    self.items.push(ProgramItem::Fork { otherwise: here + 1 });
                 }
                 Token::Next => {
                     let braces = open.last_mut().expect("alternatives stand within braces");
-                    self.items[braces.fork] = Item::Fork { otherwise: here + 1 };
+                    self.items[braces.fork] = ProgramItem::Fork { otherwise: here + 1 };
                     braces.jumps.push(here);
                     braces.fork = here + 1;
-                    self.items.push(Item::Jump { target: here });
-                    self.items.push(Item::Fork { otherwise: here + 2 });
+                    self.items.push(ProgramItem::Jump { target: here });
+                    self.items.push(ProgramItem::Fork { otherwise: here + 2 });
                 }
                 Token::Close => {
                     let braces = open.pop().expect("braces are balanced");
                     for jump in braces.jumps {
-                        self.items[jump] = Item::Jump { target: here };
+                        self.items[jump] = ProgramItem::Jump { target: here };
                     }
                 }
             }
         }
-        self.items.push(Item::End);
+        self.items.push(ProgramItem::End);
         Ok(())
     }
 
@@ -189,11 +189,13 @@ impl Program {
         let mut rests = vec![false; self.items.len()];
         for item in (0..self.items.len()).rev() {
             rests[item] = match self.items[item] {
-                Item::End => true,
-                Item::Fork { otherwise } => rests[item + 1] || rests[otherwise],
-                Item::Jump { target } => rests[target],
-                Item::Star | Item::Separator => self.is_short_rest(item),
-                Item::Literal(_) | Item::AnyCharacter | Item::Class { .. } => false,
+                ProgramItem::End => true,
+                ProgramItem::Fork { otherwise } => rests[item + 1] || rests[otherwise],
+                ProgramItem::Jump { target } => rests[target],
+                ProgramItem::Star | ProgramItem::Separator => self.is_short_rest(item),
+                ProgramItem::Literal(_) | ProgramItem::AnyCharacter | ProgramItem::Class { .. } => {
+                    false
+                }
             };
         }
         rests
@@ -205,13 +207,13 @@ impl Program {
         let mut length = 0;
         loop {
             let byte = match self.items[item] {
-                Item::Jump { target } => {
+                ProgramItem::Jump { target } => {
                     item = target;
                     continue;
                 }
-                Item::Star => b'*',
-                Item::Separator => b'/',
-                Item::End => break,
+                ProgramItem::Star => b'*',
+                ProgramItem::Separator => b'/',
+                ProgramItem::End => break,
                 _ => return false,
             };
             if length == text.len() {
@@ -224,7 +226,7 @@ impl Program {
         matches!(&text[..length], b"*" | b"**" | b"/**" | b"**/" | b"/**/")
     }
 
-    pub(super) fn items(&self) -> &[Item] {
+    pub(super) fn items(&self) -> &[ProgramItem] {
         &self.items
     }
 
@@ -233,31 +235,36 @@ impl Program {
     }
 
     /// Returns the ranges of a class; none for any other item.
-    pub(super) fn ranges(&self, item: Item) -> &[CharacterRange] {
+    pub(super) fn ranges(&self, item: ProgramItem) -> &[CharacterRange] {
         match item {
-            Item::Class { first_range, end_range, .. } => &self.ranges[first_range..end_range],
+            ProgramItem::Class { first_range, end_range, .. } => {
+                &self.ranges[first_range..end_range]
+            }
             _ => &[],
         }
     }
 
     /// Returns whether the item consumes this character.
-    pub(super) fn admits(&self, item: Item, character: char) -> bool {
+    pub(super) fn admits(&self, item: ProgramItem, character: char) -> bool {
         match item {
-            Item::Separator => character == '/',
-            Item::Literal(literal) => self.case.same(literal, character),
-            Item::AnyCharacter => character != '/',
-            Item::Class { negated, .. } => {
+            ProgramItem::Separator => character == '/',
+            ProgramItem::Literal(literal) => self.case.same(literal, character),
+            ProgramItem::AnyCharacter => character != '/',
+            ProgramItem::Class { negated, .. } => {
                 let listed = |range: &CharacterRange| range.admits(character, self.case);
                 self.ranges(item).iter().any(listed) != negated
             }
-            Item::Star | Item::Fork { .. } | Item::Jump { .. } | Item::End => false,
+            ProgramItem::Star
+            | ProgramItem::Fork { .. }
+            | ProgramItem::Jump { .. }
+            | ProgramItem::End => false,
         }
     }
 
     /// Returns the result of a character for the marks before an item that is not a star, fork or
     /// jump.
-    pub(super) fn step(&self, item: Item, mut marks: u8, character: char) -> Step {
-        let mut step = Step::default();
+    pub(super) fn step(&self, item: ProgramItem, mut marks: u8, character: char) -> MarkStep {
+        let mut step = MarkStep::default();
         if marks & UNDECIDED != 0 {
             marks |= decide(item, marks);
         }
@@ -271,12 +278,12 @@ impl Program {
             step.skip |= SEGMENT;
         }
         if marks & (DIRECTORIES | WITHIN_DOUBLE_STAR) != 0 {
-            let between = character == '/' && matches!(item, Item::Separator);
+            let between = character == '/' && matches!(item, ProgramItem::Separator);
             step.same |= if between { DIRECTORIES } else { WITHIN_DOUBLE_STAR };
         }
         if marks & (SEGMENT | MIDDLE) != 0 && self.admits(item, character) {
             // A class can consume a separator too, but no new segment begins after it.
-            let separator = character == '/' && !matches!(item, Item::Class { .. });
+            let separator = character == '/' && !matches!(item, ProgramItem::Class { .. });
             step.next |= if separator { SEGMENT } else { MIDDLE };
         }
         step
@@ -303,12 +310,12 @@ impl Program {
                 continue;
             }
             match item {
-                Item::Fork { otherwise } => {
+                ProgramItem::Fork { otherwise } => {
                     here[index + 1] |= marks;
                     here[otherwise] |= marks;
                 }
-                Item::Jump { target } => here[target] |= marks,
-                Item::Star => here[index + 1] |= after_star(marks),
+                ProgramItem::Jump { target } => here[target] |= marks,
+                ProgramItem::Star => here[index + 1] |= after_star(marks),
                 _ => {
                     let step = self.step(item, marks, character);
                     next[index] |= step.same;
@@ -388,12 +395,12 @@ pub(super) fn after_star(marks: u8) -> u8 {
 }
 
 /// Decides the runs of stars that end before this item.
-fn decide(item: Item, marks: u8) -> u8 {
+fn decide(item: ProgramItem, marks: u8) -> u8 {
     let mut decided = 0;
     if marks & DOUBLE_STAR != 0 {
         decided |= match item {
-            Item::Separator => DIRECTORIES,
-            Item::End => WITHIN_DOUBLE_STAR,
+            ProgramItem::Separator => DIRECTORIES,
+            ProgramItem::End => WITHIN_DOUBLE_STAR,
             _ => WITHIN_STAR,
         };
     }
@@ -407,8 +414,8 @@ fn decide(item: Item, marks: u8) -> u8 {
 mod tests {
     use super::*;
 
-    fn compile(pattern: &str) -> Program {
-        Program::compile(pattern, Case::Sensitive, Alternatives::Comma).unwrap()
+    fn compile(pattern: &str) -> GlobProgram {
+        GlobProgram::compile(pattern, Case::Sensitive, Alternatives::Comma).unwrap()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The possible paths below a directory, and whether a glob can match one of them.
 
 use super::alphabet;
-use super::program::{Item, Program, after_star};
+use super::program::{GlobProgram, ProgramItem, after_star};
 
 /// The progress within a component of a path: an automaton that accepts only paths of files.
 ///
@@ -49,31 +49,31 @@ type Hopeful = [u8; 4];
 /// For each item of a program, the marks from which some file path that continues with a new
 /// component matches.
 #[derive(Debug)]
-pub(super) struct Reach {
+pub(super) struct MarkReach {
     hopeful: Vec<u8>,
 }
 
-impl Reach {
-    pub(super) fn of(program: &Program) -> Reach {
+impl MarkReach {
+    pub(super) fn of(program: &GlobProgram) -> MarkReach {
         // Every move leads to the same item or to a later one, so one backward pass settles each
         // item.
         let items = program.items();
         let mut hopeful: Vec<Hopeful> = vec![[0; 4]; items.len() + 1];
         for (index, &item) in items.iter().enumerate().rev() {
             hopeful[index] = match item {
-                Item::Jump { target } => hopeful[target],
-                Item::Fork { otherwise } => {
+                ProgramItem::Jump { target } => hopeful[target],
+                ProgramItem::Fork { otherwise } => {
                     let (here, other) = (hopeful[index + 1], hopeful[otherwise]);
                     std::array::from_fn(|component| here[component] | other[component])
                 }
-                Item::Star => hopeful[index + 1].map(|after| {
+                ProgramItem::Star => hopeful[index + 1].map(|after| {
                     MARKS.into_iter().filter(|&mark| after_star(mark) & after != 0).sum()
                 }),
                 _ => settle(program, index, hopeful[index + 1]),
             };
         }
         let start = Component::Start as usize;
-        Reach { hopeful: hopeful.iter().map(|marks| marks[start]).collect() }
+        MarkReach { hopeful: hopeful.iter().map(|marks| marks[start]).collect() }
     }
 
     /// Returns whether, with these marks at the start of a component, some file path can still
@@ -85,7 +85,7 @@ impl Reach {
 
 /// Returns the hopeful marks before an item that consumes characters, given those before the next
 /// one.
-fn settle(program: &Program, index: usize, next: Hopeful) -> Hopeful {
+fn settle(program: &GlobProgram, index: usize, next: Hopeful) -> Hopeful {
     let item = program.items()[index];
     let accepting = program.accepting(index);
     let accepting_next = program.accepting(index + 1);

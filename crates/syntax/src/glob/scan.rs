@@ -16,7 +16,7 @@ pub(super) enum Token<'p> {
     /// `?`
     AnyCharacter,
     /// `[...]`
-    Class(Class<'p>),
+    Class(CharacterClass<'p>),
     /// `{`
     Open,
     /// The separator of two alternatives: `,`.
@@ -27,13 +27,13 @@ pub(super) enum Token<'p> {
 
 /// A character class as text, which the scan found well-formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Class<'p> {
+pub(super) struct CharacterClass<'p> {
     pub(super) negated: bool,
     /// The text after the `[` or `[!`, up to the `]`.
     body: &'p str,
 }
 
-impl<'p> Class<'p> {
+impl<'p> CharacterClass<'p> {
     /// Returns the ranges of the class; a single character is a range of one.
     pub(super) fn ranges(self) -> Ranges<'p> {
         Ranges { body: self.body }
@@ -49,7 +49,7 @@ impl<'p> Class<'p> {
     }
 }
 
-/// The ranges of a [`Class`], in the order of its text.
+/// The ranges of a [`CharacterClass`], in the order of its text.
 pub(super) struct Ranges<'p> {
     body: &'p str,
 }
@@ -142,7 +142,7 @@ impl<'p> Scanner<'p> {
     }
 
     /// Reads a class whose bracket, at `start`, has been read.
-    fn class(&mut self, start: usize) -> Result<Class<'p>, GlobError> {
+    fn class(&mut self, start: usize) -> Result<CharacterClass<'p>, GlobError> {
         let negated = self.text[self.offset..].starts_with(['!', '^']);
         self.offset += usize::from(negated);
         let body = self.offset;
@@ -153,7 +153,7 @@ impl<'p> Scanner<'p> {
                 Some(']') if here == body => {
                     return Err(GlobError::new(start, GlobProblem::EmptyClass));
                 }
-                Some(']') => return Ok(Class { negated, body: &self.text[body..here] }),
+                Some(']') => return Ok(CharacterClass { negated, body: &self.text[body..here] }),
                 Some('\\') => {
                     self.character();
                 }

@@ -5,19 +5,19 @@
 //! costs the last component of the path, at any length of the path. It works on the text of the
 //! pattern, so that a glob that is matched only once is never compiled.
 //!
-//! [`Shape::of`] accepts a pattern only if the result equals that of the general matcher. It
+//! [`GlobShape::of`] accepts a pattern only if the result equals that of the general matcher. It
 //! rejects rare or strange patterns: a class that can match a separator, braces around one, doubled
 //! stars that are not a whole segment.
 
 use super::GlobOptions;
 use super::error::GlobError;
 use super::letters::Case;
-use super::program::Program;
+use super::program::GlobProgram;
 use super::scan::{Scanner, Token, is_plain};
 
 /// The way in which a pattern can be matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum GlobShape {
     /// It has no syntax: it matches its own text.
     Literal,
     /// Each of its segments matches one component of a path, or is `**`; not two `**` in a row.
@@ -26,13 +26,13 @@ pub(super) enum Shape {
     General,
 }
 
-impl Shape {
+impl GlobShape {
     /// Scans a whole pattern for its shape, and returns its first error.
-    pub(super) fn of(pattern: &str, options: GlobOptions) -> Result<Shape, GlobError> {
+    pub(super) fn of(pattern: &str, options: GlobOptions) -> Result<GlobShape, GlobError> {
         if is_plain(pattern) {
-            return Ok(Shape::Literal);
+            return Ok(GlobShape::Literal);
         }
-        let mut survey = Survey { in_segments: true, ..Survey::default() };
+        let mut survey = ShapeSurvey { in_segments: true, ..ShapeSurvey::default() };
         let mut scanner = Scanner::new(pattern, options.alternatives);
         while let Some(token) = scanner.next() {
             survey.see(token?, scanner.within_braces(), options.case);
@@ -41,13 +41,13 @@ impl Shape {
         // A pattern that ends with a separator may leave another rest: `src/**/` matches `src`.
         // Such patterns are too rare for a rule here.
         let in_segments = survey.in_segments && !pattern.ends_with('/');
-        Ok(if in_segments { Shape::Segments } else { Shape::General })
+        Ok(if in_segments { GlobShape::Segments } else { GlobShape::General })
     }
 }
 
-/// The state of the scan for a [`Shape`].
+/// The state of the scan for a [`GlobShape`].
 #[derive(Default)]
-struct Survey {
+struct ShapeSurvey {
     in_segments: bool,
     /// The segment before this one was `**`.
     after_double_star: bool,
@@ -65,7 +65,7 @@ struct SegmentSurvey {
     has_text: bool,
 }
 
-impl Survey {
+impl ShapeSurvey {
     fn see(&mut self, token: Token<'_>, within_braces: bool, case: Case) {
         let segment = &mut self.segment;
         let star_run = std::mem::take(&mut segment.star_run);
@@ -111,7 +111,7 @@ fn concerns_separator(token: Token<'_>, case: Case) -> bool {
     }
 }
 
-/// Matches a path against a pattern of [`Shape::Segments`].
+/// Matches a path against a pattern of [`GlobShape::Segments`].
 pub(super) struct SegmentMatcher<'g, P> {
     pub(super) pattern: &'g str,
     pub(super) options: GlobOptions,
@@ -131,11 +131,11 @@ enum PathEnd {
     BeforeDoubleStar,
 }
 
-impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
+impl<'g, P: Fn() -> &'g GlobProgram> SegmentMatcher<'g, P> {
     /// Returns whether the path matches; it must neither be empty nor end with a separator.
     pub(super) fn matches(&self, path: &str) -> bool {
-        let mut segments = Pieces::of(self.pattern);
-        let mut components = Pieces::of(path);
+        let mut segments = PathPieces::of(self.pattern);
+        let mut components = PathPieces::of(path);
         while let Some(segment) = segments.take_first() {
             if segment.text == "**" {
                 return self.matches_after_double_star(segments, components);
@@ -156,8 +156,8 @@ impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
     /// Returns whether the rest of the path matches the pattern after its first `**`.
     fn matches_after_double_star(
         &self,
-        mut segments: Pieces<'g>,
-        mut components: Pieces<'_>,
+        mut segments: PathPieces<'g>,
+        mut components: PathPieces<'_>,
     ) -> bool {
         let mut end = PathEnd::Here;
         while let Some(segment) = segments.take_last() {
@@ -180,8 +180,8 @@ impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
     /// after it. `end` describes the end after the last component.
     fn blocks_match(
         &self,
-        mut segments: Pieces<'g>,
-        mut components: Pieces<'_>,
+        mut segments: PathPieces<'g>,
+        mut components: PathPieces<'_>,
         end: PathEnd,
     ) -> bool {
         while segments.rest.is_some() {
@@ -198,10 +198,10 @@ impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
     /// components.
     fn block_matches<'t>(
         &self,
-        mut segments: Pieces<'g>,
-        mut components: Pieces<'t>,
+        mut segments: PathPieces<'g>,
+        mut components: PathPieces<'t>,
         end: PathEnd,
-    ) -> Option<(Pieces<'g>, Pieces<'t>)> {
+    ) -> Option<(PathPieces<'g>, PathPieces<'t>)> {
         while let Some(segment) = segments.take_first()
             && segment.text != "**"
         {
@@ -214,7 +214,7 @@ impl<'g, P: Fn() -> &'g Program> SegmentMatcher<'g, P> {
         Some((segments, components))
     }
 
-    fn segment_matches(&self, segment: Piece<'_>, component: &str, end: PathEnd) -> bool {
+    fn segment_matches(&self, segment: PathPiece<'_>, component: &str, end: PathEnd) -> bool {
         if segment.text.contains('{') {
             let is_last = end != PathEnd::Later;
             return (self.program)().segment_matches(segment.offset, component, is_last);
@@ -284,25 +284,25 @@ fn admits(token: Token<'_>, character: char, case: Case) -> bool {
 
 /// A segment of a pattern or a component of a path.
 #[derive(Clone, Copy)]
-struct Piece<'t> {
+struct PathPiece<'t> {
     offset: usize,
     text: &'t str,
 }
 
 /// The part of a text between separators that has not been taken from either end.
 #[derive(Clone, Copy)]
-struct Pieces<'t> {
+struct PathPieces<'t> {
     offset: usize,
     /// Empty text is one empty piece; `None` only after the last piece was taken.
     rest: Option<&'t str>,
 }
 
-impl<'t> Pieces<'t> {
-    fn of(text: &'t str) -> Pieces<'t> {
-        Pieces { offset: 0, rest: Some(text) }
+impl<'t> PathPieces<'t> {
+    fn of(text: &'t str) -> PathPieces<'t> {
+        PathPieces { offset: 0, rest: Some(text) }
     }
 
-    fn take_first(&mut self) -> Option<Piece<'t>> {
+    fn take_first(&mut self) -> Option<PathPiece<'t>> {
         let rest = self.rest?;
         let offset = self.offset;
         let (first, others) = match rest.split_once('/') {
@@ -311,17 +311,17 @@ impl<'t> Pieces<'t> {
         };
         self.offset += first.len() + 1;
         self.rest = others;
-        Some(Piece { offset, text: first })
+        Some(PathPiece { offset, text: first })
     }
 
-    fn take_last(&mut self) -> Option<Piece<'t>> {
+    fn take_last(&mut self) -> Option<PathPiece<'t>> {
         let rest = self.rest?;
         let (others, last) = match rest.rsplit_once('/') {
             Some((others, last)) => (Some(others), last),
             None => (None, rest),
         };
         self.rest = others;
-        Some(Piece { offset: self.offset + rest.len() - last.len(), text: last })
+        Some(PathPiece { offset: self.offset + rest.len() - last.len(), text: last })
     }
 }
 
@@ -329,8 +329,8 @@ impl<'t> Pieces<'t> {
 mod tests {
     use super::*;
 
-    fn shape(pattern: &str) -> Shape {
-        Shape::of(pattern, GlobOptions::default()).unwrap()
+    fn shape(pattern: &str) -> GlobShape {
+        GlobShape::of(pattern, GlobOptions::default()).unwrap()
     }
 
     #[test]
@@ -338,9 +338,9 @@ mod tests {
         for pattern in
             ["**/*.py", "src/**", "a/**/b/**/*.rs", "*.{py,rs}", "{a,b}/**", "[a-c]?/\\*"]
         {
-            assert_eq!(shape(pattern), Shape::Segments, "{pattern}");
+            assert_eq!(shape(pattern), GlobShape::Segments, "{pattern}");
         }
-        assert_eq!(shape("src/main.rs"), Shape::Literal);
+        assert_eq!(shape("src/main.rs"), GlobShape::Literal);
     }
 
     #[test]
@@ -348,14 +348,14 @@ mod tests {
         let surprising =
             ["a**", "**/**", "src/**/", r"a\/b", "[!a]", "[+-9]", "{a/,b}c", "{**,a}", "*{*,a}/b"];
         for pattern in surprising {
-            assert_eq!(shape(pattern), Shape::General, "{pattern}");
+            assert_eq!(shape(pattern), GlobShape::General, "{pattern}");
         }
     }
 
     #[test]
     fn the_middle_of_a_path_is_not_looked_at() {
         let options = GlobOptions::default();
-        let never = || -> &'static Program { panic!("nothing to compile") };
+        let never = || -> &'static GlobProgram { panic!("nothing to compile") };
         let matcher = SegmentMatcher { pattern: "src/**/*.py", options, program: never };
         assert!(matcher.matches("src/a/b/x.py"));
         assert!(matcher.matches("src/x.py"));
@@ -375,10 +375,10 @@ mod tests {
             let path: arbtest::arbitrary::Result<String> =
                 (0..length).map(|_| u.choose(&['a', 'b', '/', '.'])).collect();
             let path = path? + "a";
-            if shape(&pattern) == Shape::Segments {
+            if shape(&pattern) == GlobShape::Segments {
                 let options = GlobOptions::default();
                 let program =
-                    Program::compile(&pattern, options.case, options.alternatives).unwrap();
+                    GlobProgram::compile(&pattern, options.case, options.alternatives).unwrap();
                 let matcher = SegmentMatcher { pattern: &pattern, options, program: || &program };
                 assert_eq!(matcher.matches(&path), program.matches(&path), "{pattern} on {path}");
             }

@@ -62,14 +62,14 @@ pub struct Image {
 
 /// Returns the blocks of `text`, which is a body without front matter.
 pub fn blocks(text: &str) -> Vec<Block> {
-    let mut reading = Reading { text, depth: 0, images: 0, current: None, found: Vec::new() };
+    let mut reading = BlockReader { text, depth: 0, images: 0, current: None, found: Vec::new() };
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
         reading.take(event, Span::new(range.start, range.end));
     }
     reading.found
 }
 
-struct Reading<'t> {
+struct BlockReader<'t> {
     text: &'t str,
     /// The number of open blocks and spans.
     depth: usize,
@@ -79,7 +79,7 @@ struct Reading<'t> {
     found: Vec<Block>,
 }
 
-impl Reading<'_> {
+impl BlockReader<'_> {
     fn take(&mut self, event: Event<'_>, span: Span) {
         match event {
             Event::Start(tag) => self.start(&tag, span),

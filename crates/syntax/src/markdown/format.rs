@@ -130,7 +130,7 @@ impl<'t> Original<'t> {
 /// Checks the limits and fixes the white space of a text in one pass.
 fn read(text: &str) -> Result<String, Refusal> {
     let mut bounds = Bounds::of(text)?;
-    let mut reader = layout::Reader::of(text);
+    let mut reader = layout::LayoutReader::of(text);
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
         bounds.check(&event, &range)?;
         reader.take(&event, &range);

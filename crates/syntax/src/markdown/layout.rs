@@ -17,7 +17,7 @@ use super::OPTIONS;
 
 /// Returns the text with corrected white space.
 pub(super) fn fix(text: &str) -> String {
-    let mut reader = Reader::of(text);
+    let mut reader = LayoutReader::of(text);
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
         reader.take(&event, &range);
     }
@@ -25,9 +25,9 @@ pub(super) fn fix(text: &str) -> String {
 }
 
 /// Records facts about a text during a pass over its events that the caller makes anyway.
-pub(super) struct Reader<'t> {
-    lines: Lines<'t>,
-    notes: Notes,
+pub(super) struct LayoutReader<'t> {
+    lines: TextLines<'t>,
+    notes: LineNotes,
     quotes: Vec<Range<usize>>,
     open_lists: Vec<usize>,
     footnotes: usize,
@@ -37,19 +37,19 @@ pub(super) struct Reader<'t> {
 }
 
 /// A text by its lines, without their ends.
-struct Lines<'t> {
+struct TextLines<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
-impl<'t> Lines<'t> {
-    fn of(text: &'t str) -> Lines<'t> {
+impl<'t> TextLines<'t> {
+    fn of(text: &'t str) -> TextLines<'t> {
         let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|offset| offset + 1);
         let mut starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
         if text.ends_with('\n') || text.is_empty() {
             starts.pop();
         }
-        Lines { text, starts }
+        TextLines { text, starts }
     }
 
     fn len(&self) -> usize {
@@ -74,7 +74,7 @@ impl<'t> Lines<'t> {
 
 /// The kind of a line, which decides about its corrections.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Kind {
+enum LineKind {
     #[default]
     Prose,
     /// A line whose end is a hard break.
@@ -88,8 +88,8 @@ enum Kind {
 }
 
 /// The facts of the tree about the lines.
-struct Notes {
-    kinds: Vec<Kind>,
+struct LineNotes {
+    kinds: Vec<LineKind>,
     /// The lines that need a blank line before them, with the markers of the quotes around it.
     air: Vec<(usize, String)>,
     /// The lines with leading blanks to remove, and the offset of their text.
@@ -98,21 +98,21 @@ struct Notes {
     inline: Vec<Range<usize>>,
 }
 
-impl<'t> Reader<'t> {
-    pub(super) fn of(text: &'t str) -> Reader<'t> {
-        let lines = Lines::of(text);
-        let notes = Notes {
-            kinds: vec![Kind::Prose; lines.len()],
+impl<'t> LayoutReader<'t> {
+    pub(super) fn of(text: &'t str) -> LayoutReader<'t> {
+        let lines = TextLines::of(text);
+        let notes = LineNotes {
+            kinds: vec![LineKind::Prose; lines.len()],
             air: Vec::new(),
             dedent: Vec::new(),
             inline: Vec::new(),
         };
         let (quotes, open_lists) = (Vec::new(), Vec::new());
-        Reader { lines, notes, quotes, open_lists, footnotes: 0, end: 0 }
+        LayoutReader { lines, notes, quotes, open_lists, footnotes: 0, end: 0 }
     }
 
     pub(super) fn take(&mut self, event: &Event<'_>, range: &Range<usize>) {
-        let Reader { lines, notes, quotes, open_lists, footnotes, end } = self;
+        let LayoutReader { lines, notes, quotes, open_lists, footnotes, end } = self;
         match event {
             Event::Start(Tag::Item) => *end = range.start + 1,
             Event::Start(tag) if is_container(tag.to_end()) => {}
@@ -140,23 +140,23 @@ impl<'t> Reader<'t> {
             }
             Event::Start(Tag::Table(_)) => notes.want_air(lines, range, quotes),
             Event::Start(Tag::CodeBlock(kind)) => {
-                notes.mark(lines, range, Kind::Code);
+                notes.mark(lines, range, LineKind::Code);
                 if matches!(kind, CodeBlockKind::Fenced(_)) {
                     notes.want_air(lines, range, quotes);
                 }
             }
             Event::Start(Tag::HtmlBlock) => {
-                notes.mark(lines, range, Kind::Html);
+                notes.mark(lines, range, LineKind::Html);
                 if open_lists.len() + *footnotes == 0 {
                     notes.dedent.push((lines.at(range.start), range.start));
                 }
             }
             Event::HardBreak => {
-                notes.set(lines.at(range.start), Kind::Break);
+                notes.set(lines.at(range.start), LineKind::Break);
             }
             Event::Code(_) | Event::InlineHtml(_) => {
                 for line in lines.at(range.start)..lines.at(range.end.saturating_sub(1)) {
-                    notes.set(line, Kind::Open);
+                    notes.set(line, LineKind::Open);
                 }
                 notes.inline.push(range.clone());
             }
@@ -172,21 +172,21 @@ impl<'t> Reader<'t> {
     }
 }
 
-impl Notes {
-    fn set(&mut self, line: usize, kind: Kind) {
+impl LineNotes {
+    fn set(&mut self, line: usize, kind: LineKind) {
         if let Some(found) = self.kinds.get_mut(line) {
             *found = kind;
         }
     }
 
-    fn mark(&mut self, lines: &Lines<'_>, range: &Range<usize>, kind: Kind) {
+    fn mark(&mut self, lines: &TextLines<'_>, range: &Range<usize>, kind: LineKind) {
         for line in lines.at(range.start)..=lines.at(range.end.saturating_sub(1)) {
             self.set(line, kind);
         }
     }
 
     /// Records that a block needs a blank line before and after it, unless it has them.
-    fn want_air(&mut self, lines: &Lines<'_>, range: &Range<usize>, quotes: &[Range<usize>]) {
+    fn want_air(&mut self, lines: &TextLines<'_>, range: &Range<usize>, quotes: &[Range<usize>]) {
         let first = lines.at(range.start);
         let mut last = lines.at(range.end.saturating_sub(1).max(range.start));
         while last > first && lines.is_air(last) {
@@ -206,21 +206,21 @@ impl Notes {
         }
     }
 
-    fn write(&self, lines: &Lines<'_>) -> String {
-        let mut output = Output::with_capacity(lines.text.len() + 64);
+    fn write(&self, lines: &TextLines<'_>) -> String {
+        let mut output = LineOutput::with_capacity(lines.text.len() + 64);
         let mut air = self.air.iter().peekable();
         let mut dedent = self.dedent.iter().peekable();
         for index in 0..lines.len() {
             if let Some((_, marks)) = air.next_if(|(line, _)| *line == index) {
-                output.push(marks, Kind::Prose);
+                output.push(marks, LineKind::Prose);
             }
             let kind = self.kinds[index];
             let line = lines.get(index);
             let start = lines.starts[index];
             let mended = match kind {
-                Kind::Code | Kind::Open => Cow::Borrowed(line),
-                Kind::Html => Cow::Borrowed(line.trim_end_matches([' ', '\t'])),
-                Kind::Prose | Kind::Break => {
+                LineKind::Code | LineKind::Open => Cow::Borrowed(line),
+                LineKind::Html => Cow::Borrowed(line.trim_end_matches([' ', '\t'])),
+                LineKind::Prose | LineKind::Break => {
                     let line = with_mended_end(line, kind);
                     let has_tabs = memchr::memchr(b'\t', line.as_bytes()).is_some();
                     if has_tabs { self.without_tabs(&line, start).into() } else { line }
@@ -262,19 +262,19 @@ impl Notes {
 }
 
 /// The written lines, without two empty ones in a row.
-struct Output {
+struct LineOutput {
     text: String,
     /// True if the last line is empty, or one that another empty line adds nothing to.
     is_empty: bool,
 }
 
-impl Output {
-    fn with_capacity(bytes: usize) -> Output {
-        Output { text: String::with_capacity(bytes), is_empty: true }
+impl LineOutput {
+    fn with_capacity(bytes: usize) -> LineOutput {
+        LineOutput { text: String::with_capacity(bytes), is_empty: true }
     }
 
-    fn push(&mut self, line: &str, kind: Kind) {
-        let is_empty = line.is_empty() && matches!(kind, Kind::Prose | Kind::Break);
+    fn push(&mut self, line: &str, kind: LineKind) {
+        let is_empty = line.is_empty() && matches!(kind, LineKind::Prose | LineKind::Break);
         if is_empty && self.is_empty {
             return;
         }
@@ -300,14 +300,14 @@ fn is_container(end: TagEnd) -> bool {
 }
 
 /// Removes the blanks at the end of a line, except the two of a hard break.
-fn with_mended_end(line: &str, kind: Kind) -> Cow<'_, str> {
+fn with_mended_end(line: &str, kind: LineKind) -> Cow<'_, str> {
     let content = line.trim_end_matches([' ', '\t']);
     let blanks = line.len() - content.len();
     // A backslash without the blank after it would become a hard break.
-    if blanks > 0 && content.ends_with('\\') && kind != Kind::Break {
+    if blanks > 0 && content.ends_with('\\') && kind != LineKind::Break {
         return Cow::Borrowed(line);
     }
-    if kind == Kind::Break && blanks >= 2 {
+    if kind == LineKind::Break && blanks >= 2 {
         return format!("{content}  ").into();
     }
     Cow::Borrowed(content)

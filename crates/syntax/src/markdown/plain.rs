@@ -10,18 +10,19 @@ use crate::limits::{MARKDOWN_LINE_BYTES, MARKDOWN_PIECES};
 /// Returns whether a text is surely formatted; `false` may mean either.
 pub fn is_laid_out(text: &str) -> bool {
     let Some(body) = text.strip_suffix('\n') else { return false };
-    let mut lines = Lines { rest: Some(body) };
-    let mut before = Block::Other;
+    let mut lines = PlainLines { rest: Some(body) };
+    let mut before = PlainBlock::Other;
     while let Some(line) = lines.next() {
         let block = if line.starts_with('#') {
-            is_heading(line).then_some(Block::Other)
+            is_heading(line).then_some(PlainBlock::Other)
         } else if let Some(info) = line.strip_prefix("```") {
-            is_code(info, &mut lines).then_some(Block::Other)
+            is_code(info, &mut lines).then_some(PlainBlock::Other)
         } else if let Some(marker) = Marker::of(line) {
             // Two lists in a row are one loose list, or need a separator.
-            (before != Block::List && is_list(line, marker, &mut lines)).then_some(Block::List)
+            (before != PlainBlock::List && is_list(line, marker, &mut lines))
+                .then_some(PlainBlock::List)
         } else {
-            is_paragraph(line, &mut lines).then_some(Block::Other)
+            is_paragraph(line, &mut lines).then_some(PlainBlock::Other)
         };
         let Some(block) = block else { return false };
         before = block;
@@ -36,17 +37,17 @@ pub fn is_laid_out(text: &str) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Block {
+enum PlainBlock {
     List,
     Other,
 }
 
 /// The lines of a text, without their ends.
-struct Lines<'t> {
+struct PlainLines<'t> {
     rest: Option<&'t str>,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> PlainLines<'t> {
     fn split(&self) -> Option<(&'t str, Option<&'t str>)> {
         let rest = self.rest?;
         Some(match memchr::memchr(b'\n', rest.as_bytes()) {
@@ -79,12 +80,12 @@ fn is_heading(line: &str) -> bool {
     let level = line.len() - text.len();
     let Some(text) = text.strip_prefix(' ') else { return false };
     let begins = text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '`');
-    level <= 6 && begins && Pieces::default().take(text)
+    level <= 6 && begins && PlainPieces::default().take(text)
 }
 
 /// Returns whether lines of words follow, up to the next empty one.
-fn is_paragraph(first: &str, lines: &mut Lines<'_>) -> bool {
-    let mut pieces = Pieces::default();
+fn is_paragraph(first: &str, lines: &mut PlainLines<'_>) -> bool {
+    let mut pieces = PlainPieces::default();
     let mut next = Some(first);
     while let Some(line) = next {
         if !begins_plainly(line) || !pieces.take(line) {
@@ -96,7 +97,7 @@ fn is_paragraph(first: &str, lines: &mut Lines<'_>) -> bool {
 }
 
 /// Returns whether code follows, up to its closing fence.
-fn is_code(info: &str, lines: &mut Lines<'_>) -> bool {
+fn is_code(info: &str, lines: &mut PlainLines<'_>) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"+-_.".contains(&byte);
     if !info.bytes().all(is_word) || lines.peek().is_none_or(str::is_empty) {
         return false;
@@ -186,22 +187,22 @@ impl Marker {
 
 /// Returns whether a tight list follows, up to the next empty line; items may contain lists with
 /// dashes.
-fn is_list(first: &str, marker: Marker, lines: &mut Lines<'_>) -> bool {
+fn is_list(first: &str, marker: Marker, lines: &mut PlainLines<'_>) -> bool {
     let mut next = Some(first);
     let mut wanted = Some(marker);
     let mut is_nested = false;
-    let mut pieces = Pieces::default();
+    let mut pieces = PlainPieces::default();
     while let Some(line) = next {
         let text = if let Some(text) = wanted.and_then(|marker| marker.text_of(line)) {
             wanted = wanted.and_then(Marker::next);
             is_nested = false;
-            pieces = Pieces::default();
+            pieces = PlainPieces::default();
             text
         } else {
             let Some(below) = line.strip_prefix(marker.indent()) else { return false };
             if let Some(text) = below.strip_prefix("- ") {
                 is_nested = true;
-                pieces = Pieces::default();
+                pieces = PlainPieces::default();
                 text
             } else if is_nested {
                 let Some(text) = below.strip_prefix("  ") else { return false };
@@ -232,12 +233,12 @@ fn begins_plainly(line: &str) -> bool {
 
 /// The number of words of one paragraph, as the formatter counts them.
 #[derive(Default)]
-struct Pieces {
+struct PlainPieces {
     /// An upper bound: every marker begins two pieces, itself and the words after it.
     count: usize,
 }
 
-impl Pieces {
+impl PlainPieces {
     /// Adds a line, and returns whether the formatter could not write anything in it in another
     /// way.
     fn take(&mut self, line: &str) -> bool {

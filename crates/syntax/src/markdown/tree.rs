@@ -60,7 +60,7 @@ impl<'t> Tree<'t> {
             })
             .collect();
         definitions.sort_unstable();
-        let mut builder = Builder { source: text, ..Builder::default() };
+        let mut builder = TreeBuilder { source: text, ..TreeBuilder::default() };
         for (event, range) in parser.into_offset_iter() {
             bounds.check(&event, &range)?;
             builder.take(event, &range);
@@ -78,7 +78,7 @@ impl<'t> Tree<'t> {
 
 /// Collects events and removes the differences that do not count.
 #[derive(Default)]
-struct Builder<'t> {
+struct TreeBuilder<'t> {
     source: &'t str,
     events: Vec<Event<'t>>,
     starts: Vec<usize>,
@@ -87,17 +87,17 @@ struct Builder<'t> {
     /// The text of an open code or HTML block.
     raw: Option<String>,
     /// The open blocks; for an item, whether a paragraph was added around its text.
-    blocks: Vec<Block>,
+    blocks: Vec<TreeBlock>,
     in_heading: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Block {
+enum TreeBlock {
     Item { paragraph: bool },
     Other,
 }
 
-impl<'t> Builder<'t> {
+impl<'t> TreeBuilder<'t> {
     fn take(&mut self, event: Event<'t>, range: &Range<usize>) {
         let start = range.start;
         match event {
@@ -142,8 +142,8 @@ impl<'t> Builder<'t> {
             self.raw = Some(String::new());
         }
         self.blocks.push(match tag {
-            Tag::Item => Block::Item { paragraph: false },
-            _ => Block::Other,
+            Tag::Item => TreeBlock::Item { paragraph: false },
+            _ => TreeBlock::Other,
         });
         self.push(Event::Start(tag), start);
     }
@@ -174,14 +174,14 @@ impl<'t> Builder<'t> {
 
     /// Opens the paragraph that an item of a tight list lacks.
     fn begin_inline(&mut self, start: usize) {
-        if let Some(Block::Item { paragraph: paragraph @ false }) = self.blocks.last_mut() {
+        if let Some(TreeBlock::Item { paragraph: paragraph @ false }) = self.blocks.last_mut() {
             *paragraph = true;
             self.push(Event::Start(Tag::Paragraph), start);
         }
     }
 
     fn end_paragraph(&mut self, start: usize) {
-        if let Some(Block::Item { paragraph: paragraph @ true }) = self.blocks.last_mut() {
+        if let Some(TreeBlock::Item { paragraph: paragraph @ true }) = self.blocks.last_mut() {
             *paragraph = false;
             self.push(Event::End(TagEnd::Paragraph), start);
         }

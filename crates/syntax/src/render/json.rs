@@ -73,7 +73,7 @@ pub struct Envelope<'e, B> {
 impl<B: Serialize> Serialize for Envelope<'_, B> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Shape<'s, B> {
+        struct EnvelopeShape<'s, B> {
             kind: &'static str,
             version: u32,
             root: Cow<'s, str>,
@@ -83,7 +83,7 @@ impl<B: Serialize> Serialize for Envelope<'_, B> {
         }
         let Envelope { kind, root, diagnostics, body } = self;
         let diagnostics = JsonDiagnostics { root, list: diagnostics };
-        Shape { kind, version: SHAPE, root: root.to_string_lossy(), body, diagnostics }
+        EnvelopeShape { kind, version: SHAPE, root: root.to_string_lossy(), body, diagnostics }
             .serialize(serializer)
     }
 }
@@ -100,18 +100,18 @@ pub struct ErrorEnvelope<'e> {
 impl Serialize for ErrorEnvelope<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Shape<'s> {
+        struct ErrorShape<'s> {
             kind: &'static str,
             version: u32,
-            error: Problem<'s>,
+            error: ErrorBody<'s>,
         }
         #[derive(Serialize)]
-        struct Problem<'s> {
+        struct ErrorBody<'s> {
             message: &'s str,
             hints: &'s [String],
         }
-        let error = Problem { message: self.message, hints: self.hints };
-        Shape { kind: "error", version: SHAPE, error }.serialize(serializer)
+        let error = ErrorBody { message: self.message, hints: self.hints };
+        ErrorShape { kind: "error", version: SHAPE, error }.serialize(serializer)
     }
 }
 

@@ -7,22 +7,22 @@ use granit_parser::{Event, Parser, ScalarStyle};
 use crate::limits;
 use crate::source::Span;
 
-use super::{NodeData, Problem, ProblemKind, Shape, Text, Yaml};
+use super::{NodeData, NodeShape, Problem, ProblemKind, ScalarText, Yaml};
 
 /// A collection whose end has not been seen.
-struct Open {
+struct OpenCollection {
     node: u32,
     anchor: usize,
     is_mapping: bool,
-    /// The index of its first child in [`Builder::pending`].
+    /// The index of its first child in [`YamlBuilder::pending`].
     first: usize,
     weight: usize,
 }
 
 /// Builds the tree of one document from events.
-pub(super) struct Builder {
+pub(super) struct YamlBuilder {
     yaml: Yaml,
-    open: Vec<Open>,
+    open: Vec<OpenCollection>,
     /// Children of the open collections, innermost last.
     pending: Vec<u32>,
     /// The node of each anchor, by its number.
@@ -41,10 +41,10 @@ struct More {
     count: usize,
 }
 
-impl Builder {
+impl YamlBuilder {
     /// Starts a document whose text begins `shift` bytes into its file.
     pub(super) fn new(input: &str, shift: usize) -> Self {
-        Builder {
+        YamlBuilder {
             yaml: Yaml {
                 input: input.into(),
                 nodes: Vec::new(),
@@ -106,8 +106,11 @@ impl Builder {
                         ScalarStyle::Literal | ScalarStyle::Folded => self.trimmed(span, input),
                         _ => span,
                     };
-                    let shape =
-                        Shape::Scalar { text: Text::Decoded(text.as_ref().into()), plain, tagged };
+                    let shape = NodeShape::Scalar {
+                        text: ScalarText::Decoded(text.as_ref().into()),
+                        plain,
+                        tagged,
+                    };
                     let node = self.add(shape, span, 1);
                     self.set_anchor(anchor, node);
                 }
@@ -162,21 +165,27 @@ impl Builder {
 
     /// Adds a scalar that is a slice of the input, without anchor or tag.
     pub(super) fn scalar(&mut self, text: Range<usize>, plain: bool, span: Span) {
-        let text = Text::Input { start: index_of(text.start), end: index_of(text.end) };
-        self.add(Shape::Scalar { text, plain, tagged: false }, span, 1);
+        let text = ScalarText::Input { start: index_of(text.start), end: index_of(text.end) };
+        self.add(NodeShape::Scalar { text, plain, tagged: false }, span, 1);
     }
 
     /// Adds a decoded scalar, without anchor or tag.
     pub(super) fn decoded(&mut self, text: String, span: Span) {
-        let text = Text::Decoded(text.into_boxed_str());
-        self.add(Shape::Scalar { text, plain: false, tagged: false }, span, 1);
+        let text = ScalarText::Decoded(text.into_boxed_str());
+        self.add(NodeShape::Scalar { text, plain: false, tagged: false }, span, 1);
     }
 
     /// Opens a collection.
     pub(super) fn start(&mut self, anchor: usize, span: Span, is_mapping: bool) {
         // An alias to an open collection would refer to its own container.
-        let node = self.push_node(Shape::Broken(ProblemKind::UnknownAlias), span, 1);
-        self.open.push(Open { node, anchor, is_mapping, first: self.pending.len(), weight: 1 });
+        let node = self.push_node(NodeShape::Broken(ProblemKind::UnknownAlias), span, 1);
+        self.open.push(OpenCollection {
+            node,
+            anchor,
+            is_mapping,
+            first: self.pending.len(),
+            weight: 1,
+        });
     }
 
     /// Closes the innermost collection. `span` is its closing bracket; block collections have none,
@@ -201,9 +210,9 @@ impl Builder {
         node.span = place;
         node.weight = open.weight;
         node.shape = if open.is_mapping {
-            Shape::Mapping { first, count }
+            NodeShape::Mapping { first, count }
         } else {
-            Shape::Sequence { first, count }
+            NodeShape::Sequence { first, count }
         };
         self.set_anchor(open.anchor, open.node);
         self.adopt(open.node, open.weight);
@@ -219,7 +228,7 @@ impl Builder {
                         format!("aliases expand this document to more than {limit} nodes");
                     self.broken(ProblemKind::AliasBomb, span, message);
                 } else {
-                    self.add(Shape::Alias(target), span, weight);
+                    self.add(NodeShape::Alias(target), span, weight);
                 }
             }
             // The collection of the anchor is still open: the alias refers to its own container.
@@ -237,7 +246,7 @@ impl Builder {
         if kind != ProblemKind::AliasBomb || !self.yaml.problems.iter().any(is_known) {
             self.problem(kind, span, message);
         }
-        self.add(Shape::Broken(kind), span, 1);
+        self.add(NodeShape::Broken(kind), span, 1);
     }
 
     fn set_anchor(&mut self, anchor: usize, node: u32) {
@@ -250,14 +259,14 @@ impl Builder {
         self.anchors[anchor] = Some(node);
     }
 
-    fn add(&mut self, shape: Shape, span: Span, weight: usize) -> u32 {
+    fn add(&mut self, shape: NodeShape, span: Span, weight: usize) -> u32 {
         let node = self.push_node(shape, span, weight);
         self.total = self.total.saturating_add(weight);
         self.adopt(node, weight);
         node
     }
 
-    fn push_node(&mut self, shape: Shape, span: Span, weight: usize) -> u32 {
+    fn push_node(&mut self, shape: NodeShape, span: Span, weight: usize) -> u32 {
         let index = index_of(self.yaml.nodes.len());
         self.yaml.nodes.push(NodeData { span, weight, shape });
         index
@@ -282,7 +291,7 @@ impl Builder {
         let mut names: Vec<(&str, Span)> = Vec::with_capacity(items.len() / 2);
         for pair in items.chunks_exact(2) {
             let key = self.yaml.data(pair[0]);
-            if let Shape::Scalar { text, .. } = &key.shape {
+            if let NodeShape::Scalar { text, .. } = &key.shape {
                 let name = text.of(&self.yaml.input);
                 if name != "<<" {
                     names.push((name, key.span));

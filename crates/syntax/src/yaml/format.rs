@@ -5,7 +5,7 @@
 //! scalars, of multi-line text and of multi-line flow collections stay. A result with another tree
 //! is never returned.
 
-use super::{Shape, Yaml};
+use super::{NodeShape, Yaml};
 use crate::source::Span;
 
 /// The number of rounds before a text counts as unstable.
@@ -45,7 +45,7 @@ fn step(text: &str) -> Option<String> {
     if before.syntax_error().is_some() || text.starts_with('\u{feff}') {
         return None;
     }
-    let notes = Notes::of(&before, &text);
+    let notes = HeaderNotes::of(&before, &text);
     let is_same = |written: &String| {
         let is_ink = |character: &char| !matches!(character, ' ' | '\t' | '\n');
         written.chars().filter(is_ink).eq(text.chars().filter(is_ink))
@@ -79,36 +79,36 @@ fn same_node(one: &Yaml, first: u32, two: &Yaml, second: u32) -> bool {
     };
     match (&one.data(first).shape, &two.data(second).shape) {
         (
-            Shape::Scalar { text, plain, tagged },
-            Shape::Scalar { text: other, plain: other_plain, tagged: other_tagged },
+            NodeShape::Scalar { text, plain, tagged },
+            NodeShape::Scalar { text: other, plain: other_plain, tagged: other_tagged },
         ) => {
             text.of(&one.input) == other.of(&two.input)
                 && plain == other_plain
                 && tagged == other_tagged
         }
         (
-            &Shape::Sequence { first, count },
-            &Shape::Sequence { first: other, count: other_count },
+            &NodeShape::Sequence { first, count },
+            &NodeShape::Sequence { first: other, count: other_count },
         )
         | (
-            &Shape::Mapping { first, count },
-            &Shape::Mapping { first: other, count: other_count },
+            &NodeShape::Mapping { first, count },
+            &NodeShape::Mapping { first: other, count: other_count },
         ) => children([(first, count), (other, other_count)]),
-        (Shape::Alias(_), Shape::Alias(_)) => {
+        (NodeShape::Alias(_), NodeShape::Alias(_)) => {
             let name = |yaml: &Yaml, index| {
                 let span: Span = yaml.data(index).span;
                 yaml.input.get(span.range()).map(str::to_owned)
             };
             name(one, first) == name(two, second)
         }
-        (Shape::Broken(kind), Shape::Broken(other)) => kind == other,
+        (NodeShape::Broken(kind), NodeShape::Broken(other)) => kind == other,
         _ => false,
     }
 }
 
 /// The facts of the tree about a line.
 #[derive(Clone, Default)]
-struct Line {
+struct HeaderLine {
     /// True if the line belongs to a multi-line value.
     is_kept: bool,
     /// The number of columns by which the line moves to the right; negative for the left.
@@ -119,11 +119,11 @@ struct Line {
     end: usize,
 }
 
-struct Notes<'y> {
+struct HeaderNotes<'y> {
     yaml: &'y Yaml,
     text: &'y str,
     starts: Vec<usize>,
-    lines: Vec<Line>,
+    lines: Vec<HeaderLine>,
     /// Lists below a key, from the outside in.
     lists: Vec<List>,
 }
@@ -134,13 +134,13 @@ struct List {
     last: usize,
 }
 
-impl<'y> Notes<'y> {
-    fn of(yaml: &'y Yaml, text: &'y str) -> Notes<'y> {
+impl<'y> HeaderNotes<'y> {
+    fn of(yaml: &'y Yaml, text: &'y str) -> HeaderNotes<'y> {
         let starts: Vec<usize> = std::iter::once(0)
             .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|offset| offset + 1))
             .collect();
-        let lines = vec![Line::default(); starts.len()];
-        let mut notes = Notes { yaml, text, starts, lines, lists: Vec::new() };
+        let lines = vec![HeaderLine::default(); starts.len()];
+        let mut notes = HeaderNotes { yaml, text, starts, lines, lists: Vec::new() };
         if let Some(root) = yaml.root {
             notes.visit(root);
         }
@@ -162,24 +162,24 @@ impl<'y> Notes<'y> {
         let yaml = self.yaml;
         let data = yaml.data(index);
         match data.shape {
-            Shape::Scalar { plain, .. } => {
+            NodeShape::Scalar { plain, .. } => {
                 // A block scalar begins on the line after its `|`.
                 let stands_alone = !plain && self.before(data.span.start).trim().is_empty();
                 self.keep(data.span, stands_alone);
             }
-            Shape::Alias(_) | Shape::Broken(_) => self.keep(data.span, false),
-            Shape::Sequence { first, count } | Shape::Mapping { first, count }
+            NodeShape::Alias(_) | NodeShape::Broken(_) => self.keep(data.span, false),
+            NodeShape::Sequence { first, count } | NodeShape::Mapping { first, count }
                 if self.is_flow(data.span, yaml.slice(first, count)) =>
             {
                 self.keep(data.span, false);
             }
-            Shape::Sequence { first, count } => {
+            NodeShape::Sequence { first, count } => {
                 for &item in yaml.slice(first, count) {
                     self.space_before(item);
                     self.visit(item);
                 }
             }
-            Shape::Mapping { first, count } => {
+            NodeShape::Mapping { first, count } => {
                 for pair in yaml.slice(first, count).chunks_exact(2) {
                     let (key, value) = (yaml.data(pair[0]).span, pair[1]);
                     self.space_after(key);
@@ -216,7 +216,7 @@ impl<'y> Notes<'y> {
         let span = self.yaml.data(item).span;
         let before = self.before(span.start);
         let dash = before.trim_end_matches([' ', '\t']);
-        let is_scalar = !matches!(self.yaml.data(item).shape, Shape::Mapping { .. });
+        let is_scalar = !matches!(self.yaml.data(item).shape, NodeShape::Mapping { .. });
         if is_scalar && dash.ends_with('-') && dash.len() < before.len() {
             let gap = Span::new(span.start - (before.len() - dash.len()), span.start);
             // Nested values would have to move with the item.
@@ -253,7 +253,7 @@ impl<'y> Notes<'y> {
 
     fn note_list(&mut self, key: Span, value: u32) {
         let data = self.yaml.data(value);
-        let Shape::Sequence { first, count } = data.shape else { return };
+        let NodeShape::Sequence { first, count } = data.shape else { return };
         if self.is_flow(data.span, self.yaml.slice(first, count)) {
             return;
         }
@@ -318,7 +318,7 @@ fn signed(count: usize) -> isize {
 }
 
 /// Replaces the gaps of a line, and tabs before a comment.
-fn with_gaps(content: &str, start: usize, line: &Line) -> String {
+fn with_gaps(content: &str, start: usize, line: &HeaderLine) -> String {
     let mut gaps = line.gaps.clone();
     let after = line.end.saturating_sub(start);
     let rest = content.get(after..).unwrap_or_default();

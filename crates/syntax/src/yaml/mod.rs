@@ -20,7 +20,7 @@ use std::collections::HashSet;
 
 use crate::source::Span;
 
-use build::Builder;
+use build::YamlBuilder;
 
 pub use format::format_header;
 
@@ -67,13 +67,13 @@ struct NodeData {
     span: Span,
     /// The number of nodes with aliases expanded.
     weight: usize,
-    shape: Shape,
+    shape: NodeShape,
 }
 
 #[derive(Debug)]
-enum Shape {
+enum NodeShape {
     Scalar {
-        text: Text,
+        text: ScalarText,
         plain: bool,
         tagged: bool,
     },
@@ -92,18 +92,18 @@ enum Shape {
 
 /// The text of a scalar: a slice of the input, or decoded.
 #[derive(Debug)]
-enum Text {
+enum ScalarText {
     Input { start: u32, end: u32 },
     Decoded(Box<str>),
 }
 
-impl Text {
+impl ScalarText {
     fn of<'y>(&'y self, input: &'y str) -> &'y str {
         match self {
-            &Text::Input { start, end } => {
+            &ScalarText::Input { start, end } => {
                 input.get(start as usize..end as usize).unwrap_or_default()
             }
-            Text::Decoded(text) => text,
+            ScalarText::Decoded(text) => text,
         }
     }
 }
@@ -151,7 +151,7 @@ impl Yaml {
     pub fn parse(text: &str) -> Yaml {
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
         let text = &text[skipped..];
-        quick::parse(text, skipped).unwrap_or_else(|| Builder::new(text, skipped).parse(text))
+        quick::parse(text, skipped).unwrap_or_else(|| YamlBuilder::new(text, skipped).parse(text))
     }
 
     /// Returns the top node; `None` for an empty document or one that is not YAML.
@@ -196,19 +196,19 @@ impl<'y> Node<'y> {
     pub fn value(self) -> Value<'y> {
         let yaml = self.yaml;
         match &yaml.data(self.index).shape {
-            Shape::Scalar { text, plain, tagged } => match text.of(&yaml.input) {
+            NodeShape::Scalar { text, plain, tagged } => match text.of(&yaml.input) {
                 text if *plain && !tagged && is_null(text) => Value::Null,
                 text => Value::Scalar(text),
             },
-            &Shape::Sequence { first, count } => {
+            &NodeShape::Sequence { first, count } => {
                 Value::Sequence(Sequence { yaml, items: yaml.slice(first, count) })
             }
-            &Shape::Mapping { first, count } => {
+            &NodeShape::Mapping { first, count } => {
                 Value::Mapping(Mapping { yaml, items: yaml.slice(first, count) })
             }
             // An alias refers to a node that was complete before it, so the recursion ends.
-            &Shape::Alias(target) => Node { yaml, index: target }.value(),
-            &Shape::Broken(kind) => Value::Broken(kind),
+            &NodeShape::Alias(target) => Node { yaml, index: target }.value(),
+            &NodeShape::Broken(kind) => Value::Broken(kind),
         }
     }
 
@@ -222,12 +222,12 @@ impl<'y> Node<'y> {
 
     /// Returns whether the scalar was written without quotes, as a plain word or line.
     pub fn is_plain(self) -> bool {
-        matches!(self.yaml.data(self.index).shape, Shape::Scalar { plain: true, .. })
+        matches!(self.yaml.data(self.index).shape, NodeShape::Scalar { plain: true, .. })
     }
 
     /// Returns whether the node carries a tag such as `!name`.
     pub(crate) fn is_tagged(self) -> bool {
-        matches!(self.yaml.data(self.index).shape, Shape::Scalar { tagged: true, .. })
+        matches!(self.yaml.data(self.index).shape, NodeShape::Scalar { tagged: true, .. })
     }
 }
 
@@ -290,7 +290,7 @@ impl<'y> Mapping<'y> {
     /// Returns the effective fields: merge keys (`<<`) followed, the first of duplicates, own
     /// fields before merged ones.
     pub fn effective_fields(self) -> Vec<Field<'y>> {
-        let mut fields = Fields::with_capacity(self.items.len() / 2);
+        let mut fields = FieldIndex::with_capacity(self.items.len() / 2);
         let mut merges = Vec::new();
         fields.take(self, &mut merges);
         merges.reverse();
@@ -319,17 +319,17 @@ impl<'y> Mapping<'y> {
 }
 
 /// Fields by name, the first of each.
-struct Fields<'y> {
+struct FieldIndex<'y> {
     list: Vec<Field<'y>>,
     names: HashSet<&'y str>,
 }
 
-impl<'y> Fields<'y> {
+impl<'y> FieldIndex<'y> {
     /// Beyond this number, names are looked up by a hash instead of compared one by one.
     const FEW: usize = 16;
 
     fn with_capacity(count: usize) -> Self {
-        Fields { list: Vec::with_capacity(count), names: HashSet::new() }
+        FieldIndex { list: Vec::with_capacity(count), names: HashSet::new() }
     }
 
     /// Adds the new fields of a mapping, and its merge keys.

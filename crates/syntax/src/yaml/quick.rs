@@ -10,15 +10,20 @@ use crate::limits;
 use crate::source::Span;
 
 use super::Yaml;
-use super::build::Builder;
+use super::build::YamlBuilder;
 
 /// Reads `text`, which begins `shift` bytes into its file, if it is in the subset.
 pub(super) fn parse(text: &str, shift: usize) -> Option<Yaml> {
     if !text.ends_with('\n') || !is_ordinary(text) || has_odd_character(text) {
         return None;
     }
-    let mut reader =
-        Reader { text, bytes: text.as_bytes(), at: 0, shift, builder: Builder::new(text, shift) };
+    let mut reader = QuickReader {
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        shift,
+        builder: YamlBuilder::new(text, shift),
+    };
     let line = reader.next_line()?;
     if line.indent != 0 {
         return None;
@@ -57,33 +62,33 @@ fn is_plain_text(line: &[u8]) -> bool {
 
 /// A line that is not blank.
 #[derive(Clone, Copy)]
-struct Line {
+struct QuickLine {
     /// Spaces before the first character.
     indent: usize,
     /// The offset of the first character.
     start: usize,
 }
 
-struct Reader<'t> {
+struct QuickReader<'t> {
     text: &'t str,
     bytes: &'t [u8],
     /// The offset up to which the text has been read: between two entries always the start of a
     /// line.
     at: usize,
     shift: usize,
-    builder: Builder,
+    builder: YamlBuilder,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> QuickReader<'t> {
     /// Finds the next line that is neither blank nor a comment, and moves to its beginning.
-    fn next_line(&mut self) -> Option<Line> {
+    fn next_line(&mut self) -> Option<QuickLine> {
         loop {
             let rest = &self.bytes[self.at..];
             let indent = rest.iter().position(|&byte| byte != b' ')?;
             match rest[indent] {
                 b'\n' => self.at += indent + 1,
                 b'#' => self.at = self.line_end(self.at + indent) + 1,
-                _ => return Some(Line { indent, start: self.at + indent }),
+                _ => return Some(QuickLine { indent, start: self.at + indent }),
             }
         }
     }
@@ -94,7 +99,7 @@ impl<'t> Reader<'t> {
         offset + memchr::memchr(b'\n', rest).unwrap_or(rest.len())
     }
 
-    fn is_item(&self, line: Line) -> bool {
+    fn is_item(&self, line: QuickLine) -> bool {
         self.bytes[line.start..].starts_with(b"- ")
     }
 
@@ -117,12 +122,12 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the collection that begins on `line`.
-    fn block(&mut self, line: Line) -> Option<()> {
+    fn block(&mut self, line: QuickLine) -> Option<()> {
         if self.is_item(line) { self.list(line) } else { self.mapping(line) }
     }
 
     /// Reads list items at the column of `line`.
-    fn list(&mut self, line: Line) -> Option<()> {
+    fn list(&mut self, line: QuickLine) -> Option<()> {
         self.open(line.start, false)?;
         let column = line.indent;
         let mut next = Some(line);
@@ -136,7 +141,7 @@ impl<'t> Reader<'t> {
             }
             let spaces = self.bytes[line.start + 1..].iter().position(|&byte| byte != b' ')?;
             let start = line.start + 1 + spaces;
-            let content = Line { indent: column + 1 + spaces, start };
+            let content = QuickLine { indent: column + 1 + spaces, start };
             if self.key_end(start).is_some() {
                 self.mapping(content)?;
             } else {
@@ -150,7 +155,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads fields at the column of `line`, the first of which may stand after a `- `.
-    fn mapping(&mut self, line: Line) -> Option<()> {
+    fn mapping(&mut self, line: QuickLine) -> Option<()> {
         self.open(line.start, true)?;
         let column = line.indent;
         let mut next = Some(line);
@@ -372,7 +377,7 @@ mod tests {
 
     fn assert_same(text: &str) -> bool {
         let Some(quick) = parse(text, 0) else { return false };
-        let parsed = Builder::new(text, 0).parse(text);
+        let parsed = YamlBuilder::new(text, 0).parse(text);
         assert_eq!(shown(&quick), shown(&parsed), "{text}");
         true
     }
