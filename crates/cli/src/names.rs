@@ -8,11 +8,11 @@ use std::path::{MAIN_SEPARATOR, Path};
 
 /// Directories with their names.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct DirectoryNames {
     known: Vec<(String, String)>,
 }
 
-impl Names {
+impl DirectoryNames {
     /// Names a directory; the name ends in `:` and replaces the path of the directory.
     pub(crate) fn add(&mut self, directory: &Path, name: &str) {
         let directory = directory.to_string_lossy().into_owned();
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_path_is_called_by_its_name() {
-        let mut names = Names::default();
+        let mut names = DirectoryNames::default();
         names.add(Path::new("/cache/1a2b"), "acme/rules:");
         assert_eq!(names.apply("`/cache/1a2b/a/x.md`: no"), "`acme/rules:a/x.md`: no");
         assert_eq!(names.apply("looked in /cache/1a2b, /p"), "looked in acme/rules, /p");

@@ -13,7 +13,7 @@ const HEIGHT: usize = 24;
 /// A held answer.
 pub(crate) struct Paged {
     pager: OsString,
-    answer: Answer,
+    answer: HeldAnswer,
     screen: Box<dyn Write>,
     /// Messages for people in the meantime; they follow the answer.
     pub(crate) words: Vec<u8>,
@@ -21,9 +21,9 @@ pub(crate) struct Paged {
 
 /// The buffer of the answer.
 #[derive(Clone, Default)]
-pub(crate) struct Answer(Rc<RefCell<Vec<u8>>>);
+pub(crate) struct HeldAnswer(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Answer {
+impl Write for HeldAnswer {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(piece);
         Ok(piece.len())
@@ -35,8 +35,8 @@ impl Write for Answer {
 }
 
 impl Paged {
-    pub(crate) fn new(pager: OsString) -> (Paged, Answer) {
-        let answer = Answer::default();
+    pub(crate) fn new(pager: OsString) -> (Paged, HeldAnswer) {
+        let answer = HeldAnswer::default();
         let screen = Box::new(io::sink());
         (Paged { pager, answer: answer.clone(), screen, words: Vec::new() }, answer)
     }

@@ -6,18 +6,18 @@ use std::io::{self, Write};
 const PIECES: usize = 16 * 1024;
 
 /// Collects the many small pieces of JSON before they go through a `dyn Write`.
-pub(crate) struct Pieces<'o> {
+pub(crate) struct JsonBuffer<'o> {
     held: Vec<u8>,
     output: &'o mut dyn Write,
 }
 
-impl<'o> Pieces<'o> {
-    pub(crate) fn before(output: &'o mut dyn Write) -> Pieces<'o> {
-        Pieces { held: Vec::with_capacity(PIECES), output }
+impl<'o> JsonBuffer<'o> {
+    pub(crate) fn before(output: &'o mut dyn Write) -> JsonBuffer<'o> {
+        JsonBuffer { held: Vec::with_capacity(PIECES), output }
     }
 }
 
-impl Write for Pieces<'_> {
+impl Write for JsonBuffer<'_> {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         self.write_all(piece).map(|()| piece.len())
     }

@@ -15,9 +15,9 @@ use brief_syntax::{Diagnostic, Severity, System};
 use serde::Serialize;
 
 use crate::fate::Fate;
-use crate::names::Names;
+use crate::names::DirectoryNames;
 use crate::paging::Paged;
-use crate::pieces::Pieces;
+use crate::pieces::JsonBuffer;
 use crate::showing::{ColourArg, Showing};
 
 /// The terminal, or its replacement in a test.
@@ -36,8 +36,8 @@ pub struct Ui {
     /// The messages held for the end of a JSON answer; `None` for an answer in text.
     json: Option<Held>,
     /// The readable names of directories.
-    names: Names,
-    amount: Amount,
+    names: DirectoryNames,
+    amount: Verbosity,
     /// The remarks about files, printed after the answer; `None` if they are printed at once.
     remarks: Option<Vec<(Severity, String)>>,
     paged: Option<Paged>,
@@ -45,7 +45,7 @@ pub struct Ui {
 
 /// The verbosity besides the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Amount {
+enum Verbosity {
     /// Errors.
     Quiet,
     /// The first few remarks, and their number.
@@ -110,8 +110,8 @@ impl Ui {
             colour: if has_colour { Colour::Always } else { Colour::Never },
             width: WIDTH,
             json: None,
-            names: Names::default(),
-            amount: Amount::Usual,
+            names: DirectoryNames::default(),
+            amount: Verbosity::Usual,
             remarks: None,
             paged: None,
         }
@@ -131,8 +131,8 @@ impl Ui {
             colour: Colour::Never,
             width: WIDTH,
             json: None,
-            names: Names::default(),
-            amount: Amount::Usual,
+            names: DirectoryNames::default(),
+            amount: Verbosity::Usual,
             remarks: None,
             paged: None,
         }
@@ -143,9 +143,9 @@ impl Ui {
         self.choose_colour(showing.color);
         self.remarks = Some(Vec::new());
         self.amount = match (showing.quiet, showing.verbose) {
-            (true, _) => Amount::Quiet,
-            (false, true) => Amount::Verbose,
-            (false, false) => Amount::Usual,
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Usual,
         };
         if self.output == Peer::Terminal
             && let Some((terminal_size::Width(width), _)) = terminal_size::terminal_size()
@@ -190,12 +190,12 @@ impl Ui {
             return Ok(());
         };
         self.stdout.flush()?;
-        if self.amount == Amount::Quiet {
+        if self.amount == Verbosity::Quiet {
             remarks.retain(|(severity, _)| *severity == Severity::Error);
         }
         // Errors first, so that the cut hides none of them.
         remarks.sort_by_key(|(severity, _)| *severity != Severity::Error);
-        let shown = if self.amount == Amount::Verbose { remarks.len() } else { REMARKS };
+        let shown = if self.amount == Verbosity::Verbose { remarks.len() } else { REMARKS };
         // Cutting one line would save nothing.
         let shown = if remarks.len() == shown + 1 { shown + 1 } else { shown };
         for (_, line) in remarks.iter().take(shown) {
@@ -359,7 +359,7 @@ impl Ui {
         if let Some(held) = &mut self.json {
             held.is_answered = true;
         }
-        let mut json = Pieces::before(&mut *self.stdout);
+        let mut json = JsonBuffer::before(&mut *self.stdout);
         serde_json::to_writer_pretty(&mut json, value)?;
         json.write_all(b"\n")?;
         json.flush()
@@ -378,7 +378,7 @@ impl Ui {
     }
 
     pub(crate) fn warning(&mut self, message: &str) -> io::Result<()> {
-        if self.amount == Amount::Quiet {
+        if self.amount == Verbosity::Quiet {
             return Ok(());
         }
         self.labelled("warning", AnsiColor::Yellow, message)
@@ -388,7 +388,7 @@ impl Ui {
         if let Some(held) = &mut self.json {
             held.hints.push(self.names.apply(message).into_owned());
         }
-        if self.amount == Amount::Quiet {
+        if self.amount == Verbosity::Quiet {
             return Ok(());
         }
         self.labelled("hint", AnsiColor::Cyan, message)
@@ -396,7 +396,7 @@ impl Ui {
 
     /// Prints a message about finished work, for people only, after all earlier output.
     pub(crate) fn status(&mut self, message: &str) -> io::Result<()> {
-        if self.amount == Amount::Quiet {
+        if self.amount == Verbosity::Quiet {
             return Ok(());
         }
         self.stdout.flush()?;
@@ -407,7 +407,7 @@ impl Ui {
     /// Prints the current work: one changing line on a terminal, otherwise one line each.
     pub(crate) fn progress(&mut self, message: &str) -> io::Result<()> {
         match self.watcher {
-            _ if self.amount == Amount::Quiet => Ok(()),
+            _ if self.amount == Verbosity::Quiet => Ok(()),
             Peer::Terminal => self.detail(message),
             // A program that waits for JSON does not read progress.
             Peer::Other if self.json.is_some() => Ok(()),
@@ -417,7 +417,7 @@ impl Ui {
 
     /// Prints details of the progress, on a terminal only.
     pub(crate) fn detail(&mut self, message: &str) -> io::Result<()> {
-        if self.watcher == Peer::Other || self.amount == Amount::Quiet {
+        if self.watcher == Peer::Other || self.amount == Verbosity::Quiet {
             return Ok(());
         }
         self.has_progress = true;

@@ -13,7 +13,7 @@ use clap::Args;
 
 use crate::error::CommandError;
 use crate::installation::{
-    self, Asked, FoundClients as Found, Installation, Writing, normal, short,
+    self, FoundClients as Found, Installation, RunPurpose, Writing, normal, short,
 };
 use crate::session::Session;
 use crate::ui::Ui;
@@ -94,7 +94,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
         .map_err(|error| CommandError::usage(error.to_string()))?;
     let (place, identity) = place(&installation, session, &source)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
-    let entry = Entry::find(&manifest, &installation, system, place, &identity, args)?;
+    let entry = SourceEntry::find(&manifest, &installation, system, place, &identity, args)?;
     let source = entry.with_version(source);
     let lock = installation.lock(system)?.unwrap_or_default();
     // An existing source keeps its commit.
@@ -161,14 +161,14 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
             "the password in the address is not kept; next time git asks its credential helper",
         )?;
     }
-    let asked = Asked::ToWrite;
+    let asked = RunPurpose::ToWrite;
     let outcome = installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }
 
 fn not_chosen(
     source: &Source,
-    locked: Option<(&Entry, &str)>,
+    locked: Option<(&SourceEntry, &str)>,
     error: &ChooseError,
 ) -> CommandError {
     let at = locked.map_or(String::new(), |(_, commit)| format!(" at {}", short(commit)));
@@ -232,12 +232,12 @@ pub(super) fn elsewhere(
 }
 
 /// The entry of a source in the manifest.
-struct Entry {
+struct SourceEntry {
     name: String,
     place: Place,
 }
 
-impl Entry {
+impl SourceEntry {
     /// Finds the entry of a known source, or makes a new one.
     fn find(
         manifest: &Manifest,
@@ -246,7 +246,7 @@ impl Entry {
         place: Place,
         identity: &str,
         args: &AddArgs,
-    ) -> Result<Entry, CommandError> {
+    ) -> Result<SourceEntry, CommandError> {
         let is_same = |known: &Place| match (known, &place) {
             (Place::Git { git, subpath, .. }, Place::Git { subpath: own, .. }) => {
                 subpath == own
@@ -274,7 +274,7 @@ impl Entry {
                 }
                 (known, _) => known.clone(),
             };
-            return Ok(Entry { name: known.name.clone(), place });
+            return Ok(SourceEntry { name: known.name.clone(), place });
         }
         let is_free = |name: &str| manifest.source(name).is_none();
         if let Some(name) = &args.name {
@@ -282,14 +282,14 @@ impl Entry {
                 let message = format!("brief.toml has another source `{name}`");
                 return Err(CommandError::refused(message).with_hint("choose another `--name`"));
             }
-            return Ok(Entry { name: name.clone(), place });
+            return Ok(SourceEntry { name: name.clone(), place });
         }
         let name = made_up(identity, &place, is_free);
-        Ok(Entry { name, place })
+        Ok(SourceEntry { name, place })
     }
 }
 
-impl Entry {
+impl SourceEntry {
     /// Returns a typed source in its wanted version.
     fn with_version(&self, source: Source) -> Source {
         match (source, &self.place) {

@@ -63,12 +63,12 @@ struct JsonAudit<'a> {
     source: Option<&'a str>,
     commit: Option<&'a str>,
     files: usize,
-    items: Vec<JsonItem<'a>>,
+    items: Vec<AuditRow<'a>>,
     denied: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
-struct JsonItem<'a> {
+struct AuditRow<'a> {
     kind: &'static str,
     name: &'a str,
     path: &'a str,
@@ -86,7 +86,7 @@ struct JsonCapability<'a> {
 }
 
 /// The audited directory, and the part of it.
-struct Place {
+struct AuditPlace {
     root: Root,
     directory: Target,
     file: Option<String>,
@@ -132,7 +132,7 @@ pub(crate) fn run(
 }
 
 /// Finds a path, or fetches a source.
-fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<Place, CommandError> {
+fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace, CommandError> {
     let system = session.system();
     let typed = Path::new(&args.place);
     let absolute = session.directory().join(typed);
@@ -142,10 +142,10 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<Place, Comma
             let above = resolved.path.parent().unwrap_or(Path::new("/"));
             let name = resolved.path.file_name().map(|name| name.to_string_lossy().into_owned());
             let (root, directory) = below(session, above)?;
-            return Ok(Place { root, directory, file: name, source: None });
+            return Ok(AuditPlace { root, directory, file: name, source: None });
         };
         let (root, directory) = below(session, own.path())?;
-        return Ok(Place { root, directory, file: None, source: None });
+        return Ok(AuditPlace { root, directory, file: None, source: None });
     }
     let source = Source::parse_added(&args.place, session.directory(), system)
         .map_err(|error| CommandError::usage(error.to_string()))?;
@@ -159,7 +159,7 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<Place, Comma
     }
     let source = Some((source.to_string(), opened.commit));
     let directory = Target::from_slashed("", TargetKind::Directory);
-    Ok(Place { root: opened.root, directory, file: None, source })
+    Ok(AuditPlace { root: opened.root, directory, file: None, source })
 }
 
 /// Returns the repository around a directory and the directory in it, so that `.claude/skills` is
@@ -189,7 +189,7 @@ fn grave(audit: &Audit, denied: &[Capability]) -> Vec<Diagnostic> {
     audit.diagnostics.iter().cloned().chain(findings).collect()
 }
 
-fn json<'a>(place: &'a Place, audit: &'a Audit, denied: &[Capability]) -> JsonAudit<'a> {
+fn json<'a>(place: &'a AuditPlace, audit: &'a Audit, denied: &[Capability]) -> JsonAudit<'a> {
     let capability = |found: &'a CapabilityFinding| {
         let position = found.source.position(found.span.start);
         JsonCapability {
@@ -201,7 +201,7 @@ fn json<'a>(place: &'a Place, audit: &'a Audit, denied: &[Capability]) -> JsonAu
             column: position.column,
         }
     };
-    let item = |item: &'a AuditedItem| JsonItem {
+    let item = |item: &'a AuditedItem| AuditRow {
         kind: item.kind,
         name: &item.name,
         path: &item.path,
@@ -216,7 +216,7 @@ fn json<'a>(place: &'a Place, audit: &'a Audit, denied: &[Capability]) -> JsonAu
     }
 }
 
-fn print(ui: &mut Ui, place: &Place, audit: &Audit) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result<(), CommandError> {
     let root = place.root.path();
     ui.print_diagnostics(&audit.diagnostics, root)?;
     for item in audit.items.iter().filter(|item| !item.findings.is_empty()) {

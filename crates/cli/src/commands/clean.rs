@@ -6,7 +6,7 @@ use brief_registry::install::{Extent, Request};
 use clap::Args;
 
 use crate::error::CommandError;
-use crate::installation::{self, Asked, Installation, Writing};
+use crate::installation::{self, Installation, RunPurpose, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -40,7 +40,7 @@ pub(crate) fn run(
         extent: Extent::Nothing,
         ..installation.request(session, &args.writing, &[])
     };
-    let asked = Asked::ToTakeAway;
+    let asked = RunPurpose::ToTakeAway;
     let outcome = installation.carry_out(ui, "clean", session, &request, &args.writing, asked)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }

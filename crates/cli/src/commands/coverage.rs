@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::question::{Looking, Started, client_names, dialects, shown_place};
-use super::whole::{JsonPlace, NameText, Whole, counted, shown_directory};
+use super::whole::{JsonPlace, ShownName, WholeProject, counted, shown_directory};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -84,7 +84,7 @@ struct JsonCoverage<'s> {
 struct JsonIdle<'s> {
     dialect: &'static str,
     kind: &'static str,
-    name: NameText<'s>,
+    name: ShownName<'s>,
     source: JsonPlace,
     reason: &'s str,
 }
@@ -93,7 +93,7 @@ struct JsonIdle<'s> {
 struct JsonHeavy<'s> {
     dialect: &'static str,
     kind: &'static str,
-    name: NameText<'s>,
+    name: ShownName<'s>,
     source: JsonPlace,
     files: usize,
     tokens: usize,
@@ -109,7 +109,7 @@ struct JsonGap<'s> {
 }
 
 /// All findings.
-struct Found<'s> {
+struct CoverageFindings<'s> {
     dead: Vec<Diagnostic>,
     idle: Vec<Idle<'s>>,
     heavy: Vec<&'s Surveyed<'s>>,
@@ -121,12 +121,13 @@ pub(crate) fn run(
     session: &Session,
     args: &CoverageArgs,
 ) -> Result<ExitCode, CommandError> {
-    let whole = &Whole::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
+    let whole =
+        &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
     let counter = args.looking.counting.counter(session, whole.root.path());
     let started = Some(args.started.directory(session)?);
     let moment = Moment { client: args.client.clone(), started, ..Moment::default() };
     let survey = whole.survey(&moment, &counter)?;
-    let found = Found {
+    let found = CoverageFindings {
         dead: dead_patterns(whole),
         idle: idle(whole, &survey),
         heavy: heavy(whole, &survey, args.heavy),
@@ -151,7 +152,7 @@ pub(crate) fn run(
 }
 
 /// Returns the dialects' diagnostics of patterns that match nothing here, or nowhere.
-fn dead_patterns(whole: &Whole) -> Vec<Diagnostic> {
+fn dead_patterns(whole: &WholeProject) -> Vec<Diagnostic> {
     let mut found = whole.catalog.check();
     found.retain(|diagnostic| {
         let rule = diagnostic.code.rsplit('/').next().unwrap_or_default();
@@ -160,7 +161,7 @@ fn dead_patterns(whole: &Whole) -> Vec<Diagnostic> {
     found
 }
 
-fn idle<'s>(whole: &Whole, survey: &'s Survey<'_>) -> Vec<Idle<'s>> {
+fn idle<'s>(whole: &WholeProject, survey: &'s Survey<'_>) -> Vec<Idle<'s>> {
     let nothing = "it applies to no file or directory of the project";
     let items = survey.items.iter().filter(|surveyed| surveyed.is_idle()).map(|surveyed| Idle {
         dialect: surveyed.item.dialect,
@@ -192,7 +193,7 @@ fn idle<'s>(whole: &Whole, survey: &'s Survey<'_>) -> Vec<Idle<'s>> {
     idle
 }
 
-fn heavy<'s>(whole: &Whole, survey: &'s Survey<'_>, most: usize) -> Vec<&'s Surveyed<'s>> {
+fn heavy<'s>(whole: &WholeProject, survey: &'s Survey<'_>, most: usize) -> Vec<&'s Surveyed<'s>> {
     let is_heavy = |surveyed: &&Surveyed<'_>| {
         surveyed.tokens > most && survey.is_everywhere(surveyed) && whole.holds(surveyed.item.path)
     };
@@ -201,10 +202,10 @@ fn heavy<'s>(whole: &Whole, survey: &'s Survey<'_>, most: usize) -> Vec<&'s Surv
     heavy
 }
 
-impl Found<'_> {
+impl CoverageFindings<'_> {
     fn json<'s>(
         &'s self,
-        whole: &'s Whole,
+        whole: &'s WholeProject,
         client: Option<&'s str>,
         files: usize,
         bare: usize,
@@ -214,14 +215,14 @@ impl Found<'_> {
         let never = self.idle.iter().map(|idle| JsonIdle {
             dialect: idle.dialect,
             kind: idle.kind,
-            name: NameText(idle.name),
+            name: ShownName(idle.name),
             source: JsonPlace::new(root, idle.path, idle.line),
             reason: &idle.reason,
         });
         let everywhere = self.heavy.iter().map(|surveyed| JsonHeavy {
             dialect: surveyed.item.dialect,
             kind: surveyed.item.kind,
-            name: NameText(surveyed.item.name),
+            name: ShownName(surveyed.item.name),
             source: JsonPlace::new(root, surveyed.item.path, surveyed.item.line),
             files: surveyed.files,
             tokens: surveyed.tokens,
@@ -249,7 +250,7 @@ impl Found<'_> {
     fn print(
         &self,
         ui: &mut Ui,
-        whole: &Whole,
+        whole: &WholeProject,
         files: usize,
         counter: &Counter<'_>,
     ) -> Result<(), CommandError> {

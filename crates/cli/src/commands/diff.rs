@@ -93,7 +93,7 @@ pub(crate) fn run(
     let root = repository.top().map_or(repository.mount(), |_| started.path());
     let (before, after) = states(session, &repository, args).map_err(|error| refusal(&error))?;
     let within = within(args)?;
-    let read = |state: &State| state.read(root, dialects(&args.only));
+    let read = |state: &ComparedState| state.read(root, dialects(&args.only));
     let (old, new) = (&read(&before), &read(&after));
     let changed = diff::changed(root, &before.tree.seen(), &after.tree.seen());
     let moment = Moment {
@@ -142,7 +142,7 @@ fn refusal(error: &HistoryError) -> CommandError {
 }
 
 /// One of the compared states.
-struct State {
+struct ComparedState {
     tree: TreeSystem,
     /// The commit; `None` for the working tree.
     commit: Option<Commit>,
@@ -153,7 +153,7 @@ fn states(
     session: &Session,
     repository: &Repository,
     args: &DiffArgs,
-) -> Result<(State, State), HistoryError> {
+) -> Result<(ComparedState, ComparedState), HistoryError> {
     // The user's own files are the same on both sides, so no home directory is read.
     let name = hosted::CLIENT_PATH_VARIABLE;
     let env: BTreeMap<_, _> =
@@ -170,15 +170,18 @@ fn states(
         let after = repository.working_tree(&env)?;
         let before = repository.tree(&from, &env)?;
         return Ok((
-            State { tree: before, commit: Some(from) },
-            State { tree: after, commit: None },
+            ComparedState { tree: before, commit: Some(from) },
+            ComparedState { tree: after, commit: None },
         ));
     };
     let (before, after) = (repository.tree(&from, &env)?, repository.tree(&to, &env)?);
-    Ok((State { tree: before, commit: Some(from) }, State { tree: after, commit: Some(to) }))
+    Ok((
+        ComparedState { tree: before, commit: Some(from) },
+        ComparedState { tree: after, commit: Some(to) },
+    ))
 }
 
-impl State {
+impl ComparedState {
     /// Reads all guidance. A missing root has none.
     fn read(&self, root: &Path, dialects: Dialects) -> Catalog {
         let start = Session::top();
@@ -263,7 +266,7 @@ fn problems(catalog: &Catalog, root: &Path, changed: &[Changed]) -> Vec<Diagnost
 
 fn mention(
     ui: &mut Ui,
-    state: &State,
+    state: &ComparedState,
     problems: &[Diagnostic],
     root: &Path,
 ) -> Result<(), CommandError> {
@@ -399,7 +402,7 @@ fn concerned(cover: &Cover) -> String {
     format!("{}: {}{more}", files(cover.file_count), parts.join(", "))
 }
 
-fn summary(comparison: &Comparison<'_>, before: &State, after: &State) -> String {
+fn summary(comparison: &Comparison<'_>, before: &ComparedState, after: &ComparedState) -> String {
     let between = format!("between {} and {}", before.name(), after.name());
     let changes = match comparison.changes.len() {
         0 => return format!("the guidance is the same, {between}"),

@@ -33,7 +33,7 @@ pub(crate) struct FmtArgs {
 }
 
 #[derive(Debug, Default, Serialize)]
-struct Formatted {
+struct FormatAnswer {
     /// The number of files.
     files: usize,
     changed: Vec<String>,
@@ -64,7 +64,7 @@ pub(crate) fn run(
         return Err(CommandError::refused(format!("`{}` does not exist", args.path.display())));
     }
     let registry = portable::read(system, &root, &CLIENTS);
-    let mut formatted = Formatted::default();
+    let mut formatted = FormatAnswer::default();
     for file in format::files(&registry) {
         let path = file.source.path();
         if !path.starts_with(&below) {
@@ -96,7 +96,7 @@ pub(crate) fn run(
     Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
-fn print(ui: &mut Ui, formatted: &Formatted, is_check: bool) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, formatted: &FormatAnswer, is_check: bool) -> Result<(), CommandError> {
     for Kept { path, reason } in &formatted.kept {
         ui.warning(&format!("{path}: the body keeps its layout: {reason}"))?;
     }

@@ -48,11 +48,11 @@ pub(crate) struct ListArgs {
 struct JsonList<'l> {
     project: String,
     sources: Vec<JsonSource<'l>>,
-    items: Vec<JsonItem<'l>>,
+    items: Vec<InstalledRow<'l>>,
 }
 
 #[derive(Serialize)]
-struct JsonItem<'l> {
+struct InstalledRow<'l> {
     kind: &'static str,
     name: &'l str,
     description: Option<&'l str>,
@@ -207,7 +207,7 @@ fn print_json(
     let items = lock.items.iter().map(|(id, item)| {
         let found = inventory.item(&item.source, id);
         let files = item.files.iter();
-        JsonItem {
+        InstalledRow {
             kind: id.kind.as_str(),
             name: &id.name,
             description: found.map(Item::description),

@@ -24,7 +24,7 @@ pub(crate) struct ManArgs {
 }
 
 #[derive(Debug, Serialize)]
-struct Written {
+struct WrittenPages {
     created: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn run(
     if args.json {
         let root = session.root()?;
         let created = created.iter().map(|path| path_below(root.path(), path).into_owned());
-        let body = Written { created: created.collect() };
+        let body = WrittenPages { created: created.collect() };
         ui.print_json(&Envelope { kind: "man", root: root.path(), diagnostics: &[], body })?;
     } else {
         ui.status(&format!("wrote {} pages to {}", created.len(), directory.display()))?;

@@ -11,7 +11,7 @@ use brief_syntax::near_miss::nearest;
 use clap::Args;
 
 use crate::error::CommandError;
-use crate::installation::{self, Asked, Installation, Writing};
+use crate::installation::{self, Installation, RunPurpose, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(
         network: installation::network(args.offline),
         ..installation.request(session, &args.writing, &clients)
     };
-    let asked = Asked::ToTakeAway;
+    let asked = RunPurpose::ToTakeAway;
     let outcome = installation.carry_out(ui, "remove", session, &request, &args.writing, asked)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }

@@ -14,7 +14,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::question::{
     Counting, Started, Typed, When, WhyHint, client_names, request, shown_place,
 };
-use super::whole::{JsonPlace, NameText, counted};
+use super::whole::{JsonPlace, ShownName, counted};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -180,7 +180,7 @@ struct JsonSees<'s> {
 
 #[derive(serde::Serialize)]
 struct JsonSeen<'s> {
-    name: NameText<'s>,
+    name: ShownName<'s>,
     dialect: &'static str,
     kind: &'static str,
     source: JsonPlace,
@@ -218,7 +218,7 @@ impl Serialize for JsonSees<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let JsonSees { moment, clients, sees } = self;
         let items = sees.items.iter().map(|item| JsonSeen {
-            name: NameText(item.name),
+            name: ShownName(item.name),
             dialect: item.dialect,
             kind: item.kind,
             source: JsonPlace::new(moment.root.path(), item.path, item.line),

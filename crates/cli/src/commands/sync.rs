@@ -6,7 +6,7 @@ use brief_registry::install::{Locking, Mode, Report, Request};
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Asked, Installation, Writing};
+use crate::installation::{self, Installation, RunPurpose, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -60,7 +60,7 @@ pub(crate) fn run(
         ..installation.request(session, &args.writing, &clients)
     };
     let is_stale = |report: &Report| mode != Mode::Write && args.check && report.has_drift();
-    let asked = Asked::ToWrite;
+    let asked = RunPurpose::ToWrite;
     let outcome = installation.carry_out(ui, "sync", session, &request, &args.writing, asked)?;
     Ok(match outcome {
         Ok(report) if is_stale(&report) => ErrorKind::Refused.exit_code(),

@@ -12,7 +12,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::question::{Counting, QuestionArgs, Typed, WhyHint, dialects, shown_place};
-use super::whole::{JsonItem, Whole, counted, shown_directory, when_asked};
+use super::whole::{SurveyedRow, WholeProject, counted, shown_directory, when_asked};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -45,9 +45,9 @@ struct JsonTokens<'s> {
     path: Option<&'s str>,
     client: Option<&'s str>,
     exact: bool,
-    items: Vec<JsonItem<'s>>,
+    items: Vec<SurveyedRow<'s>>,
     dialects: Vec<JsonDialect>,
-    directories: Vec<JsonDirectory<'s>>,
+    directories: Vec<DirectoryCost<'s>>,
     clients: Vec<JsonClient<'s>>,
     tokens: usize,
 }
@@ -60,7 +60,7 @@ struct JsonDialect {
 }
 
 #[derive(Serialize)]
-struct JsonDirectory<'s> {
+struct DirectoryCost<'s> {
     path: Option<&'s str>,
     items: usize,
     tokens: usize,
@@ -111,7 +111,7 @@ fn of_path(
             path: moment.target.as_ref().map(Target::slashed),
             client: args.question.client(),
             exact: counter.is_exact(),
-            items: items.iter().map(|item| JsonItem::briefed(root, item)).collect(),
+            items: items.iter().map(|item| SurveyedRow::briefed(root, item)).collect(),
             dialects,
             directories: Vec::new(),
             clients: Vec::new(),
@@ -138,7 +138,7 @@ fn of_path(
 }
 
 fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), CommandError> {
-    let whole = &Whole::read(ui, session, None, dialects(args.question.only()))?;
+    let whole = &WholeProject::read(ui, session, None, dialects(args.question.only()))?;
     let counter = &args.counting.counter(session, whole.root.path());
     let moment = args.question.request(session, None)?.moment;
     let mut survey = whole.survey(&moment, counter)?;
@@ -156,7 +156,7 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
     if !args.json {
         return print_project(ui, whole, &survey, &places, &shares, &dialects, counter);
     }
-    let directories = places.iter().map(|place| JsonDirectory {
+    let directories = places.iter().map(|place| DirectoryCost {
         path: place.path.as_deref(),
         items: place.items,
         tokens: place.tokens,
@@ -173,7 +173,7 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
         path: None,
         client: args.question.client(),
         exact: counter.is_exact(),
-        items: survey.items.iter().map(|of| JsonItem::surveyed(whole.root.path(), of)).collect(),
+        items: survey.items.iter().map(|of| SurveyedRow::surveyed(whole.root.path(), of)).collect(),
         dialects,
         directories: directories.collect(),
         clients: shares.collect(),
@@ -184,7 +184,7 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
 
 fn print_project(
     ui: &mut Ui,
-    whole: &Whole,
+    whole: &WholeProject,
     survey: &Survey<'_>,
     places: &[Place],
     shares: &[Share<'_>],

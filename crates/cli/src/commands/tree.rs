@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::question::{Looking, dialects};
-use super::whole::{JsonItem, Whole, below, counted, shown_directory, when_asked};
+use super::whole::{SurveyedRow, WholeProject, below, counted, shown_directory, when_asked};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -36,15 +36,15 @@ pub(crate) struct TreeArgs {
 struct JsonTree<'s> {
     path: &'s str,
     exact: bool,
-    directories: Vec<JsonDirectory<'s>>,
+    directories: Vec<DirectoryItems<'s>>,
     items: usize,
     tokens: usize,
 }
 
 #[derive(Serialize)]
-struct JsonDirectory<'s> {
+struct DirectoryItems<'s> {
     path: Option<&'s str>,
-    items: Vec<JsonItem<'s>>,
+    items: Vec<SurveyedRow<'s>>,
     tokens: usize,
 }
 
@@ -53,7 +53,8 @@ pub(crate) fn run(
     session: &Session,
     args: &TreeArgs,
 ) -> Result<ExitCode, CommandError> {
-    let whole = &Whole::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
+    let whole =
+        &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
     let counter = args.looking.counting.counter(session, whole.root.path());
     let survey = whole.survey(&Moment::default(), &counter)?;
     let is_shown = |surveyed: &&Surveyed<'_>| match surveyed.directory.as_deref() {
@@ -75,9 +76,9 @@ pub(crate) fn run(
     let tokens = shown.iter().filter(|of| !of.is_repeated).map(|of| of.tokens).sum();
     if args.looking.json {
         let root = whole.root.path();
-        let directories = directories.iter().map(|items| JsonDirectory {
+        let directories = directories.iter().map(|items| DirectoryItems {
             path: items[0].directory.as_deref(),
-            items: items.iter().map(|surveyed| JsonItem::surveyed(root, surveyed)).collect(),
+            items: items.iter().map(|surveyed| SurveyedRow::surveyed(root, surveyed)).collect(),
             tokens: sum(items),
         });
         let body = JsonTree {
@@ -115,7 +116,7 @@ fn sum(items: &[&Surveyed<'_>]) -> usize {
 
 fn print_directory<'s>(
     ui: &mut Ui,
-    whole: &Whole,
+    whole: &WholeProject,
     items: &[&'s Surveyed<'_>],
     above: &mut Vec<&'s str>,
     counter: &Counter<'_>,

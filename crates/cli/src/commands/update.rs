@@ -9,7 +9,7 @@ use brief_syntax::near_miss::nearest;
 use clap::Args;
 
 use crate::error::CommandError;
-use crate::installation::{self, Asked, Installation, Writing};
+use crate::installation::{self, Installation, RunPurpose, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -66,7 +66,7 @@ pub(crate) fn run(
         mode,
         ..installation.request(session, &args.writing, &clients)
     };
-    let asked = Asked::ToWrite;
+    let asked = RunPurpose::ToWrite;
     let outcome = installation.carry_out(ui, "update", session, &request, &args.writing, asked)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
 }

@@ -17,21 +17,21 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 /// A project that was read as a whole.
-pub(crate) struct Whole {
+pub(crate) struct WholeProject {
     pub(crate) root: Root,
     pub(crate) catalog: Catalog,
     /// The directory of the question, `/`-separated below the root.
     pub(crate) part: String,
 }
 
-impl Whole {
+impl WholeProject {
     /// Reads the repository. Guidance above the directory of the question holds in it, too.
     pub(crate) fn read(
         ui: &mut Ui,
         session: &Session,
         part: Option<&Path>,
         dialects: Dialects,
-    ) -> Result<Whole, CommandError> {
+    ) -> Result<WholeProject, CommandError> {
         let session = &session.remembering();
         let project = session.project()?;
         let root = project.root().clone();
@@ -39,7 +39,7 @@ impl Whole {
             Some(path) => directory(session, &root, path)?,
             None => String::new(),
         };
-        let whole = Whole { root, catalog: project.whole(dialects), part };
+        let whole = WholeProject { root, catalog: project.whole(dialects), part };
         if !ui.has_promised_json() {
             ui.mention(&whole.unread(), whole.root.path())?;
         }
@@ -150,9 +150,9 @@ impl JsonPlace {
     }
 }
 
-pub(crate) struct NameText<'s>(pub(crate) Name<'s>);
+pub(crate) struct ShownName<'s>(pub(crate) Name<'s>);
 
-impl Serialize for NameText<'_> {
+impl Serialize for ShownName<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
@@ -160,7 +160,7 @@ impl Serialize for NameText<'_> {
 
 /// An item in the JSON of `tokens` and `tree`.
 #[derive(Serialize)]
-pub(crate) struct JsonItem<'s> {
+pub(crate) struct SurveyedRow<'s> {
     dialect: &'static str,
     kind: &'static str,
     name: String,
@@ -174,10 +174,10 @@ pub(crate) struct JsonItem<'s> {
     tokens: usize,
 }
 
-impl<'s> JsonItem<'s> {
+impl<'s> SurveyedRow<'s> {
     /// An item of a briefing.
-    pub(crate) fn briefed(root: &Path, item: &'s BriefedItem) -> JsonItem<'s> {
-        JsonItem {
+    pub(crate) fn briefed(root: &Path, item: &'s BriefedItem) -> SurveyedRow<'s> {
+        SurveyedRow {
             dialect: item.dialect,
             kind: item.kind,
             name: item.name.clone(),
@@ -192,8 +192,8 @@ impl<'s> JsonItem<'s> {
         }
     }
 
-    fn new(root: &Path, item: &Item<'s>, tokens: usize) -> JsonItem<'s> {
-        JsonItem {
+    fn new(root: &Path, item: &Item<'s>, tokens: usize) -> SurveyedRow<'s> {
+        SurveyedRow {
             dialect: item.dialect,
             kind: item.kind,
             name: item.name.to_string(),
@@ -208,11 +208,11 @@ impl<'s> JsonItem<'s> {
         }
     }
 
-    pub(crate) fn surveyed(root: &Path, surveyed: &'s Surveyed<'_>) -> JsonItem<'s> {
-        JsonItem {
+    pub(crate) fn surveyed(root: &Path, surveyed: &'s Surveyed<'_>) -> SurveyedRow<'s> {
+        SurveyedRow {
             directory: surveyed.directory.as_deref(),
             files: Some(surveyed.files),
-            ..JsonItem::new(root, &surveyed.item, surveyed.tokens)
+            ..SurveyedRow::new(root, &surveyed.item, surveyed.tokens)
         }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) use refusal::{refusal, refusal_of_typed, tell_unresolved};
 
 /// The purpose of a command, which fails if it is not achieved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum RunPurpose {
     /// To write everything that is wanted.
     ToWrite,
     /// To remove something. Problems of other items are only reported.
@@ -197,14 +197,14 @@ impl Installation {
         session: &Session,
         request: &Request<'_>,
         writing: &Writing,
-        asked: Asked,
+        asked: RunPurpose,
     ) -> Result<Result<Report, ExitCode>, CommandError> {
         let mut report = match self.sync(ui, session, request)? {
             Ok(report) => report,
             Err(code) => return Ok(Err(code)),
         };
         report.notes.splice(0..0, self.finished.notes.iter().cloned());
-        if asked == Asked::ToTakeAway {
+        if asked == RunPurpose::ToTakeAway {
             report.excuse();
         }
         if writing.json {

@@ -187,7 +187,7 @@ fn unified(difference: &Difference) -> String {
 }
 
 #[derive(Debug, Serialize)]
-struct JsonReport<'r> {
+struct RunReport<'r> {
     project: String,
     sources: Vec<JsonSource<'r>>,
     items: JsonItems,
@@ -292,7 +292,7 @@ pub(crate) fn print_json(
     });
     let backups =
         report.backups.iter().map(|(path, copy)| JsonBackup { path, copy: path_below(root, copy) });
-    let body = JsonReport {
+    let body = RunReport {
         project: root.to_string_lossy().into_owned(),
         sources: sources.collect(),
         items: JsonItems {

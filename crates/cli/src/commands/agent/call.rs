@@ -38,7 +38,7 @@ pub(super) struct CallArgs {
 }
 
 #[derive(Debug, Serialize)]
-struct Called {
+struct CallAnswer {
     ok: bool,
     result: Json,
 }
@@ -93,7 +93,7 @@ pub(super) fn run(
     match tools.call_json(&args.tool, &arguments) {
         Ok(result) => {
             if args.json {
-                let body = Called { ok: true, result };
+                let body = CallAnswer { ok: true, result };
                 print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
             } else {
                 match result {

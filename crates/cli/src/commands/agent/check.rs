@@ -33,7 +33,7 @@ pub(super) struct CheckArgs {
 }
 
 #[derive(Debug, Serialize)]
-struct Checked {
+struct CheckAnswer {
     files: usize,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn run(
         diagnostics.extend(loaded.diagnostics().iter().cloned());
     }
     if args.json {
-        let body = Checked { files: args.files.len() };
+        let body = CheckAnswer { files: args.files.len() };
         let (root, diagnostics) = (root.path(), &diagnostics);
         ui.print_json(&Envelope { kind: "agent check", root, diagnostics, body })?;
     } else {

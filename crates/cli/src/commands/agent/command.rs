@@ -31,7 +31,7 @@ pub(super) struct CommandArgs {
 }
 
 #[derive(Debug, Serialize)]
-struct Rendered<'t> {
+struct CommandText<'t> {
     text: &'t str,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn run(
         .invoke(&args.arguments)
         .map_err(|error| CommandError::refused(error.to_string()).with_hint(usage(command)))?;
     if args.json {
-        let body = Rendered { text: &text };
+        let body = CommandText { text: &text };
         print_json(ui, session, "agent command", loaded.diagnostics(), body)?;
         return Ok(ExitCode::SUCCESS);
     }

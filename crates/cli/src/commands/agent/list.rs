@@ -15,14 +15,14 @@ use crate::ui::Ui;
 
 /// Show the agents of the project and of the home directory
 #[derive(Debug, Args)]
-pub(super) struct ListArgs {
+pub(super) struct AgentListArgs {
     /// Print JSON: each agent with its file, title, status, and whether it loads
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct Agents<'a> {
+struct AgentList<'a> {
     agents: Vec<JsonAgent<'a>>,
 }
 
@@ -41,13 +41,13 @@ struct JsonAgent<'a> {
 pub(super) fn run(
     ui: &mut Ui,
     session: &Session,
-    args: &ListArgs,
+    args: &AgentListArgs,
 ) -> Result<ExitCode, CommandError> {
     let root = session.root()?;
     let found = agents::list(session.system(), &root);
     if args.json {
         let root = root.path();
-        let body = Agents { agents: found.iter().map(|found| json(root, found)).collect() };
+        let body = AgentList { agents: found.iter().map(|found| json(root, found)).collect() };
         ui.print_json(&Envelope { kind: "agent list", root, diagnostics: &[], body })?;
         return Ok(ExitCode::SUCCESS);
     }

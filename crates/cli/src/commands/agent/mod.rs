@@ -36,7 +36,7 @@ pub(crate) struct AgentArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentCommand {
-    List(list::ListArgs),
+    List(list::AgentListArgs),
     Show(show::ShowArgs),
     Check(check::CheckArgs),
     Command(command::CommandArgs),

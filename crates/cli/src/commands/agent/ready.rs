@@ -32,7 +32,7 @@ pub(super) struct ReadyArgs {
 }
 
 #[derive(Debug, Serialize)]
-struct Answer {
+struct Readiness {
     ok: bool,
     error: Option<String>,
 }
@@ -47,7 +47,7 @@ pub(super) fn run(
     let agent = match loaded.agent() {
         Some(agent) => agent,
         None if args.json => {
-            let body = Answer { ok: false, error: Some("the file is not valid".to_owned()) };
+            let body = Readiness { ok: false, error: Some("the file is not valid".to_owned()) };
             print_json(ui, session, "agent ready", loaded.diagnostics(), body)?;
             return Ok(ErrorKind::Refused.exit_code());
         }
@@ -67,7 +67,7 @@ pub(super) fn run(
     }
     if args.json {
         let ok = problem.is_none();
-        let body = Answer { ok, error: problem.map(|problem| problem.to_string()) };
+        let body = Readiness { ok, error: problem.map(|problem| problem.to_string()) };
         print_json(ui, session, "agent ready", loaded.diagnostics(), body)?;
         let failed = ErrorKind::Refused.exit_code();
         return Ok(if ok { ExitCode::SUCCESS } else { failed });

@@ -206,9 +206,9 @@ mod tests {
 
     /// A writer whose clones share one buffer, so that a test can read the output.
     #[derive(Clone, Default)]
-    struct Written(Arc<std::sync::Mutex<Vec<u8>>>);
+    struct SharedBuffer(Arc<std::sync::Mutex<Vec<u8>>>);
 
-    impl io::Write for Written {
+    impl io::Write for SharedBuffer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().map_err(|_| io::Error::other("poisoned"))?.extend_from_slice(bytes);
             Ok(bytes.len())
@@ -222,7 +222,7 @@ mod tests {
     /// U65: `/help` is a list of lines, and each line is still escaped.
     #[test]
     fn a_notice_has_lines() {
-        let stderr = Written::default();
+        let stderr = SharedBuffer::default();
         let shown = stderr.clone();
         let mut ui = Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(stderr));
         tell(&mut ui, &Event::Notice("commands:\n  /sum  adds\u{1b}[2J"));

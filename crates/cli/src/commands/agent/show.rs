@@ -44,7 +44,7 @@ struct Shown<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Refused {
+struct RefusedAgent {
     ok: bool,
 }
 
@@ -113,6 +113,6 @@ fn not_shown(
     if !args.json {
         return refuse(ui, session, diagnostics);
     }
-    print_json(ui, session, "agent show", diagnostics, Refused { ok: false })?;
+    print_json(ui, session, "agent show", diagnostics, RefusedAgent { ok: false })?;
     Ok(ErrorKind::Refused.exit_code())
 }

@@ -8,7 +8,7 @@ use brief_engine::Root;
 use clap::Args;
 
 use super::ClientArg;
-use super::settings_file::{Edited, SettingsFile};
+use super::settings_file::{LocalSettings, SettingsEdit};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -42,12 +42,12 @@ pub(super) fn run(
     let install =
         |text: Option<&str>| settings::install(Some(text.unwrap_or(settings::NEW_FILE)), &hooks);
     let shown = shown(session, &root)?;
-    match SettingsFile::edit(session.system(), root.path(), install)? {
-        Edited::Changed => {
+    match LocalSettings::edit(session.system(), root.path(), install)? {
+        SettingsEdit::Changed => {
             ui.status(&format!("installed the hook in {shown}"))?;
             ui.hint("it takes effect in the next session of Claude Code")?;
         }
-        Edited::Unchanged => {
+        SettingsEdit::Unchanged => {
             ui.status(&format!("the hook is already installed in {shown}"))?;
         }
     }
@@ -63,8 +63,8 @@ pub(super) fn run(
 /// Returns the settings file for a message, absolute if it is outside the current directory.
 pub(super) fn shown(session: &Session, root: &Root) -> Result<String, CommandError> {
     let is_here = session.root()?.path() == root.path();
-    let path = root.path().join(SettingsFile::NAME);
-    Ok(if is_here { SettingsFile::NAME.to_owned() } else { path.display().to_string() })
+    let path = root.path().join(LocalSettings::NAME);
+    Ok(if is_here { LocalSettings::NAME.to_owned() } else { path.display().to_string() })
 }
 
 fn is_on_path(session: &Session) -> bool {

@@ -17,7 +17,7 @@ use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(crate) use settings_file::{Edited, SettingsFile};
+pub(crate) use settings_file::{LocalSettings, SettingsEdit};
 
 /// Answer a client's hook, or set it up
 #[derive(Debug, Args)]

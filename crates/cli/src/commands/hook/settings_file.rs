@@ -11,7 +11,7 @@ use brief_syntax::system::ReadError;
 use crate::error::CommandError;
 
 /// `.claude/settings.local.json` of a project.
-pub(crate) struct SettingsFile {
+pub(crate) struct LocalSettings {
     /// The file to write: the file itself, or the target of a link inside the project.
     path: PathBuf,
     text: Option<String>,
@@ -19,7 +19,7 @@ pub(crate) struct SettingsFile {
 
 /// The result of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Edited {
+pub(crate) enum SettingsEdit {
     Changed,
     Unchanged,
 }
@@ -40,7 +40,7 @@ pub(crate) enum SettingsFileError {
 
 impl From<SettingsFileError> for CommandError {
     fn from(error: SettingsFileError) -> Self {
-        CommandError::refused(format!("`{}` {error}", SettingsFile::NAME))
+        CommandError::refused(format!("`{}` {error}", LocalSettings::NAME))
             .with_hint("the file was left as it is")
     }
 }
@@ -57,12 +57,12 @@ impl std::fmt::Display for SettingsFileError {
     }
 }
 
-impl SettingsFile {
+impl LocalSettings {
     pub(crate) const DIRECTORY: &'static str = ".claude";
     pub(crate) const NAME: &'static str = ".claude/settings.local.json";
 
     /// Reads the settings of the project at `root`.
-    fn open(system: &dyn System, root: &Path) -> Result<SettingsFile, SettingsFileError> {
+    fn open(system: &dyn System, root: &Path) -> Result<LocalSettings, SettingsFileError> {
         let directory = root.join(Self::DIRECTORY);
         // A link may lead to another place in the project, but not out of it.
         for path in [&directory, &root.join(Self::NAME)] {
@@ -77,7 +77,7 @@ impl SettingsFile {
             Err(ReadError::Missing) => None,
             Err(error) => return Err(SettingsFileError::Read(error)),
         };
-        Ok(SettingsFile { path, text })
+        Ok(LocalSettings { path, text })
     }
 
     /// Changes the settings of the project at `root`: `edit` gets the text, if there is any, and
@@ -86,15 +86,15 @@ impl SettingsFile {
         system: &dyn System,
         root: &Path,
         edit: impl FnOnce(Option<&str>) -> Result<Option<String>, SettingsError>,
-    ) -> Result<Edited, SettingsFileError> {
-        let file = SettingsFile::open(system, root)?;
+    ) -> Result<SettingsEdit, SettingsFileError> {
+        let file = LocalSettings::open(system, root)?;
         match edit(file.text()).map_err(SettingsFileError::Settings)? {
             Some(text) if text == NEW_FILE => {
                 system.remove_file(&file.path).map_err(SettingsFileError::Write)?;
-                Ok(Edited::Changed)
+                Ok(SettingsEdit::Changed)
             }
-            Some(text) => file.write(system, &text).map(|()| Edited::Changed),
-            None => Ok(Edited::Unchanged),
+            Some(text) => file.write(system, &text).map(|()| SettingsEdit::Changed),
+            None => Ok(SettingsEdit::Unchanged),
         }
     }
 

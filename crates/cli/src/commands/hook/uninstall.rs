@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::ClientArg;
 use super::install::shown;
-use super::settings_file::{Edited, SettingsFile};
+use super::settings_file::{LocalSettings, SettingsEdit};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -41,7 +41,7 @@ pub(super) fn run(
     let others = Some(&here).filter(|here| here.path() != root.path());
     let mut is_removed = false;
     for root in std::iter::once(&root).chain(others) {
-        if SettingsFile::edit(session.system(), root.path(), uninstall)? == Edited::Changed {
+        if LocalSettings::edit(session.system(), root.path(), uninstall)? == SettingsEdit::Changed {
             is_removed = true;
             ui.status(&format!("removed the hook from {}", shown(session, root)?))?;
         }

@@ -14,7 +14,7 @@ use clap::Args;
 use clap_complete::CompletionCandidate;
 use serde::Serialize;
 
-use super::Search;
+use super::TaskSearch;
 use crate::assembly::{mention, search_roots};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -22,9 +22,9 @@ use crate::ui::Ui;
 
 /// Show the tasks that can be run
 #[derive(Debug, Args)]
-pub(super) struct ListArgs {
+pub(super) struct TaskListArgs {
     #[command(flatten)]
-    search: Search,
+    search: TaskSearch,
 
     /// Print JSON
     #[arg(long)]
@@ -32,7 +32,7 @@ pub(super) struct ListArgs {
 }
 
 #[derive(Serialize)]
-struct Tasks<'r> {
+struct TaskList<'r> {
     tasks: Vec<TaskEntry<'r>>,
 }
 
@@ -47,7 +47,7 @@ struct TaskEntry<'r> {
 pub(super) fn run(
     ui: &mut Ui,
     session: &Session,
-    args: &ListArgs,
+    args: &TaskListArgs,
 ) -> Result<ExitCode, CommandError> {
     let root = session.root()?.path().to_owned();
     let roots = search_roots(ui, session, &args.search.directories())?;
@@ -61,7 +61,7 @@ pub(super) fn run(
             path: path_below(&root, task.path()),
             scope: task.origin().scope(),
         });
-        let body = Tasks { tasks: entries.collect() };
+        let body = TaskList { tasks: entries.collect() };
         let diagnostics = &library.take_diagnostics();
         ui.print_json(&Envelope { kind: "task list", root: &root, diagnostics, body })?;
         return Ok(ExitCode::SUCCESS);

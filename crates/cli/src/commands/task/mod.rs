@@ -38,7 +38,7 @@ use crate::ui::Ui;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct TaskArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<TaskAction>,
 
     /// The task: the name of its file, or NAMESPACE/NAME
     #[arg(required = true, add = clap_complete::ArgValueCompleter::new(list::complete))]
@@ -71,7 +71,7 @@ pub(crate) struct TaskArgs {
     skip_bootstrap: bool,
 
     #[command(flatten)]
-    search: Search,
+    search: TaskSearch,
 
     /// Write the rules to a file of the project that the agent reads, and print the rest
     #[arg(short = 'w', long)]
@@ -131,7 +131,7 @@ pub(crate) struct TaskArgs {
 
 /// The directories to search, besides the project and home.
 #[derive(Debug, Args)]
-pub(crate) struct Search {
+pub(crate) struct TaskSearch {
     /// Search this directory first; a git address is fetched and cached
     #[arg(short = 'd', long = "directory", value_name = "DIR|URL")]
     given: Vec<OsString>,
@@ -150,8 +150,8 @@ pub(crate) struct Search {
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    List(list::ListArgs),
+enum TaskAction {
+    List(list::TaskListArgs),
 }
 
 /// Reads the name of an environment variable.
@@ -166,7 +166,7 @@ fn agents() -> PossibleValuesParser {
     PossibleValuesParser::new(Agent::ALL.map(Agent::as_str))
 }
 
-impl Search {
+impl TaskSearch {
     fn directories(&self) -> Directories {
         Directories {
             given: self.given.clone(),
@@ -222,7 +222,7 @@ pub(crate) fn run(
     session: &Session,
     args: &TaskArgs,
 ) -> Result<ExitCode, CommandError> {
-    if let Some(Action::List(list)) = &args.action {
+    if let Some(TaskAction::List(list)) = &args.action {
         return list::run(ui, session, list);
     }
     let call = args.call()?;

@@ -85,18 +85,18 @@ fn is_directory(session: &Session, path: &Path) -> bool {
 }
 
 /// A file as read: the shown content is the hashed one.
-struct Candidate {
+struct TrustCandidate {
     path: PathBuf,
     content: Vec<u8>,
 }
 
-impl Candidate {
-    fn read(session: &Session, file: &Path) -> Result<Candidate, CommandError> {
+impl TrustCandidate {
+    fn read(session: &Session, file: &Path) -> Result<TrustCandidate, CommandError> {
         let system = session.system();
         let read = || {
             let found = system.resolve(&session.directory().join(file))?;
             let content = system.read(&found.path, limits::FILE_BYTES)?;
-            Ok(Candidate { path: found.path, content })
+            Ok(TrustCandidate { path: found.path, content })
         };
         read().map_err(|error: ReadError| {
             CommandError::refused(format!("`{}` cannot be read: {error}", file.display()))
@@ -104,8 +104,8 @@ impl Candidate {
     }
 }
 
-fn read_all(session: &Session, files: &[PathBuf]) -> Result<Vec<Candidate>, CommandError> {
-    files.iter().map(|file| Candidate::read(session, file)).collect()
+fn read_all(session: &Session, files: &[PathBuf]) -> Result<Vec<TrustCandidate>, CommandError> {
+    files.iter().map(|file| TrustCandidate::read(session, file)).collect()
 }
 
 fn trust(
@@ -137,14 +137,14 @@ fn trust(
         ui.status("nothing is recorded")?;
         return Ok(ErrorKind::Refused.exit_code());
     }
-    for Candidate { path, content } in &candidates {
+    for TrustCandidate { path, content } in &candidates {
         store.record(content, path)?;
         ui.status(&format!("trusted {}", path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(ui: &mut Ui, candidate: &Candidate) -> Result<(), CommandError> {
+fn show(ui: &mut Ui, candidate: &TrustCandidate) -> Result<(), CommandError> {
     ui.status(&candidate.path.display().to_string())?;
     ui.status(&format!("  sha256 {}", ContentHash::of(&candidate.content)))?;
     match Review::of(&candidate.path, &candidate.content) {
@@ -172,7 +172,7 @@ fn deny(
     mut store: TrustStore<'_>,
     files: &[PathBuf],
 ) -> Result<ExitCode, CommandError> {
-    for Candidate { path, content } in read_all(session, files)? {
+    for TrustCandidate { path, content } in read_all(session, files)? {
         store.deny(&content, &path)?;
         ui.status(&format!("denied {}", path.display()))?;
     }
@@ -195,7 +195,7 @@ fn remove(
             }
             None if is_directory(session, file) => project::remove(session, &mut store, file),
             None => {
-                let hash = Candidate::read(session, file)
+                let hash = TrustCandidate::read(session, file)
                     .ok()
                     .map(|candidate| ContentHash::of(&candidate.content));
                 let place = place(session, file);
@@ -226,12 +226,12 @@ fn place(session: &Session, file: &Path) -> PathBuf {
 }
 
 #[derive(Serialize)]
-struct Listing {
-    entries: Vec<ListedEntry>,
+struct TrustListing {
+    entries: Vec<TrustRow>,
 }
 
 #[derive(Serialize)]
-struct ListedEntry {
+struct TrustRow {
     subject: &'static str,
     verdict: String,
     sha256: String,
@@ -245,19 +245,19 @@ fn list(
     json: bool,
 ) -> Result<ExitCode, CommandError> {
     if json {
-        let projects = store.projects().map(|entry| ListedEntry {
+        let projects = store.projects().map(|entry| TrustRow {
             subject: "project",
             verdict: Verdict::Trusted.to_string(),
             sha256: entry.identity.to_string(),
             path: entry.path.clone(),
         });
-        let entries = store.entries().map(|entry| ListedEntry {
+        let entries = store.entries().map(|entry| TrustRow {
             subject: "content",
             verdict: entry.verdict.to_string(),
             sha256: entry.hash.to_string(),
             path: entry.path.clone(),
         });
-        let body = Listing { entries: entries.chain(projects).collect() };
+        let body = TrustListing { entries: entries.chain(projects).collect() };
         let root = session.root()?;
         let root = root.path();
         ui.print_json(&Envelope { kind: "trust", root, diagnostics: &[], body })?;

@@ -10,7 +10,7 @@ use crate::assembly::{Call, Tool};
 
 /// The parsed arguments.
 #[derive(Debug, Default)]
-pub(super) struct Arguments {
+pub(super) struct CodingContextArguments {
     pub(super) call: Call,
     pub(super) directory: Option<PathBuf>,
     pub(super) writes_rules: bool,
@@ -46,9 +46,9 @@ fn flag(problem: impl Into<String>) -> Misuse {
     Misuse::Flag(problem.into())
 }
 
-impl Arguments {
-    pub(super) fn parse(args: &[OsString]) -> Result<Arguments, Misuse> {
-        let mut arguments = Arguments::default();
+impl CodingContextArguments {
+    pub(super) fn parse(args: &[OsString]) -> Result<CodingContextArguments, Misuse> {
+        let mut arguments = CodingContextArguments::default();
         arguments.call.directories.tool = Tool::CodingContext;
         let mut words: Vec<&OsStr> = Vec::new();
         let mut agents: [Option<Agent>; 2] = [None, None];
@@ -178,9 +178,9 @@ fn switch(name: &str, value: Option<&OsStr>) -> Result<bool, Misuse> {
 mod tests {
     use super::*;
 
-    fn parse(args: &[&str]) -> Result<Arguments, String> {
+    fn parse(args: &[&str]) -> Result<CodingContextArguments, String> {
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-        Arguments::parse(&args).map_err(|misuse| misuse.to_string())
+        CodingContextArguments::parse(&args).map_err(|misuse| misuse.to_string())
     }
 
     #[test]

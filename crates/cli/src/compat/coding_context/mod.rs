@@ -14,7 +14,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-use arguments::{Arguments, Misuse};
+use arguments::{CodingContextArguments, Misuse};
 
 const USAGE: &str = "\
 Usage:
@@ -22,9 +22,9 @@ Usage:
 
 Options:
   -C dir              Work as if started in dir
-  -d dir|url          Search this directory first (repeatable)
-  -D dir|url          Search this directory last, if it is there (repeatable)
-  -m file|url         Search the directories that this file names, one in each line
+  -d dir|url          TaskSearch this directory first (repeatable)
+  -D dir|url          TaskSearch this directory last, if it is there (repeatable)
+  -m file|url         TaskSearch the directories that this file names, one in each line
   -p key=value        Fill ${key} with value (repeatable)
   -s key=value        Use only what is for key=value, or for every key (repeatable)
   -a agent            Use only what is for this agent, or for every one
@@ -37,23 +37,23 @@ Options:
 
 /// Runs `coding-context` with the arguments after its name.
 pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
-    let outcome = Arguments::parse(args)
-        .map_err(Failure::Misuse)
-        .and_then(|arguments| print(ui, system, &arguments).map_err(Failure::Run));
+    let outcome = CodingContextArguments::parse(args)
+        .map_err(CodingContextFailure::Misuse)
+        .and_then(|arguments| print(ui, system, &arguments).map_err(CodingContextFailure::Run));
     let outcome = outcome.and_then(|code| {
-        ui.flush().map_err(|error| Failure::Run(error.into()))?;
+        ui.flush().map_err(|error| CodingContextFailure::Run(error.into()))?;
         Ok(code)
     });
     // If standard error is closed, only the exit code is left.
     match outcome {
         Ok(code) => code,
-        Err(Failure::Run(error)) => error.report(ui),
-        Err(Failure::Misuse(Misuse::Help)) => {
+        Err(CodingContextFailure::Run(error)) => error.report(ui),
+        Err(CodingContextFailure::Misuse(Misuse::Help)) => {
             let _ = ui.warn_raw(USAGE);
             ExitCode::SUCCESS
         }
         // The error comes last, where it is seen.
-        Err(Failure::Misuse(misuse)) => {
+        Err(CodingContextFailure::Misuse(misuse)) => {
             let _ = ui.warn_raw(USAGE).and_then(|()| ui.warn_raw("\n"));
             let _ = ui.error(&misuse.to_string());
             let kind = if misuse.is_about_flags() { ErrorKind::Usage } else { ErrorKind::Refused };
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Ex
     }
 }
 
-enum Failure {
+enum CodingContextFailure {
     Misuse(Misuse),
     Run(CommandError),
 }
@@ -70,7 +70,7 @@ enum Failure {
 fn print(
     ui: &mut Ui,
     system: Arc<dyn System>,
-    arguments: &Arguments,
+    arguments: &CodingContextArguments,
 ) -> Result<ExitCode, CommandError> {
     let session = Session::start(system, arguments.directory.as_deref())?;
     let assembled = assemble(ui, &session, &arguments.call)?;

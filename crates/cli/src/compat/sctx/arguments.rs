@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use brief_engine::{Action, Briefing, Project, Timing, structured};
 
-use super::{Failure, warn, warn_if_nothing_found};
+use super::{SctxFailure, warn, warn_if_nothing_found};
 use crate::session::Session;
 use crate::ui::Ui;
 
 #[derive(Debug, Default)]
-pub(super) struct Arguments {
+pub(super) struct SctxArguments {
     path: Option<PathBuf>,
     pub(super) all: bool,
     action: Option<Action>,
@@ -25,9 +25,9 @@ pub(super) enum Filters {
     Unknown,
 }
 
-impl Arguments {
-    pub(super) fn parse(args: &[OsString], filters: Filters) -> Result<Arguments, Failure> {
-        let mut parsed = Arguments::default();
+impl SctxArguments {
+    pub(super) fn parse(args: &[OsString], filters: Filters) -> Result<SctxArguments, SctxFailure> {
+        let mut parsed = SctxArguments::default();
         let mut args = args.iter();
         let mut is_path = false;
         while let Some(arg) = args.next() {
@@ -37,35 +37,40 @@ impl Arguments {
                 "--all" if !is_path => parsed.all = true,
                 "--json" if !is_path => parsed.json = true,
                 "--on" if !is_path && filters == Filters::Accepted => {
-                    let value = args.next().ok_or_else(|| Failure::new("--on requires a value"))?;
+                    let value =
+                        args.next().ok_or_else(|| SctxFailure::new("--on requires a value"))?;
                     parsed.action = action(&value.to_string_lossy())?;
                 }
                 "--when" if !is_path && filters == Filters::Accepted => {
                     let value =
-                        args.next().ok_or_else(|| Failure::new("--when requires a value"))?;
+                        args.next().ok_or_else(|| SctxFailure::new("--when requires a value"))?;
                     parsed.timing = timing(&value.to_string_lossy())?;
                 }
                 flag if !is_path && flag.starts_with("--") => {
-                    return Err(Failure::new(format!("unknown flag: {flag}")));
+                    return Err(SctxFailure::new(format!("unknown flag: {flag}")));
                 }
                 "" => {}
                 _ if parsed.path.is_some() => {
-                    return Err(Failure::new("only one <path> is allowed"));
+                    return Err(SctxFailure::new("only one <path> is allowed"));
                 }
                 _ => parsed.path = Some(PathBuf::from(arg)),
             }
         }
         match (&parsed.path, parsed.all) {
-            (Some(_), true) => Err(Failure::new("--all and <path> are mutually exclusive")),
-            (None, false) => Err(Failure::new("missing required <path> argument")),
+            (Some(_), true) => Err(SctxFailure::new("--all and <path> are mutually exclusive")),
+            (None, false) => Err(SctxFailure::new("missing required <path> argument")),
             _ => Ok(parsed),
         }
     }
 
     /// Asks, and warns of problems in what was read. `None` when the path lies outside the root.
-    pub(super) fn ask(&self, ui: &mut Ui, session: &Session) -> Result<Option<Briefing>, Failure> {
+    pub(super) fn ask(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+    ) -> Result<Option<Briefing>, SctxFailure> {
         let project = Project::open_directory(session.system(), session.directory())
-            .map_err(|_| Failure::new("the current directory cannot be read"))?;
+            .map_err(|_| SctxFailure::new("the current directory cannot be read"))?;
         let request = match &self.path {
             Some(path) => project.briefing(path),
             None => project.everything().with_ignored(),
@@ -84,18 +89,18 @@ impl Arguments {
     }
 }
 
-fn action(value: &str) -> Result<Option<Action>, Failure> {
+fn action(value: &str) -> Result<Option<Action>, SctxFailure> {
     match Action::from_name(value) {
-        None if value != "all" => Err(Failure::new(format!(
+        None if value != "all" => Err(SctxFailure::new(format!(
             "invalid --on value \"{value}\" (must be read, edit, create, or all)"
         ))),
         action => Ok(action),
     }
 }
 
-fn timing(value: &str) -> Result<Option<Timing>, Failure> {
+fn timing(value: &str) -> Result<Option<Timing>, SctxFailure> {
     match Timing::from_name(value) {
-        None if value != "all" => Err(Failure::new(format!(
+        None if value != "all" => Err(SctxFailure::new(format!(
             "invalid --when value \"{value}\" (must be before, after, or all)"
         ))),
         timing => Ok(timing),

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use brief_clients::settings::{self, Hook, SettingsError};
 
-use super::{Failure, Outcome};
-use crate::commands::hook::{Edited, SettingsFile};
+use super::{Outcome, SctxFailure};
+use crate::commands::hook::{LocalSettings, SettingsEdit};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -28,20 +28,21 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
             "disabled",
             "are not enabled",
         ),
-        _ => return Err(Failure::new("usage: sctx claude <enable|disable>")),
+        _ => return Err(SctxFailure::new("usage: sctx claude <enable|disable>")),
     };
-    let root = session.root().map_err(|_| Failure::new("the current directory cannot be read"))?;
-    if session.system().resolve(&root.path().join(SettingsFile::DIRECTORY)).is_err() {
-        return Err(Failure::new(
+    let root =
+        session.root().map_err(|_| SctxFailure::new("the current directory cannot be read"))?;
+    if session.system().resolve(&root.path().join(LocalSettings::DIRECTORY)).is_err() {
+        return Err(SctxFailure::new(
             ".claude/ directory not found — run this from a Claude Code project",
         ));
     }
-    let edited = SettingsFile::edit(session.system(), root.path(), edit)
-        .map_err(|error| Failure::new(format!("{} {error}", SettingsFile::NAME)))?;
+    let edited = LocalSettings::edit(session.system(), root.path(), edit)
+        .map_err(|error| SctxFailure::new(format!("{} {error}", LocalSettings::NAME)))?;
     let outcome = match edited {
-        Edited::Changed => done,
-        Edited::Unchanged => nothing,
+        SettingsEdit::Changed => done,
+        SettingsEdit::Unchanged => nothing,
     };
-    ui.print_line(format!("sctx hooks {outcome} in {}", SettingsFile::NAME))?;
+    ui.print_line(format!("sctx hooks {outcome} in {}", LocalSettings::NAME))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,28 +6,28 @@ use std::process::ExitCode;
 use brief_engine::{BriefedItem, Briefing};
 use serde::Serialize;
 
-use super::arguments::{Arguments, Filters};
+use super::arguments::{Filters, SctxArguments};
 use super::{Outcome, slashed};
 use crate::session::Session;
 use crate::ui::Ui;
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Entry<'e> {
+struct SctxEntry<'e> {
     content: &'e str,
     source_dir: String,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct ListedEntry<'e> {
+struct SctxContextEntry<'e> {
     content: &'e str,
     r#match: &'e [String],
     source_file: String,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
-    let arguments = Arguments::parse(args, Filters::Accepted)?;
+    let arguments = SctxArguments::parse(args, Filters::Accepted)?;
     let asked = arguments.ask(ui, session)?;
     let items = asked.as_ref().map(|briefing| briefing.active.as_slice()).unwrap_or_default();
     let root = asked.as_ref().map_or(session.directory(), Briefing::root);
@@ -37,14 +37,14 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
         (true, false) => {
             let entries: Vec<_> = items
                 .iter()
-                .map(|item| Entry { content: &item.content, source_dir: directory(item) })
+                .map(|item| SctxEntry { content: &item.content, source_dir: directory(item) })
                 .collect();
             ui.print_document(&entries)?;
         }
         (true, true) => {
             let entries: Vec<_> = items
                 .iter()
-                .map(|item| ListedEntry {
+                .map(|item| SctxContextEntry {
                     content: &item.content,
                     r#match: &item.patterns,
                     source_file: slashed(&item.path, root),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use brief_engine::{Briefing, structured};
 use serde::Serialize;
 
-use super::arguments::{Arguments, Filters};
+use super::arguments::{Filters, SctxArguments};
 use super::{Outcome, slashed};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -16,7 +16,7 @@ use crate::ui::Ui;
 struct Bound<'d> {
     decision: &'d str,
     rationale: &'d str,
-    alternatives: Option<Vec<Alternative<'d>>>,
+    alternatives: Option<Vec<SctxAlternative<'d>>>,
     revisit_when: &'d str,
     date: &'d str,
     r#match: Vec<&'d str>,
@@ -24,11 +24,11 @@ struct Bound<'d> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Listed<'d> {
+struct SctxDecision<'d> {
     decision: &'d str,
     rationale: &'d str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    alternatives: Option<Vec<Alternative<'d>>>,
+    alternatives: Option<Vec<SctxAlternative<'d>>>,
     #[serde(skip_serializing_if = "str::is_empty")]
     revisit_when: &'d str,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -39,13 +39,13 @@ struct Listed<'d> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Alternative<'d> {
+struct SctxAlternative<'d> {
     option: &'d str,
     reason_rejected: &'d str,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
-    let arguments = Arguments::parse(args, Filters::Unknown)?;
+    let arguments = SctxArguments::parse(args, Filters::Unknown)?;
     let asked = arguments.ask(ui, session)?;
     let bound = asked.as_ref().map(|briefing| briefing.decisions.as_slice()).unwrap_or_default();
     let root = asked.as_ref().map_or(session.directory(), Briefing::root);
@@ -60,7 +60,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
                 let Bound { decision, rationale, alternatives, revisit_when, date, r#match } =
                     to_bound(&bound.decision);
                 let source_file = slashed(&bound.path, root);
-                Listed {
+                SctxDecision {
                     decision,
                     rationale,
                     alternatives,
@@ -111,7 +111,7 @@ fn patterns(decision: &structured::Decision) -> Vec<&str> {
 }
 
 fn to_bound(decision: &structured::Decision) -> Bound<'_> {
-    let alternatives = decision.alternatives.iter().map(|alternative| Alternative {
+    let alternatives = decision.alternatives.iter().map(|alternative| SctxAlternative {
         option: &alternative.option,
         reason_rejected: &alternative.reason_rejected,
     });

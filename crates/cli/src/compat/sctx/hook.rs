@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use brief_serve::hook::{Guidance, HookOptions, Repeat};
 use brief_syntax::limits;
 
-use super::{Failure, Outcome, warn, warn_if_nothing_found};
+use super::{Outcome, SctxFailure, warn, warn_if_nothing_found};
 use crate::commands::hook;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -20,7 +20,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session) -> Outcome {
         budget: limits::HOOK_TOKENS,
     };
     let outcome =
-        hook::answer(ui, session, options).map_err(|error| Failure::new(error.to_string()))?;
+        hook::answer(ui, session, options).map_err(|error| SctxFailure::new(error.to_string()))?;
     warn(ui, &outcome.diagnostics)?;
     warn_if_nothing_found(ui, outcome.found_nothing)?;
     if let Some(answer) = outcome.answer {

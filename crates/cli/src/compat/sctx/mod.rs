@@ -42,24 +42,24 @@ Commands:
 ";
 
 /// The error of a command: the text after `error: `.
-enum Failure {
+enum SctxFailure {
     Message(String),
     Output(io::Error),
 }
 
-impl Failure {
-    fn new(message: impl Into<String>) -> Failure {
-        Failure::Message(message.into())
+impl SctxFailure {
+    fn new(message: impl Into<String>) -> SctxFailure {
+        SctxFailure::Message(message.into())
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for SctxFailure {
     fn from(error: io::Error) -> Self {
-        Failure::Output(error)
+        SctxFailure::Output(error)
     }
 }
 
-type Outcome = Result<ExitCode, Failure>;
+type Outcome = Result<ExitCode, SctxFailure>;
 
 /// Runs `sctx` with the arguments after its name.
 pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
@@ -69,12 +69,12 @@ pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Ex
     });
     match outcome {
         Ok(code) => code,
-        Err(Failure::Message(message)) => {
+        Err(SctxFailure::Message(message)) => {
             // If standard error is closed, only the exit code is left.
             let _ = ui.error(&message);
             ExitCode::FAILURE
         }
-        Err(Failure::Output(error)) => CommandError::from(error).report(ui),
+        Err(SctxFailure::Output(error)) => CommandError::from(error).report(ui),
     }
 }
 
@@ -96,7 +96,7 @@ fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Outcome 
         _ => {}
     }
     let session = Session::start(system, None)
-        .map_err(|_| Failure::new("the current directory cannot be read"))?;
+        .map_err(|_| SctxFailure::new("the current directory cannot be read"))?;
     match command.to_string_lossy().as_ref() {
         "hook" => hook::run(ui, &session),
         "context" => context::run(ui, &session, rest),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use brief_syntax::limits;
 
-use super::{Failure, Outcome};
+use super::{Outcome, SctxFailure};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -26,21 +26,22 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     let is_enable = match action.as_deref() {
         Some("enable") => true,
         Some("disable") => false,
-        _ => return Err(Failure::new("usage: sctx pi <enable|disable>")),
+        _ => return Err(SctxFailure::new("usage: sctx pi <enable|disable>")),
     };
-    let root = session.root().map_err(|_| Failure::new("the current directory cannot be read"))?;
+    let root =
+        session.root().map_err(|_| SctxFailure::new("the current directory cannot be read"))?;
     let system = session.system();
     if system.resolve(&root.path().join(DIRECTORY)).is_err() {
-        return Err(Failure::new(".pi/ directory not found — run this from a pi project"));
+        return Err(SctxFailure::new(".pi/ directory not found — run this from a pi project"));
     }
     // A link may lead to another place in the project, but not out of it.
     for name in [DIRECTORY, EXTENSIONS, NAME] {
         let resolved = system.resolve(&root.path().join(name));
         if resolved.is_ok_and(|resolved| !resolved.path.starts_with(root.path())) {
-            return Err(Failure::new(format!("{name} leads out of the project")));
+            return Err(SctxFailure::new(format!("{name} leads out of the project")));
         }
     }
-    let cannot = |error: io::Error| Failure::new(format!("{NAME}: {error}"));
+    let cannot = |error: io::Error| SctxFailure::new(format!("{NAME}: {error}"));
     let path = root.path().join(NAME);
     if is_enable {
         system.create_dir(&root.path().join(EXTENSIONS)).map_err(cannot)?;
@@ -49,7 +50,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let found = system.read(&path, limits::FILE_BYTES);
                 if !found.is_ok_and(|found| is_ours(&found)) {
-                    return Err(Failure::new(format!(
+                    return Err(SctxFailure::new(format!(
                         "{NAME} is a file that is not sctx's and is in the way; move it, then run this again"
                     )));
                 }

@@ -8,7 +8,7 @@ use brief_engine::{Catalog, Dialects, Root, Scope, structured};
 use brief_syntax::Severity;
 use brief_syntax::walk::Ignored;
 
-use super::{Failure, Outcome, warn_if_nothing_found, yaml_error};
+use super::{Outcome, SctxFailure, warn_if_nothing_found, yaml_error};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -17,7 +17,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     let args = args.strip_prefix(&[OsString::from("--")]).unwrap_or(args);
     let named = args.first().map_or(Path::new("."), Path::new);
     let path = session.directory().join(named);
-    let cannot = |error: std::io::Error| Failure::new(format!("{}: {error}", named.display()));
+    let cannot = |error: std::io::Error| SctxFailure::new(format!("{}: {error}", named.display()));
     let resolved = session.system().resolve(&path).map_err(cannot)?.path;
     // The path may be a context file; its directory is then the root.
     let (root, only) = match Root::open(session.system(), &resolved) {
@@ -50,7 +50,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
         ui.print_line(format!("{}: {place}: {message}", diagnostic.severity))?;
     }
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        return Err(Failure::new("validation failed"));
+        return Err(SctxFailure::new("validation failed"));
     }
     if diagnostics.is_empty() {
         ui.print_line("All context files are valid.")?;
