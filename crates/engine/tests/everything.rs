@@ -6,8 +6,9 @@ use std::path::Path;
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
     Action, Candidate, Catalog, Dialects, Moment, Reason, Resolution, Root, Scope, Target,
-    TargetKind, budget, estimate_tokens, native,
+    TargetKind, budget, estimate_tokens,
 };
+use brief_profiles::BUILTIN;
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
@@ -75,7 +76,7 @@ fn system<'f>(files: impl Iterator<Item = (&'f String, &'f &'static str)>) -> Me
 
 fn moment(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Moment> {
     let clients: Vec<Option<&str>> =
-        native::CLIENTS.iter().copied().map(Some).chain([None; 8]).collect();
+        BUILTIN.names().into_iter().map(Some).chain([None; 8]).collect();
     Ok(Moment {
         action: *bytes.choose(&[None, Some(Action::Read), Some(Action::Edit)])?,
         client: bytes.choose(&clients)?.map(str::to_owned),

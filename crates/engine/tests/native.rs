@@ -6,6 +6,7 @@ use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
     Catalog, Dialects, Moment, Resolution, Root, Scope, System, Target, TargetKind, native,
 };
+use brief_profiles::BUILTIN;
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
@@ -103,7 +104,7 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
         let whole =
             Catalog::whole(&system, &root, Scope { start: &top, ignored, dialects: native_only() });
         let client = bytes.choose(&[None, Some("nobody")])?;
-        let client = client.or(Some(*bytes.choose(native::CLIENTS)?));
+        let client = client.or(Some(*bytes.choose(&BUILTIN.names())?));
         let mentions: &[String] = &["c".to_owned()];
         for path in PATHS {
             let moment = Moment {

@@ -9,6 +9,7 @@ use brief_engine::{
     Action, Briefing, BriefingRequest, Dialects, Moment, Root, Timing, agents, hosted, native,
     portable, structured, tasks,
 };
+use brief_profiles::BUILTIN;
 use brief_syntax::render::Envelope;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -95,7 +96,7 @@ impl Started {
 
 /// The clients whose own files are known: what they load by themselves is not delivered again.
 pub(crate) fn client_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(native::CLIENTS)
+    PossibleValuesParser::new(BUILTIN.names())
 }
 
 /// How tokens are counted.

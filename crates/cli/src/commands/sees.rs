@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use brief_engine::Moment;
 use brief_engine::sees::{How, SeenItem, Sees, Sight, Total, Viewer};
 use brief_engine::tokens::Counter;
-use brief_engine::{Moment, native};
+use brief_profiles::BUILTIN;
 use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
@@ -73,8 +74,7 @@ pub(crate) fn run(
     let mut clients = args.clients.clone();
     clients.dedup();
     if clients.is_empty() {
-        let shown =
-            native::shown_clients(|path| session.system().resolve(&root.join(path)).is_ok());
+        let shown = BUILTIN.shown(|path| session.system().resolve(&root.join(path)).is_ok());
         let usual = if shown.is_empty() { USUAL.to_vec() } else { shown };
         clients = usual.into_iter().map(str::to_owned).collect();
     }

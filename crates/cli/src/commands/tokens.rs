@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use brief_engine::survey::{Place, Share, Survey, Surveyed};
 use brief_engine::tokens::Counter;
-use brief_engine::{State, Target, native};
+use brief_engine::{State, Target};
+use brief_profiles::BUILTIN;
 use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
@@ -145,7 +146,7 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
     let count = |text: &str| counter.count(text);
     let clients: Vec<&str> = match args.question.client() {
         Some(client) => vec![client],
-        None => native::CLIENTS.to_vec(),
+        None => BUILTIN.names(),
     };
     let shares = survey.shares(&whole.catalog, &moment, &clients, &count);
     let places = survey.places();

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use crate::workspace;
 
 /// The floors from the top down. A crate sees only floors below its own.
-const FLOORS: [&[&str]; 5] = [
+const FLOORS: [&[&str]; 6] = [
     &["brief-cli"],
     &["brief-serve"],
     &["brief-agent", "brief-clients", "brief-engine", "brief-registry", "brief-runtime"],
     &["brief-dialects"],
+    &["brief-profiles"],
     &["brief-syntax"],
 ];
 

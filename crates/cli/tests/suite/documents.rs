@@ -149,15 +149,15 @@ fn every_line_of_the_agent_format_is_in_the_conformance_map() {
 #[test]
 fn every_client_has_a_row_with_its_version() {
     let page = fs::read_to_string(workspace().join("docs/reference/client-files.md")).unwrap();
-    for client in brief_engine::native::CLIENTS {
+    for client in brief_profiles::BUILTIN.names() {
         let row = page.lines().find(|line| {
             line.starts_with("| `")
                 && line.split('|').nth(1).unwrap().contains(&format!("`{client}`"))
         });
         let row = row.unwrap_or_else(|| panic!("{client} has no row"));
-        let (version, day) = brief_engine::native::seen(client).unwrap();
+        let seen_in = &brief_profiles::BUILTIN.find(client).unwrap().seen;
         let seen = row.split('|').nth(2).unwrap().trim();
-        assert_eq!(seen, version.unwrap_or("documents"), "{client}");
-        assert!(page.contains(day), "{client}");
+        assert_eq!(seen, seen_in.version.as_deref().unwrap_or("documents"), "{client}");
+        assert!(page.contains(&*seen_in.date), "{client}");
     }
 }

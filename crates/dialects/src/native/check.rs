@@ -53,8 +53,8 @@ pub(super) fn keep_for_clients(diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn of_guide(guide: &Guide) -> Vec<Diagnostic> {
-    let Some(place) = guide.place else { return Vec::new() };
-    let mut found = header::check(place.form, place.path, &guide.source);
+    let Some(place) = &guide.place else { return Vec::new() };
+    let mut found = header::check(place.form, &place.path, &guide.source);
     found.extend(hidden_character(&guide.source));
     found
 }

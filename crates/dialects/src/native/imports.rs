@@ -89,7 +89,7 @@ fn looks_like_a_file(path: &str) -> bool {
 pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folder) {
     let mut pending = Vec::new();
     for (index, guide) in folder.guides.iter().enumerate() {
-        if guide.place.is_some_and(clients::has_imports)
+        if guide.place.as_ref().is_some_and(|place| clients::has_imports(ground.known, place))
             && matches!(guide.use_, Use::Active(_))
             && memchr::memchr(b'@', guide.content().as_bytes()).is_some()
         {

@@ -4,20 +4,20 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use brief_profiles::{Client, ClientPlace, ClientRead, Form, Scoping, Seat, Text, Unless};
 use brief_syntax::limits;
 
 use crate::answer::{Owner, State};
 
-use super::clients::{Client, Read, Scoping, Seat, Unless};
+use super::clients::{attaches_on, has_any, read_of, reads_of};
 use super::model::{Folder, Guide, Use};
-use super::places::{Form, Place};
-use super::resolve::{About, Asked, Candidate, Verdict, has_any};
+use super::resolve::{About, Asked, Candidate, Verdict};
 use super::settings::{Setting, slashed_below};
 
 /// A client in its place.
 pub(super) struct Loading<'l> {
-    client: &'static Client,
-    asked: &'l Asked<'l>,
+    client: &'l Client,
+    asked: &'l Asked<'l, 'l>,
     /// The directories that are asked about, each with where it lies.
     folders: Vec<(&'l Folder, Seat)>,
     /// Whether the client takes the path for one of its own.
@@ -25,11 +25,11 @@ pub(super) struct Loading<'l> {
 }
 
 /// How a client reads a guide.
-enum Reading {
+enum Reading<'l> {
     /// Not at all.
     Not,
     /// At one of its places, or as if it were one.
-    As(Read),
+    As(&'l ClientRead),
     /// Because its settings say so.
     Instructed,
 }
@@ -37,16 +37,16 @@ enum Reading {
 impl<'l> Loading<'l> {
     /// Looks where the directories lie, seen from the one that the client was started in.
     pub(super) fn new(
-        client: &'static Client,
+        client: &'l Client,
         folders: &[&'l Folder],
-        asked: &'l Asked<'l>,
+        asked: &'l Asked<'l, 'l>,
     ) -> Loading<'l> {
         let folders = folders.iter().map(|&folder| (folder, seat(folder, asked.started))).collect();
         let is_near = match (asked.started, asked.about) {
-            (Some(started), About::Path(path, _)) if client.is_scoped_below_start => {
+            (Some(started), About::Path(path, _)) if client.loading.scoped_below_start => {
                 started == asked.root || asked.root.join(path).starts_with(started)
             }
-            (Some(_), About::Elsewhere) => !client.is_scoped_below_start,
+            (Some(_), About::Elsewhere) => !client.loading.scoped_below_start,
             _ => true,
         };
         Loading { client, asked, folders, is_near }
@@ -55,12 +55,12 @@ impl<'l> Loading<'l> {
     /// Marks what the client loads, and what that imports.
     pub(super) fn mark(&self, candidates: &mut [Candidate<'_>]) {
         let mut pending = Vec::new();
-        let mut room = self.client.limit;
+        let mut room = self.client.loading.most_bytes;
         for (index, candidate) in candidates.iter_mut().enumerate() {
             let name = match self.reading(candidate) {
                 Reading::Not => continue,
                 Reading::Instructed => "",
-                Reading::As(read) => read.path.rsplit('/').next().unwrap_or(read.path),
+                Reading::As(read) => read.path.rsplit('/').next().unwrap_or(&read.path),
             };
             let Candidate { folder, guide, .. } = candidate;
             if let Some(left) = room.filter(|_| is_counted(folder, guide)) {
@@ -72,7 +72,7 @@ impl<'l> Loading<'l> {
                 room = Some(left);
             }
             candidate.is_loaded = true;
-            if self.client.follows(name) {
+            if self.client.loading.imports.has(name) {
                 pending.push((index, 0));
             }
         }
@@ -106,20 +106,20 @@ impl<'l> Loading<'l> {
     }
 
     fn may_import(&self, folder: &Folder, path: &Path) -> bool {
-        let started = self.asked.started.filter(|_| self.client.imports_below_start);
+        let started = self.asked.started.filter(|_| self.client.loading.imports_below_start);
         folder.owner == Owner::User || started.is_none_or(|started| path.starts_with(started))
     }
 
     /// Returns how the client reads a guide now.
-    fn reading(&self, candidate: &Candidate<'_>) -> Reading {
+    fn reading(&self, candidate: &Candidate<'_>) -> Reading<'l> {
         let Candidate { folder, guide, .. } = candidate;
         if matches!(guide.use_, Use::Never(_)) {
             return Reading::Not;
         }
         let seat = self.seat_of(folder);
-        let by_place = guide.place.and_then(|place| {
-            let known = self.client.reads(folder.owner, place).copied();
-            let is_read = |read: &Read| self.is_read(candidate, read, seat);
+        let by_place = guide.place.as_ref().and_then(|place| {
+            let known = read_of(self.client, folder.owner, place);
+            let is_read = |read: &&ClientRead| self.is_read(candidate, read, seat);
             known.filter(is_read).or_else(|| self.named(folder, place).filter(is_read))
         });
         match by_place {
@@ -135,7 +135,7 @@ impl<'l> Loading<'l> {
         found.map_or(Seat::Beside, |(_, seat)| *seat)
     }
 
-    fn is_read(&self, candidate: &Candidate<'_>, read: &Read, seat: Seat) -> bool {
+    fn is_read(&self, candidate: &Candidate<'_>, read: &ClientRead, seat: Seat) -> bool {
         let Candidate { folder, .. } = candidate;
         if !read.seats.contains(seat) {
             return false;
@@ -145,32 +145,38 @@ impl<'l> Loading<'l> {
             let is_attached = match self.asked.about {
                 // Nothing is worked on yet: what is loaded is loaded at the start.
                 About::Everything => false,
-                _ => self.client.attaches_on(self.asked.action),
+                _ => attaches_on(self.client, self.asked.action),
             };
             if !is_attached || is_scoped && !self.is_near {
                 return false;
             }
         }
-        match read.unless {
+        let present = &folder.present;
+        match &read.unless {
             Unless::Never => true,
-            Unless::Started(names) => !self.any_at_start(names) && !has_any(folder, names),
-            Unless::First(names) if seat.is_at_start() => !self.any_at_start(names),
-            Unless::Beside(names) | Unless::Replaced(names, _) | Unless::First(names) => {
-                !has_any(folder, names)
+            Unless::Earlier => {
+                let reads = reads_of(self.client, folder.owner).iter();
+                let mut earlier = reads.take_while(|other| other.path != read.path);
+                !earlier.any(|other| present.contains(&other.path))
             }
+            Unless::AtStartOrBeside(paths) => !self.any_at_start(paths) && !has_any(present, paths),
+            Unless::AtStartElseBeside(paths) if seat.is_at_start() => !self.any_at_start(paths),
+            Unless::Beside(paths)
+            | Unless::ReplacedBy(paths)
+            | Unless::AtStartElseBeside(paths) => !has_any(present, paths),
         }
     }
 
-    fn any_at_start(&self, names: &[&str]) -> bool {
+    fn any_at_start(&self, paths: &[Text]) -> bool {
         let mut start = self
             .folders
             .iter()
             .filter(|(folder, seat)| folder.owner == Owner::Project && seat.is_at_start());
-        start.any(|(folder, _)| has_any(folder, names))
+        start.any(|(folder, _)| has_any(&folder.present, paths))
     }
 
     /// Returns whether the client uses a file of a place, and if so, whether only for some files.
-    fn is_used(&self, candidate: &Candidate<'_>, read: &Read) -> Option<bool> {
+    fn is_used(&self, candidate: &Candidate<'_>, read: &ClientRead) -> Option<bool> {
         let Candidate { guide, verdict, .. } = candidate;
         let scope = guide.scope.as_ref();
         let is_in = !matches!(verdict, Verdict::In(State::Manual, _) | Verdict::Out(_));
@@ -190,15 +196,15 @@ impl<'l> Loading<'l> {
     }
 
     /// Returns how the client reads a file by a name that its settings give.
-    fn named(&self, folder: &Folder, place: &Place) -> Option<Read> {
+    fn named(&self, folder: &Folder, place: &ClientPlace) -> Option<&'static ClientRead> {
         if place.form != Form::Instructions || folder.owner == Owner::User {
             return None;
         }
         self.settings().find_map(|(seat, setting)| match setting {
             Setting::Names { client, seats, names, read }
-                if *client == self.client.name
+                if *client == &*self.client.id
                     && seats.contains(seat)
-                    && names.iter().any(|name| name == place.path) =>
+                    && names.iter().any(|name| *name == *place.path) =>
             {
                 Some(*read)
             }
@@ -211,7 +217,7 @@ impl<'l> Loading<'l> {
         self.folders.iter().filter(|(_, seat)| seat.is_at_start()).any(|(folder, _)| {
             folder.settings.iter().any(|setting| match setting {
                 Setting::Instructions { clients, globs } => {
-                    clients.contains(&self.client.name)
+                    clients.contains(&&*self.client.id)
                         && slashed_below(guide.path(), &folder.path)
                             .is_some_and(|path| globs.iter().any(|glob| glob.matches(&path)))
                 }
@@ -228,7 +234,7 @@ impl<'l> Loading<'l> {
 
 /// Returns whether a file counts for how much a client loads in all.
 fn is_counted(folder: &Folder, guide: &Guide) -> bool {
-    let is_text = guide.place.is_some_and(|place| place.form == Form::Instructions);
+    let is_text = guide.place.as_ref().is_some_and(|place| place.form == Form::Instructions);
     folder.owner == Owner::Project && is_text
 }
 

@@ -38,29 +38,18 @@ mod imports;
 mod loading;
 mod model;
 mod parse;
-mod places;
 mod plugins;
 mod read;
 mod readers;
 mod resolve;
 mod settings;
 mod shelf;
-mod signs;
 mod walk;
 
 pub use check::is_client_file;
-pub use clients::{CLIENTS, seen};
+pub use clients::is_beginning;
 pub use readers::reads;
 pub use shelf::{Native, owner_of};
-pub use signs::shown_clients;
-
-use places::PROJECT;
 
 /// The name of the dialect.
 pub const NAME: &str = "native";
-
-/// Returns whether a name in a directory is where any of the places of a project begin.
-pub fn is_beginning(name: &str) -> bool {
-    name.starts_with(['.', 'A', 'C', 'G', 'Q', 'W', 'k', 'o'])
-        && (PROJECT.iter().any(|place| place.first() == name) || settings::is_beginning(name))
-}

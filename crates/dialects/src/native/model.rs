@@ -6,13 +6,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_profiles::{ClientPlace, Text};
 use brief_syntax::Source;
 
 use crate::answer::{Level, Origin, Owner};
 
 use super::NAME;
 use super::globs::Globs;
-use super::places::Place;
 use super::settings::Setting;
 
 /// One file, or one that a file imports.
@@ -31,7 +31,7 @@ pub(super) struct Guide {
     pub(super) scope: Option<Scope>,
     pub(super) use_: Use,
     /// The place it was found at; `None` for what another file imports.
-    pub(super) place: Option<&'static Place>,
+    pub(super) place: Option<ClientPlace>,
     /// The files that it imports, absolute.
     pub(super) imports: Vec<PathBuf>,
     /// What a user can mention it by, each with the reason in words.
@@ -109,8 +109,8 @@ pub(super) struct Folder {
     pub(super) path: PathBuf,
     /// How general its guides are that are for all files.
     pub(super) level: Level,
-    /// Which places hold a file, readable or not: one bit for each, in their order.
-    pub(super) present: u128,
+    /// The places that hold a file, readable or not, as clients' files write them.
+    pub(super) present: Vec<Text>,
     pub(super) guides: Vec<Guide>,
     /// What clients are told here about what to read.
     pub(super) settings: Vec<Setting>,

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use brief_profiles::{ClientPlace, Form};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span, limits};
 
+use super::clients::kind;
 use super::globs::{Globs, GlobsProblem, Semantics};
 use super::model::{Guide, Scope, Use};
-use super::places::{Form, Place};
 
 /// A file as it was found.
 pub(super) struct Found {
@@ -22,11 +23,7 @@ pub(super) struct Found {
 }
 
 /// Reads a file of a place.
-pub(super) fn parse(
-    found: Found,
-    place: &'static Place,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Guide {
+pub(super) fn parse(found: Found, place: &ClientPlace, diagnostics: &mut Vec<Diagnostic>) -> Guide {
     let Found { source, real, below } = found;
     let mut front = FrontMatter::read(&source);
     let is_bare = matches!(place.form, Form::Instructions | Form::Legacy | Form::Plain);
@@ -68,13 +65,13 @@ pub(super) fn parse(
     };
     let name = name_of(place.form, &below, &front);
     let mut guide = Guide {
-        kind: place.form.kind(),
+        kind: kind(place.form),
         description: description(place.form, &source, &front),
         line: source.line(front.body_start),
         body_start: front.body_start,
         scope,
         use_,
-        place: Some(place),
+        place: Some(place.clone()),
         imports: Vec::new(),
         mentions: Vec::new(),
         is_shared: false,
@@ -99,7 +96,7 @@ pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
     let is_empty = source.text()[body_start..].trim().is_empty();
     let name = source.path().file_name().unwrap_or_default().to_string_lossy();
     Guide {
-        kind: Form::Instructions.kind(),
+        kind: kind(Form::Instructions),
         name: stem(&name).to_owned(),
         description: String::new(),
         line: source.line(body_start),

@@ -7,15 +7,36 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use brief_profiles::{ClientPlace, FileNames, Form, PlaceShape, list, text};
 use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, Source, Span, limits};
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 
 use super::model::Folder;
-use super::places::{PLUGIN_AGENTS, PLUGIN_SKILLS};
 use super::read::Ground;
 use super::settings::{texts, with_object};
+
+/// The skills of a plugin, below its own directory.
+static SKILLS: ClientPlace = ClientPlace {
+    path: text("PLUGIN/skills"),
+    key: text("PLUGIN/skills"),
+    shape: PlaceShape::Skills,
+    form: Form::Skill,
+};
+
+/// The agents of a plugin, below its own directory.
+static AGENTS: ClientPlace = ClientPlace {
+    path: text("PLUGIN/agents"),
+    key: text("PLUGIN/agents"),
+    shape: PlaceShape::Tree(FileNames {
+        endings: list(const { &[text(".md")] }),
+        is_deep: false,
+        skipped: list(&[]),
+        look_alike: None,
+    }),
+    form: Form::Agent,
+};
 
 /// A plugin that is enabled.
 struct Enabled {
@@ -60,11 +81,11 @@ pub(super) fn follow(
             continue;
         };
         let Some((directory, skills)) = found else { continue };
-        ground.plugin_tree(&directory.join("agents"), &PLUGIN_AGENTS, folder);
-        ground.plugin_tree(&directory.join("skills"), &PLUGIN_SKILLS, folder);
+        ground.plugin_tree(&directory.join("agents"), &AGENTS, folder);
+        ground.plugin_tree(&directory.join("skills"), &SKILLS, folder);
         for skill in skills {
             if let Some(path) = inside(ground, &directory, &skill) {
-                ground.plugin_skill(root, &path, &PLUGIN_SKILLS, folder);
+                ground.plugin_skill(root, &path, &SKILLS, folder);
             }
         }
     }

@@ -9,23 +9,25 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use brief_profiles::{ClientPlace, KnownClients, PlaceShape};
 use brief_syntax::system::{Dir, FileKind, ReadError};
 use brief_syntax::{Diagnostic, Source, Span, System, limits};
 
 use crate::answer::{self, Owner};
 use crate::sensitive::{self, Leaf};
 
-use super::imports;
 use super::model::{Folder, Guide, Use};
 use super::parse::{Found, parse};
-use super::places::{self, Place, Shape};
 use super::plugins;
 use super::settings::{self, SettingsFile};
 use super::walk::{SKILL_NAME, Walk};
+use super::{clients, imports};
 
 /// A root that files are read from: the mounted directory or the user's home.
 pub(super) struct Ground<'s> {
     system: &'s dyn System,
+    /// The clients that are known in the project.
+    pub(super) known: &'s KnownClients,
     /// Without links.
     root: PathBuf,
     /// The root as text, for the list of names that hold secrets.
@@ -75,9 +77,15 @@ pub(super) struct Level<'l> {
 
 impl<'s> Ground<'s> {
     /// Starts at a root, which has no links in it, with `bytes` that may be read.
-    pub(super) fn new(system: &'s dyn System, root: PathBuf, bytes: usize) -> Ground<'s> {
+    pub(super) fn new(
+        system: &'s dyn System,
+        known: &'s KnownClients,
+        root: PathBuf,
+        bytes: usize,
+    ) -> Ground<'s> {
         Ground {
             system,
+            known,
             above: root.to_string_lossy().into_owned(),
             root,
             bytes,
@@ -98,9 +106,9 @@ impl<'s> Ground<'s> {
 
     /// Reads the places of a directory; `None` when there is nothing.
     pub(super) fn folder(&mut self, root: &dyn Dir, level: Level<'_>) -> Option<Folder> {
-        let (places, files) = match level.owner {
-            Owner::User => (places::USER, settings::USER),
-            Owner::Project => (places::PROJECT, settings::PROJECT),
+        let files = match level.owner {
+            Owner::User => settings::USER,
+            Owner::Project => settings::PROJECT,
         };
         let mut folder = Folder {
             owner: level.owner,
@@ -110,23 +118,23 @@ impl<'s> Ground<'s> {
                 Owner::User => answer::Level::of_user(false),
                 Owner::Project => answer::Level::of_directory(level.path, false),
             },
-            present: 0,
+            present: Vec::new(),
             guides: Vec::new(),
             settings: Vec::new(),
         };
-        let mut parents: Vec<(&'static str, Option<Opened>)> = Vec::new();
-        for (index, place) in places.iter().enumerate() {
+        let mut parents: Vec<(&str, Option<Opened>)> = Vec::new();
+        for place in clients::places(self.known, level.owner) {
             if !(level.has)(place.first()) {
                 continue;
             }
-            let (above, name) = place.path.rsplit_once('/').unwrap_or(("", place.path));
+            let (above, name) = place.path.rsplit_once('/').unwrap_or(("", &place.path));
             if above.is_empty() {
                 let here = Here { handle: level.handle, path: level.path, real: level.path };
-                self.place(here, name, place, index, &mut folder);
+                self.place(here, name, place, &mut folder);
                 continue;
             }
             if let Some(parent) = self.parent(level, above, &mut parents) {
-                self.place(parent.here(), name, place, index, &mut folder);
+                self.place(parent.here(), name, place, &mut folder);
             }
         }
         for file in files {
@@ -141,7 +149,7 @@ impl<'s> Ground<'s> {
                 self.settings(root, parent.here(), name, file, &mut folder);
             }
         }
-        if folder.present == 0 && folder.guides.is_empty() && folder.settings.is_empty() {
+        if folder.present.is_empty() && folder.guides.is_empty() && folder.settings.is_empty() {
             return None;
         }
         imports::follow(self, root, &mut folder);
@@ -149,11 +157,11 @@ impl<'s> Ground<'s> {
     }
 
     /// Opens a directory on the way to a place, once for all places in it.
-    fn parent<'p>(
+    fn parent<'p, 'n>(
         &mut self,
         level: Level<'_>,
-        above: &'static str,
-        parents: &'p mut Vec<(&'static str, Option<Opened>)>,
+        above: &'n str,
+        parents: &'p mut Vec<(&'n str, Option<Opened>)>,
     ) -> Option<&'p Opened> {
         let known = parents.iter().position(|(known, _)| *known == above);
         let index = known.unwrap_or_else(|| {
@@ -191,7 +199,7 @@ impl<'s> Ground<'s> {
     }
 
     /// Reads the skills or agents of a plugin.
-    pub(super) fn plugin_tree(&mut self, path: &Path, place: &'static Place, folder: &mut Folder) {
+    pub(super) fn plugin_tree(&mut self, path: &Path, place: &ClientPlace, folder: &mut Folder) {
         let Ok(resolved) = self.system.resolve(path) else { return };
         let Ok(inside) = resolved.path.strip_prefix(&self.root) else {
             return self.report(path, Unread::Outside);
@@ -206,7 +214,7 @@ impl<'s> Ground<'s> {
         &mut self,
         root: &dyn Dir,
         path: &Path,
-        place: &'static Place,
+        place: &ClientPlace,
         folder: &mut Folder,
     ) {
         let file = path.join(SKILL_NAME);
@@ -219,24 +227,17 @@ impl<'s> Ground<'s> {
         }
     }
 
-    fn place(
-        &mut self,
-        here: Here<'_>,
-        name: &'static str,
-        place: &'static Place,
-        index: usize,
-        folder: &mut Folder,
-    ) {
-        if place.shape == Shape::File {
+    fn place(&mut self, here: Here<'_>, name: &str, place: &ClientPlace, folder: &mut Folder) {
+        if place.shape == PlaceShape::File {
             match self.read(here, OsStr::new(name)) {
                 Ok(read) => {
-                    folder.present |= 1 << index;
+                    folder.present.push(place.key.clone());
                     self.add(here.path.join(name), read, place, folder);
                 }
                 // A directory of that name is something else.
                 Err(Unread::Missing | Unread::Directory) => {}
                 Err(problem) => {
-                    folder.present |= 1 << index;
+                    folder.present.push(place.key.clone());
                     self.report(&here.path.join(name), problem);
                 }
             }
@@ -244,7 +245,7 @@ impl<'s> Ground<'s> {
         }
         let Some(opened) = self.open(here, OsStr::new(name)) else { return };
         if Walk::new(place, folder).all(self, &opened) {
-            folder.present |= 1 << index;
+            folder.present.push(place.key.clone());
         }
     }
 
@@ -252,7 +253,7 @@ impl<'s> Ground<'s> {
         &mut self,
         path: PathBuf,
         found: Read,
-        place: &'static Place,
+        place: &ClientPlace,
         folder: &mut Folder,
     ) {
         let (bytes, real) = found;
@@ -267,22 +268,22 @@ impl<'s> Ground<'s> {
     pub(super) fn add_unread(
         &mut self,
         path: PathBuf,
-        place: &'static Place,
-        reason: &'static str,
+        place: &ClientPlace,
+        reason: &str,
         folder: &mut Folder,
     ) {
         self.found += 1;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         folder.guides.push(Guide {
             source: Arc::new(Source::unread(path)),
-            kind: place.form.kind(),
+            kind: clients::kind(place.form),
             name,
             description: String::new(),
             body_start: 0,
             line: 1,
             scope: None,
-            use_: Use::Never(reason.into()),
-            place: Some(place),
+            use_: Use::Never(reason.to_owned().into()),
+            place: Some(place.clone()),
             imports: Vec::new(),
             mentions: Vec::new(),
             is_shared: false,

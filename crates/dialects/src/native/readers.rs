@@ -1,30 +1,30 @@
 //! Who reads a path, whatever is in it: for those who write files for several clients.
 
+use brief_profiles::{BUILTIN, PlaceShape, Seat};
+
 use crate::answer::Owner;
 
-use super::clients::{Client, Seat};
-use super::places::{PROJECT, Shape};
+use super::clients::read_of;
 
 /// Returns whether a client reads a file of that path at the top of a project by itself.
 ///
 /// Conditions that depend on other files do not count, nor does what the file says about when it holds.
 pub fn reads(client: &str, path: &str) -> bool {
-    let Some(client) = Client::find(client) else { return false };
-    PROJECT.iter().any(|place| {
-        let Some(below) = path.strip_prefix(place.path) else { return false };
-        let is_there = match place.shape {
-            Shape::File => below.is_empty(),
-            Shape::Skills => below.strip_prefix('/').is_some_and(|below| {
+    let Some(client) = BUILTIN.find(client) else { return false };
+    BUILTIN.project.iter().any(|place| {
+        let Some(below) = path.strip_prefix(&*place.path) else { return false };
+        let is_there = match &place.shape {
+            PlaceShape::File => below.is_empty(),
+            PlaceShape::Skills => below.strip_prefix('/').is_some_and(|below| {
                 below.split_once('/').is_some_and(|(_, file)| file == "SKILL.md")
             }),
-            Shape::Tree(names) => below.strip_prefix('/').is_some_and(|below| {
-                names.endings.iter().any(|ending| below.ends_with(ending))
+            PlaceShape::Tree(names) => below.strip_prefix('/').is_some_and(|below| {
+                names.endings.iter().any(|ending| below.ends_with(&**ending))
                     && (names.is_deep || !below.contains('/'))
             }),
         };
         is_there
-            && client
-                .reads(Owner::Project, place)
+            && read_of(client, Owner::Project, place)
                 .is_some_and(|read| read.seats.contains(Seat::Root))
     })
 }

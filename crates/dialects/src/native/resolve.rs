@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
+use brief_profiles::{Client, KnownClients, Unless};
 use brief_syntax::{Target, TargetKind};
 
 use crate::Likeness;
@@ -11,17 +12,16 @@ use crate::answer::{Applied, Item, Name, Origin, Owner, Reason, Resolution, Stat
 use crate::moment::{Action, Moment};
 
 use super::NAME;
-use super::clients::{Client, Unless};
+use super::clients::{self, has_any};
 use super::loading::Loading;
 use super::model::{Folder, Guide, Use};
-use super::places;
 
 /// What is asked.
-pub(super) struct Asked<'a> {
+pub(super) struct Asked<'a, 's> {
     /// The file or directory below the mounted one.
     pub(super) about: About<'a>,
-    /// The client that asks.
-    pub(super) client: Option<&'static Client>,
+    /// The client that asks, and the name that it was asked for by.
+    pub(super) client: Option<(&'s Client, &'s str)>,
     /// Where it was started; `None` for the mounted directory.
     pub(super) started: Option<&'a Path>,
     /// What is being done.
@@ -32,11 +32,20 @@ pub(super) struct Asked<'a> {
     pub(super) root: &'a Path,
 }
 
-impl<'a> Asked<'a> {
-    pub(super) fn new(moment: &'a Moment, about: About<'a>, root: &'a Path) -> Asked<'a> {
+impl<'a, 's> Asked<'a, 's> {
+    pub(super) fn new(
+        known: &'s KnownClients,
+        moment: &'a Moment,
+        about: About<'a>,
+        root: &'a Path,
+    ) -> Asked<'a, 's> {
+        let client = moment.client.as_deref().and_then(|name| {
+            let client = known.find(name)?;
+            Some((client, client.called(name)?))
+        });
         Asked {
             about,
-            client: moment.client.as_deref().and_then(Client::find),
+            client,
             started: moment.started.as_deref(),
             action: moment.action,
             mentions: &moment.mentions,
@@ -80,13 +89,13 @@ pub(super) enum Verdict<'s> {
 /// Adds to `answer` what the folders say; they come parents first.
 pub(super) fn resolve<'s>(
     folders: impl Iterator<Item = &'s Folder>,
-    asked: &Asked<'_>,
+    asked: &Asked<'_, 's>,
     answer: &mut Resolution<'s>,
 ) {
     let folders: Vec<&Folder> = folders.filter(|folder| is_on_the_way(folder, asked)).collect();
     let mut candidates = candidates(&folders, asked, answer.skip_left_out);
-    let client = asked.client.map(|client| client.name);
-    if let Some(client) = asked.client {
+    let client = asked.client.map(|(_, name)| name);
+    if let Some((client, _)) = asked.client {
         Loading::new(client, &folders, asked).mark(&mut candidates);
     }
     let links = links(&candidates);
@@ -111,8 +120,8 @@ pub(super) fn resolve<'s>(
             (Some(client), _) if is_loaded => Reason::LoadedByClient { client },
             (Some(client), Some((origin, true))) => Reason::SameTextLoaded { client, origin },
             (_, Some((origin, _))) => Reason::SameText { origin },
-            (Some(_), None) if is_in => match replacement(folder, guide, asked.client) {
-                Some(words) => Reason::Stated(words),
+            (Some(_), None) if is_in => match replacement(folder, guide, asked) {
+                Some(words) => Reason::Composed(words),
                 None => {
                     items.push(applied);
                     continue;
@@ -149,7 +158,7 @@ pub(super) fn liken(folders: &[Folder], file: &Target, likeness: &mut Likeness) 
     }
 }
 
-fn is_on_the_way(folder: &Folder, asked: &Asked<'_>) -> bool {
+fn is_on_the_way(folder: &Folder, asked: &Asked<'_, '_>) -> bool {
     match (folder.owner, asked.about) {
         // What the user has is not the project's; a client loads it in any.
         (Owner::User, About::Everything) => asked.client.is_some(),
@@ -171,9 +180,10 @@ fn is_about(folder: &Folder, about: About<'_>) -> bool {
 /// Judges each file once: one that two ways lead to counts where it is found first.
 fn candidates<'s>(
     folders: &[&'s Folder],
-    asked: &Asked<'_>,
+    asked: &Asked<'_, '_>,
     skip_left_out: bool,
 ) -> Vec<Candidate<'s>> {
+    let goes_by_itself = asked.client.is_some_and(|(client, _)| clients::goes_by_itself(client));
     // By their text: paths are found with one spelling, and comparing names one by one takes longer.
     let mut seen: HashSet<&OsStr> = HashSet::new();
     let mut candidates = Vec::new();
@@ -183,7 +193,7 @@ fn candidates<'s>(
                 let verdict = judge(folder, guide, asked);
                 // A client may load what its fields leave out.
                 let is_out = matches!(verdict, Verdict::Out(_));
-                if skip_left_out && is_out && !asked.client.is_some_and(Client::goes_by_itself) {
+                if skip_left_out && is_out && !goes_by_itself {
                     continue;
                 }
                 candidates.push(Candidate { folder, guide, verdict, is_loaded: false });
@@ -193,7 +203,7 @@ fn candidates<'s>(
     candidates
 }
 
-fn judge<'s>(folder: &'s Folder, guide: &'s Guide, asked: &Asked<'_>) -> Verdict<'s> {
+fn judge<'s>(folder: &'s Folder, guide: &'s Guide, asked: &Asked<'_, '_>) -> Verdict<'s> {
     let scoped = guide.scope.as_ref().map(|scope| {
         let field = scope.field;
         match asked.about {
@@ -233,26 +243,14 @@ fn judge<'s>(folder: &'s Folder, guide: &'s Guide, asked: &Asked<'_>) -> Verdict
 }
 
 /// Returns why a client reads another file instead of this one.
-fn replacement(
-    folder: &Folder,
-    guide: &Guide,
-    client: Option<&'static Client>,
-) -> Option<&'static str> {
-    match client?.reads(folder.owner, guide.place?)?.unless {
-        Unless::Replaced(names, words) if has_any(folder, names) => Some(words),
+fn replacement(folder: &Folder, guide: &Guide, asked: &Asked<'_, '_>) -> Option<String> {
+    let (client, name) = asked.client?;
+    match &clients::read_of(client, folder.owner, guide.place.as_ref()?)?.unless {
+        Unless::ReplacedBy(paths) if has_any(&folder.present, paths) => {
+            paths.first().map(|path| format!("{name} reads {} instead", &**path))
+        }
         _ => None,
     }
-}
-
-/// Returns whether a directory has one of these files, readable or not.
-pub(super) fn has_any(folder: &Folder, names: &[&str]) -> bool {
-    let places = match folder.owner {
-        Owner::User => places::USER,
-        Owner::Project => places::PROJECT,
-    };
-    let mut present =
-        places.iter().enumerate().filter(|(index, _)| folder.present >> index & 1 == 1);
-    present.any(|(_, place)| names.contains(&place.key))
 }
 
 /// Finds the links to files that are there themselves, or by another link: each file is one item. Returns

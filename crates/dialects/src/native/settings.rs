@@ -5,12 +5,11 @@
 
 use std::path::Path;
 
+use brief_profiles::{ClientRead, Scoping, Seats, Unless, list, text};
 use brief_syntax::glob::Glob;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use toml_edit::Document;
-
-use super::clients::{HERE, Read, Seats, UP, codex, gemini};
 
 /// What a client is told.
 #[derive(Debug)]
@@ -22,7 +21,7 @@ pub(super) enum Setting {
         seats: Seats,
         names: Vec<String>,
         /// How files of these names are read.
-        read: Read,
+        read: &'static ClientRead,
     },
     /// Files that it always loads, by patterns from the directory of the settings.
     Instructions { clients: &'static [&'static str], globs: Vec<Glob> },
@@ -46,6 +45,24 @@ enum Kind {
 const fn file(path: &'static str, kind: Kind) -> SettingsFile {
     SettingsFile { path, kind }
 }
+
+/// How Gemini reads the names in its settings.
+static GEMINI_NAMED: ClientRead = ClientRead {
+    path: text("GEMINI.md"),
+    seats: Seats::UP_AND_BELOW,
+    unless: Unless::Never,
+    scoping: Scoping::Own,
+    facts: None,
+};
+
+/// How Codex reads the names in its settings.
+static CODEX_NAMED: ClientRead = ClientRead {
+    path: text("AGENTS.md"),
+    seats: Seats::UP,
+    unless: Unless::Beside(list(const { &[text("AGENTS.override.md"), text("AGENTS.md")] })),
+    scoping: Scoping::Own,
+    facts: None,
+};
 
 const BOTH: &[&str] = &["opencode", "kilo"];
 
@@ -85,8 +102,8 @@ impl SettingsFile {
                     let new = settings.get_object("context").and_then(|of| of.get("fileName"));
                     new.or(settings.get("contextFileName")).map(|found| texts(&found.value))
                 })??;
-                let (client, read) = ("gemini", gemini::NAMED);
-                Some(Setting::Names { client, seats: HERE, names, read })
+                let (client, read) = ("gemini", &GEMINI_NAMED);
+                Some(Setting::Names { client, seats: Seats::START, names, read })
             }
             Kind::Codex => {
                 if !text.contains("project_doc_fallback_filenames") {
@@ -95,8 +112,8 @@ impl SettingsFile {
                 let settings = Document::parse(text).ok()?;
                 let list = settings.get("project_doc_fallback_filenames")?.as_array()?;
                 let names = list.iter().filter_map(|name| Some(name.as_str()?.to_owned()));
-                let (names, read) = (names.collect(), codex::NAMED);
-                Some(Setting::Names { client: "codex", seats: UP, names, read })
+                let (names, read) = (names.collect(), &CODEX_NAMED);
+                Some(Setting::Names { client: "codex", seats: Seats::UP, names, read })
             }
             Kind::Opencode(clients) => {
                 if !text.contains("\"instructions\"") {

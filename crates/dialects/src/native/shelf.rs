@@ -1,8 +1,10 @@
 //! The dialect as the engine sees it.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use brief_profiles::{BUILTIN, Form, KnownClients, PlaceShape};
 use brief_syntax::system::{Dir, DirEntry};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, System, Target, TargetKind, limits};
@@ -13,7 +15,6 @@ use crate::{Dialect, GuidanceText, Likeness, ProjectFiles, Reader, Shelf};
 use crate::{is_looked_at, tasks};
 
 use super::model::{Folder, mark_shared};
-use super::places::{Form, PROJECT};
 use super::read::{self, Ground, Level};
 use super::resolve::{About, Asked, liken, resolve};
 use super::{NAME, check};
@@ -33,6 +34,7 @@ impl Dialect for Native {
             diagnostics: Vec::new(),
             found: 0,
             left: limits::NATIVE_BYTES,
+            known: Cow::Borrowed(&BUILTIN),
             root: PathBuf::new(),
             strays: check::Strays::default(),
         }))
@@ -52,6 +54,8 @@ struct OnTheWay {
     target: Option<Target>,
     diagnostics: Vec<Diagnostic>,
     found: usize,
+    /// The clients that are known in the project.
+    known: Cow<'static, KnownClients>,
     /// The mounted directory, without links.
     root: PathBuf,
 }
@@ -63,20 +67,23 @@ impl OnTheWay {
             target: moment.mounted_target().cloned(),
             diagnostics: Vec::new(),
             found: 0,
+            known: Cow::Borrowed(&BUILTIN),
             root: PathBuf::new(),
         };
         // Whether it can be read is for others to say, who are asked about the same directory.
         let Ok((root, path)) = system.open_root(moment.mounted_path()) else { return shelf };
         shelf.root.clone_from(&path);
-        if let Some((folder, ground)) = of_user(system, &path) {
+        let known: Cow<'static, KnownClients> = Cow::Borrowed(&BUILTIN);
+        if let Some((folder, ground)) = of_user(system, &known, &path) {
             shelf.folders.extend(folder);
             shelf.take(ground);
         }
         if let Some(target) = moment.mounted_target() {
-            let mut ground = Ground::new(system, path, limits::NATIVE_BYTES);
+            let mut ground = Ground::new(system, &known, path, limits::NATIVE_BYTES);
             shelf.walk(&mut ground, root.as_ref(), target);
             shelf.take(ground);
         }
+        shelf.known = known;
         mark_shared(&mut shelf.folders);
         shelf
     }
@@ -140,12 +147,16 @@ fn is_listed(entries: &[DirEntry], name: &str) -> bool {
 }
 
 /// Reads what the user has at home, unless home is the project itself.
-fn of_user<'s>(system: &'s dyn System, mounted: &Path) -> Option<(Option<Folder>, Ground<'s>)> {
+fn of_user<'s>(
+    system: &'s dyn System,
+    known: &'s KnownClients,
+    mounted: &Path,
+) -> Option<(Option<Folder>, Ground<'s>)> {
     let home = read::home(system).filter(|home| home != mounted)?;
     let handle = system.open_dir(&home).ok()?;
     let listed = listed(handle.as_ref());
     let has = |name: &str| listed.as_ref().is_none_or(|entries| is_listed(entries, name));
-    let mut ground = Ground::new(system, home.clone(), limits::NATIVE_BYTES);
+    let mut ground = Ground::new(system, known, home.clone(), limits::NATIVE_BYTES);
     let level = Level {
         handle: handle.as_ref(),
         path: &home,
@@ -160,7 +171,7 @@ fn of_user<'s>(system: &'s dyn System, mounted: &Path) -> Option<(Option<Folder>
 impl Shelf for OnTheWay {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let about = self.target.as_ref().map_or(About::Elsewhere, About::target);
-        let asked = Asked::new(moment, about, &self.root);
+        let asked = Asked::new(&self.known, moment, about, &self.root);
         resolve(self.folders.iter(), &asked, answer);
     }
 
@@ -181,6 +192,8 @@ struct Everywhere {
     found: usize,
     /// Bytes that may still be read.
     left: usize,
+    /// The clients that are known in the project.
+    known: Cow<'static, KnownClients>,
     /// The project, once the walk has begun.
     root: PathBuf,
     /// What is called like a client's file and lies elsewhere.
@@ -193,7 +206,7 @@ impl Reader for Everywhere {
         if self.root.as_os_str().is_empty() {
             visit.root().clone_into(&mut self.root);
             // Its mistakes are not the project's.
-            let user = of_user(visit.system(), visit.root());
+            let user = of_user(visit.system(), &self.known, visit.root());
             self.folders.extend(user.and_then(|(folder, _)| folder));
         }
         let entries = visit.entries().unwrap_or_default();
@@ -206,7 +219,8 @@ impl Reader for Everywhere {
             return;
         }
         let Ok(root) = visit.system().open_dir(visit.root()) else { return };
-        let mut ground = Ground::new(visit.system(), visit.root().to_owned(), self.left);
+        let mut ground =
+            Ground::new(visit.system(), &self.known, visit.root().to_owned(), self.left);
         let level = Level {
             handle: visit.handle(),
             path: &visit.path(),
@@ -230,7 +244,7 @@ impl Reader for Everywhere {
 impl Shelf for Everywhere {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let about = moment.target.as_ref().map_or(About::Everything, About::target);
-        let asked = Asked::new(moment, about, &self.root);
+        let asked = Asked::new(&self.known, moment, about, &self.root);
         resolve(self.folders.iter(), &asked, answer);
     }
 
@@ -249,7 +263,7 @@ impl Shelf for Everywhere {
     fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
         let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
         for guide in project.flat_map(|folder| &folder.guides) {
-            let form = guide.place.map(|place| place.form);
+            let form = guide.place.as_ref().map(|place| place.form);
             tell(GuidanceText {
                 dialect: NAME,
                 source: &guide.source,
@@ -265,8 +279,9 @@ impl Shelf for Everywhere {
 
     fn shared_with_tasks(&self) -> usize {
         let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
-        let places = project.flat_map(|folder| &folder.guides).filter_map(|guide| guide.place);
-        places.filter(|place| tasks::reads(place.path)).count()
+        let places =
+            project.flat_map(|folder| &folder.guides).filter_map(|guide| guide.place.as_ref());
+        places.filter(|place| tasks::reads(&place.path)).count()
     }
 }
 
@@ -274,9 +289,9 @@ impl Shelf for Everywhere {
 pub fn owner_of(directory: &Target) -> Option<Target> {
     let names = directory.directories();
     let depth = (0..names.len()).find(|&depth| {
-        PROJECT.iter().any(|place| {
+        BUILTIN.project.iter().any(|place| {
             let mut parts = place.path.split('/').zip(&names[depth..]);
-            place.shape != super::places::Shape::File && parts.all(|(part, name)| name == part)
+            place.shape != PlaceShape::File && parts.all(|(part, name)| name == part)
         })
     })?;
     Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use brief_profiles::{ClientPlace, FileNames, PlaceShape};
 use brief_syntax::limits;
 use brief_syntax::system::{DirEntry, FileKind, ReadError};
 
 use super::model::Folder;
-use super::places::{Names, Place, Shape};
 use super::read::{Ground, Opened, Unread};
 
 /// What the file of a skill is called.
@@ -15,7 +15,7 @@ pub(super) const SKILL_NAME: &str = "SKILL.md";
 
 /// A walk over one directory of rules, skills or agents.
 pub(super) struct Walk<'w> {
-    place: &'static Place,
+    place: &'w ClientPlace,
     folder: &'w mut Folder,
     entries: usize,
     files: usize,
@@ -25,20 +25,26 @@ pub(super) struct Walk<'w> {
 }
 
 impl<'w> Walk<'w> {
-    pub(super) fn new(place: &'static Place, folder: &'w mut Folder) -> Walk<'w> {
+    pub(super) fn new(place: &'w ClientPlace, folder: &'w mut Folder) -> Walk<'w> {
         Walk { place, folder, entries: 0, files: 0, entered: BTreeSet::new(), is_full: false }
     }
 
     /// Reads all that there is; says whether there was a file.
     pub(super) fn all(mut self, ground: &mut Ground<'_>, directory: &Opened) -> bool {
-        match self.place.shape {
-            Shape::Tree(names) => self.tree(ground, directory, names, 0),
+        match &self.place.shape {
+            PlaceShape::Tree(names) => self.tree(ground, directory, names, 0),
             _ => self.skills(ground, directory),
         }
         self.files > 0
     }
 
-    fn tree(&mut self, ground: &mut Ground<'_>, directory: &Opened, names: Names, depth: usize) {
+    fn tree(
+        &mut self,
+        ground: &mut Ground<'_>,
+        directory: &Opened,
+        names: &FileNames,
+        depth: usize,
+    ) {
         if !self.entered.insert(directory.real.clone()) {
             return;
         }
@@ -48,17 +54,17 @@ impl<'w> Walk<'w> {
             }
             let path = directory.path.join(&entry.name);
             let name = entry.name.to_string_lossy();
-            let counts = names.endings.iter().any(|ending| name.ends_with(ending));
+            let counts = names.endings.iter().any(|ending| name.ends_with(&**ending));
             match entry.kind {
                 FileKind::File | FileKind::Link if counts => self.file(ground, directory, &entry),
                 FileKind::File | FileKind::Link
-                    if let Some((ending, reason)) = names.unread
-                        && name.ends_with(ending) =>
+                    if let Some((ending, reason)) = &names.look_alike
+                        && name.ends_with(&**ending) =>
                 {
                     self.unread(ground, path, reason);
                 }
                 FileKind::Directory | FileKind::Link
-                    if names.is_deep && !names.skipped.contains(&&*name) =>
+                    if names.is_deep && !names.skipped.has(&name) =>
                 {
                     if depth == limits::NATIVE_DEPTH {
                         let limit = limits::NATIVE_DEPTH;
@@ -125,7 +131,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn unread(&mut self, ground: &mut Ground<'_>, path: PathBuf, reason: &'static str) {
+    fn unread(&mut self, ground: &mut Ground<'_>, path: PathBuf, reason: &str) {
         if self.takes_one_more(ground, &path) {
             ground.add_unread(path, self.place, reason, self.folder);
         }

@@ -1,6 +1,6 @@
 //! Which client loads what by itself, and what is delivered to it instead.
 
-use brief_dialects::native::CLIENTS;
+use brief_profiles::BUILTIN;
 
 use crate::support::{ask_with, loaded, project};
 
@@ -197,6 +197,6 @@ fn the_same_skill_is_offered_once_and_not_to_who_has_it() {
 #[test]
 fn the_clients_of_the_documentation_are_known() {
     for client in ["claude", "copilot", "opencode", "cursor", "codex", "gemini", "cline", "zed"] {
-        assert!(CLIENTS.contains(&client), "{client}");
+        assert!(BUILTIN.find(client).is_some(), "{client}");
     }
 }

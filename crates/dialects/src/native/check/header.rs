@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use brief_profiles::Form;
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::yaml::{Field, Node, Value};
 use brief_syntax::{Diagnostic, Source, Span};
 
-use super::super::places::Form;
 use super::is_document;
 
 /// Characters that the open standard allows for a skill.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_profiles::Form;
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits};
@@ -13,7 +14,6 @@ use brief_syntax::{Diagnostic, Source, Span, limits};
 use crate::agents::{AgentFormat, format_of};
 use crate::native;
 
-use super::super::places::Form;
 use super::header;
 
 /// The place of such a file, for the check of its header.

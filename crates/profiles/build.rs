@@ -1,0 +1,61 @@
+//! Turns `clients/*.toml` into constants, so that no run of the program parses them.
+//!
+//! The derived `Debug` of the model is Rust source: [`model::Text`] and [`model::List`] print the call of the
+//! constant function that makes them. A format that the compiler does not read back fails the build.
+#![expect(clippy::disallowed_methods, reason = "a build script has no `System`")]
+
+#[path = "src/model.rs"]
+#[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
+mod model;
+#[path = "src/places.rs"]
+#[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
+mod places;
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use model::{Client, Text};
+
+fn main() {
+    println!("cargo::rerun-if-changed=clients");
+    println!("cargo::rerun-if-changed=src/model.rs");
+    println!("cargo::rerun-if-changed=src/places.rs");
+    match constants() {
+        Ok(source) => {
+            let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+            fs::write(target.join("builtin.rs"), source).expect("cargo made the directory");
+        }
+        Err(problem) => {
+            println!("cargo::error={problem}");
+        }
+    }
+}
+
+/// Reads all clients, by name, and returns the constant that holds them. The error names the file, the line
+/// and the key.
+fn constants() -> Result<String, String> {
+    let listed = fs::read_dir("clients").map_err(|error| format!("clients: {error}"))?;
+    let mut paths: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut clients = Vec::new();
+    for path in paths {
+        clients.push(client(&path).map_err(|error| format!("{}: {error}", path.display()))?);
+    }
+    let known = places::KnownClients::of(clients)?;
+    Ok(format!("{known:?}"))
+}
+
+fn client(path: &Path) -> Result<Client, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let mut client: Client = toml_edit::de::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        format!("line {line}: {}", error.message())
+    })?;
+    if path.file_stem().is_none_or(|stem| stem != &*client.id) {
+        return Err(format!("line 1: the file of `{}` bears another name", &*client.id));
+    }
+    if client.outputs().next().is_some() {
+        client.source = Some(Text::from(text));
+    }
+    Ok(client)
+}

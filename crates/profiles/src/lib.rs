@@ -1,0 +1,43 @@
+//! What an AI client is: one data file for each client, in `clients/`.
+//!
+//! A file says what a client reads by itself, where guidance for it is written, and what its files and fields
+//! are called; each fact has the version and the day that it was seen in. Code knows clients only through this
+//! crate, as far as data can say it. The build turns the files into constants: a hook runs for every tool call
+//! and must not parse them.
+//!
+//! ```
+//! let claude = brief_profiles::BUILTIN.find("claude").expect("it has a file");
+//! assert_eq!(&*claude.name, "Claude Code");
+//! assert!(claude.reads.iter().any(|read| &*read.path == "CLAUDE.md"));
+//! ```
+
+mod model;
+mod places;
+
+pub use model::{
+    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, ItemOutput, List, Loading,
+    PlaceFacts, Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile,
+    ServerValue, TaskRules, Text, Unless, list, text,
+};
+pub use places::{ClientPlace, FileNames, KnownClients, PlaceShape};
+
+/// The clients of `clients/*.toml`.
+pub static BUILTIN: KnownClients = builtin::BUILTIN;
+
+mod builtin {
+    //! The constants, as the build script writes them.
+
+    use crate::model::*;
+    use crate::places::*;
+
+    use Attaches::*;
+    use Evidence::*;
+    use Form::*;
+    use PlaceShape::*;
+    use Scoping::*;
+    use ServerFormat::*;
+    use ServerValue::*;
+    use Unless::*;
+
+    pub(super) const BUILTIN: KnownClients = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
+}

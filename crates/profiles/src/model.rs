@@ -1,0 +1,616 @@
+//! The keys of a client's file.
+//!
+//! The same types hold a client that is built in, as a constant, and one that is read at run time. The build
+//! script includes this module, so it sees nothing but `serde` and the standard library.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny};
+
+/// A text that is a constant or was read.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(from = "String")]
+pub struct Text(Cow<'static, str>);
+
+/// Makes a constant [`Text`].
+pub const fn text(constant: &'static str) -> Text {
+    Text(Cow::Borrowed(constant))
+}
+
+impl From<String> for Text {
+    fn from(read: String) -> Text {
+        Text(Cow::Owned(read))
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Prints the call that makes it: the build script writes constants with it.
+impl fmt::Debug for Text {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "text({:?})", self.0)
+    }
+}
+
+/// A list that is a constant or was read.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "Vec<T>", bound = "T: Clone + Deserialize<'de>")]
+pub struct List<T: Clone + 'static>(Cow<'static, [T]>);
+
+/// Makes a constant [`List`].
+pub const fn list<T: Clone>(constant: &'static [T]) -> List<T> {
+    List(Cow::Borrowed(constant))
+}
+
+impl<T: Clone> From<Vec<T>> for List<T> {
+    fn from(read: Vec<T>) -> List<T> {
+        List(Cow::Owned(read))
+    }
+}
+
+impl<T: Clone> Default for List<T> {
+    fn default() -> List<T> {
+        list(&[])
+    }
+}
+
+impl<T: Clone> Deref for List<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'l, T: Clone> IntoIterator for &'l List<T> {
+    type Item = &'l T;
+    type IntoIter = std::slice::Iter<'l, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+/// Prints the call that makes it: the build script writes constants with it.
+impl<T: Clone + fmt::Debug> fmt::Debug for List<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("list(const { &")?;
+        formatter.debug_list().entries(self).finish()?;
+        formatter.write_str(" })")
+    }
+}
+
+impl List<Text> {
+    /// Returns whether a text is in the list.
+    pub fn has(&self, wanted: &str) -> bool {
+        self.iter().any(|text| **text == *wanted)
+    }
+}
+
+/// A client.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Client {
+    /// The name on our command line and in items: `claude`.
+    pub id: Text,
+    /// The name for people: `Claude Code`.
+    pub name: Text,
+    /// Other names on our command line.
+    #[serde(default)]
+    pub aliases: List<Text>,
+    /// The client whose compiled items it finds.
+    #[serde(default)]
+    pub items_of: Option<Text>,
+    /// The version and the day that its facts were seen in.
+    pub seen: Seen,
+    /// Files and directories that only a project with this client has, below the project.
+    #[serde(default)]
+    pub signs: List<Text>,
+    /// The same below a user's home directory.
+    #[serde(default)]
+    pub home_signs: List<Text>,
+    /// The places of a project that it loads by itself.
+    #[serde(default)]
+    pub reads: List<ClientRead>,
+    /// The places below the home directory that it loads by itself.
+    #[serde(default)]
+    pub home_reads: List<ClientRead>,
+    /// How it loads them.
+    #[serde(default)]
+    pub loading: Loading,
+    /// Its directories in a project, to tell the files that no client reads.
+    #[serde(default)]
+    pub directories: List<ClientDirectory>,
+    /// Where portable rules are written.
+    #[serde(default)]
+    pub rule: Option<ItemOutput>,
+    /// Where portable skills are written.
+    #[serde(default)]
+    pub skill: Option<ItemOutput>,
+    /// Where portable agents are written.
+    #[serde(default)]
+    pub agent: Option<ItemOutput>,
+    #[serde(default)]
+    pub(crate) bridge: ForCompiler,
+    #[serde(default)]
+    pub(crate) tools: ForCompiler,
+    #[serde(default)]
+    pub(crate) models: ForCompiler,
+    #[serde(default)]
+    pub(crate) unnamed: ForCompiler,
+    #[serde(default)]
+    pub(crate) format: ForCompiler,
+    /// Where MCP servers stand.
+    #[serde(default)]
+    pub mcp: Option<ServerProfile>,
+    /// The files that `brief task` writes rules to.
+    #[serde(default)]
+    pub task: Option<TaskRules>,
+    /// The text of the file, of a client with outputs: the compiler reads its keys from there, as it reads
+    /// those of a project's `brief.toml`.
+    #[serde(skip)]
+    pub source: Option<Text>,
+}
+
+/// A key that the compiler reads (`brief_clients::profile`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ForCompiler;
+
+impl<'de> Deserialize<'de> for ForCompiler {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ForCompiler, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| ForCompiler)
+    }
+}
+
+impl Client {
+    /// Returns where items are written, in the order of the kinds: rule, skill, agent.
+    pub fn outputs(&self) -> impl Iterator<Item = &ItemOutput> {
+        [&self.rule, &self.skill, &self.agent].into_iter().flatten()
+    }
+
+    /// Returns the name or alias that is `name`.
+    pub fn called(&self, name: &str) -> Option<&str> {
+        std::iter::once(&self.id).chain(&self.aliases).map(|own| &**own).find(|own| *own == name)
+    }
+}
+
+/// How the facts about a client are known.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Seen {
+    /// The version.
+    #[serde(default)]
+    pub version: Option<Text>,
+    /// The day, as `2026-11-16`.
+    pub date: Text,
+    /// Where they were seen.
+    pub how: Evidence,
+}
+
+/// Where facts about a client were seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// In recorded requests of that version.
+    Run,
+    /// In its documentation or its source.
+    Documents,
+}
+
+/// How a client loads what it reads.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Loading {
+    /// The action on a file that loads what is nested or scoped.
+    #[serde(default)]
+    pub attaches: Attaches,
+    /// Whether scoped files are loaded only for files below the start directory.
+    #[serde(default)]
+    pub scoped_below_start: bool,
+    /// The names of the files in which it follows `@path`.
+    #[serde(default)]
+    pub imports: List<Text>,
+    /// Whether it follows a project's imports only to files below the start directory.
+    #[serde(default)]
+    pub imports_below_start: bool,
+    /// The bytes of a project's instructions that it loads; the rest is cut.
+    #[serde(default)]
+    pub most_bytes: Option<usize>,
+}
+
+/// The action on a file that loads what is nested or scoped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+pub enum Attaches {
+    /// A read, an edit or a creation.
+    #[default]
+    #[serde(rename = "any")]
+    OnAnyAction,
+    /// A read alone.
+    #[serde(rename = "read")]
+    OnRead,
+}
+
+/// A place that a client reads.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "ReadEntry")]
+pub struct ClientRead {
+    /// The path below the directory that it is about; `/` at its end where a file may have the same name.
+    pub path: Text,
+    /// Where the directory of the place may lie.
+    pub seats: Seats,
+    /// The files that keep the client from reading it.
+    pub unless: Unless,
+    /// When the client uses what it reads there.
+    pub scoping: Scoping,
+    /// The kind of file that lies there, if this client says so.
+    pub facts: Option<Box<PlaceFacts>>,
+}
+
+/// The keys of a place.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct ReadEntry {
+    path: Text,
+    #[serde(default = "Seats::start")]
+    seats: Seats,
+    #[serde(default)]
+    unless: Unless,
+    #[serde(default)]
+    scoping: Scoping,
+    form: Option<Form>,
+    #[serde(default)]
+    file: bool,
+    #[serde(default)]
+    endings: List<Text>,
+    #[serde(default)]
+    deep: bool,
+    #[serde(default)]
+    skipped: List<Text>,
+    look_alike: Option<Text>,
+    rank: Option<u16>,
+}
+
+impl From<ReadEntry> for ClientRead {
+    fn from(entry: ReadEntry) -> ClientRead {
+        let ReadEntry { path, seats, unless, scoping, form, file, endings, .. } = entry;
+        let ReadEntry { deep, skipped, look_alike, rank, .. } = entry;
+        let facts = PlaceFacts { form, file, endings, deep, skipped, look_alike, rank };
+        let facts = (facts != PlaceFacts::default()).then(|| Box::new(facts));
+        ClientRead { path, seats, unless, scoping, facts }
+    }
+}
+
+/// The kind of file that lies at a place. One of the clients that read it says so; without, the name tells.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PlaceFacts {
+    /// How files there are written.
+    pub form: Option<Form>,
+    /// Whether it is one file, where files of its form usually lie in a directory.
+    pub file: bool,
+    /// How the names of files in the directory end; without, `.md`.
+    pub endings: List<Text>,
+    /// Whether directories in it are entered.
+    pub deep: bool,
+    /// The directories in it that are not entered.
+    pub skipped: List<Text>,
+    /// The ending of a name that looks right and is not read.
+    pub look_alike: Option<Text>,
+    /// Where it stands among the places of one directory in an answer: lower numbers come first, and places
+    /// without one last, by path.
+    pub rank: Option<u16>,
+}
+
+/// How a file is written, and so when it applies. Each form is code: `brief_dialects::native::parse`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// Plain text for everything below its directory.
+    Instructions,
+    /// Plain text of one client, for everything below its directory.
+    Legacy,
+    /// `paths`.
+    Claude,
+    /// `alwaysApply`, `globs`, `description`.
+    Cursor,
+    /// `applyTo`.
+    Copilot,
+    /// `paths`, and text when the YAML is not valid.
+    Cline,
+    /// `trigger`, `globs`.
+    Windsurf,
+    /// `paths`: a list, or one text.
+    Qwen,
+    /// `globs`, `alwaysApply`.
+    Continue,
+    /// `inclusion`, `fileMatchPattern`.
+    Kiro,
+    /// Text, for everything below its directory.
+    Plain,
+    /// A `SKILL.md`.
+    Skill,
+    /// A subagent.
+    Agent,
+}
+
+/// Where a directory lies, seen from the one that the client was started in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seat {
+    /// It is the start directory, and the root.
+    Root = 1,
+    /// It is the start directory, somewhere below the root.
+    Start = 2,
+    /// It is the root, and the start directory is below it.
+    Top = 4,
+    /// It lies between the root and the start directory.
+    Between = 8,
+    /// It is below the start directory.
+    Below = 16,
+    /// It is elsewhere.
+    Beside = 32,
+}
+
+impl Seat {
+    /// Returns whether what lies there can be loaded before any file is worked on.
+    pub fn is_at_start(self) -> bool {
+        !matches!(self, Seat::Below | Seat::Beside)
+    }
+}
+
+/// A set of [`Seat`]s. A file writes it as a list of [`SeatWord`]s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(from = "Vec<SeatWord>")]
+pub struct Seats(pub(crate) u8);
+
+/// The words for seats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeatWord {
+    /// The directory that the client was started in.
+    Start,
+    /// The root of the repository.
+    Root,
+    /// The directories between these two.
+    Between,
+    /// `root`, `between` and `start`.
+    Up,
+    /// Every directory below the start directory, once a file there is worked on.
+    Below,
+    /// Every other directory, once a file there is worked on.
+    Elsewhere,
+}
+
+impl From<Vec<SeatWord>> for Seats {
+    fn from(words: Vec<SeatWord>) -> Seats {
+        let seats = |word: &SeatWord| match word {
+            SeatWord::Start => Seat::Root as u8 | Seat::Start as u8,
+            SeatWord::Root => Seat::Root as u8 | Seat::Top as u8,
+            SeatWord::Between => Seat::Between as u8,
+            SeatWord::Up => Seats::UP.0,
+            SeatWord::Below => Seat::Below as u8,
+            SeatWord::Elsewhere => Seat::Beside as u8,
+        };
+        Seats(words.iter().map(seats).fold(0, |all, one| all | one))
+    }
+}
+
+impl Seats {
+    /// The start directory.
+    pub const START: Seats = Seats(Seat::Root as u8 | Seat::Start as u8);
+    /// Every directory from the root down to the start directory.
+    pub const UP: Seats = Seats(Seats::START.0 | Seat::Top as u8 | Seat::Between as u8);
+    /// These, and every directory below the start directory.
+    pub const UP_AND_BELOW: Seats = Seats(Seats::UP.0 | Seat::Below as u8);
+
+    fn start() -> Seats {
+        Seats::START
+    }
+
+    /// Returns whether a seat is in the set.
+    pub fn contains(self, seat: Seat) -> bool {
+        self.0 & seat as u8 != 0
+    }
+}
+
+/// The files that keep a client from reading a place.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unless {
+    /// None.
+    #[default]
+    Never,
+    /// The places before it in the client's list, in the same directory.
+    Earlier,
+    /// One of these in the same directory.
+    Beside(List<Text>),
+    /// One of these in the same directory, which takes its place.
+    ReplacedBy(List<Text>),
+    /// One of these in any directory from the root to the start directory, or in the same one.
+    AtStartOrBeside(List<Text>),
+    /// One of these in any directory from the root to the start directory; for a directory below, in the
+    /// same one.
+    AtStartElseBeside(List<Text>),
+}
+
+impl Unless {
+    /// Returns the paths that it names.
+    pub fn paths(&self) -> &[Text] {
+        match self {
+            Unless::Never | Unless::Earlier => &[],
+            Unless::Beside(paths)
+            | Unless::ReplacedBy(paths)
+            | Unless::AtStartOrBeside(paths)
+            | Unless::AtStartElseBeside(paths) => paths,
+        }
+    }
+}
+
+/// When a client uses what it reads at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scoping {
+    /// As the file's own format says.
+    #[default]
+    Own,
+    /// Always: it does not know the fields.
+    Ignored,
+    /// Only what has no scope.
+    Unscoped,
+    /// By its patterns as Copilot's command line matches them, seen from the root; without, always.
+    CopilotCli,
+}
+
+/// A directory of a client, and the files in it that the client reads.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ClientDirectory {
+    /// The path below the project.
+    pub path: Text,
+    /// How the names of the files end that are read, at any depth.
+    #[serde(default = "markdown")]
+    pub endings: List<Text>,
+    /// The endings of files that look as if they should be read.
+    #[serde(default)]
+    pub meant: List<Text>,
+    /// Whether it holds directories with a `SKILL.md` each.
+    #[serde(default)]
+    pub skills: bool,
+    /// The reason why nothing in it is read.
+    #[serde(default)]
+    pub unread: Option<Text>,
+    /// The way out, with `unread`.
+    #[serde(default)]
+    pub help: Option<Text>,
+}
+
+fn markdown() -> List<Text> {
+    list(const { &[text(".md")] })
+}
+
+/// Where items of one kind are written. The compiler reads its other keys.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ItemOutput {
+    /// The path in a project, with `{name}` for the item's name.
+    pub path: Text,
+    /// The path below the home directory, where it is another one.
+    #[serde(default)]
+    pub home: Option<Text>,
+    /// Whether the client reads them because a file of the user lists them.
+    #[serde(default, rename = "shared", deserialize_with = "is_there")]
+    pub is_listed: bool,
+}
+
+fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| true)
+}
+
+/// Where a client's MCP servers stand, and what each field is called there.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ServerProfile {
+    /// The name that servers of the file are shown with, where it is not the client's.
+    #[serde(default)]
+    pub known_as: Option<Text>,
+    /// The file in a project that it reads them from.
+    pub file: Text,
+    /// Other names of that file; one that is there is used when the usual one is not.
+    #[serde(default)]
+    pub or: List<Text>,
+    /// The file below a user's home directory; none where the client rewrites it whenever it runs.
+    #[serde(default)]
+    pub home_file: Option<Text>,
+    /// Other names of that file.
+    #[serde(default)]
+    pub home_or: List<Text>,
+    /// The format of the file.
+    #[serde(default)]
+    pub format: ServerFormat,
+    /// The key that holds the servers.
+    pub key: Text,
+    /// The key that is `false` for a server that is switched off; without one, such a server is left out.
+    #[serde(default)]
+    pub disabled_by: Option<Text>,
+    /// The opening of a text that the client replaces by the content of a file.
+    #[serde(default)]
+    pub inserts_files: Option<Text>,
+    /// The fields of a program to start. A client without them is only read.
+    #[serde(default)]
+    pub stdio: List<ServerField>,
+    /// The fields of a server over streamable HTTP.
+    #[serde(default)]
+    pub http: List<ServerField>,
+    /// The fields of a server over server-sent events; none when the client has no such thing.
+    #[serde(default)]
+    pub sse: List<ServerField>,
+}
+
+/// The format of a file of MCP servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerFormat {
+    /// JSON.
+    #[default]
+    Json,
+    /// TOML, one table per server.
+    Toml,
+}
+
+/// One field of an MCP server.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ServerField {
+    /// Its name in the client's file.
+    pub key: Text,
+    /// Where its value comes from.
+    pub from: ServerValue,
+}
+
+/// Where the value of a field comes from. Empty lists and maps are left out.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerValue {
+    /// The same for every server.
+    Constant(Text),
+    /// The same list of one for every server.
+    ConstantList(Text),
+    /// The program.
+    Command,
+    /// The program and its arguments as one list.
+    CommandLine,
+    /// The arguments.
+    Args,
+    /// The environment.
+    Env,
+    /// The address.
+    Url,
+    /// The headers.
+    Headers,
+}
+
+/// The files that `brief task` writes rules for a client to.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TaskRules {
+    /// The place of the client in the document's list of agents.
+    pub order: u8,
+    /// The file in a project.
+    pub rules: Text,
+    /// The beginning of a new file there.
+    #[serde(default = "nothing")]
+    pub begins: Text,
+    /// The file below the home directory.
+    pub home_rules: Text,
+}
+
+fn nothing() -> Text {
+    text("")
+}

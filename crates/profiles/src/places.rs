@@ -1,0 +1,232 @@
+//! All clients, and the places that they read, each once.
+
+use crate::model::{Client, ClientRead, Form, List, PlaceFacts, Text, text};
+
+/// The clients that are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownClients {
+    /// By name.
+    pub clients: List<Client>,
+    /// The places that they read in every directory of a project, in the order in which equally general files
+    /// are delivered.
+    pub project: List<ClientPlace>,
+    /// The same below the home directory.
+    pub home: List<ClientPlace>,
+    /// The first bytes of the names that places of a project begin with: one bit for each ASCII character.
+    pub(crate) first_bytes: u128,
+}
+
+/// A place where client files lie, whichever clients read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientPlace {
+    /// The path below the directory that it is about.
+    pub path: Text,
+    /// The path as clients' files write it: with `/` at its end for a directory that may be a file, too.
+    pub key: Text,
+    /// File or directory.
+    pub shape: PlaceShape,
+    /// How files there are written.
+    pub form: Form,
+}
+
+/// What lies at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlaceShape {
+    /// One file.
+    File,
+    /// A directory of files.
+    Tree(FileNames),
+    /// A directory of directories with a `SKILL.md` each.
+    Skills,
+}
+
+/// The files of a directory that count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileNames {
+    /// How their names end.
+    pub endings: List<Text>,
+    /// Whether directories in it are entered.
+    pub is_deep: bool,
+    /// The directories in it that are not entered.
+    pub skipped: List<Text>,
+    /// The ending of names that look right and are not read, with the reason.
+    pub look_alike: Option<(Text, Text)>,
+}
+
+/// The directory that the places of a plugin lie in: they are found by the client's settings.
+const PLUGIN: &str = "PLUGIN/";
+
+impl KnownClients {
+    /// Collects the places that clients read. The error says what two of them say differently.
+    pub fn of(mut clients: Vec<Client>) -> Result<KnownClients, String> {
+        clients.sort_by(|left, right| left.id.cmp(&right.id));
+        let project = places(&clients, |client| &client.reads)?;
+        let home = places(&clients, |client| &client.home_reads)?;
+        for client in &mut clients {
+            client.reads = without_facts(&client.reads);
+            client.home_reads = without_facts(&client.home_reads);
+        }
+        let first_bytes = project.iter().filter_map(|place| place.path.bytes().next());
+        let first_bytes = first_bytes.fold(0, |all, byte| all | bit(byte));
+        Ok(KnownClients {
+            clients: clients.into(),
+            project: project.into(),
+            home: home.into(),
+            first_bytes,
+        })
+    }
+
+    /// Returns the client of a name or alias.
+    pub fn find(&self, name: &str) -> Option<&Client> {
+        self.clients.iter().find(|client| client.called(name).is_some())
+    }
+
+    /// Returns all names and aliases, sorted.
+    pub fn names(&self) -> Vec<&str> {
+        let names = self
+            .clients
+            .iter()
+            .flat_map(|client| std::iter::once(&client.id).chain(&client.aliases));
+        let mut names: Vec<&str> = names.map(|name| &**name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Returns the clients whose own files a project has, by name; `is_there` is asked about paths at its top.
+    pub fn shown(&self, is_there: impl Fn(&str) -> bool) -> Vec<&str> {
+        let is_shown = |client: &&Client| client.signs.iter().any(|sign| is_there(sign));
+        self.clients.iter().filter(is_shown).map(|client| &*client.id).collect()
+    }
+
+    /// Returns whether a name in a directory is where any of the places of a project begin.
+    pub fn is_beginning(&self, name: &str) -> bool {
+        name.bytes().next().is_some_and(|byte| self.first_bytes & bit(byte) != 0)
+            && self.project.iter().any(|place| place.first() == name)
+    }
+}
+
+fn bit(byte: u8) -> u128 {
+    1_u128.checked_shl(u32::from(byte)).unwrap_or_default()
+}
+
+impl ClientPlace {
+    /// Returns the first name of the path: what to look for in a directory.
+    pub fn first(&self) -> &str {
+        self.path.split('/').next().unwrap_or(&self.path)
+    }
+
+    /// Describes the place that a client reads.
+    fn of(client: &Client, read: &ClientRead, facts: &PlaceFacts) -> ClientPlace {
+        let path = read.path.trim_end_matches('/');
+        let form = facts.form.unwrap_or_else(|| usual_form(path));
+        let shape = match form {
+            Form::Skill => PlaceShape::Skills,
+            Form::Instructions | Form::Legacy => PlaceShape::File,
+            _ if facts.file => PlaceShape::File,
+            _ => {
+                let endings = facts.endings.first().cloned().unwrap_or(text(".md"));
+                let reason = format!("{} reads only `{}` files here", &*client.name, &*endings);
+                PlaceShape::Tree(FileNames {
+                    endings: match &*facts.endings {
+                        [] => vec![endings].into(),
+                        _ => facts.endings.clone(),
+                    },
+                    is_deep: facts.deep,
+                    skipped: facts.skipped.clone(),
+                    look_alike: facts.look_alike.clone().map(|ending| (ending, Text::from(reason))),
+                })
+            }
+        };
+        ClientPlace { path: Text::from(path.to_owned()), key: read.path.clone(), shape, form }
+    }
+}
+
+/// Returns the form that files at a path have when no client says otherwise.
+fn usual_form(path: &str) -> Form {
+    match path.rsplit_once('/') {
+        Some((_, "skills" | "skill")) => Form::Skill,
+        Some((_, "agents" | "agent")) => Form::Agent,
+        _ => Form::Instructions,
+    }
+}
+
+fn places(
+    clients: &[Client],
+    reads: impl Fn(&Client) -> &[ClientRead],
+) -> Result<Vec<ClientPlace>, String> {
+    let mut found: Vec<(u16, ClientPlace, Option<&Client>)> = Vec::new();
+    for client in clients {
+        for read in reads(client).iter().filter(|read| !read.path.starts_with(PLUGIN)) {
+            let facts = read.facts.as_deref().cloned().unwrap_or_default();
+            let says = read.facts.is_some().then_some(client);
+            let rank = facts.rank.unwrap_or(u16::MAX);
+            let place = ClientPlace::of(client, read, &facts);
+            match found.iter_mut().find(|(_, known, _)| known.key == place.key) {
+                None => found.push((rank, place, says)),
+                Some(known) if known.2.is_none() => *known = (rank, place, says),
+                Some((_, known, Some(other))) if says.is_some() && *known != place => {
+                    let (one, other) = (&*other.id, &*client.id);
+                    return Err(format!(
+                        "{one} and {other} say differently what `{}` is",
+                        &*read.path
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    found.sort_by(|(left, one, _), (right, other, _)| (left, &one.path).cmp(&(right, &other.path)));
+    let places: Vec<ClientPlace> = found.into_iter().map(|(_, place, _)| place).collect();
+    for client in clients {
+        for path in reads(client).iter().flat_map(|read| read.unless.paths()) {
+            if !places.iter().any(|place| place.key == *path) {
+                return Err(format!("{}: no client reads `{}`", &*client.id, &**path));
+            }
+        }
+    }
+    Ok(places)
+}
+
+/// The places hold them from now on.
+fn without_facts(reads: &[ClientRead]) -> List<ClientRead> {
+    let plain = |read: &ClientRead| ClientRead { facts: None, ..read.clone() };
+    reads.iter().map(plain).collect::<Vec<_>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::BUILTIN;
+
+    /// A fact about a client carries the version or the documents, and the day.
+    #[test]
+    fn every_fact_has_a_day() {
+        for client in &BUILTIN.clients {
+            let date = &*client.seen.date;
+            assert!(date.len() == "2026-11-16".len() && date.starts_with("20"), "{}", &*client.id);
+            let is_run = client.seen.how == crate::Evidence::Run;
+            assert_eq!(client.seen.version.is_some(), is_run, "{}", &*client.id);
+        }
+    }
+
+    #[test]
+    fn the_files_of_a_project_show_its_clients() {
+        assert_eq!(BUILTIN.shown(|path| path == "AGENTS.md"), Vec::<&str>::new());
+        assert_eq!(
+            BUILTIN.shown(|path| path.starts_with(".c")),
+            ["claude", "cline", "codex", "continue", "crush", "cursor"]
+        );
+    }
+
+    /// Places that several clients read stand once, in the order in which their files are delivered.
+    #[test]
+    fn a_place_stands_once() {
+        let paths: Vec<&str> = BUILTIN.project.iter().map(|place| &*place.key).collect();
+        let agents = paths.iter().position(|path| *path == "AGENTS.md");
+        let claude = paths.iter().position(|path| *path == "CLAUDE.md");
+        assert!(agents < claude && agents.is_some());
+        let mut unique = paths.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), paths.len());
+    }
+}
