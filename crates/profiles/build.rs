@@ -1,9 +1,12 @@
 //! Turns `clients/*.toml` into constants, so that no run of the program parses them.
 //!
-//! The derived `Debug` of the model is Rust source: [`model::Text`] and [`model::List`] print the call of the
+//! The derived `Debug` of the model is Rust source: [`constant::Text`] and [`constant::List`] print the call of the
 //! constant function that makes them. A format that the compiler does not read back fails the build.
 #![expect(clippy::disallowed_methods, reason = "a build script has no `System`")]
 
+#[path = "src/constant.rs"]
+#[expect(unreachable_pub, reason = "the library uses what the build does not")]
+mod constant;
 #[path = "src/model.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
 mod model;
@@ -14,16 +17,29 @@ mod places;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use model::{Client, Text};
+use constant::Text;
+use model::Client;
+use places::KnownClients;
 
 fn main() {
     println!("cargo::rerun-if-changed=clients");
+    println!("cargo::rerun-if-changed=src/constant.rs");
     println!("cargo::rerun-if-changed=src/model.rs");
     println!("cargo::rerun-if-changed=src/places.rs");
-    match constants() {
-        Ok(source) => {
+    match clients() {
+        Ok(known) => {
             let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-            fs::write(target.join("builtin.rs"), source).expect("cargo made the directory");
+            let compiled = known.clients.iter().filter(|client| client.outputs().next().is_some());
+            let compiled: Vec<&str> = compiled.map(|client| &*client.id).collect();
+            let constant = format!(
+                "/// The clients that portable items are compiled for, by name.\n\
+                 pub const COMPILED: [&str; {}] = {compiled:?};",
+                compiled.len()
+            );
+            for (name, source) in [("builtin.rs", format!("{known:?}")), ("compiled.rs", constant)]
+            {
+                fs::write(target.join(name), source).expect("cargo made the directory");
+            }
         }
         Err(problem) => {
             println!("cargo::error={problem}");
@@ -31,9 +47,8 @@ fn main() {
     }
 }
 
-/// Reads all clients, by name, and returns the constant that holds them. The error names the file, the line
-/// and the key.
-fn constants() -> Result<String, String> {
+/// Reads all clients. The error names the file, the line and the key.
+fn clients() -> Result<KnownClients, String> {
     let listed = fs::read_dir("clients").map_err(|error| format!("clients: {error}"))?;
     let mut paths: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
     paths.sort();
@@ -41,8 +56,7 @@ fn constants() -> Result<String, String> {
     for path in paths {
         clients.push(client(&path).map_err(|error| format!("{}: {error}", path.display()))?);
     }
-    let known = places::KnownClients::of(clients)?;
-    Ok(format!("{known:?}"))
+    KnownClients::of(clients)
 }
 
 fn client(path: &Path) -> Result<Client, String> {

@@ -9,12 +9,10 @@ use std::path::Path;
 
 use brief_dialects::portable::{self, Installed, Kind, Piece};
 use brief_dialects::{Moment, Name, Reason, Resolution, native, tasks};
+use brief_profiles::{BUILTIN, Client};
 
 /// The dialects whose files can be installed ones.
 const HOLDERS: [&str; 2] = [native::NAME, tasks::NAME];
-
-/// The client that reads rules from `.agents`, because `opencode.json` lists them.
-const LISTING_CLIENT: &str = "opencode";
 
 /// What an installed file is called in an answer: dialect, kind and name.
 pub(crate) type Label<'c> = (&'static str, &'static str, Name<'c>);
@@ -100,6 +98,9 @@ pub(crate) fn rename<'c>(
             }
         }
     }
+    // This client reads the rules in `.agents`, because a file of the user lists them.
+    let is_listing = |known: &&Client| known.rule.as_ref().is_some_and(|rule| rule.is_listed);
+    let listing_client = client.and_then(|client| BUILTIN.find(client)).filter(is_listing);
     let mut kept = Vec::with_capacity(answer.items.len());
     for mut applied in std::mem::take(&mut answer.items) {
         let item = &mut applied.item;
@@ -109,9 +110,11 @@ pub(crate) fn rename<'c>(
         };
         let is_listed = item.dialect == tasks::NAME
             && label.1 == Kind::Rule.as_str()
-            && client == Some(LISTING_CLIENT);
+            && listing_client.is_some();
         (item.dialect, item.kind, item.name) = label;
-        let loaded = is_listed.then_some(Reason::LoadedByClient { client: LISTING_CLIENT });
+        let loaded = listing_client
+            .filter(|_| is_listed)
+            .map(|listing| Reason::LoadedByClient { client: &listing.id });
         match other.or(loaded) {
             Some(reason) => answer.left_out.push(applied.leave_out(reason)),
             None => kept.push(applied),

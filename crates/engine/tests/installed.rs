@@ -239,7 +239,7 @@ fn the_whole_project_knows_one_item_too() {
 /// U11: a lock from a newer version is told, and the rest of the answer is there.
 #[test]
 fn a_lock_of_a_newer_version_is_told_once() {
-    let newer = lock(&[("rule", "api", &[".claude/rules/api.md"])]).replace("= 1", "= 2");
+    let newer = lock(&[("rule", "api", &[".claude/rules/api.md"])]).replace("= 1", "= 3");
     let system = MemorySystem::new("/p")
         .with_env("HOME", "/h")
         .with_file("brief.lock", newer)
@@ -250,6 +250,6 @@ fn a_lock_of_a_newer_version_is_told_once() {
         let found = catalog.diagnostics();
         let [found] = &found[..] else { panic!("{found:#?}") };
         assert_eq!(found.code, "project/unreadable-lock");
-        assert!(found.message.contains("it has version 2, and this program knows 1"));
+        assert!(found.message.contains("it has version 3, and this program knows 2"));
     });
 }

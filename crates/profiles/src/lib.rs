@@ -11,22 +11,36 @@
 //! assert!(claude.reads.iter().any(|read| &*read.path == "CLAUDE.md"));
 //! ```
 
+mod constant;
 mod model;
 mod places;
 
+pub use constant::{List, Text, list, text};
 pub use model::{
-    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, ItemOutput, List, Loading,
-    PlaceFacts, Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile,
-    ServerValue, TaskRules, Text, Unless, list, text,
+    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, ItemOutput, Loading, PlaceFacts,
+    Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue,
+    TaskRules, Unless,
 };
 pub use places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 
 /// The clients of `clients/*.toml`.
 pub static BUILTIN: KnownClients = builtin::BUILTIN;
 
+include!(concat!(env!("OUT_DIR"), "/compiled.rs"));
+
+#[cfg_attr(
+    not(test),
+    expect(
+        clippy::wildcard_imports,
+        clippy::enum_glob_use,
+        reason = "the files decide which names the constants use"
+    )
+)]
+#[expect(clippy::unreadable_literal, reason = "a set of bits")]
 mod builtin {
     //! The constants, as the build script writes them.
 
+    use crate::constant::{list, text};
     use crate::model::*;
     use crate::places::*;
 

@@ -3,98 +3,10 @@
 //! The same types hold a client that is built in, as a constant, and one that is read at run time. The build
 //! script includes this module, so it sees nothing but `serde` and the standard library.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::ops::Deref;
-
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 
-/// A text that is a constant or was read.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(from = "String")]
-pub struct Text(Cow<'static, str>);
-
-/// Makes a constant [`Text`].
-pub const fn text(constant: &'static str) -> Text {
-    Text(Cow::Borrowed(constant))
-}
-
-impl From<String> for Text {
-    fn from(read: String) -> Text {
-        Text(Cow::Owned(read))
-    }
-}
-
-impl Deref for Text {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-/// Prints the call that makes it: the build script writes constants with it.
-impl fmt::Debug for Text {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "text({:?})", self.0)
-    }
-}
-
-/// A list that is a constant or was read.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(from = "Vec<T>", bound = "T: Clone + Deserialize<'de>")]
-pub struct List<T: Clone + 'static>(Cow<'static, [T]>);
-
-/// Makes a constant [`List`].
-pub const fn list<T: Clone>(constant: &'static [T]) -> List<T> {
-    List(Cow::Borrowed(constant))
-}
-
-impl<T: Clone> From<Vec<T>> for List<T> {
-    fn from(read: Vec<T>) -> List<T> {
-        List(Cow::Owned(read))
-    }
-}
-
-impl<T: Clone> Default for List<T> {
-    fn default() -> List<T> {
-        list(&[])
-    }
-}
-
-impl<T: Clone> Deref for List<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<'l, T: Clone> IntoIterator for &'l List<T> {
-    type Item = &'l T;
-    type IntoIter = std::slice::Iter<'l, T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
-    }
-}
-
-/// Prints the call that makes it: the build script writes constants with it.
-impl<T: Clone + fmt::Debug> fmt::Debug for List<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("list(const { &")?;
-        formatter.debug_list().entries(self).finish()?;
-        formatter.write_str(" })")
-    }
-}
-
-impl List<Text> {
-    /// Returns whether a text is in the list.
-    pub fn has(&self, wanted: &str) -> bool {
-        self.iter().any(|text| **text == *wanted)
-    }
-}
+use crate::constant::{List, Text, list, text};
 
 /// A client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

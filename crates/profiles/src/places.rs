@@ -1,6 +1,7 @@
 //! All clients, and the places that they read, each once.
 
-use crate::model::{Client, ClientRead, Form, List, PlaceFacts, Text, text};
+use crate::constant::{List, Text, text};
+use crate::model::{Client, ClientRead, Form, PlaceFacts};
 
 /// The clients that are known.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,21 +6,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use brief_dialects::native;
+
 /// File names that make their directory an item.
 const ENTRYPOINTS: [&str; 3] = ["RULE.md", "SKILL.md", "AGENT.md"];
 
 /// File names that are guidance in any directory.
-const NAMES: [&str; 9] = [
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "AGENTS.yaml",
-    "AGENTS.yml",
-    "CLAUDE.md",
-    "GEMINI.md",
-    "QWEN.md",
-    "brief.toml",
-    "brief.lock",
-];
+const NAMES: [&str; 4] = ["AGENTS.yaml", "AGENTS.yml", "brief.toml", "brief.lock"];
 
 /// Endings of file names that are guidance.
 const ENDINGS: [&str; 6] =
@@ -54,7 +46,8 @@ fn is_guidance(path: &Path) -> bool {
         return true;
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    NAMES.iter().any(|known| name == *known) || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    let is_named = NAMES.contains(&&*name) || native::is_beginning(&name);
+    is_named || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 #[cfg(test)]

@@ -213,7 +213,7 @@ pub(crate) fn trust_command(directory: &Path, project: &Path) -> String {
 /// Returns the error for a call without an agent to write rules for.
 pub(crate) fn no_agent_to_write_for() -> CommandError {
     let problem = "-w flag requires an agent to be specified (via task 'agent' field or -a flag)";
-    CommandError::refused(problem).with_hint(format!("agents are {}", Agent::names()))
+    CommandError::refused(problem).with_hint(format!("agents are {}", Agent::names().join(", ")))
 }
 
 fn refusal(error: &TaskError, root: &Path, roots: &[SearchRoot]) -> CommandError {

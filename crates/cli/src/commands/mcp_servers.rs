@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_clients::mcp::{
-    self, FoundServer, Profile, Protocol, SERVER_FILES, Server, ServerFile, Transport,
-};
+use brief_clients::mcp::{self, FoundServer, Protocol, Server, ServerFile, Transport};
 use brief_engine::hosted::CONFIG_NAME;
 use brief_engine::mcp::{Connection, McpServer, ServerKind};
 use brief_engine::{McpServers, hosted};
+use brief_profiles::ServerProfile;
 use brief_syntax::limits;
 use brief_syntax::render::Envelope;
 use brief_syntax::system::ReadError;
@@ -94,15 +93,15 @@ fn of_clients(
 ) -> Result<Vec<ClientServer>, CommandError> {
     let mut servers = Vec::new();
     let Ok(top) = session.system().open_dir(root) else { return Ok(servers) };
-    for file in &SERVER_FILES {
+    for file in mcp::server_files() {
         let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
-            Ok(bytes) => mcp::find(file, &String::from_utf8_lossy(&bytes)),
+            Ok(bytes) => mcp::find(&file, &String::from_utf8_lossy(&bytes)),
             Err(ReadError::Missing) => continue,
             Err(error) => Err(error.to_string()),
         };
         match found {
             Ok(found) => {
-                servers.extend(found.into_iter().map(|found| ClientServer::new(file, found)));
+                servers.extend(found.into_iter().map(|found| ClientServer::new(&file, found)));
             }
             Err(problem) => ui.warning(&format!("{} is not read: {problem}", file.path))?,
         }
@@ -111,7 +110,7 @@ fn of_clients(
 }
 
 pub(super) fn clients() -> PossibleValuesParser {
-    PossibleValuesParser::new(mcp::PROFILES.iter().map(|profile| profile.client))
+    PossibleValuesParser::new(mcp::clients().map(|(client, _)| client))
 }
 
 pub(crate) fn run(
@@ -181,7 +180,7 @@ pub(crate) fn run(
 /// Prints servers in a client's format.
 pub(super) fn print_for(
     ui: &mut Ui,
-    profile: &Profile,
+    profile: &ServerProfile,
     servers: &[Server],
 ) -> Result<(), CommandError> {
     let written = mcp::write(profile, servers);
@@ -189,7 +188,7 @@ pub(super) fn print_for(
         ui.warning(&format!("`{name}` is left out: {reason}"))?;
     }
     ui.print_raw(&written.text)?;
-    ui.status(&format!("this is the content of {}", profile.file))?;
+    ui.status(&format!("this is the content of {}", &*profile.file))?;
     Ok(())
 }
 

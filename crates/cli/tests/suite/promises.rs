@@ -90,8 +90,8 @@ fn the_documented_json_has_the_real_keys() {
 #[test]
 fn every_clients_file_is_documented() {
     let page = document("docs/reference/context-directories.md");
-    for profile in brief_clients::mcp::PROFILES {
-        let row = format!("| `{}` | `{}` |", profile.client, profile.file);
+    for (client, servers) in brief_clients::mcp::clients() {
+        let row = format!("| `{client}` | `{}` |", &*servers.file);
         assert!(page.contains(&row), "{row}");
     }
 }

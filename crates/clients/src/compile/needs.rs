@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use brief_profiles::{ServerFormat, ServerProfile, Text};
+
 use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
 
-use crate::mcp::{self, Format};
+use crate::mcp;
 use crate::profile::{Bridge, Files, Listing, Profile, Scope, Template};
 
 use super::Clients;
@@ -65,7 +67,7 @@ impl Clients {
             }
             let server_file = mcp::profile(profile.id()).and_then(|known| self.server_file(known));
             if let Some((usual, others)) = server_file.filter(|(_, others)| !others.is_empty()) {
-                watched.extend(others);
+                watched.extend(others.iter().map(|other| &**other));
                 watched.insert(usual);
             }
         }
@@ -150,29 +152,29 @@ impl Clients {
     ) -> Result<(&'static str, SharedEntry), &'static str> {
         let known =
             mcp::profile(client).ok_or("where the client looks for servers is not known")?;
-        if known.format != Format::Json {
+        if known.format != ServerFormat::Json {
             return Err("the client's file is TOML, which is not written yet");
         }
         let (usual, others) = self
             .server_file(known)
             .ok_or("the file below the home directory is the client's own; use its own command")?;
-        let path = there(usual, others.iter().copied(), present);
+        let path = there(usual, others.iter().map(|other| &**other), present);
         if self.is_left_file(path) {
             return Err("`[install]` leaves the file alone");
         }
         let json = mcp::entry_json(known, server)?;
         let entry =
-            SharedEntry::Keyed { key: known.key.to_owned(), name: server.name.clone(), json };
+            SharedEntry::Keyed { key: known.key.to_string(), name: server.name.clone(), json };
         Ok((path, entry))
     }
 
     pub(super) fn server_file(
         &self,
-        known: &mcp::Profile,
-    ) -> Option<(&'static str, &'static [&'static str])> {
+        known: &'static ServerProfile,
+    ) -> Option<(&'static str, &'static [Text])> {
         match self.scope() {
-            Scope::Project => Some((known.file, known.or)),
-            Scope::Home => known.home,
+            Scope::Project => Some((&known.file, &known.or)),
+            Scope::Home => Some((known.home_file.as_deref()?, &known.home_or)),
         }
     }
 

@@ -20,9 +20,10 @@ impl Clients {
         let names = |files: &Files| files.iter().any(|file| file == path);
         let has = |profile: &Profile| {
             let mut listings = profile.layouts().filter_map(|(_, layout)| layout.listing.as_ref());
-            let is_server = mcp::profile(profile.id())
-                .and_then(|known| self.server_file(known))
-                .is_some_and(|(usual, others)| usual == path || others.contains(&path));
+            let is_server =
+                mcp::profile(profile.id()).and_then(|known| self.server_file(known)).is_some_and(
+                    |(usual, others)| usual == path || others.iter().any(|other| **other == *path),
+                );
             listings.any(|listing| self.files_of(listing).is_some_and(names))
                 || profile.bridge().is_some_and(|bridge| names(&bridge.files))
                 || is_server

@@ -3,11 +3,12 @@
 //! The files belong to the clients and to the user: they are read as far as they are understood, and
 //! nothing in them is started.
 
+use brief_profiles::{BUILTIN, ServerFormat, ServerProfile};
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::{Format, Protocol, Server, Transport};
+use super::{Protocol, Server, Transport};
 
 /// A file of a project in which a client looks for servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,39 +17,18 @@ pub struct ServerFile {
     pub client: &'static str,
     /// The path below the project, with `/`.
     pub path: &'static str,
-    /// The key that holds the servers.
-    key: &'static str,
-    format: Format,
+    servers: &'static ServerProfile,
 }
 
-const fn file(client: &'static str, path: &'static str, key: &'static str) -> ServerFile {
-    ServerFile { client, path, key, format: Format::Json }
+/// Returns the files, by client.
+pub fn server_files() -> impl Iterator<Item = ServerFile> {
+    let clients = BUILTIN.clients.iter().filter_map(|client| Some((client, client.mcp.as_ref()?)));
+    clients.flat_map(|(client, servers)| {
+        let client = servers.known_as.as_deref().unwrap_or(&client.id);
+        let paths = std::iter::once(&servers.file).chain(&servers.or);
+        paths.map(move |path| ServerFile { client, path, servers })
+    })
 }
-
-/// The files, by client. Seen or documented on 2026-11-16.
-pub const SERVER_FILES: [ServerFile; 16] = [
-    file("claude", ".mcp.json", "mcpServers"),
-    ServerFile {
-        client: "codex",
-        path: ".codex/config.toml",
-        key: "mcp_servers",
-        format: Format::Toml,
-    },
-    file("copilot", ".github/mcp.json", "mcpServers"),
-    file("vscode", ".vscode/mcp.json", "servers"),
-    file("cursor", ".cursor/mcp.json", "mcpServers"),
-    file("gemini", ".gemini/settings.json", "mcpServers"),
-    file("qwen", ".qwen/settings.json", "mcpServers"),
-    file("opencode", "opencode.json", "mcp"),
-    file("opencode", "opencode.jsonc", "mcp"),
-    file("kilo", "kilo.json", "mcp"),
-    file("droid", ".factory/mcp.json", "mcpServers"),
-    file("crush", "crush.json", "mcp"),
-    file("kiro", ".kiro/settings/mcp.json", "mcpServers"),
-    file("roo", ".roo/mcp.json", "mcpServers"),
-    file("junie", ".junie/mcp/mcp.json", "mcpServers"),
-    file("zed", ".zed/settings.json", "context_servers"),
-];
 
 /// A server, and the line that it begins on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +43,7 @@ pub struct FoundServer {
 /// error says why the whole file is.
 pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
     let text = text.trim_start_matches('\u{feff}');
-    if file.format == Format::Toml {
+    if file.servers.format == ServerFormat::Toml {
         return find_toml(file, text);
     }
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
@@ -71,7 +51,9 @@ pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
     let Some(Value::Object(top)) = parsed.value else {
         return Err("it is not a JSON object".to_owned());
     };
-    let Some(Value::Object(servers)) = value(&top, file.key) else { return Ok(Vec::new()) };
+    let Some(Value::Object(servers)) = value(&top, &file.servers.key) else {
+        return Ok(Vec::new());
+    };
     let found = servers.properties.iter().filter_map(|property| {
         let name = property.name.as_str().to_owned();
         let Value::Object(fields) = &property.value else { return None };
@@ -85,7 +67,7 @@ pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
 fn find_toml(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
     let document = toml_edit::Document::parse(text.to_owned());
     let document = document.map_err(|error| format!("it is not TOML: {}", error.message()))?;
-    let servers = document.get(file.key).and_then(|item| item.as_table_like());
+    let servers = document.get(&file.servers.key).and_then(|item| item.as_table_like());
     let found =
         servers.into_iter().flat_map(toml_edit::TableLike::iter).filter_map(|(name, item)| {
             let line = item.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
@@ -194,8 +176,8 @@ mod tests {
     use super::*;
 
     fn names(path: &str, text: &str) -> Vec<String> {
-        let file = SERVER_FILES.iter().find(|file| file.path == path).unwrap();
-        let found = find(file, text).unwrap();
+        let file = server_files().find(|file| file.path == path).unwrap();
+        let found = find(&file, text).unwrap();
         let words = |found: FoundServer| {
             let way = match found.server.transport {
                 Transport::Stdio { command, args, env } => format!("{command} {args:?} {env:?}"),
@@ -242,8 +224,9 @@ mod tests {
         ] {
             assert_eq!(names(path, text), expected, "{path}");
         }
-        assert!(find(&SERVER_FILES[0], "not JSON").is_err());
-        assert!(find(&SERVER_FILES[0], "[]").is_err());
-        assert!(find(&SERVER_FILES[1], "x = ").is_err());
+        for (client, text) in [("claude", "not JSON"), ("claude", "[]"), ("codex", "x = ")] {
+            let file = server_files().find(|file| file.client == client).unwrap();
+            assert!(find(&file, text).is_err(), "{client}");
+        }
     }
 }

@@ -1,17 +1,16 @@
 //! MCP servers in each client's own shape.
 //!
-//! What clients call the same things is data ([`profile`]): a client that changes its file is an
-//! edit of one table. Nothing here starts a server.
+//! What clients call the same things is data (`[mcp]` of a client's file). Nothing here starts a server.
 
 mod found;
-mod profile;
 mod read;
 mod write;
 
-pub use found::{FoundServer, SERVER_FILES, ServerFile, find};
-pub use profile::{Format, PROFILES, Profile};
+pub use found::{FoundServer, ServerFile, find, server_files};
 pub use read::{Declared, read};
 pub use write::{Written, entry_json, write};
+
+use brief_profiles::{BUILTIN, ServerProfile};
 
 /// A server, as any dialect declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +57,15 @@ pub enum Protocol {
     Sse,
 }
 
-/// Returns the profile of the client of that name.
-pub fn profile(client: &str) -> Option<&'static Profile> {
-    PROFILES.iter().find(|profile| profile.client == client)
+/// Returns the clients that servers are written for, by name.
+pub fn clients() -> impl Iterator<Item = (&'static str, &'static ServerProfile)> {
+    let with_servers = |client: &'static brief_profiles::Client| {
+        Some((&*client.id, client.mcp.as_ref().filter(|servers| !servers.stdio.is_empty())?))
+    };
+    BUILTIN.clients.iter().filter_map(with_servers)
+}
+
+/// Returns how servers are written for the client of that name.
+pub fn profile(client: &str) -> Option<&'static ServerProfile> {
+    clients().find(|(known, _)| *known == client).map(|(_, servers)| servers)
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use brief_profiles::{ServerFormat, ServerProfile, ServerValue};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::profile::{Disabled, Field, Format, Profile};
 use super::{Protocol, Server, Transport};
 
 /// A client's text, and what could not be said in it.
@@ -17,7 +17,7 @@ pub struct Written {
 }
 
 /// Writes servers as the client wants them, in the order given.
-pub fn write(profile: &Profile, servers: &[Server]) -> Written {
+pub fn write(profile: &ServerProfile, servers: &[Server]) -> Written {
     let mut entries = Vec::new();
     let mut left_out = Vec::new();
     for server in servers {
@@ -27,14 +27,14 @@ pub fn write(profile: &Profile, servers: &[Server]) -> Written {
         }
     }
     let text = match profile.format {
-        Format::Json => json(profile.key, entries),
-        Format::Toml => toml(profile.key, &entries),
+        ServerFormat::Json => json(&profile.key, entries),
+        ServerFormat::Toml => toml(&profile.key, &entries),
     };
     Written { text, left_out }
 }
 
 /// Writes one server as the client wants it, as JSON on one line; the error says why it cannot have it.
-pub fn entry_json(profile: &Profile, server: &Server) -> Result<String, &'static str> {
+pub fn entry_json(profile: &ServerProfile, server: &Server) -> Result<String, &'static str> {
     let entry = entry(profile, server)?;
     serde_json::to_string(&entry).map_err(|_| "it cannot be written as JSON")
 }
@@ -84,22 +84,23 @@ impl Serialize for Setting {
     }
 }
 
-fn entry(profile: &Profile, server: &Server) -> Result<Setting, &'static str> {
+fn entry(profile: &ServerProfile, server: &Server) -> Result<Setting, &'static str> {
     let fields = match &server.transport {
-        Transport::Stdio { .. } => profile.stdio,
-        Transport::Remote { protocol: Protocol::Http, .. } => profile.http,
-        Transport::Remote { protocol: Protocol::Sse, .. } => {
-            profile.sse.ok_or("the client has no server-sent events")?
+        Transport::Stdio { .. } => &profile.stdio,
+        Transport::Remote { protocol: Protocol::Http, .. } => &profile.http,
+        Transport::Remote { protocol: Protocol::Sse, .. } if profile.sse.is_empty() => {
+            return Err("the client has no server-sent events");
         }
+        Transport::Remote { protocol: Protocol::Sse, .. } => &profile.sse,
     };
     let mut settings: Vec<(String, Setting)> = fields
         .iter()
-        .filter_map(|&(key, field)| Some((key.to_owned(), setting(field, &server.transport)?)))
+        .filter_map(|field| Some((field.key.to_string(), setting(&field.from, &server.transport)?)))
         .collect();
     if server.disabled {
-        match profile.disabled {
-            Disabled::FalseKey(key) => settings.push((key.to_owned(), Setting::Flag(false))),
-            Disabled::LeftOut => return Err("it is disabled, which the client cannot say"),
+        match &profile.disabled_by {
+            Some(key) => settings.push((key.to_string(), Setting::Flag(false))),
+            None => return Err("it is disabled, which the client cannot say"),
         }
     }
     for (key, value) in &server.custom {
@@ -109,30 +110,32 @@ fn entry(profile: &Profile, server: &Server) -> Result<Setting, &'static str> {
     }
     let entry = Setting::Map(settings);
     // X12: a text of ours must not become more than it says.
-    if let Some(opening) = profile.inserts_files
-        && (server.name.contains(opening) || entry.holds(opening))
+    if let Some(opening) = &profile.inserts_files
+        && (server.name.contains(&**opening) || entry.holds(opening))
     {
         return Err("the client would put a file in place of `{file:…}`");
     }
     Ok(entry)
 }
 
-fn setting(field: Field, transport: &Transport) -> Option<Setting> {
+fn setting(field: &ServerValue, transport: &Transport) -> Option<Setting> {
     let map = |pairs: &[(String, String)]| {
         let fields = pairs.iter().map(|(key, value)| (key.clone(), Setting::Text(value.clone())));
         (!pairs.is_empty()).then(|| Setting::Map(fields.collect()))
     };
     match (field, transport) {
-        (Field::Constant(text), _) => Some(Setting::Text(text.to_owned())),
-        (Field::ConstantList(text), _) => Some(Setting::List(vec![text.to_owned()])),
-        (Field::Command, Transport::Stdio { command, .. }) => Some(Setting::Text(command.clone())),
-        (Field::CommandLine, Transport::Stdio { command, args, .. }) => {
+        (ServerValue::Constant(text), _) => Some(Setting::Text(text.to_string())),
+        (ServerValue::ConstantList(text), _) => Some(Setting::List(vec![text.to_string()])),
+        (ServerValue::Command, Transport::Stdio { command, .. }) => {
+            Some(Setting::Text(command.clone()))
+        }
+        (ServerValue::CommandLine, Transport::Stdio { command, args, .. }) => {
             Some(Setting::List(std::iter::once(command).chain(args).cloned().collect()))
         }
-        (Field::Args, Transport::Stdio { args, .. }) => Some(Setting::List(args.clone())),
-        (Field::Env, Transport::Stdio { env, .. }) => map(env),
-        (Field::Url, Transport::Remote { url, .. }) => Some(Setting::Text(url.clone())),
-        (Field::Headers, Transport::Remote { headers, .. }) => map(headers),
+        (ServerValue::Args, Transport::Stdio { args, .. }) => Some(Setting::List(args.clone())),
+        (ServerValue::Env, Transport::Stdio { env, .. }) => map(env),
+        (ServerValue::Url, Transport::Remote { url, .. }) => Some(Setting::Text(url.clone())),
+        (ServerValue::Headers, Transport::Remote { headers, .. }) => map(headers),
         _ => None,
     }
 }
@@ -375,6 +378,6 @@ mod tests {
 
     #[test]
     fn profiles_are_sorted_by_name() {
-        assert!(super::super::PROFILES.windows(2).all(|pair| pair[0].client < pair[1].client));
+        assert!(super::super::clients().map(|(client, _)| client).is_sorted());
     }
 }

@@ -5,35 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use brief_profiles::{BUILTIN, ClientDirectory, List, Text};
+
 /// A file that no client reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     /// The path, with `/`.
     pub path: String,
-    /// Why nobody reads it.
-    pub why: &'static str,
-    /// What to do.
+    /// The reason why it is not read.
+    pub why: String,
+    /// The way out.
     pub help: &'static str,
 }
 
-/// A directory of some client.
-struct Directory {
-    path: &'static str,
-    content: Content,
-}
-
-/// What is read in a directory.
-enum Content {
-    /// Files with one of these endings, at any depth; those with one of the `meant` are not read, but look
-    /// as if they should be.
-    Files { read: &'static [&'static str], meant: &'static [&'static str], why: Words },
-    /// Directories with a `SKILL.md`, and whatever lies beside it.
-    Skills,
-    /// Nothing: there is no such directory.
-    Nothing(Words),
-}
-
-/// Why a file is not read, and what to do.
+/// Why a file in a directory of skills is not read, and the way out.
 type Words = (&'static str, &'static str);
 
 const SKILL_FILE: Words = (
@@ -43,144 +28,14 @@ const SKILL_FILE: Words = (
 const NO_SKILL: Words =
     ("its directory has no `SKILL.md`", "name the file with the instructions `SKILL.md`");
 
-const MARKDOWN: Words = ("only files that end in `.md` are read here", "rename it");
-const AGENTS: &[&str] = &[".json", ".yaml", ".yml", ".toml", ".txt", ".mdc", ".markdown"];
-const TEXTS: &[&str] = &[".txt", ".mdc", ".markdown"];
-
-const fn markdown(path: &'static str, meant: &'static [&'static str]) -> Directory {
-    Directory { path, content: Content::Files { read: &[".md"], meant, why: MARKDOWN } }
+/// Returns the directories that we know enough about, by client.
+fn known() -> impl Iterator<Item = &'static ClientDirectory> {
+    BUILTIN.clients.iter().flat_map(|client| &client.directories)
 }
-
-const fn skills(path: &'static str) -> Directory {
-    Directory { path, content: Content::Skills }
-}
-
-const fn nothing(path: &'static str, why: &'static str, help: &'static str) -> Directory {
-    Directory { path, content: Content::Nothing((why, help)) }
-}
-
-const fn files(
-    path: &'static str,
-    read: &'static [&'static str],
-    meant: &'static [&'static str],
-    why: &'static str,
-) -> Directory {
-    Directory { path, content: Content::Files { read, meant, why: (why, "rename it") } }
-}
-
-/// The directories that we know enough about, by client.
-const DIRECTORIES: [Directory; 41] = [
-    // Claude Code.
-    markdown(".claude/rules", TEXTS),
-    skills(".claude/skills"),
-    markdown(".claude/commands", &[".txt", ".mdc", ".markdown", ".toml"]),
-    markdown(".claude/agents", AGENTS),
-    markdown(".claude/output-styles", TEXTS),
-    nothing(".claude/subagents", "no client reads this directory", "move it to `.claude/agents`"),
-    // GitHub Copilot.
-    files(
-        ".github/instructions",
-        &[".instructions.md"],
-        &[".md", ".mdc", ".txt", ".markdown"],
-        "only files that end in `.instructions.md` are read here",
-    ),
-    files(
-        ".github/prompts",
-        &[".prompt.md"],
-        &[".md", ".txt", ".markdown"],
-        "only files that end in `.prompt.md` are read here",
-    ),
-    markdown(".github/agents", AGENTS),
-    skills(".github/skills"),
-    files(
-        ".github/hooks",
-        &[".json"],
-        &[".yaml", ".yml", ".toml"],
-        "only files that end in `.json` are read here",
-    ),
-    // What many read.
-    skills(".agents/skills"),
-    // opencode.
-    markdown(".opencode/agent", AGENTS),
-    markdown(".opencode/agents", AGENTS),
-    markdown(".opencode/command", AGENTS),
-    markdown(".opencode/commands", AGENTS),
-    skills(".opencode/skill"),
-    skills(".opencode/skills"),
-    // Cursor.
-    files(
-        ".cursor/rules",
-        &[".mdc"],
-        &[".md", ".txt", ".markdown"],
-        "only files that end in `.mdc` are read here",
-    ),
-    skills(".cursor/skills"),
-    markdown(".cursor/agents", AGENTS),
-    markdown(".cursor/commands", &[".txt", ".mdc", ".markdown", ".toml"]),
-    // Codex.
-    files(
-        ".codex/agents",
-        &[".toml"],
-        &[".md", ".json", ".yaml", ".yml", ".txt"],
-        "only files that end in `.toml` are read here",
-    ),
-    skills(".codex/skills"),
-    nothing(
-        ".codex/prompts",
-        "Codex has no prompts in files any more",
-        "make it a skill, `.agents/skills/NAME/SKILL.md`",
-    ),
-    // Gemini CLI.
-    files(
-        ".gemini/commands",
-        &[".toml"],
-        &[".md", ".json", ".yaml", ".yml", ".txt"],
-        "only files that end in `.toml` are read here",
-    ),
-    markdown(".gemini/agents", AGENTS),
-    skills(".gemini/skills"),
-    // Qwen Code.
-    markdown(".qwen/rules", TEXTS),
-    files(
-        ".qwen/commands",
-        &[".md", ".toml"],
-        &[".txt", ".json", ".yaml", ".yml"],
-        "only files that end in `.md` are read here",
-    ),
-    markdown(".qwen/agents", AGENTS),
-    skills(".qwen/skills"),
-    // Cline. A hook is a program of any ending.
-    files(
-        ".clinerules",
-        &[".md", ".txt"],
-        &[".mdc", ".markdown"],
-        "only files that end in `.md` or `.txt` are read here",
-    ),
-    files(
-        ".cline/rules",
-        &[".md", ".txt"],
-        &[".mdc", ".markdown"],
-        "only files that end in `.md` or `.txt` are read here",
-    ),
-    skills(".cline/skills"),
-    // Kilo.
-    markdown(".kilo/agents", AGENTS),
-    markdown(".kilo/commands", AGENTS),
-    skills(".kilo/skills"),
-    // Augment.
-    markdown(".augment/rules", TEXTS),
-    skills(".augment/skills"),
-    // Roo Code.
-    nothing(
-        ".roo/subagents",
-        "Roo Code has modes, not subagents",
-        "describe a mode in `.roomodes`",
-    ),
-];
 
 /// Returns the directories whose files are worth looking at, with `/`.
 pub fn directories() -> Vec<&'static str> {
-    DIRECTORIES.iter().map(|directory| directory.path).collect()
+    known().map(|directory| &*directory.path).collect()
 }
 
 /// Returns the files among some that no client reads, sorted by path. Paths are below the project, with
@@ -188,38 +43,41 @@ pub fn directories() -> Vec<&'static str> {
 pub fn unread<'f>(paths: impl Iterator<Item = &'f str>) -> Vec<Unread> {
     let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for path in paths {
-        let directory = DIRECTORIES.iter().find_map(|directory| {
-            let rest = path.strip_prefix(directory.path)?.strip_prefix('/')?;
-            Some((directory.path, rest))
+        let directory = known().find_map(|directory| {
+            let rest = path.strip_prefix(&*directory.path)?.strip_prefix('/')?;
+            Some((&*directory.path, rest))
         });
         if let Some((directory, rest)) = directory {
             below.entry(directory).or_default().insert(rest);
         }
     }
     let mut found = Vec::new();
-    for directory in &DIRECTORIES {
-        let Some(files) = below.get(directory.path) else { continue };
-        let mut report = |file: &str, (why, help): Words| {
-            found.push(Unread { path: format!("{}/{file}", directory.path), why, help });
+    for directory in known() {
+        let Some(files) = below.get(&*directory.path) else { continue };
+        let mut report = |file: &str, why: &str, help: &'static str| {
+            let path = format!("{}/{file}", directory.path);
+            found.push(Unread { path, why: why.to_owned(), help });
         };
-        match &directory.content {
-            Content::Skills => {
-                for (file, words) in no_skills(files) {
-                    report(file, words);
-                }
+        if directory.skills {
+            for (file, (why, help)) in no_skills(files) {
+                report(file, why, help);
             }
-            Content::Files { read, meant, why } => {
-                let is_read = |file: &str| read.iter().any(|ending| ends_in(file, ending));
-                let is_meant = |file: &str| meant.iter().any(|ending| ends_in(file, ending));
-                let files = files.iter().filter(|file| !is_aside(file));
-                for file in files.filter(|file| !is_read(file) && is_meant(file)) {
-                    report(file, *why);
-                }
-            }
-            Content::Nothing(words) => {
-                for file in files.iter().filter(|file| !is_aside(file)) {
-                    report(file, *words);
-                }
+            continue;
+        }
+        let files = files.iter().filter(|file| !is_aside(file));
+        if let Some(why) = &directory.unread {
+            let help = directory.help.as_deref().unwrap_or("move or remove it");
+            files.for_each(|file| report(file, why, help));
+            continue;
+        }
+        let has_one =
+            |endings: &List<Text>, file: &str| endings.iter().any(|ending| ends_in(file, ending));
+        let endings: Vec<String> =
+            directory.endings.iter().map(|ending| format!("`{ending}`")).collect();
+        let why = format!("only files that end in {} are read here", endings.join(" or "));
+        for file in files.filter(|file| !has_one(&directory.endings, file)) {
+            if has_one(&directory.meant, file) {
+                report(file, &why, "rename it");
             }
         }
     }

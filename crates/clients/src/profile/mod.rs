@@ -1,8 +1,8 @@
 //! What each client reads: where a rule, skill or agent goes, and what its fields are called there.
 //!
-//! All of it is data. Each client that we know is one file in `profiles/`; a project's `brief.toml` has
-//! the same keys in `[clients.<id>]`, to change some of a client that we know or to describe another one
-//! in full. Nothing in the compiler knows a client by name.
+//! All of it is data: keys of the client's file (`brief_profiles`). A project's `brief.toml` has the same keys
+//! in `[clients.<id>]`, to change some of a client that we know or to describe another one in full. Nothing in
+//! the compiler knows a client by name.
 
 mod path;
 mod read;
@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::portable::Kind;
+use brief_profiles::{BUILTIN, Client};
 use brief_syntax::{Diagnostic, Source};
 
 pub use path::Template;
@@ -323,13 +324,6 @@ pub struct Profiles {
     list: Vec<Profile>,
 }
 
-/// The clients that we know, in the order of the document.
-const BUILTIN: [(&str, &str); 3] = [
-    ("claude.toml", include_str!("../../profiles/claude.toml")),
-    ("copilot.toml", include_str!("../../profiles/copilot.toml")),
-    ("opencode.toml", include_str!("../../profiles/opencode.toml")),
-];
-
 impl Profiles {
     /// Returns the clients that we know.
     pub fn builtin() -> Profiles {
@@ -373,9 +367,16 @@ impl Profiles {
 
 /// What our own files say. A test holds that nothing is wrong with them.
 fn builtin_drafts(variant: &dyn Fn(&str) -> Variant) -> Vec<read::Draft> {
-    let files = BUILTIN.into_iter().map(|(name, text)| {
-        let source = Arc::new(Source::new(Path::new("profiles").join(name), text));
-        read::builtin(&source, variant, &mut Vec::new())
-    });
-    files.collect()
+    let sources = builtin_sources().into_iter();
+    sources.map(|source| read::client_file(&source, variant, &mut Vec::new())).collect()
+}
+
+/// Returns the files of the clients that items are compiled for, by name.
+fn builtin_sources() -> Vec<Arc<Source>> {
+    let clients = BUILTIN.clients.iter();
+    let source = |client: &Client| {
+        let path = Path::new("clients").join(format!("{}.toml", client.id));
+        Some(Arc::new(Source::new(path, &**client.source.as_ref()?)))
+    };
+    clients.filter_map(source).collect()
 }

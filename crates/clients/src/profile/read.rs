@@ -94,8 +94,8 @@ const LAYOUT_KEYS: [&str; 10] = [
 ];
 const FIELD_KEYS: [&str; 6] = ["key", "from", "as", "default", "value", "when"];
 
-/// Reads one of our own files; `variant` tells which values a client gets, by its name.
-pub(super) fn builtin(
+/// Reads the compiler's keys of a client's file; `variant` tells which values a client gets, by its name.
+pub(super) fn client_file(
     source: &Arc<Source>,
     variant: &dyn Fn(&str) -> Variant,
     diagnostics: &mut Vec<Diagnostic>,
@@ -115,7 +115,9 @@ pub(super) fn builtin(
                     Ok(table) => table.entries().for_each(|entry| draft.set(&entry, diagnostics)),
                     Err(problem) => diagnostics.push(*problem),
                 },
-                _ => draft.set(&entry, diagnostics),
+                key if CLIENT_KEYS.contains(&key) => draft.set(&entry, diagnostics),
+                // The model of `brief_profiles` knows the other keys.
+                _ => {}
             }
         }
     }

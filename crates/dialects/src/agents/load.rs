@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_profiles::{BUILTIN, Form};
 use brief_syntax::system::{Below, FileKind, System};
 use brief_syntax::walk::{self, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, Target, TargetKind, diagnostic};
@@ -13,9 +14,6 @@ use super::model::{Agent, DIRECTORY, SUFFIX};
 use super::notes::AgentNotes;
 use super::recognize::{self, AgentFormat};
 use super::{check, parse};
-
-/// Directories of clients' own agents, whose files have the same suffix.
-const OF_CLIENTS: [&str; 4] = [".claude", ".cursor", ".github", ".opencode"];
 
 /// The directories of a home directory that are searched, without subdirectories.
 const AT_HOME: [&str; 2] = [DIRECTORY, ".agents/agents"];
@@ -200,8 +198,13 @@ pub(super) fn in_agents_directory(system: &dyn System, root: &Path, below: &Path
 
 /// Returns whether a directory of a project, with `/` between names, is for agent files.
 fn is_agents_directory(slashed: &str) -> bool {
-    let mut names = slashed.split('/');
-    slashed.rsplit('/').next() == Some(DIRECTORY) && !names.any(|name| OF_CLIENTS.contains(&name))
+    slashed.rsplit('/').next() == Some(DIRECTORY) && !slashed.split('/').any(is_of_client)
+}
+
+/// Returns whether a client keeps its own agents below a directory of this name: they have the same suffix.
+fn is_of_client(name: &str) -> bool {
+    let mut places = BUILTIN.project.iter().filter(|place| place.form == Form::Agent);
+    name.starts_with('.') && places.any(|place| place.first() == name)
 }
 
 /// Returns whether a file of a project is an agent, by its name and directory.

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use brief_profiles::{BUILTIN, Client, ItemOutput, Text};
+
 use super::CLIENTS;
 use super::locked::{LockProblem, LockedFiles, locked_files};
 use super::model::{ItemId, Kind};
@@ -15,26 +17,6 @@ use crate::native;
 
 /// The name of the lock.
 pub(crate) const LOCK_NAME: &str = "brief.lock";
-
-/// The paths of items by client, in order of preference for a question without a client: clients
-/// that support a rule's path patterns come first. `{}` stands for the item's name.
-///
-/// These are the paths of the built-in profiles; a test of the crate `clients` compares them.
-pub const OUTPUTS: [(Kind, &str, &str); 13] = [
-    (Kind::Rule, "claude", ".claude/rules/{}.md"),
-    (Kind::Rule, "copilot", ".github/instructions/{}.instructions.md"),
-    (Kind::Rule, "copilot", ".copilot/instructions/{}.instructions.md"),
-    (Kind::Rule, "opencode", ".agents/rules/{}/RULE.md"),
-    (Kind::Skill, "claude", ".claude/skills/{}/SKILL.md"),
-    (Kind::Skill, "copilot", ".github/skills/{}/SKILL.md"),
-    (Kind::Skill, "copilot", ".copilot/skills/{}/SKILL.md"),
-    (Kind::Skill, "opencode", ".agents/skills/{}/SKILL.md"),
-    (Kind::Agent, "claude", ".claude/agents/{}.md"),
-    (Kind::Agent, "copilot", ".github/agents/{}.agent.md"),
-    (Kind::Agent, "copilot", ".copilot/agents/{}.agent.md"),
-    (Kind::Agent, "opencode", ".opencode/agents/{}.md"),
-    (Kind::Agent, "opencode", ".config/opencode/agents/{}.md"),
-];
 
 /// The installed items of a project.
 #[derive(Debug, Default)]
@@ -161,26 +143,45 @@ pub fn has_own_copy(id: &ItemId, client: &str, paths: &[&str]) -> bool {
 /// Returns the name under which items are compiled for a client: the programs of one vendor that
 /// share their files share the copies, too.
 fn variant_of(client: &str) -> &str {
-    match client.split_once('-') {
-        Some(("copilot", _)) => "copilot",
-        _ => client,
+    match BUILTIN.find(client) {
+        Some(known) => known.items_of.as_ref().unwrap_or(&known.id),
+        None => client,
     }
+}
+
+/// Returns where clients find items of a kind, in order of preference for a question without a client:
+/// the path in a project, and the one below the home directory.
+fn outputs_of(kind: Kind) -> impl Iterator<Item = (&'static str, &'static Text)> {
+    let output = move |client: &'static Client| -> Option<&'static ItemOutput> {
+        match kind {
+            Kind::Rule => client.rule.as_ref(),
+            Kind::Skill => client.skill.as_ref(),
+            Kind::Agent => client.agent.as_ref(),
+        }
+    };
+    let outputs = BUILTIN.clients.iter().filter_map(move |client| Some((client, output(client)?)));
+    outputs.flat_map(|(client, output)| {
+        std::iter::once(&output.path).chain(&output.home).map(|path| (&*client.id, path))
+    })
 }
 
 /// Returns the preference and the client of a copy; `None` for a supporting file.
 fn client_of(kind: Kind, name: &str, path: &str) -> Option<(usize, Cow<'static, str>)> {
     let is_it = |template: &str| {
-        let (before, after) = template.split_once("{}").unwrap_or((template, ""));
+        let (before, after) = template.split_once("{name}").unwrap_or((template, ""));
         path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) == Some(name)
     };
-    let known = OUTPUTS.iter().position(|(own, _, template)| *own == kind && is_it(template));
-    if let Some(rank) = known {
-        return Some((rank, Cow::Borrowed(OUTPUTS[rank].1)));
+    let mut known = outputs_of(kind).enumerate();
+    if let Some((rank, (client, _))) = known.find(|(_, (_, template))| is_it(template)) {
+        return Some((rank, Cow::Borrowed(client)));
     }
     // A client of the project's configuration: its directory has the client's name, and the file
     // the item's.
     let (first, rest) = path.strip_prefix('.')?.split_once('/')?;
-    if matches!(first, "agents" | "claude" | "config" | "copilot" | "github" | "opencode") {
+    let of_known = |(_, template): (_, &Text)| {
+        template.strip_prefix('.').and_then(|path| path.split('/').next()) == Some(first)
+    };
+    if Kind::ALL.into_iter().flat_map(outputs_of).any(of_known) {
         return None;
     }
     let (directory, file) = rest.rsplit_once('/').unwrap_or(("", rest));
@@ -189,7 +190,7 @@ fn client_of(kind: Kind, name: &str, path: &str) -> Option<(usize, Cow<'static, 
         Some(ending) => ending.starts_with('.') && !is_own_directory,
         None => is_own_directory && file == kind.entrypoint(),
     };
-    is_copy.then(|| (OUTPUTS.len(), Cow::Owned(first.to_owned())))
+    is_copy.then(|| (usize::MAX, Cow::Owned(first.to_owned())))
 }
 
 fn is_text(path: &str) -> bool {

@@ -24,9 +24,10 @@ pub mod scaffold;
 mod shelf;
 pub mod toml;
 
+pub use brief_profiles::COMPILED as CLIENTS;
 pub use check::check;
 pub use fields::name_problem;
-pub use installed::{ClientCopy, Installed, InstalledItem, OUTPUTS, Piece, has_own_copy};
+pub use installed::{ClientCopy, Installed, InstalledItem, Piece, has_own_copy};
 pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, OLDEST_LOCK, locked_files};
 pub use model::{
     Bundle, CAPABILITIES, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, Override, Required,
@@ -37,6 +38,3 @@ pub use shelf::{Portable, SCOPE as REGISTRY_SCOPE};
 
 /// The name of the dialect.
 pub const NAME: &str = "portable";
-
-/// The clients of the document.
-pub const CLIENTS: [&str; 3] = ["claude", "copilot", "opencode"];

@@ -392,9 +392,9 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
         (Kind::Task | Kind::Rule, "agent") => {
             let name = text?;
             let is_known = Agent::from_name(name).is_some();
-            let names = Agent::ALL.map(Agent::as_str);
+            let names = Agent::names();
             (!is_known).then(|| {
-                let message = format!("unknown agent: {name} (supported: {})", Agent::names());
+                let message = format!("unknown agent: {name} (supported: {})", names.join(", "));
                 let diagnostic =
                     Diagnostic::error("tasks/unknown-agent", source, node.span(), message);
                 with_near_miss(diagnostic, near_miss::nearest(name, &names))

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_profiles::{BUILTIN, TaskRules};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Mapping, Node, Value};
@@ -39,92 +40,49 @@ impl Kind {
     }
 }
 
-/// An agent that rules can be for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Agent {
-    /// Cursor.
-    Cursor,
-    /// GitHub Copilot.
-    Copilot,
-    /// Claude Code.
-    Claude,
-    /// Gemini.
-    Gemini,
-    /// opencode.
-    Opencode,
-    /// Augment.
-    Augment,
-    /// Windsurf.
-    Windsurf,
-    /// Codex.
-    Codex,
+/// An agent that rules can be for: a client with `[task]` in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Agent {
+    name: &'static str,
+    rules: &'static TaskRules,
 }
 
 impl Agent {
-    /// The agents that the document names, in its order.
-    pub const ALL: [Agent; 8] = [
-        Agent::Cursor,
-        Agent::Copilot,
-        Agent::Claude,
-        Agent::Gemini,
-        Agent::Opencode,
-        Agent::Augment,
-        Agent::Windsurf,
-        Agent::Codex,
-    ];
+    /// Returns the agents that the document names, in its order.
+    pub fn all() -> Vec<Agent> {
+        let agents = BUILTIN.clients.iter().filter_map(|client| {
+            client.task.as_ref().map(|rules| Agent { name: &client.id, rules })
+        });
+        let mut agents: Vec<Agent> = agents.collect();
+        agents.sort_by_key(|agent| agent.rules.order);
+        agents
+    }
 
     /// Returns the name that users write.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Agent::Cursor => "cursor",
-            Agent::Copilot => "copilot",
-            Agent::Claude => "claude",
-            Agent::Gemini => "gemini",
-            Agent::Opencode => "opencode",
-            Agent::Augment => "augment",
-            Agent::Windsurf => "windsurf",
-            Agent::Codex => "codex",
-        }
+        self.name
     }
 
     /// Finds an agent by its name, which is case-sensitive.
     pub fn from_name(name: &str) -> Option<Agent> {
-        Agent::ALL.into_iter().find(|agent| agent.as_str() == name)
+        let client = BUILTIN.clients.iter().find(|client| *client.id == *name)?;
+        client.task.as_ref().map(|rules| Agent { name: &client.id, rules })
     }
 
-    /// Returns the names of all agents, for a message.
-    pub fn names() -> String {
-        Agent::ALL.map(Agent::as_str).join(", ")
+    /// Returns the names of all agents, in the order of the document.
+    pub fn names() -> Vec<&'static str> {
+        Agent::all().into_iter().map(Agent::as_str).collect()
     }
 
     /// Returns the file below a project from which the agent always reads rules, and the start of a
     /// new one.
     pub fn project_rules(self) -> (&'static str, &'static str) {
-        match self {
-            Agent::Cursor => (".cursor/rules/brief.mdc", "---\nalwaysApply: true\n---\n"),
-            Agent::Copilot => {
-                (".github/instructions/brief.instructions.md", "---\napplyTo: \"**\"\n---\n")
-            }
-            Agent::Claude => (".claude/rules/brief.md", ""),
-            Agent::Gemini => ("GEMINI.md", ""),
-            Agent::Opencode | Agent::Codex => ("AGENTS.md", ""),
-            Agent::Augment => (".augment/rules/brief.md", "---\ntype: always_apply\n---\n"),
-            Agent::Windsurf => (".windsurf/rules/brief.md", "---\ntrigger: always_on\n---\n"),
-        }
+        (&self.rules.rules, &self.rules.begins)
     }
 
     /// Returns the file below the home directory from which the agent reads the user's rules.
     pub fn user_rules(self) -> &'static str {
-        match self {
-            Agent::Cursor => ".cursor/rules/AGENTS.md",
-            Agent::Copilot => ".github/agents/AGENTS.md",
-            Agent::Claude => ".claude/CLAUDE.md",
-            Agent::Gemini => ".gemini/GEMINI.md",
-            Agent::Opencode => ".opencode/rules/AGENTS.md",
-            Agent::Augment => ".augment/rules/AGENTS.md",
-            Agent::Windsurf => ".windsurf/rules/AGENTS.md",
-            Agent::Codex => ".codex/AGENTS.md",
-        }
+        &self.rules.home_rules
     }
 }
 

@@ -170,7 +170,7 @@ pub enum TaskError {
         files: Vec<PathBuf>,
     },
     /// The task is for an unknown agent.
-    #[error("unknown agent: {agent} (supported: {})", Agent::names())]
+    #[error("unknown agent: {agent} (supported: {})", Agent::names().join(", "))]
     UnknownAgent {
         /// The agent that the task names.
         agent: String,

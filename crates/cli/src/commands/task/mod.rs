@@ -163,7 +163,7 @@ fn variable(text: &str) -> Result<String, String> {
 }
 
 fn agents() -> PossibleValuesParser {
-    PossibleValuesParser::new(Agent::ALL.map(Agent::as_str))
+    PossibleValuesParser::new(Agent::names())
 }
 
 impl TaskSearch {

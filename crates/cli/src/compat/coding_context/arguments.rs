@@ -127,7 +127,10 @@ impl CodingContextArguments {
             _ => {
                 let agent = value.to_string_lossy();
                 let known = Agent::from_name(&agent).ok_or_else(|| {
-                    flag(format!("unknown agent: {agent} (supported: {})", Agent::names()))
+                    flag(format!(
+                        "unknown agent: {agent} (supported: {})",
+                        Agent::names().join(", ")
+                    ))
                 })?;
                 agents[usize::from(name == "A")] = Some(known);
             }
