@@ -1,8 +1,8 @@
 //! The system calls that a worker may make.
 //!
-//! A list of what is allowed: two pipes, memory, clocks, and the end. Everything else fails with `EPERM`,
-//! and what the C library tries on its own account, such as reading the time zone, fails quietly. The
-//! filter checks the architecture of each call, so that no second table of numbers leads around it.
+//! This is an allow list: two pipes, memory, clocks, and the end. Every other call fails with `EPERM`, and
+//! calls of the C library itself, such as reading the time zone, fail silently. The filter checks the
+//! architecture of each call, so that a second table of numbers cannot bypass it.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter,
 };
 
-/// Calls that are allowed whatever their arguments.
+/// Calls that are allowed with any arguments.
 const ALLOWED: &[i64] = &[
     libc::SYS_brk,
     libc::SYS_clock_getres,
@@ -35,18 +35,19 @@ const ALLOWED: &[i64] = &[
     libc::SYS_poll,
 ];
 
-/// Calls that are allowed with one of these values as an argument: the call, which argument, the values.
+/// Calls that are allowed with one of these values as an argument: the call, the argument's number, the
+/// values.
 const WITH_ARGUMENT: &[(i64, u8, &[u64])] = &[
     (libc::SYS_read, 0, &[0]),
     (libc::SYS_write, 0, &[1, 2]),
-    // Its own limits; the time on the processor is lowered and raised with every call of a tool.
+    // Its own limits; the processor time is lowered and raised with every call of a tool.
     (libc::SYS_prlimit64, 0, &[0]),
 ];
 
-/// Calls that give memory, and the argument that says what it is for.
+/// Calls that map memory, and the number of the protection argument.
 const MEMORY: &[(i64, u8)] = &[(libc::SYS_mmap, 2), (libc::SYS_mprotect, 2)];
 
-/// Gives up all other system calls; the error says why that does not work here.
+/// Gives up all other system calls. The error is the reason why that is impossible here.
 pub(super) fn restrict() -> Result<(), String> {
     let program = program().map_err(|error| error.to_string())?;
     apply_filter(&program).map_err(|error| error.to_string())
@@ -75,7 +76,7 @@ fn condition(
     operator: SeccompCmpOp,
     value: u64,
 ) -> Result<SeccompRule, seccompiler::BackendError> {
-    // The kernel looks at the lower half of a descriptor, a process and a protection.
+    // The kernel reads the lower half of a descriptor, a process number and a protection.
     let length = SeccompCmpArgLen::Dword;
     SeccompRule::new(vec![SeccompCondition::new(argument, length, operator, value)?])
 }

@@ -4,10 +4,10 @@ use std::io::{self, Read};
 
 use super::frame::{self, Order, Word};
 
-/// Reads orders and writes words.
+/// Reads orders and writes messages.
 pub(super) struct Channel {
     input: io::StdinLock<'static>,
-    /// The last order, as it came: what is read from it lives here.
+    /// The bytes of the last order, from which the parsed order borrows.
     order: Vec<u8>,
 }
 
@@ -16,7 +16,7 @@ impl Channel {
         Channel { input: io::stdin().lock(), order: Vec::new() }
     }
 
-    /// Waits for an order; `None` when the parent has gone.
+    /// Waits for an order; `None` when the parent has ended.
     pub(super) fn receive(&mut self) -> io::Result<Option<Order<'_>>> {
         let mut header = [0; frame::HEADER];
         match self.input.read_exact(&mut header) {
@@ -32,7 +32,7 @@ impl Channel {
         Ok(Some(serde_json::from_slice(&self.order)?))
     }
 
-    /// Says something, in one piece.
+    /// Sends a message in one piece.
     #[expect(clippy::unused_self, reason = "whoever speaks has the channel to itself")]
     pub(super) fn send(&mut self, word: &Word<'_>) -> io::Result<()> {
         let bytes = frame::framed(word)?;

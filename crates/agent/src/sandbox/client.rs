@@ -1,7 +1,7 @@
-//! The parent's side: starts a worker, talks to it, and ends it when it does not keep to its limits.
+//! The parent's side: starts a worker, communicates with it, and ends it when it exceeds its limits.
 //!
-//! A worker that was ended for what a call did stays ended: the same call would only do the same again.
-//! Another one takes its place after an interruption, and when it says that it cannot begin a call.
+//! A worker that was ended because of a call stays ended: the same call would have the same effect. A new
+//! worker replaces it after an interruption, and when it reports that it cannot begin a call.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,107 +17,107 @@ use serde_json::value::RawValue;
 use super::frame::{self, Failure, FailureKind, Order, Unusable, UnusableKind, Word, WorkerLimits};
 use super::{Fences, Limits, LogLine, Returned, WorkerProgram};
 
-/// Bytes that are read at once.
+/// The size of the read buffer.
 const PIECE: usize = 16 * 1024;
 
-/// How long a worker may take to end by itself, once it has closed its pipe.
+/// The time for a worker to exit, once it has closed its pipe.
 const LAST_BREATH: Duration = Duration::from_secs(1);
 
-/// How much longer than its time on the processor a worker may say nothing.
+/// The factor between a worker's processor time and the time that it may be silent.
 const SILENT_FACTOR: u32 = 2;
 
-/// And this much besides: what the system does not count in, such as starting the worker.
+/// An addition to that time for work that the system does not count, such as starting the worker.
 const SILENT_EXTRA: Duration = Duration::from_secs(1);
 
-/// How often we look whether an end is wanted while a worker computes.
+/// The interval of checks for an interruption while a worker computes.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Bytes of messages that a worker may send in one call besides what it asks for: its log, with what
-/// goes round each line.
+/// The limit for the bytes of a worker's messages in one call besides its requests: its log, with the
+/// overhead of each line.
 const CHATTER: usize = 1024 * 1024;
 
-/// A question of a tool.
+/// A request of a tool.
 pub(crate) struct Question<'a> {
-    /// The ability that it needs.
+    /// The ability that the request needs.
     pub(crate) ability: &'a str,
-    /// What is to be done.
+    /// The name of the call.
     pub(crate) call: &'a str,
-    /// With what.
+    /// The arguments of the call.
     pub(crate) args: Vec<Value>,
-    /// How much of the call's time is left.
+    /// The time left for the tool's call.
     pub(crate) time_left: Duration,
 }
 
-/// A question that gets no answer, as the error that the tool sees.
+/// A refused request, as the error that the tool gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
     /// The name of the error.
     pub(crate) name: &'static str,
-    /// What it says.
+    /// The message of the error.
     pub(crate) message: String,
 }
 
-/// Whoever answers the questions of tools.
+/// Answers the requests of tools.
 pub(crate) trait Answers {
-    /// Answers one.
+    /// Answers one request.
     fn answer(&mut self, question: Question<'_>) -> Result<Value, Refused>;
 }
 
-/// What keeps code from being used.
+/// Code that cannot be used.
 #[derive(Debug)]
 pub(crate) enum LoadFailure {
-    /// The worker did not start, or went away.
+    /// The worker did not start, or ended.
     Worker(String),
-    /// It is no JavaScript.
+    /// The code is not valid JavaScript.
     Syntax { message: String, place: Option<(u32, u32)> },
-    /// It ended badly.
+    /// The code threw, or exceeded a limit.
     Failed { message: String, place: Option<(u32, u32)> },
-    /// It returned something else than an object.
+    /// The code returned a value that is not an object.
     NotAnObject { what: String },
-    /// It returned too many tools.
+    /// The code returned too many tools.
     TooMany,
     /// The system lacks these fences.
     MissingFence { missing: String },
 }
 
-/// What keeps a call from having a result.
+/// A call without a result.
 #[derive(Debug)]
 pub(crate) enum CallFailure {
-    /// The tool ended badly, by its own doing.
+    /// The tool threw.
     Threw { message: String },
-    /// It went over a limit, or handed over what is no JSON.
+    /// The tool exceeded a limit, or its result is not JSON.
     Refused { message: String },
-    /// The worker is gone.
+    /// The worker has ended.
     Ended { message: String },
 }
 
-/// A worker that runs.
+/// A running worker.
 pub(crate) struct Worker {
     companion: Box<dyn Companion>,
     system: Arc<dyn System>,
     limits: Limits,
-    /// What was read and not used yet.
+    /// Bytes that were read and not parsed yet.
     input: Vec<u8>,
     log: Vec<LogLine>,
-    /// Why it is gone.
+    /// The reason of its end.
     ended: Option<String>,
-    /// What it was started with.
+    /// Its inputs, for a replacement.
     start: Start,
-    /// Ends it when it is raised.
+    /// The interruption that ends it.
     stop: Interruption,
-    /// Whether another one may take its place, now that it is gone.
+    /// True if a new worker may replace it after its end.
     is_renewable: bool,
 }
 
-/// What a worker makes of a call.
+/// The result of a call from the worker.
 enum Reply {
     /// The tool has run.
     Outcome(Result<Value, CallFailure>),
-    /// It has not, because the worker cannot begin a call any more.
+    /// The tool has not run, because the worker cannot begin calls any more.
     Spent,
 }
 
-/// What a worker is started with, and what its code returned.
+/// The inputs of a worker, and the keys that its code returned.
 struct Start {
     program: WorkerProgram,
     code: String,
@@ -187,7 +187,7 @@ impl Worker {
                     chatter += message.len();
                     self.log.push(line);
                 }
-                // Abilities are for calls: what tools are there never depends on the outside.
+                // Abilities are for calls: the list of tools never depends on the outside.
                 Some(Word::Ask { .. }) => {
                     let name = Cow::Borrowed("AbilityDenied");
                     let message = "nothing can be asked for while the tools are defined".into();
@@ -199,13 +199,13 @@ impl Worker {
         }
     }
 
-    /// Has `stop` end the worker from now on, besides signals.
+    /// Lets `stop` end the worker from now on, besides signals.
     pub(crate) fn interrupt_by(&mut self, stop: &Interruption) {
         self.stop = stop.or(&self.system.interruption().unwrap_or_default());
     }
 
-    /// Starts a worker in the place of one that was interrupted or could not begin a call: neither says
-    /// anything about the next call. A worker that went over a limit stays ended.
+    /// Starts a worker that replaces one that was interrupted or could not begin a call: the next call may
+    /// succeed. A worker that exceeded a limit stays ended.
     pub(crate) fn renew(&mut self) -> Result<(), String> {
         if !self.is_renewable {
             return Ok(());
@@ -215,7 +215,7 @@ impl Worker {
         match again {
             Ok((worker, ..)) if worker.start.keys == *keys => {
                 let stop = self.stop.clone();
-                // The code has logged the same when it ran first.
+                // The first run of the code has logged the same lines.
                 *self = Worker { stop, log: Vec::new(), ..worker };
                 Ok(())
             }
@@ -224,7 +224,7 @@ impl Worker {
         }
     }
 
-    /// Calls the tool at a place of what was returned.
+    /// Calls the tool at an index of the returned tools.
     pub(crate) fn call(
         &mut self,
         tool: usize,
@@ -252,7 +252,7 @@ impl Worker {
         Err(CallFailure::Ended { message: self.give_up(message) })
     }
 
-    /// Sends a call and returns what comes of it. The error says why the worker must be ended.
+    /// Sends a call and returns its result. The error is the reason why the worker must be ended.
     fn exchange(
         &mut self,
         tool: usize,
@@ -308,7 +308,7 @@ impl Worker {
                     }
                     self.log.push(line);
                 }
-                // A call that has begun is not done twice.
+                // A call that has begun is never repeated.
                 Word::Spent if chatter == 0 && requests == 0 => return Ok(Reply::Spent),
                 Word::Ready { .. } | Word::Unusable(_) | Word::Spent => return Err(nonsense()),
             }
@@ -332,12 +332,12 @@ impl Worker {
         }
     }
 
-    /// Returns what was logged since the last time.
+    /// Returns the lines that were logged since the last call of this function.
     pub(crate) fn take_log(&mut self) -> Vec<LogLine> {
         std::mem::take(&mut self.log)
     }
 
-    /// Returns the number that the system knows the worker by.
+    /// Returns the process number of the worker.
     pub(crate) fn id(&self) -> u32 {
         self.companion.id()
     }
@@ -351,11 +351,11 @@ impl Worker {
         self.companion.send(&bytes, patience).map_err(|error| self.explain_pipe(&error))
     }
 
-    /// Reads one whole message.
+    /// Reads one complete message.
     fn receive(&mut self, deadline: Duration) -> Result<Vec<u8>, String> {
         let mut wanted = frame::HEADER;
         let mut piece = [0; PIECE];
-        // The worker counts its time on the processor, which on a busy machine goes by slowly.
+        // The worker counts its processor time, which passes slowly on a busy machine.
         let silent_until = self.system.elapsed() + self.limits.cpu * SILENT_FACTOR + SILENT_EXTRA;
         loop {
             if let Some(header) = self.input.first_chunk::<{ frame::HEADER }>() {
@@ -407,7 +407,7 @@ impl Worker {
         }
     }
 
-    /// Says how a worker ended that has closed its pipe.
+    /// Describes the end of a worker that has closed its pipe.
     fn explain_end(&mut self) -> String {
         match self.companion.wait(LAST_BREATH) {
             Ok(Ending::TimedOut) => {
@@ -426,7 +426,7 @@ impl Worker {
             }
             FailureKind::Unhandled => {
                 let text = with_place(joined(&name, &message), place);
-                let message = format!("a promise that nobody waits for was rejected: {text}");
+                let message = format!("a promise without a handler was rejected: {text}");
                 return CallFailure::Threw { message };
             }
             kind => self.limit(kind, &message),
@@ -498,7 +498,7 @@ fn with_place(message: String, place: Option<(u32, u32)>) -> String {
     }
 }
 
-/// Writes a time: `5 s`, `0.2 s`.
+/// Formats a time: `5 s`, `0.2 s`.
 pub(crate) fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }

@@ -1,8 +1,7 @@
-//! How the worker gives up everything but two pipes.
+//! Confinement: the worker gives up everything but two pipes.
 //!
-//! It does so before it has read any foreign code, and for good: none of this can be taken back. Each
-//! part stands alone, because not every system has all of them. The environment is empty already, and
-//! so is what the worker was started with.
+//! It does so before it has read any foreign code, and permanently. Each part stands alone, because some
+//! systems lack some of them. The environment and the arguments of the worker are already empty.
 
 use std::io;
 use std::path::Path;
@@ -16,19 +15,19 @@ use rustix::time::ClockId;
 
 use super::frame::{Fences, Landlock};
 
-/// Standard input, output and error.
+/// The number of kept descriptors: standard input, output and error.
 const KEPT: i32 = 3;
 
-/// Address space that the program itself takes, whatever the tools do.
+/// The address space of the program itself, without the tools.
 const OWN_SPACE: u64 = 192 * 1024 * 1024;
 
-/// Gives up everything; `memory` is what the tools may use.
+/// Gives up everything; `memory` is the limit for the tools.
 pub(super) fn enter(memory: usize) -> io::Result<Fences> {
     close_inherited();
     let landlock = refuse_files();
     let memory = u64::try_from(memory).unwrap_or(u64::MAX);
     for (resource, most) in [
-        // Files and sockets alike: three are open, and there can be no fourth.
+        // Files and sockets alike: three are open, and a fourth cannot be opened.
         (Resource::Nofile, u64::try_from(KEPT).unwrap_or_default()),
         (Resource::Fsize, 0),
         (Resource::Core, 0),
@@ -37,12 +36,12 @@ pub(super) fn enter(memory: usize) -> io::Result<Fences> {
     ] {
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         match rustix::process::setrlimit(resource, limit) {
-            // Not every system knows or enforces every one of them.
+            // Some systems lack some of these limits.
             Ok(()) | Err(rustix::io::Errno::INVAL) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    // At last: what comes before needs more calls than are allowed then.
+    // This comes last: the steps before need calls that are forbidden then.
     Ok(Fences { landlock, seccomp: restrict_calls() })
 }
 
@@ -56,14 +55,14 @@ fn restrict_calls() -> bool {
     false
 }
 
-/// Has the system end this process when its parent ends, also when that is killed.
+/// Lets the system kill this process when its parent ends, even if the parent is killed.
 pub(super) fn end_with_parent() {
-    // Without it, the closed pipe is what ends us.
+    // Without it, the closed pipe ends this process.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
 }
 
-/// Returns whether nobody is at the other end of standard input any more.
+/// Returns whether the other end of standard input is closed.
 pub(super) fn has_lost_parent() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut polled = [PollFd::new(&stdin, PollFlags::empty())];
@@ -72,8 +71,8 @@ pub(super) fn has_lost_parent() -> bool {
     found.is_ok() && polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
-/// Closes what whoever started our parent left open. We have opened nothing of it, and nobody here
-/// knows its numbers.
+/// Closes descriptors that the parent inherited and left open. This process has opened none of them, so their
+/// numbers are unknown.
 fn close_inherited() {
     let list = |path: &str| OsSystem.open_dir(Path::new(path)).and_then(|names| names.entries());
     let Ok(names) = list("/proc/self/fd").or_else(|_| list("/dev/fd")) else { return };
@@ -86,7 +85,7 @@ fn close_inherited() {
     }
 }
 
-/// Asks the kernel to refuse us all files, the network, and other processes.
+/// Lets the kernel refuse all files, the network, and other processes to this process.
 #[cfg(target_os = "linux")]
 fn refuse_files() -> Landlock {
     use landlock::{
@@ -115,17 +114,17 @@ fn refuse_files() -> Landlock {
     Landlock::Missing
 }
 
-/// Returns how long this process has computed.
+/// Returns the processor time of this process.
 pub(super) fn computed() -> Duration {
     let time = rustix::time::clock_gettime(ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }
 
-/// Lets the system end this process when it has computed longer than `until`. It counts in seconds,
-/// and the polite limit comes first.
+/// Lets the system kill this process after `until` of processor time. The system counts in seconds, and the
+/// engine's own limit comes first.
 pub(super) fn end_after(until: Duration) {
     let maximum = rustix::process::getrlimit(Resource::Cpu).maximum;
     let limit = Rlimit { current: Some(until.as_secs() + 2), maximum };
-    // Without it, the parent ends us.
+    // Without it, the parent ends this process.
     let _ = rustix::process::setrlimit(Resource::Cpu, limit);
 }

@@ -1,9 +1,9 @@
 //! The JavaScript engine of a worker.
 //!
-//! Only functions of the engine itself are used on what the tools hand over: a tool may replace
-//! everything that JavaScript can reach. Whatever runs foreign code, also reading a field, runs within
-//! the budget of the call. There are no timers, so a promise that is still open when no job is left
-//! can never be resolved, and nothing of a call runs after its end.
+//! Values of tools are handled only with functions of the engine itself: a tool may replace everything that
+//! JavaScript can reach. Everything that runs foreign code, even reading a field, runs within the budget of
+//! the call. There are no timers, so a promise that is open when no job is left can never be resolved, and
+//! nothing of a call runs after its end.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -25,19 +25,19 @@ use super::frame::{
 };
 use super::prelude::Prelude;
 
-/// Memory that the engine may use before it looks for cycles to free.
+/// The memory that the engine may use before it collects cycles.
 const COLLECT_AFTER: usize = 4 * 1024 * 1024;
 
-/// What a line of the log counts besides its text: an empty one costs something, too.
+/// The cost of a log line besides its text, so that empty lines count, too.
 const LINE: usize = 32;
 
 pub(super) struct Engine {
     shared: Rc<Shared>,
     /// The code, which every realm runs.
     code: String,
-    /// How it was understood the first time.
+    /// The form of the code, once it is known.
     form: Cell<Option<Form>>,
-    /// The keys of what it returned the first time.
+    /// The keys that the first run returned.
     keys: Vec<String>,
     /// The realm of the next call, in which the code has run.
     realm: Option<Realm>,
@@ -45,55 +45,55 @@ pub(super) struct Engine {
     runtime: Runtime,
 }
 
-/// The two ways to read the code of tools (Y27).
+/// The two forms of the code of tools (Y27).
 #[derive(Clone, Copy)]
 enum Form {
     Expression,
     Body,
 }
 
-/// Globals of their own for one call: nothing that a call does to them reaches the next one.
+/// The globals of one call: changes to them do not reach the next call.
 struct Realm {
-    // Tools go before the context that they live in.
+    // Tools are dropped before their context.
     tools: Rc<Tools>,
     context: Context,
 }
 
-/// The functions of a realm that are called from here.
+/// The functions of a realm that Rust calls.
 #[derive(Default)]
 struct Tools {
     functions: RefCell<Vec<Persistent<Function<'static>>>>,
-    /// Makes what tools see of the outside.
+    /// Creates the `host` object of a tool.
     make_host: RefCell<Option<Persistent<Function<'static>>>>,
 }
 
 impl Drop for Realm {
-    /// A function of the realm holds the tools, and they hold the realm: the engine's collector does not see
-    /// this circle.
+    /// Breaks a cycle that the engine's collector cannot see: a function of the realm holds the tools, and
+    /// they hold the realm.
     fn drop(&mut self) {
         self.tools.functions.take();
         self.tools.make_host.take();
     }
 }
 
-/// What the functions that tools can call need.
+/// The state for the functions that tools can call.
 struct Shared {
     channel: Rc<RefCell<Channel>>,
     limits: WorkerLimits,
-    /// When this process has computed so long, the call ends.
+    /// The processor time of this process at which the call ends.
     until: Cell<Duration>,
-    /// When the system ends this process, in seconds.
+    /// The processor time in seconds at which the system kills this process.
     ends_after: Cell<u64>,
     is_over: Cell<bool>,
     has_lost_parent: Cell<bool>,
     logged: Cell<usize>,
-    /// Whether the parent listens to nothing: no call is under way.
+    /// True while no call is active, when the parent expects no messages.
     is_quiet: Cell<bool>,
     ctx_json: RefCell<String>,
     rejected: RefCell<Vec<Rejection>>,
 }
 
-/// A promise that was rejected while nobody waited for it.
+/// A promise that was rejected without a handler.
 struct Rejection {
     promise: Persistent<Value<'static>>,
     reason: Persistent<Value<'static>>,
@@ -110,8 +110,8 @@ impl Engine {
         runtime.set_memory_limit(limits.memory);
         runtime.set_max_stack_size(limits.stack);
         runtime.set_gc_threshold(COLLECT_AFTER);
-        // The binding keeps the prototype of Rust functions of the realm that makes the first one, and with
-        // it the realm. It is one in which no tool runs.
+        // The binding keeps the prototype of Rust functions from the realm of the first one, and with it the
+        // realm. So the first realm is one in which no tool runs.
         let first = Context::full(&runtime)?;
         first.with(|ctx| Function::new(ctx, || ()).map(drop))?;
         let prelude = Prelude::compile(&runtime, &first)?;
@@ -139,7 +139,7 @@ impl Engine {
         Ok(Engine { shared, code, form, keys, realm: None, prelude, runtime })
     }
 
-    /// Runs the code, and says what it returned.
+    /// Runs the code, and returns what it defines.
     pub(super) fn load(&mut self, code: &str) -> Result<Vec<Returned>, Unusable> {
         code.clone_into(&mut self.code);
         let (realm, returned) = self.enter()?;
@@ -148,15 +148,15 @@ impl Engine {
         Ok(returned)
     }
 
-    /// Makes the realm for the next call, so that no call waits for it. Afterwards there may be none.
+    /// Creates the realm for the next call in advance. Afterwards there may be none.
     pub(super) fn prepare(&mut self) {
         self.realm = None;
-        // Jobs that a result left while it was written would run here, and after their call.
+        // Jobs that writing a result left behind would run here, after their call.
         if self.runtime.is_job_pending() {
             return;
         }
-        // The last realm is garbage now, and nothing else is alive: freeing it is work that comes sooner or
-        // later. The engine itself would wait until more is in use, which may be more than the limit.
+        // The last realm is garbage now. The engine itself would collect it only when more memory is in use,
+        // which may be more than the limit.
         self.runtime.run_gc();
         self.shared.is_quiet.set(true);
         self.realm = self.enter().ok().and_then(|(realm, returned)| {
@@ -166,7 +166,7 @@ impl Engine {
         self.shared.is_quiet.set(false);
     }
 
-    /// Makes a realm and runs the code in it.
+    /// Creates a realm and runs the code in it.
     fn enter(&self) -> Result<(Realm, Vec<Returned>), Unusable> {
         let broken = |error: rquickjs::Error| {
             unusable(failure::failure(FailureKind::Memory, "", &error.to_string()))
@@ -210,10 +210,10 @@ impl Engine {
         })
     }
 
-    /// Makes a function of the code.
+    /// Compiles the code to a function.
     ///
-    /// An expression comes first, because no body that returns something is one, while as a body an
-    /// expression returns nothing.
+    /// The expression form is tried first: a body with `return` is not a valid expression, while an
+    /// expression as a body would return nothing.
     fn compile<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>, Unusable> {
         let made = self.form.get().map(|form| (evaluate(ctx, form.source(&self.code)), form));
         let (function, form) = made.unwrap_or_else(|| {
@@ -239,8 +239,8 @@ impl Engine {
         Ok(function)
     }
 
-    /// Calls a tool with arguments and context as JSON. The result is JSON too. Without a realm, nothing is
-    /// called.
+    /// Calls a tool with arguments and context as JSON, and returns its result as JSON. Without a realm,
+    /// nothing is called.
     pub(super) fn call(
         &mut self,
         tool: usize,
@@ -263,7 +263,7 @@ impl Engine {
         });
         self.shared.rejected.borrow_mut().clear();
         Some(outcome.map_err(|failure| Failure {
-            // Jobs that are left would run in the next call, on its budget.
+            // Remaining jobs would run in the next call, on its budget.
             is_last: self.shared.has_lost_parent.get() || self.runtime.is_job_pending(),
             ..failure
         }))
@@ -279,7 +279,7 @@ impl Engine {
         run_tool(ctx, &self.shared, &realm.tools, (tool, args, 0))
     }
 
-    /// Makes what tools see of the outside.
+    /// Installs the functions behind the `host` object.
     fn install<'js>(&self, ctx: &Ctx<'js>, tools: &Rc<Tools>) -> rquickjs::Result<()> {
         let prelude = self.prelude.function(ctx)?;
         let shared = Rc::clone(&self.shared);
@@ -308,12 +308,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Runs jobs until none is left, and returns what the value has become.
+    /// Runs jobs until none is left, and returns the settled value.
     fn settle<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> Outcome<Value<'js>> {
         let outcome = (|| {
             let (promise, resolve, _) = ctx.promise()?;
             resolve.call::<_, ()>((value,))?;
-            // Also jobs that nobody waits for: nothing of a call runs after its end.
+            // Unawaited jobs run too, so that nothing of a call runs after its end.
             while !self.shared.is_over.get() && ctx.execute_pending_job() {}
             Ok(promise)
         })();
@@ -347,7 +347,7 @@ impl Engine {
         }
         let text = match ctx.json_stringify(value.clone()) {
             Ok(Some(text)) => text.to_string(),
-            // What a function without `return` gives.
+            // The result of a function without `return`.
             Ok(None) => Ok("null".to_owned()),
             Err(error) => Err(error),
         };
@@ -364,7 +364,7 @@ impl Engine {
         RawValue::from_string(text).map_err(|error| not_json(&error.to_string()))
     }
 
-    /// Takes the tools out of the returned object: what can be called stays here, the rest is told.
+    /// Takes the tools from the returned object: keeps their functions, and returns the rest.
     fn take_tools<'js>(
         &self,
         ctx: &Ctx<'js>,
@@ -393,7 +393,7 @@ impl Engine {
                 }
             }
             found.has_function = function.is_some();
-            // Something has to stand at its place; what has no function is never called.
+            // The index needs an entry; a tool without a function is never called.
             let function = match function {
                 Some(function) => function,
                 None => Function::new(ctx.clone(), || ())?,
@@ -405,8 +405,8 @@ impl Engine {
         Ok(returned)
     }
 
-    /// Returns a value as JSON, if it can be; what keeps it from that is its own matter, unless it is
-    /// the limit of the call.
+    /// Returns a value as JSON, if possible. Errors of the conversion are ignored, except for a limit of the
+    /// call.
     fn json_of<'js>(
         &self,
         ctx: &Ctx<'js>,
@@ -474,7 +474,7 @@ impl Shared {
         }
     }
 
-    /// Sends what a tool logs, as far as there is room.
+    /// Sends a log line, within the limit.
     fn log<'js>(&self, ctx: &Ctx<'js>, level: String, values: &[Value<'js>]) {
         let left = self.limits.log.saturating_sub(self.logged.get());
         if left == 0 || self.is_quiet.get() {
@@ -497,7 +497,7 @@ impl Shared {
     }
 }
 
-/// Asks the parent for something and waits for its answer.
+/// Sends a request to the parent and waits for its answer.
 fn ask<'js>(
     ctx: &Ctx<'js>,
     shared: &Shared,
@@ -528,19 +528,19 @@ fn ask<'js>(
         }
         _ => {
             shared.has_lost_parent.set(true);
-            Err(Exception::throw_message(ctx, "nobody answers"))
+            Err(Exception::throw_message(ctx, "the parent has ended"))
         }
     }
 }
 
-/// Lets a tool call another one, which the parent has agreed to.
+/// Lets a tool call another one, after the parent has allowed it.
 fn enter<'js>(
     ctx: &Ctx<'js>,
     shared: &Shared,
     tools: &Tools,
     (tool, args, depth): (usize, Value<'js>, usize),
 ) -> rquickjs::Result<Value<'js>> {
-    // As JSON, so that neither sees what the other does to its objects.
+    // Passed as JSON, so that neither tool can change the other's objects.
     let args = ctx.json_stringify(args)?.ok_or(rquickjs::Error::Unknown)?.to_string()?;
     run_tool(ctx, shared, tools, (tool, &args, depth))
 }
@@ -562,8 +562,8 @@ fn run_tool<'js>(
 }
 
 impl Form {
-    /// Returns the source of a function of the code, which begins on the second line, so that its columns are
-    /// its own. No parenthesis stands around the function: the engine would read all of it twice.
+    /// Returns the source of a function with the code, which begins on the second line, so that its columns
+    /// are unchanged. The function has no parentheses around it: the engine would parse it twice.
     fn source(self, code: &str) -> String {
         match self {
             Form::Expression => {

@@ -1,19 +1,19 @@
-//! What went wrong in the engine, in words.
+//! Describes errors of the engine.
 //!
-//! Reading an exception runs foreign code (a `message` may be a getter), so it happens within the
-//! limits of the call that threw it.
+//! Reading an exception runs foreign code (a `message` may be a getter), so it happens within the limits of
+//! the call that threw it.
 
 use rquickjs::{Ctx, Exception, FromJs, Value};
 
 use super::frame::{Failure, FailureKind};
 
-/// The name that the code has in the engine's own messages.
+/// The name of the code in the engine's own messages.
 pub(super) const CODE_NAME: &str = "tools.js";
 
-/// Bytes of a message that are worth telling.
+/// The limit for the bytes of a message.
 const MOST: usize = 4 * 1024;
 
-/// Takes the exception that the engine holds and says what it is.
+/// Takes the exception from the engine and describes it.
 pub(super) fn caught(ctx: &Ctx<'_>, error: &rquickjs::Error) -> Failure {
     match error {
         rquickjs::Error::Exception => thrown(ctx, &ctx.catch()),
@@ -22,7 +22,7 @@ pub(super) fn caught(ctx: &Ctx<'_>, error: &rquickjs::Error) -> Failure {
     }
 }
 
-/// Says what a thrown value is.
+/// Describes a thrown value.
 pub(super) fn thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Failure {
     if let Some(exception) = value.as_object().cloned().and_then(Exception::from_object) {
         let name = text_of(ctx, exception.get("name"));
@@ -34,7 +34,7 @@ pub(super) fn thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Failure {
         return Failure { place, ..failure(FailureKind::Threw, &name, &message) };
     }
     let message = if value.is_null() {
-        // The engine throws it too when not even an error object fits into memory any more.
+        // The engine also throws it when an error object does not fit into memory.
         "null (which may mean that there was no memory left)".to_owned()
     } else {
         shown(ctx, value)
@@ -42,7 +42,7 @@ pub(super) fn thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Failure {
     failure(FailureKind::Threw, "", &message)
 }
 
-/// Returns a value as text: a string as it is, anything else as JSON where it can be.
+/// Returns a value as text: a string as it is, anything else as JSON if possible.
 pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
     if let Some(text) = value.as_string() {
         return text.to_string().map(|text| cut(&text)).unwrap_or_default();
@@ -56,14 +56,14 @@ pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
         Ok(Some(text)) => text.to_string().map(|text| cut(&text)).unwrap_or_default(),
         Ok(None) => value.type_name().to_owned(),
         Err(_) => {
-            // It may be a loop, or its `toJSON` throws; what it is says enough.
+            // It may be cyclic, or its `toJSON` throws; the type is enough.
             ctx.catch();
             value.type_name().to_owned()
         }
     }
 }
 
-/// Puts the name of an error and what it says together.
+/// Joins the name of an error and its message.
 pub(super) fn joined(name: &str, message: &str) -> String {
     match (name, message) {
         ("", "") => "an error without a message".to_owned(),
@@ -72,7 +72,7 @@ pub(super) fn joined(name: &str, message: &str) -> String {
     }
 }
 
-/// Returns where in the code the exception was thrown, as far as its stack tells. One line stands before
+/// Returns the place in the code where the exception was thrown, as far as its stack shows. One line precedes
 /// the code.
 fn place(exception: &Exception<'_>) -> Option<(u32, u32)> {
     let stack = exception.stack()?;
@@ -86,7 +86,7 @@ pub(super) fn failure(kind: FailureKind, name: &str, message: &str) -> Failure {
     Failure { kind, name: cut(name), message: cut(message), place: None, is_last: false }
 }
 
-/// Returns a field that should be a string. A getter that throws is as good as nothing.
+/// Returns a field that should be a string. A getter that throws counts as absent.
 fn text_of<'js>(ctx: &Ctx<'js>, field: rquickjs::Result<Value<'js>>) -> String {
     let text = field.and_then(|value| {
         if value.is_string() { String::from_js(ctx, value) } else { Ok(String::new()) }

@@ -1,31 +1,30 @@
-//! What parent and worker say to each other: four bytes of length, then one JSON value.
+//! The messages between parent and worker: four bytes of length, then one JSON value.
 //!
-//! The parent believes nothing of what a worker says: every message has a largest size, and what is in
-//! it is data.
+//! The parent trusts no message of a worker: every message has a size limit, and its content is data.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Bytes before each message: its length, the most significant byte first.
+/// The bytes before each message: its length, the most significant byte first.
 pub(super) const HEADER: usize = 4;
 
-/// The largest message. A result or an answer of any allowed size fits in, whatever its letters.
+/// The size limit of a message. Results and answers of any allowed size fit, whatever their characters.
 pub(super) const MOST: usize = brief_syntax::limits::TOOL_MESSAGE_BYTES;
 
-/// From the parent to the worker.
+/// A message from the parent to the worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Order<'a> {
-    /// Give up everything, then run the code and say what it returned. The first message.
+    /// Confines the worker, runs the code and asks for its tools. The first message.
     Load {
         #[serde(borrow)]
         code: Cow<'a, str>,
         limits: WorkerLimits,
         missing_fence: MissingFence,
     },
-    /// Call a tool, by its place in what was returned.
+    /// Calls a tool, by its index in the returned tools.
     Call {
         tool: usize,
         #[serde(borrow)]
@@ -33,12 +32,12 @@ pub(super) enum Order<'a> {
         #[serde(borrow)]
         ctx: &'a RawValue,
     },
-    /// What was asked for.
+    /// The answer to a request.
     Answer {
         #[serde(borrow)]
         value: &'a RawValue,
     },
-    /// What was asked for is refused or did not work.
+    /// The refusal or failure of a request.
     Refuse {
         #[serde(borrow)]
         name: Cow<'a, str>,
@@ -47,7 +46,7 @@ pub(super) enum Order<'a> {
     },
 }
 
-/// From the worker to the parent.
+/// A message from the worker to the parent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Word<'a> {
@@ -55,7 +54,7 @@ pub(super) enum Word<'a> {
     Ready { returned: Vec<Returned>, fences: Fences },
     /// The code cannot be used.
     Unusable(Unusable),
-    /// A tool asks for something. The parent answers.
+    /// A request of a tool. The parent answers.
     Ask {
         #[serde(borrow)]
         ability: Cow<'a, str>,
@@ -64,20 +63,20 @@ pub(super) enum Word<'a> {
         #[serde(borrow)]
         args: &'a RawValue,
     },
-    /// A tool logs something. Nobody answers.
+    /// A log line of a tool, without an answer.
     Log(LogLine),
-    /// A call has ended well.
+    /// A call has succeeded.
     Done {
         #[serde(borrow)]
         value: &'a RawValue,
     },
-    /// A call has ended badly.
+    /// A call has failed.
     Failed(Failure),
-    /// There is no realm for the call, which has not begun. Another worker has to do it.
+    /// The worker has no realm for the call, which has not begun. Another worker has to make it.
     Spent,
 }
 
-/// What the worker has to know of its limits.
+/// The limits that the worker enforces.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct WorkerLimits {
     pub(super) memory: usize,
@@ -87,33 +86,33 @@ pub(super) struct WorkerLimits {
     pub(super) log: usize,
 }
 
-/// One field of the object that the code returned, as it is: nothing of it is checked yet.
+/// One field of the object that the code returned, unchecked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Returned {
-    /// The key.
+    /// The key in the object.
     pub key: String,
-    /// Whether `fn` is something that can be called.
+    /// True if `fn` can be called.
     pub has_function: bool,
-    /// `scheme` as JSON; `None` when it is not there or cannot be JSON.
+    /// The field `scheme` as JSON; `None` when it is absent or cannot be JSON.
     pub scheme: Option<serde_json::Value>,
     /// The names of all fields of the tool, for hints.
     pub fields: Vec<String>,
 }
 
-/// The fences of the kernel round a worker, besides the limits on what it may take.
+/// The kernel's fences round a worker, besides its resource limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fences {
-    /// Rules about files, network, signals.
+    /// The rules about files, network and signals.
     pub landlock: Landlock,
-    /// Whether the list of system calls is in force.
+    /// True if the list of system calls is in force.
     pub seccomp: bool,
 }
 
 impl Fences {
-    /// No fence at all.
+    /// No fences.
     pub const NONE: Fences = Fences { landlock: Landlock::Missing, seccomp: false };
 
-    /// Returns the fences that are not there, by their usual names.
+    /// Returns the usual names of the missing fences.
     pub fn missing(self) -> Vec<&'static str> {
         let landlock = (self.landlock == Landlock::Missing).then_some("Landlock");
         let seccomp = (!self.seccomp).then_some("seccomp");
@@ -121,74 +120,74 @@ impl Fences {
     }
 }
 
-/// How much of Landlock the kernel has.
+/// The kernel's support for Landlock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Landlock {
     /// It refuses files and network altogether.
     Full,
-    /// It refuses files; it is older than the rules about the rest, which seccomp refuses, too.
+    /// It refuses files; it lacks the newer rules, whose part seccomp takes.
     Partial,
-    /// It has none.
+    /// The kernel has no Landlock.
     Missing,
 }
 
-/// What happens where a fence is missing.
+/// The treatment of a missing fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingFence {
     /// The code does not run.
     #[default]
     Refuse,
-    /// The user has said that it runs all the same.
+    /// The operator has accepted that the code runs.
     Accept,
 }
 
-/// Something that a tool has logged.
+/// A log line of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// `log`, `info`, `warn`, `error` or `debug`.
+    /// The level: `log`, `info`, `warn`, `error` or `debug`.
     pub level: String,
-    /// The text.
+    /// The logged text.
     pub text: String,
 }
 
-/// Why code cannot be used.
+/// Code that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Unusable {
     pub(super) kind: UnusableKind,
     pub(super) message: String,
-    /// Line and column in the code, from 1.
+    /// The line and column in the code, from 1.
     pub(super) place: Option<(u32, u32)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum UnusableKind {
-    /// It is no JavaScript.
+    /// It is not valid JavaScript.
     Syntax,
-    /// It ended badly.
+    /// It threw, or exceeded a limit.
     Failed(FailureKind),
-    /// It returned something else; the message says what.
+    /// It returned a value that is not an object; the message names it.
     NotAnObject,
-    /// It returned more tools than there may be.
+    /// It returned too many tools.
     TooMany,
-    /// The worker could not be kept in.
+    /// The worker could not be confined.
     Confinement,
     /// The system lacks the fences that the message names.
     MissingFence,
 }
 
-/// Why a call ended badly.
+/// A failed call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failure {
     pub(super) kind: FailureKind,
-    /// The name of the error; empty when something else was thrown.
+    /// The name of the error; empty for another thrown value.
     pub(super) name: String,
     pub(super) message: String,
-    /// Line and column in the code, from 1.
+    /// The line and column in the code, from 1.
     pub(super) place: Option<(u32, u32)>,
-    /// Whether the worker is of no use any more.
+    /// True if the worker cannot be used any more.
     pub(super) is_last: bool,
 }
 
@@ -197,21 +196,21 @@ pub(super) struct Failure {
 pub(super) enum FailureKind {
     /// It threw, or its promise was rejected.
     Threw,
-    /// It computed for too long.
+    /// It exceeded its processor time.
     Cpu,
-    /// It used too much memory.
+    /// It exceeded its memory.
     Memory,
     /// Its promise can never be resolved.
     Pending,
-    /// A promise that nobody waits for was rejected.
+    /// A promise without a handler was rejected.
     Unhandled,
-    /// Its result is no JSON.
+    /// Its result is not JSON.
     NotJson,
     /// Its result is too large.
     TooLarge,
 }
 
-/// Makes a message whole: its length, then the JSON.
+/// Frames a message: its length, then the JSON.
 pub(super) fn framed(message: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     let mut bytes = vec![0; HEADER];
     serde_json::to_writer(&mut bytes, message)?;
@@ -220,7 +219,7 @@ pub(super) fn framed(message: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the length that a header tells.
+/// Returns the length in a header.
 pub(super) fn length(header: [u8; HEADER]) -> usize {
     usize::try_from(u32::from_be_bytes(header)).unwrap_or(usize::MAX)
 }

@@ -1,8 +1,8 @@
-//! Messages between parent and worker, for [`crate::fuzzing`].
+//! The parsers for messages between parent and worker, for [`crate::fuzzing`].
 
 use super::frame::{self, Order, Word};
 
-/// Reads bytes as each side reads a message of the other.
+/// Parses bytes as a message from either side.
 pub(crate) fn frames(bytes: &[u8]) {
     if let Some(header) = bytes.first_chunk::<{ frame::HEADER }>() {
         let _ = frame::length(*header);

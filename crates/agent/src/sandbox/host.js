@@ -1,5 +1,5 @@
-// What tools see of the outside. Run once in a realm, before any of their code, so that nothing they replace
-// later is used here. `ask` sends a question to the parent and returns or throws what it says.
+// Defines the `host` object of tools. Runs once in a realm, before any of their code, so that their later changes
+// to built-ins have no effect here. `ask` sends a request to the parent and returns or throws its answer.
 export default function (ask, enter, print, most) {
   const { freeze } = Object;
   const { parse } = JSON;

@@ -1,12 +1,12 @@
-//! JavaScript in a process of its own.
+//! JavaScript in a separate, confined process.
 //!
-//! The tools of an agent run in a child of the same program, which has given up everything but two
-//! pipes before it reads the first line of their code: no files, no network, no environment, no other
-//! program. The engine in it has limits on memory, stack and time that end a call politely; some of
-//! its own functions cannot be interrupted, so the parent ends the whole child when those do not
-//! hold. What a tool may do besides computing, it asks the parent for, message by message.
+//! The tools of an agent run in a child of the same program, which has given up everything but two pipes
+//! before it reads the first line of their code: no files, no network, no environment, no other program. The
+//! engine in it has limits on memory, stack and time that end a call with an error. Some of its own functions
+//! cannot be interrupted, so the parent kills the child when these limits do not hold. For everything besides
+//! computing, a tool sends a request to the parent.
 //!
-//! Nothing here decides what is granted: that is `crate::abilities`.
+//! This module does not decide about grants: that is `crate::abilities`.
 
 #[cfg(all(target_os = "linux", target_endian = "little"))]
 mod calls;
@@ -36,25 +36,26 @@ use brief_syntax::{System, limits};
 
 pub use frame::{Fences, Landlock, LogLine, MissingFence, Returned};
 
-/// The argument that turns the program into a worker. It stands in no help: nobody types it.
+/// The argument that turns the program into a worker. It is not part of the help, because users do not type
+/// it.
 pub const WORKER_ARGUMENT: &str = "__js-worker";
 
-/// How much the tools of one agent may take.
+/// The limits for the tools of one agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of memory.
+    /// The memory in bytes.
     pub memory: usize,
-    /// Bytes of stack.
+    /// The stack in bytes.
     pub stack: usize,
-    /// How long one call may compute.
+    /// The processor time of one call.
     pub cpu: Duration,
-    /// How long one call may take, with all that it asks for.
+    /// The time of one call, including its requests.
     pub wall: Duration,
-    /// Bytes of the result of one call, as JSON.
+    /// The bytes of the result of one call, as JSON.
     pub result: usize,
-    /// Bytes that one call may log.
+    /// The bytes that one call may log.
     pub log: usize,
-    /// How often one call may ask for something.
+    /// The number of requests of one call.
     pub requests: usize,
 }
 
@@ -72,42 +73,42 @@ impl Default for Limits {
     }
 }
 
-/// How a worker is started.
+/// The program to start as a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerProgram {
-    /// The program.
+    /// The path of the program.
     pub program: PathBuf,
-    /// What makes it a worker.
+    /// The arguments that make it a worker.
     pub args: Vec<OsString>,
-    /// What happens where the system lacks a fence.
+    /// The treatment of a missing fence.
     pub missing_fence: MissingFence,
 }
 
 impl WorkerProgram {
-    /// This very program, with [`WORKER_ARGUMENT`].
+    /// Returns this very program, with [`WORKER_ARGUMENT`].
     pub fn own(system: &dyn System) -> io::Result<WorkerProgram> {
         let program = system.own_program()?;
         let args = vec![WORKER_ARGUMENT.into()];
         Ok(WorkerProgram { program, args, missing_fence: MissingFence::Refuse })
     }
 
-    /// Says what happens where the system lacks a fence.
+    /// Sets the treatment of a missing fence.
     #[must_use]
     pub fn with_missing_fence(self, missing_fence: MissingFence) -> WorkerProgram {
         WorkerProgram { missing_fence, ..self }
     }
 }
 
-/// Puts this process behind the fences of a worker, for good, and says which there are. `memory` is what it
-/// may use besides what the program itself takes.
+/// Confines this process as a worker, permanently, and returns the fences in force. `memory` is its limit
+/// besides the memory of the program itself.
 #[cfg(unix)]
 pub fn enter_fences(memory: usize) -> io::Result<Fences> {
     confine::enter(memory)
 }
 
-/// Is the worker: serves its parent through standard input and output until that goes away.
+/// Runs the worker: serves its parent through standard input and output until the parent ends.
 ///
-/// To be called before anything else is done, in a process that was started for it.
+/// It has to be the first call in a process that was started for it.
 pub fn run_worker() -> ExitCode {
     #[cfg(unix)]
     return worker::run();

@@ -1,8 +1,8 @@
-//! What tools see of the outside, compiled once.
+//! The compiled `host.js`, which defines the `host` object of tools.
 //!
-//! Each call of a tool has a realm of its own, and `host.js` has to run in all of them. Parsing it was a third
-//! of what a realm costs, so the worker parses it once and keeps the bytecode in its memory. Bytecode from
-//! anywhere else is never read: the engine does not check it.
+//! Each call of a tool has its own realm, and `host.js` has to run in all of them. Parsing it was a third of
+//! the cost of a realm, so the worker parses it once and keeps the bytecode in memory. Bytecode from any
+//! other source is never read: the engine does not validate it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub(super) struct Prelude {
     is_wanted: Rc<Cell<bool>>,
 }
 
-/// Finds the one module that there is, while it is wanted. Code of tools finds none.
+/// Resolves the only module, while it is needed. The code of tools cannot import any.
 struct OnlyPrelude {
     is_wanted: Rc<Cell<bool>>,
 }
@@ -46,7 +46,7 @@ impl Prelude {
     /// Compiles `host.js` in a realm in which no tool runs.
     pub(super) fn compile(runtime: &Runtime, realm: &Context) -> rquickjs::Result<Prelude> {
         let bytecode = realm.with(|ctx| {
-            // No place in it is ever shown.
+            // Its source places are never shown.
             let options =
                 WriteOptions { strip_source: true, strip_debug: true, ..Default::default() };
             Module::declare(ctx, NAME, SOURCE)?.write(options)
@@ -59,7 +59,7 @@ impl Prelude {
         Ok(Prelude { is_wanted })
     }
 
-    /// Returns the function of `host.js`, made in this realm.
+    /// Returns the function of `host.js` for this realm.
     pub(super) fn function<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Function<'js>> {
         self.is_wanted.set(true);
         let imported = Module::import(ctx, NAME);

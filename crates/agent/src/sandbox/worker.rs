@@ -1,4 +1,4 @@
-//! The worker: reads orders until its parent has gone.
+//! The worker process: carries out orders until its parent ends.
 
 use std::cell::RefCell;
 use std::io;
@@ -12,7 +12,7 @@ use super::engine::Engine;
 use super::frame::{MissingFence, Order, Unusable, UnusableKind, Word};
 
 pub(super) fn run() -> ExitCode {
-    // There is nobody to tell: the parent sees the pipe close.
+    // An error needs no message: the parent sees the pipe close.
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
@@ -38,7 +38,7 @@ fn serve() -> io::Result<()> {
         return channel.send(&unusable(UnusableKind::MissingFence, missing.join(" and ")));
     }
     let channel = Rc::new(RefCell::new(channel));
-    // The process ends with it; taking the engine apart would only cost time.
+    // The engine is not dropped: the process ends with it, and the drop would only cost time.
     let engine = Engine::new(Rc::clone(&channel), limits).map_err(io::Error::other)?;
     let mut engine = ManuallyDrop::new(engine);
     let outcome = engine.load(&code);
