@@ -296,7 +296,7 @@ impl Host {
         let Some(value) = self.system.env(name) else { return Ok(Value::Null) };
         let value = value
             .into_string()
-            .map_err(|_| AbilityRefusal::Failed(format!("`{name}` is no Unicode text")))?;
+            .map_err(|_| AbilityRefusal::Failed(format!("`{name}` is not Unicode text")))?;
         // From now on the tool can write it anywhere.
         self.audit.hide(&value);
         Ok(Value::String(value))

@@ -98,7 +98,8 @@ fn judged(agent: &Agent, scheme: &Scheme) -> Vec<Diagnostic> {
     let parameters = match Schema::for_arguments(&scheme.parameters) {
         Ok(parameters) => parameters,
         Err(error) => {
-            let message = format!("`parameters` of the tool `{name}` is no JSON Schema: {error}");
+            let message =
+                format!("`parameters` of the tool `{name}` is not a valid JSON Schema: {error}");
             return vec![Diagnostic::error("agents/tool-shape", &agent.source, span, message)];
         }
     };
@@ -151,7 +152,7 @@ impl Tools for AgentTools {
     fn call(&mut self, name: &str, arguments: &str) -> Result<String, String> {
         let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
         let arguments: Value = serde_json::from_str(arguments)
-            .map_err(|error| format!("the arguments of `{name}` are no JSON: {error}"))?;
+            .map_err(|error| format!("the arguments of `{name}` are not valid JSON: {error}"))?;
         let result = self.call_json(name, &arguments).map_err(|error| error.to_string())?;
         Ok(match result {
             Value::String(text) => text,

@@ -17,7 +17,7 @@ pub enum GateError {
         name: String,
     },
     /// The tool requires arguments, but a startup tool is called without any (Y33).
-    #[error("the startup tool `{tool}` requires `{argument}`, which nobody gives it")]
+    #[error("the startup tool `{tool}` requires `{argument}`, but is called without arguments")]
     NeedsArguments {
         /// The name of the tool.
         tool: String,

@@ -82,7 +82,7 @@ impl StdioServers {
         };
         let Some(command) = &server.command else {
             return Err(format!(
-                "the server `{name}` is no program, and only programs are started"
+                "the server `{name}` is not a program, and only programs are started"
             ));
         };
         let env = server.env.iter().map(|(key, value)| (key.into(), Some(value.into())));

@@ -30,7 +30,7 @@ pub enum ToolsError {
     #[error("{0}")]
     Worker(String),
     /// The code is not valid JavaScript.
-    #[error("the code is no JavaScript: {message}{}", CodePlace(*.place))]
+    #[error("the code is not valid JavaScript: {message}{}", CodePlace(*.place))]
     Syntax {
         /// The engine's message.
         message: String,
@@ -258,7 +258,9 @@ impl Evaluation {
             let place = place.ok_or_else(|| wrong(format!("the code returns no tool `{key}`")))?;
             // The check of arguments needs a complete schema, not only one in the right form.
             let checker = Schema::for_arguments(&scheme.parameters).map_err(|error| {
-                wrong(format!("`parameters` of the tool `{key}` is no JSON Schema: {error}"))
+                wrong(format!(
+                    "`parameters` of the tool `{key}` is not a valid JSON Schema: {error}"
+                ))
             })?;
             warnings.extend(checker.unchecked().iter().map(|what| format!("tool `{key}`: {what}")));
             tools.push(Tool { scheme: scheme.clone(), checker, place });

@@ -50,7 +50,7 @@ impl Address {
             }
         } else if !is_host(host) {
             return Err(
-                "the host is not one; a `/`, `?` or `#` in a password is written as `%2F`, `%3F` or `%23`",
+                "the host is not valid; a `/`, `?` or `#` in a password is written as `%2F`, `%3F` or `%23`",
             );
         } else if text.contains([' ', '#', '\\']) {
             return Err("it has a space, `#` or `\\`; a version is written as `?ref=…`");

@@ -131,7 +131,7 @@ pub enum BuildError {
         path: PathBuf,
     },
     /// The output directory holds items of the registry.
-    #[error("`{}` is where items come from, and no place for outputs", path.display())]
+    #[error("`{}` holds items, so it cannot be the output directory", path.display())]
     OutIsSource {
         /// The directory.
         path: PathBuf,

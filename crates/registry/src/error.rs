@@ -45,7 +45,7 @@ pub enum FetchError {
     },
     /// The server denies access, or has no such repository.
     #[error(
-        "`{repository}` is not there, or not for everybody: {said}; check the address, and that `git ls-remote` can read it without asking"
+        "`{repository}` does not exist, or is not public: {said}; check the address, and that `git ls-remote` can read it without asking"
     )]
     Denied {
         /// The redacted address of the source.

@@ -164,7 +164,7 @@ impl Lock {
     /// Parses a lock.
     pub fn parse(text: &str) -> Result<Lock, LockError> {
         if let Some(line) = text.lines().position(|line| line.starts_with("<<<<<<<")) {
-            let problem = "it has marks of a merge that nobody has settled".to_owned();
+            let problem = "it has an unresolved merge conflict".to_owned();
             return Err(LockError { line: line + 1, problem });
         }
         let raw: RawLock = toml_edit::de::from_str(text).map_err(|error| {
@@ -278,7 +278,8 @@ impl RawLock {
         for item in self.item {
             let (id, found) = item.check(is_old)?;
             if !lock.sources.contains_key(&found.source) {
-                let problem = format!("the {id} comes from `{}`, which is no source", found.source);
+                let problem =
+                    format!("the {id} comes from `{}`, which is not a source", found.source);
                 return Err((quoted(&found.source), problem));
             }
             let problem = format!("the {id} is there twice");
@@ -290,7 +291,7 @@ impl RawLock {
         for shared in self.shared {
             let mark = quoted(&shared.path);
             if !is_plain_path(&shared.path) {
-                return Err((mark, format!("`{}` is no path in the project", shared.path)));
+                return Err((mark, format!("`{}` is not a path in the project", shared.path)));
             }
             let entries: Option<Vec<SharedEntry>> =
                 shared.entries.into_iter().map(RawEntry::check).collect();
@@ -319,7 +320,7 @@ impl RawSource {
         }
         if let Some(commit) = self.commit.as_deref().filter(|text| !crate::extract::is_commit(text))
         {
-            return Err((commit.to_owned(), format!("`{commit}` is no commit")));
+            return Err((commit.to_owned(), format!("`{commit}` is not a commit")));
         }
         let bundles = self.bundles.into_iter().map(|text| match text.split_once(' ') {
             Some((name, version)) => (name.to_owned(), Some(version.to_owned())),
@@ -335,7 +336,7 @@ impl RawItem {
             return Err((quoted(&self.kind), format!("there is no kind `{}`", self.kind)));
         };
         if !is_sha256(&self.sha256) {
-            return Err((quoted(&self.sha256), format!("`{}` is no SHA-256", self.sha256)));
+            return Err((quoted(&self.sha256), format!("`{}` is not a SHA-256", self.sha256)));
         }
         if self.capabilities.is_none() && !is_old {
             let problem = format!("the {kind} `{}` has no list of capabilities", self.name);
@@ -349,11 +350,11 @@ impl RawItem {
             };
             let known = rest.rsplit_once(' ').filter(|(_, sha256)| is_sha256(sha256));
             let Some((path, sha256)) = known else {
-                return Err((text.clone(), format!("`{text}` is no path and SHA-256")));
+                return Err((text.clone(), format!("`{text}` is not a path and a SHA-256")));
             };
             // A later run removes files by these paths.
             if !is_output_path(path) {
-                return Err((text.clone(), format!("`{path}` is no path of an output")));
+                return Err((text.clone(), format!("`{path}` is not the path of an output")));
             }
             files.insert(path.to_owned(), LockedFile { sha256: sha256.to_owned(), program });
         }
@@ -530,11 +531,11 @@ mod tests {
             ("version = 2", "version = 9", "upgrade"),
             ("version = 2", "version = 0", "upgrade"),
             ("kind = \"skill\"", "kind = \"skil\"", "no kind `skil`"),
-            (".claude/skills/a/SKILL.md", "../../etc/passwd", "no path of an output"),
-            (".claude/skills/a/SKILL.md", "src/main.rs", "no path of an output"),
-            ("0123456789abcdef0123456789abcdef01234567", "--upload-pack", "no commit"),
-            ("source = \"guidance\"", "source = \"other\"", "which is no source"),
-            ("path = \"CLAUDE.md\"", "path = \"../CLAUDE.md\"", "no path in the project"),
+            (".claude/skills/a/SKILL.md", "../../etc/passwd", "not the path of an output"),
+            (".claude/skills/a/SKILL.md", "src/main.rs", "not the path of an output"),
+            ("0123456789abcdef0123456789abcdef01234567", "--upload-pack", "not a commit"),
+            ("source = \"guidance\"", "source = \"other\"", "which is not a source"),
+            ("path = \"CLAUDE.md\"", "path = \"../CLAUDE.md\"", "not a path in the project"),
             ("[[item]]", "[[items]]", "unknown field"),
         ];
         for (from, to, words) in cases {

@@ -434,7 +434,7 @@ pub(crate) fn unsupported(given: &str, word: &str, punctuation: &str) -> SourceE
         ("http" | "https", _) => {
             "write `git::https://…` for a repository; an archive has to be unpacked, then name the directory"
         }
-        ("git", _) => "nobody can tell who answers; write `https://…` or `ssh://…`",
+        ("git", _) => "the server cannot be verified; write `https://…` or `ssh://…`",
         ("ext" | "fd", _) => "it runs a command; write `git::https://…` or `git::ssh://…`",
         ("git+https" | "git+ssh" | "git+file", _) => "write `git::` instead of `git+`",
         ("s3" | "gcs" | "gs", _) => {

@@ -259,7 +259,7 @@ fn is_of(value: &Value, name: &str) -> bool {
         "string" => value.is_string(),
         "array" => value.is_array(),
         "object" => value.is_object(),
-        other => panic!("`{other}` is no type"),
+        other => panic!("`{other}` is not a type"),
     }
 }
 

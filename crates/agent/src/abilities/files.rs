@@ -74,7 +74,7 @@ impl ToolFiles {
         })?;
         let text = String::from_utf8(bytes);
         text.map(Value::String)
-            .map_err(|_| AbilityRefusal::Failed(format!("`{}` is no UTF-8 text", way.shown)))
+            .map_err(|_| AbilityRefusal::Failed(format!("`{}` is not UTF-8 text", way.shown)))
     }
 
     fn write(&self, way: &ToolPath<'_>, text: &str) -> Result<Value, AbilityRefusal> {
@@ -158,7 +158,7 @@ impl ToolFiles {
 
     fn glob(&self, pattern: &str) -> Result<Value, AbilityRefusal> {
         let glob = Glob::new(pattern.trim_start_matches("./")).map_err(|error| {
-            AbilityRefusal::Refused(format!("`{pattern}` is no pattern: {error}"))
+            AbilityRefusal::Refused(format!("`{pattern}` is not a valid pattern: {error}"))
         })?;
         let mut search = NameSearch { glob: &glob, found: Vec::new(), seen: 0 };
         search.descend(self.handle.as_ref(), "", 0)?;

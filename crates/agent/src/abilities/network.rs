@@ -105,11 +105,11 @@ impl HttpRequest {
 fn read_uri(text: &str) -> Result<Uri, AbilityRefusal> {
     let address = text.split('#').next().unwrap_or_default();
     let uri: Uri = address.parse().map_err(|error| {
-        AbilityRefusal::Refused(format!("`{}` is no address: {error}", shown(text, None)))
+        AbilityRefusal::Refused(format!("`{}` is not an address: {error}", shown(text, None)))
     })?;
     if uri.scheme().is_none() || uri.host().is_none_or(str::is_empty) {
         return Err(AbilityRefusal::Refused(format!(
-            "`{text}` is no whole address, such as `https://…`"
+            "`{text}` is not a complete address, such as `https://…`"
         )));
     }
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
@@ -183,7 +183,7 @@ pub(super) fn fetch(
             request.method = Method::GET;
             request.body = None;
         } else if is_elsewhere && request.body.is_some() {
-            let message = "it leads elsewhere, and the body was not meant for that".to_owned();
+            let message = "it redirects to another host, and the body is not sent there".to_owned();
             return Err(AbilityRefusal::Refused(message));
         }
         request.uri = next;

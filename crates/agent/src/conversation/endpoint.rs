@@ -174,10 +174,7 @@ impl Endpoint {
         let is_open = self.base.starts_with("http:") && !is_own_machine(&self.host);
         let is_told = self.key.is_some() && is_open;
         is_told.then(|| {
-            format!(
-                "the key goes to `{}` without encryption; anybody on the way can read it",
-                self.host
-            )
+            format!("the key goes to `{}` without encryption; it can be read on the way", self.host)
         })
     }
 }

@@ -13,7 +13,7 @@ pub enum TurnError {
         message: String,
     },
     /// No connection is possible, for example because of TLS.
-    #[error("the server cannot be talked to: {message}")]
+    #[error("no connection to the server is possible: {message}")]
     Hopeless {
         /// The cause.
         message: String,
@@ -43,7 +43,7 @@ pub enum TurnError {
         message: String,
     },
     /// The answer is not a chat completion.
-    #[error("the answer is no chat completion: {message}")]
+    #[error("the answer is not a chat completion: {message}")]
     Strange {
         /// The kind of answer that came.
         message: String,

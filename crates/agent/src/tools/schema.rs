@@ -158,7 +158,7 @@ impl fmt::Display for Unchecked {
                 write!(formatter, "`{name}` in `{}` is not checked", at(place))
             }
             Unchecked::NearMiss { name, place, .. } => {
-                write!(formatter, "`{name}` in `{}` is no keyword and checks nothing", at(place))
+                write!(formatter, "`{name}` in `{}` is not a keyword and has no effect", at(place))
             }
         }
     }
@@ -259,7 +259,7 @@ impl Schema {
                     };
                     for (key, schema) in schemas {
                         if name == "patternProperties" && self.add_pattern(key).is_err() {
-                            return error(name, "has a key that is no pattern");
+                            return error(name, "has a key that is not a valid pattern");
                         }
                         if name == "dependencies" && is_names(schema) {
                             continue;

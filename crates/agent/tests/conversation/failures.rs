@@ -130,7 +130,7 @@ fn garbage_is_no_chat_completion() {
     ] {
         let outcome = Trial::new(vec![script]).run();
         let message = outcome.result.unwrap_err().to_string();
-        assert_eq!(message, format!("the answer is no chat completion: {expected}"));
+        assert_eq!(message, format!("the answer is not a chat completion: {expected}"));
         assert_eq!(outcome.requests.len(), 1);
     }
 }

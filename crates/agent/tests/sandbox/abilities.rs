@@ -122,7 +122,7 @@ fn paths_stay_in_the_project() {
         ("await host.fs.writeText('big', 'x'.repeat(1048577))", "more than 1048576 bytes"),
         ("await host.fs.readText(1)", "argument 1 must name a file"),
         ("await host.fs.readText('x\\0')", "is not relative"),
-        ("await host.fs.glob('[')", "is no pattern"),
+        ("await host.fs.glob('[')", "is not a valid pattern"),
     ] {
         let error = project.error(&["fs"], expression);
         assert!(error.contains(part), "{expression}: {error}");

@@ -57,6 +57,6 @@ fn a_startup_tool_is_there_and_needs_nothing() {
     )
     .unwrap();
     let error = check_startup(&tools, "t").unwrap_err().to_string();
-    assert_eq!(error, "the startup tool `t` requires `x`, which nobody gives it");
+    assert_eq!(error, "the startup tool `t` requires `x`, but is called without arguments");
     assert_eq!(check_startup(&tools, "u").unwrap_err().to_string(), "there is no startup tool `u`");
 }

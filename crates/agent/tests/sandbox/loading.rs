@@ -44,7 +44,7 @@ fn what_is_no_object_of_tools() {
         assert_eq!(error(code), message, "{code}");
     }
     let unfinished = load("return { a: ;").unwrap_err().to_string();
-    assert!(unfinished.starts_with("the code is no JavaScript: "), "{unfinished}");
+    assert!(unfinished.starts_with("the code is not valid JavaScript: "), "{unfinished}");
     let second = error("const a = 1;\nreturn { a: ;");
     assert!(second.contains("(line 2, "), "{second}");
     let thrown = error("const a = 1;\n\nthrow new TypeError('no luck');");
@@ -88,12 +88,12 @@ fn what_is_no_tool() {
         ),
         (
             "return { x: { fn() {}, scheme: { name: 'x', description: 'd', parameters: { type: 1 } } } };",
-            "`parameters` of the tool `x` is no JSON Schema: it has a `type` that does not exist",
+            "`parameters` of the tool `x` is not a valid JSON Schema: it has a `type` that does not exist",
         ),
         (
             "return { x: { fn() {}, scheme: { name: 'x', description: 'd', \
              parameters: { properties: { a: { type: 1 } } } } } };",
-            "`parameters` of the tool `x` is no JSON Schema: `/properties/a/type` is not a type that exists",
+            "`parameters` of the tool `x` is not a valid JSON Schema: `/properties/a/type` is not a type that exists",
         ),
     ] {
         assert_eq!(error(&code.replace("SCHEME", scheme)), message, "{code}");

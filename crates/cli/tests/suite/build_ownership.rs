@@ -143,7 +143,7 @@ fn a_build_does_not_go_where_the_items_are() {
     for out in ["content", "content/rules", "content/rules/new", "content/skills/ship/x"] {
         let output = registry.run(&["build", "--out", out]);
         assert_eq!(output.code, Some(1), "{out}: {output}");
-        assert!(output.stderr.contains("is where items come from"), "{output}");
+        assert!(output.stderr.contains("holds items"), "{output}");
     }
     assert_eq!(tree(&registry, "content").len(), 6);
 }

@@ -344,16 +344,16 @@ fn names_that_are_no_text() {
     assert!(output.stdout.contains("src/line\\nbreak.py"), "{output}");
 }
 
-/// Whatever is no revision is refused, and git never takes it for an option.
+/// Whatever is not a revision is refused, and git never takes it for an option.
 #[test]
 fn bad_revisions_are_refused_with_a_way_out() {
     let project = repository();
     for (args, words, code) in [
         (&["nosuch"][..], "the repository has no commit `nosuch`; `git log`", 1),
         (&["nosuch..main"], "the repository has no commit `nosuch`", 1),
-        (&["main..--upload-pack=x"], "`--upload-pack=x` is no revision; name", 2),
-        (&["main", "a\nb"], "is no revision", 2),
-        (&["main", ""], "`` is no revision", 2),
+        (&["main..--upload-pack=x"], "`--upload-pack=x` is not a revision; name", 2),
+        (&["main", "a\nb"], "is not a revision", 2),
+        (&["main", ""], "`` is not a revision", 2),
         (&["HEAD:AGENTS.yaml"], "has no commit `HEAD:AGENTS.yaml`", 1),
         (&["--upload-pack=x"], "unexpected argument", 2),
         (&["-x"], "unexpected argument", 2),

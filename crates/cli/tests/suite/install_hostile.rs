@@ -128,7 +128,7 @@ fn a_lock_cannot_lead_out_of_the_project() {
         for args in [&["sync"][..], &["clean"], &["remove", "money"], &["list"], &["doctor"]] {
             let output = project.run(args);
             assert_eq!(output.code, Some(2), "{path} {args:?}: {output}");
-            assert!(output.stderr.contains("is no path of an output"), "{output}");
+            assert!(output.stderr.contains("is not the path of an output"), "{output}");
             assert!(output.stderr.contains("hint: restore it from version control"), "{output}");
         }
     }

@@ -166,7 +166,7 @@ fn frozen_refuses_what_is_not_locked() {
         (
             "[sources",
             "[install]\nclients = [\"claude\"]\n[sources",
-            "comes to other files than were locked",
+            "compiles to other files than the locked ones",
         ),
     ] {
         let (project, _) = installed();

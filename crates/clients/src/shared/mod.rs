@@ -12,7 +12,7 @@ mod tests;
 use brief_dialects::portable::output::{Foreign, Merge, Merged, SharedEntry};
 
 /// The reason to keep an entry that was there before us.
-const FOREIGN: &str = "somebody else has written it";
+const FOREIGN: &str = "it is not an entry of `brief`";
 /// The reason to keep an entry that was edited since.
 const EDITED: &str = "it was changed by hand";
 

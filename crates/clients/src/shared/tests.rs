@@ -202,7 +202,7 @@ fn a_key_belongs_to_whoever_wrote_it() {
     let old = keyed("a", r#"{"command":"old","n":1}"#);
     let new = keyed("a", r#"{"command":"new"}"#);
     let name = "mcpServers.a".to_owned();
-    let (theirs, edited) = ("somebody else has written it", "it was changed by hand");
+    let (theirs, edited) = ("it is not an entry of `brief`", "it was changed by hand");
     let none: &[SharedEntry] = &[];
     let only_old = std::slice::from_ref(&old);
     let only_new = std::slice::from_ref(&new);
@@ -337,7 +337,7 @@ fn a_block_that_was_edited_is_kept() {
     let ask = || Ask::markdown(&text);
     assert_eq!(ask().before(&old).get(&new), unchanged(&old, "it was changed by hand"));
     assert_eq!(ask().before(&old).get(&[]), unchanged(&[], "it was changed by hand"));
-    assert_eq!(ask().get(&new), unchanged(&[], "somebody else has written it"));
+    assert_eq!(ask().get(&new), unchanged(&[], "it is not an entry of `brief`"));
     let forced = ask().before(&old).forced().get(&new);
     assert_eq!(forced.text, Some(MARKED.replace("AGENTS", "OTHER")));
     assert_eq!(ask().before(&old).forced().get(&[]).text, None);

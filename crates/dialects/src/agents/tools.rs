@@ -166,8 +166,9 @@ fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
         }
         Some(parameters) => {
             if let Some(problem) = schema_problem(parameters) {
-                let message =
-                    format!("`parameters` of the tool `{key}` is no JSON Schema: {problem}");
+                let message = format!(
+                    "`parameters` of the tool `{key}` is not a valid JSON Schema: {problem}"
+                );
                 wrong(message, "write `{ type: \"object\", properties: { … } }`");
             }
         }
@@ -229,7 +230,7 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
         .and_then(|scheme| scheme.parameters.get("required")?.as_array());
     if let Some(first) = required.and_then(|names| names.first()?.as_str()) {
         let message = format!(
-            "the startup tool `{}` requires `{first}`, which nobody gives it",
+            "the startup tool `{}` requires `{first}`, but is called without arguments",
             startup.tool
         );
         notes.error("agents/startup-arguments", startup.span, message, "make it optional");

@@ -176,7 +176,7 @@ fn the_startup_tool_exists_and_needs_nothing() {
     assert_eq!(
         problems,
         [
-            "error agents/startup-arguments the startup tool `ping` requires `x`, which nobody gives it"
+            "error agents/startup-arguments the startup tool `ping` requires `x`, but is called without arguments"
         ]
     );
 }

@@ -32,7 +32,7 @@ pub enum HistoryError {
     #[error("the repository has no commits yet, so there is nothing to compare with; commit first")]
     NoCommits,
     /// The text is not a revision.
-    #[error("`{0}` is no revision; name a branch, tag or commit")]
+    #[error("`{0}` is not a revision; name a branch, tag or commit")]
     NotARevision(String),
     /// The repository has no such revision.
     #[error("the repository has no commit `{revision}`; {help}")]

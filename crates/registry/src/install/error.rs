@@ -58,7 +58,7 @@ pub enum InstallError {
     #[error("`brief.lock` is of an older version, which does not record what every item can do")]
     OldLock,
     /// The lock does not match the manifest.
-    #[error("`brief.lock` is not what `brief.toml` comes to")]
+    #[error("`brief.lock` does not match `brief.toml`")]
     Frozen {
         /// The differences, one sentence each.
         differences: Vec<String>,
@@ -122,7 +122,7 @@ pub enum InstallError {
     #[error("there is no home directory to keep repositories in; set `HOME` or `XDG_CACHE_HOME`")]
     NoCache,
     /// A wanted item or bundle cannot be resolved.
-    #[error("not everything that is wanted can be had, so nothing was changed")]
+    #[error("some wanted items cannot be resolved, so nothing was changed")]
     Unresolved(Vec<Unresolved>),
     /// A directory cannot be opened, created or locked.
     #[error("`{}` cannot be used: {}", path.display(), words(error))]

@@ -47,7 +47,7 @@ pub(super) fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), Insta
                 differences.push(format!("the {id} has another content than was locked"));
             }
             Some(known) if known.files != item.files => {
-                differences.push(format!("the {id} comes to other files than were locked, with other settings or another version of `brief`"));
+                differences.push(format!("the {id} compiles to other files than the locked ones, with other settings or another version of `brief`"));
             }
             Some(known) if known.capabilities != item.capabilities => {
                 differences.push(format!(

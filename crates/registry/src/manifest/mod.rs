@@ -255,7 +255,7 @@ fn hashes(entry: &Entry<'_>) -> Result<BTreeSet<String>, Problem> {
     match hashes.iter().find(|text| !is_sha256(text)) {
         Some(text) => {
             let help = "write the 64 digits that `brief sync` names";
-            Err(entry.wrong(&format!("`{text}` is no SHA-256"), help))
+            Err(entry.wrong(&format!("`{text}` is not a SHA-256"), help))
         }
         None => Ok(hashes.into_iter().collect()),
     }

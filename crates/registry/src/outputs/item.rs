@@ -145,7 +145,7 @@ fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
     let source = Arc::new(Source::unread(item.directory().join(path)));
     let message = format!("the file cannot be read: {error}");
     let problem = Diagnostic::error("portable/unreadable", &source, Span::default(), message);
-    Box::new(problem.with_help("what lies beside an item is regular files of at most 16 MiB"))
+    Box::new(problem.with_help("the files beside an item must be regular files of at most 16 MiB"))
 }
 
 /// Returns the hash of an item's content, which does not depend on its directory.

@@ -586,7 +586,7 @@ fn content_of(disk: &mut Disk<'_>, path: &str) -> io::Result<Option<Vec<u8>>> {
 /// Creates the error for a path that a record cannot hold.
 fn unportable(item: &Item, path: &str) -> Diagnostic {
     let message =
-        format!("`{path}` is no place for a file; nothing of the {} is written", item.id());
+        format!("`{path}` is not a valid path for a file; nothing of the {} is written", item.id());
     let source = item.document().source();
     Diagnostic::error("portable/unportable-file-name", source, Span::default(), message)
         .with_help("give the file another name")

@@ -106,7 +106,7 @@ impl OutputRecord {
         let shared = record.shared.keys().find(|path| !is_plain_path(path));
         let wrong = paths.chain(adopted).find(|path| !is_output_path(path)).or(shared);
         match wrong {
-            Some(path) => Err(format!("`{path}` is no path of an output")),
+            Some(path) => Err(format!("`{path}` is not the path of an output")),
             None => Ok(Some(record)),
         }
     }

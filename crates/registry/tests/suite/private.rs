@@ -109,7 +109,7 @@ fn without_the_right_password_the_error_says_so() {
             assert!(matches!(error, FetchError::Denied { .. }), "{login}: {error}");
             let shown = format!("{error} {error:?}");
             assert!(shown.contains(words), "{login}: {shown}");
-            assert!(shown.contains("is not there, or not for everybody"), "{shown}");
+            assert!(shown.contains("does not exist, or is not public"), "{shown}");
             assert!(!SECRETS.iter().any(|secret| shown.contains(secret)), "{shown}");
         }
         assert!(matches!(

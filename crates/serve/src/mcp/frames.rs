@@ -104,7 +104,7 @@ fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Json> {
         // A notification gets no answer, and a client may be newer than we are.
         Err(_) if is_notification => Ok(None),
         Err(error) => {
-            let message = format!("the message is no request: {error}");
+            let message = format!("the message is not a request: {error}");
             Err(wrong(ErrorCode::INVALID_REQUEST, message, &id))
         }
     }

@@ -64,7 +64,7 @@ impl Checking<'_> {
             problems.push("something was executed".to_owned());
         }
         if self.scene.listener.accept().is_ok() {
-            problems.push("somebody connected".to_owned());
+            problems.push("a connection was made".to_owned());
         }
         for (group, after) in &self.after {
             let before = self.before.get(group).cloned().unwrap_or_default();

@@ -98,9 +98,7 @@ impl Grammar {
         let has_one = |names: &[&str]| names.iter().any(|name| reading.seen.contains(name));
         if !self.one_of.is_empty() && !has_one(self.one_of) {
             let names = self.one_of.join("`, `");
-            return Err(format!(
-                "one of `{names}` must be there, as a word of its own or with `-`"
-            ));
+            return Err(format!("one of `{names}` is required, as a separate word or with `-`"));
         }
         let added = self.added.iter().map(|word| (*word).to_owned());
         Ok(added.chain(args.iter().cloned()).collect())

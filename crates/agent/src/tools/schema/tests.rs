@@ -174,9 +174,12 @@ fn keywords_that_nobody_checks_are_told() {
         (json!({"$dynamicRef": "#a"}), "`$dynamicRef` in `/properties/x` is not checked"),
         (
             json!({"minlength": 3}),
-            "`minlength` in `/properties/x` is no keyword and checks nothing",
+            "`minlength` in `/properties/x` is not a keyword and has no effect",
         ),
-        (json!({"requierd": []}), "`requierd` in `/properties/x` is no keyword and checks nothing"),
+        (
+            json!({"requierd": []}),
+            "`requierd` in `/properties/x` is not a keyword and has no effect",
+        ),
         (json!({"title": "X", "description": "d", "default": 1, "examples": [], "x-order": 1}), ""),
     ] {
         let schema = Schema::for_arguments(&json!({"properties": {"x": field}})).unwrap();

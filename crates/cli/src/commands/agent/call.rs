@@ -55,7 +55,7 @@ pub(super) fn run(
     args: &CallArgs,
 ) -> Result<ExitCode, CommandError> {
     let arguments: Json = serde_json::from_str(&args.arguments).map_err(|error| {
-        CommandError::usage(format!("the arguments are no JSON: {error}"))
+        CommandError::usage(format!("the arguments are not valid JSON: {error}"))
             .with_hint("write an object, such as '{\"name\": \"value\"}'")
     })?;
     let grant = args.executing.abilities(ui)?;
