@@ -14,7 +14,7 @@ use brief_syntax::{Severity, System, limits, near_miss};
 use serde_json::Value;
 
 use crate::abilities::{AbilityRequest, Host};
-use crate::sandbox::client::{self, Answers, LoadFailure, Question, Refused, Worker};
+use crate::sandbox::client::{self, Answers, LoadFailure, RefusedRequest, ToolQuestion, Worker};
 use crate::sandbox::{Fences, Limits, LogLine, Returned, WorkerProgram};
 
 pub use schema::{Schema, SchemaError, Unchecked};
@@ -385,7 +385,7 @@ struct CallAnswers<'b> {
 }
 
 impl Answers for CallAnswers<'_> {
-    fn answer(&mut self, question: Question<'_>) -> Result<Value, Refused> {
+    fn answer(&mut self, question: ToolQuestion<'_>) -> Result<Value, RefusedRequest> {
         let asked = AbilityRequest {
             tool: self.tool,
             ability: question.ability,
@@ -408,7 +408,7 @@ impl Answers for CallAnswers<'_> {
             if refusal.is_denial() {
                 self.denied.push(question.ability.to_owned());
             }
-            Refused { name: refusal.name(), message: refusal.to_string() }
+            RefusedRequest { name: refusal.name(), message: refusal.to_string() }
         })
     }
 }

@@ -106,10 +106,10 @@ pub struct Faulty {
 }
 
 #[derive(Debug, Clone)]
-struct Log(Arc<Mutex<State>>);
+struct Log(Arc<Mutex<FaultState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct FaultState {
     fault: Fault,
     steps: Vec<String>,
     /// The most bytes of a single step.
@@ -122,7 +122,7 @@ struct State {
 }
 
 /// The extent to which a step happens.
-enum Step {
+enum StepExtent {
     /// The whole step happens.
     Whole,
     /// The process is killed in this step.
@@ -130,20 +130,20 @@ enum Step {
 }
 
 impl Log {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a step. Fails if it does not happen at all.
-    fn step(&self, what: &str, name: &OsStr) -> io::Result<Step> {
+    fn step(&self, what: &str, name: &OsStr) -> io::Result<StepExtent> {
         let mut state = self.state();
         let number = state.steps.len();
         state.steps.push(format!("{what} {}", name.to_string_lossy()));
         match state.fault {
-            Fault::Dies { at } if number == at => Ok(Step::Half),
+            Fault::Dies { at } if number == at => Ok(StepExtent::Half),
             Fault::Dies { at } if number > at => Err(gone()),
             Fault::Refuses { at, refusal } if number == at => Err(refusal.error()),
-            _ => Ok(Step::Whole),
+            _ => Ok(StepExtent::Whole),
         }
     }
 
@@ -155,8 +155,8 @@ impl Log {
         call: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
         match self.step(what, name)? {
-            Step::Whole => call(),
-            Step::Half => Err(gone()),
+            StepExtent::Whole => call(),
+            StepExtent::Half => Err(gone()),
         }
     }
 
@@ -174,8 +174,8 @@ impl Log {
             state.largest = state.largest.max(bytes.len());
         }
         match step {
-            Step::Whole => call(),
-            Step::Half => {
+            StepExtent::Whole => call(),
+            StepExtent::Half => {
                 part(&bytes[..bytes.len() / 2])?;
                 Err(gone())
             }
@@ -230,7 +230,7 @@ fn gone() -> io::Error {
 impl Faulty {
     /// Wraps a system.
     pub fn new(real: RealSystem, fault: Fault) -> Faulty {
-        let state = State { fault, ..State::default() };
+        let state = FaultState { fault, ..FaultState::default() };
         Faulty { real, log: Log(Arc::new(Mutex::new(state))) }
     }
 
@@ -386,11 +386,11 @@ impl Dir for FaultyDir {
     /// A process that is killed there leaves an empty file.
     fn stage_file(&self, access: Access) -> io::Result<Box<dyn StagedFile>> {
         match self.log.step("stage_file", OsStr::new(STAGED))? {
-            Step::Whole => {
+            StepExtent::Whole => {
                 let real = self.real.stage_file(access)?;
                 Ok(Box::new(FaultyStaged { real, log: self.log.clone() }))
             }
-            Step::Half => {
+            StepExtent::Half => {
                 drop(self.real.stage_file(access)?);
                 Err(gone())
             }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::frame::{self, Order, Word};
+use super::frame::{self, Order, WorkerMessage};
 
 /// Reads orders and writes messages.
 pub(super) struct Channel {
@@ -34,7 +34,7 @@ impl Channel {
 
     /// Sends a message in one piece.
     #[expect(clippy::unused_self, reason = "whoever speaks has the channel to itself")]
-    pub(super) fn send(&mut self, word: &Word<'_>) -> io::Result<()> {
+    pub(super) fn send(&mut self, word: &WorkerMessage<'_>) -> io::Result<()> {
         let bytes = frame::framed(word)?;
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {

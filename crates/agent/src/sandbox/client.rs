@@ -14,7 +14,9 @@ use brief_syntax::system::{Call, Companion, Ending, Environment, Interruption, w
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::frame::{self, Failure, FailureKind, Order, Unusable, UnusableKind, Word, WorkerLimits};
+use super::frame::{
+    self, CallFault, FailureKind, Order, Unusable, UnusableKind, WorkerLimits, WorkerMessage,
+};
 use super::{Fences, Limits, LogLine, Returned, WorkerProgram};
 
 /// The size of the read buffer.
@@ -37,7 +39,7 @@ const TICK: Duration = Duration::from_millis(20);
 const CHATTER: usize = 1024 * 1024;
 
 /// A request of a tool.
-pub(crate) struct Question<'a> {
+pub(crate) struct ToolQuestion<'a> {
     /// The ability that the request needs.
     pub(crate) ability: &'a str,
     /// The name of the call.
@@ -50,7 +52,7 @@ pub(crate) struct Question<'a> {
 
 /// A refused request, as the error that the tool gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct RefusedRequest {
     /// The name of the error.
     pub(crate) name: &'static str,
     /// The message of the error.
@@ -60,7 +62,7 @@ pub(crate) struct Refused {
 /// Answers the requests of tools.
 pub(crate) trait Answers {
     /// Answers one request.
-    fn answer(&mut self, question: Question<'_>) -> Result<Value, Refused>;
+    fn answer(&mut self, question: ToolQuestion<'_>) -> Result<Value, RefusedRequest>;
 }
 
 /// Code that cannot be used.
@@ -102,7 +104,7 @@ pub(crate) struct Worker {
     /// The reason of its end.
     ended: Option<String>,
     /// Its inputs, for a replacement.
-    start: Start,
+    start: WorkerInputs,
     /// The interruption that ends it.
     stop: Interruption,
     /// True if a new worker may replace it after its end.
@@ -110,7 +112,7 @@ pub(crate) struct Worker {
 }
 
 /// The result of a call from the worker.
-enum Reply {
+enum WorkerReply {
     /// The tool has run.
     Outcome(Result<Value, CallFailure>),
     /// The tool has not run, because the worker cannot begin calls any more.
@@ -118,7 +120,7 @@ enum Reply {
 }
 
 /// The inputs of a worker, and the keys that its code returned.
-struct Start {
+struct WorkerInputs {
     program: WorkerProgram,
     code: String,
     keys: Vec<String>,
@@ -149,7 +151,8 @@ impl Worker {
         let (input, log) = (Vec::with_capacity(PIECE), Vec::new());
         // A signal must not leave the worker behind.
         let stop = system.interruption().unwrap_or_default();
-        let start = Start { program: program.clone(), code: code.to_owned(), keys: Vec::new() };
+        let start =
+            WorkerInputs { program: program.clone(), code: code.to_owned(), keys: Vec::new() };
         let (ended, is_renewable) = (None, false);
         let mut worker =
             Worker { companion, system, limits, input, log, ended, start, stop, is_renewable };
@@ -178,17 +181,17 @@ impl Worker {
         loop {
             let message = self.receive(deadline).map_err(|message| gone(self, message))?;
             match parse(&message) {
-                Some(Word::Ready { returned, fences }) => return Ok((returned, fences)),
-                Some(Word::Unusable(unusable)) => {
+                Some(WorkerMessage::Ready { returned, fences }) => return Ok((returned, fences)),
+                Some(WorkerMessage::Unusable(unusable)) => {
                     self.companion.end();
                     return Err(self.explain_unusable(unusable));
                 }
-                Some(Word::Log(line)) if chatter + message.len() < CHATTER => {
+                Some(WorkerMessage::Log(line)) if chatter + message.len() < CHATTER => {
                     chatter += message.len();
                     self.log.push(line);
                 }
                 // Abilities are for calls: the list of tools never depends on the outside.
-                Some(Word::Ask { .. }) => {
+                Some(WorkerMessage::Ask { .. }) => {
                     let name = Cow::Borrowed("AbilityDenied");
                     let message = "nothing can be asked for while the tools are defined".into();
                     let answer = Order::Refuse { name, message };
@@ -210,7 +213,7 @@ impl Worker {
         if !self.is_renewable {
             return Ok(());
         }
-        let Start { program, code, keys } = &self.start;
+        let WorkerInputs { program, code, keys } = &self.start;
         let again = Worker::start(Arc::clone(&self.system), program, code, self.limits);
         match again {
             Ok((worker, ..)) if worker.start.keys == *keys => {
@@ -237,16 +240,16 @@ impl Worker {
         }
         let deadline = self.system.elapsed() + self.limits.wall;
         let mut reply = self.exchange(tool, args, ctx, answers, deadline);
-        if matches!(reply, Ok(Reply::Spent)) {
+        if matches!(reply, Ok(WorkerReply::Spent)) {
             self.give_up("the code failed when it was run again".to_owned());
             self.is_renewable = true;
             self.renew().map_err(|message| CallFailure::Ended { message })?;
             reply = self.exchange(tool, args, ctx, answers, deadline);
         }
         let message = match reply {
-            Ok(Reply::Outcome(outcome)) => return outcome,
+            Ok(WorkerReply::Outcome(outcome)) => return outcome,
             // A new worker has a realm.
-            Ok(Reply::Spent) => nonsense(),
+            Ok(WorkerReply::Spent) => nonsense(),
             Err(message) => message,
         };
         Err(CallFailure::Ended { message: self.give_up(message) })
@@ -260,19 +263,19 @@ impl Worker {
         ctx: &Value,
         answers: &mut dyn Answers,
         deadline: Duration,
-    ) -> Result<Reply, String> {
+    ) -> Result<WorkerReply, String> {
         let (args, ctx) = (raw(args)?, raw(ctx)?);
         if args.get().len() + ctx.get().len() > frame::MOST / 2 {
             let message = "the arguments are too large".to_owned();
-            return Ok(Reply::Outcome(Err(CallFailure::Refused { message })));
+            return Ok(WorkerReply::Outcome(Err(CallFailure::Refused { message })));
         }
         self.send(&Order::Call { tool, args: &args, ctx: &ctx }, deadline)?;
         let (mut chatter, mut requests) = (0, 0);
         loop {
             let message = self.receive(deadline)?;
             match parse(&message).ok_or_else(nonsense)? {
-                Word::Done { value } => {
-                    return Ok(Reply::Outcome(serde_json::from_str(value.get()).map_err(
+                WorkerMessage::Done { value } => {
+                    return Ok(WorkerReply::Outcome(serde_json::from_str(value.get()).map_err(
                         |error| {
                             let message =
                                 format!("the result is not JSON that can be used: {error}");
@@ -280,28 +283,33 @@ impl Worker {
                         },
                     )));
                 }
-                Word::Failed(failure) => {
+                WorkerMessage::Failed(failure) => {
                     let is_last = failure.is_last;
                     let failure = self.explain(failure);
                     if is_last {
                         self.give_up("the tools could not go on after the last call".to_owned());
                     }
-                    return Ok(Reply::Outcome(Err(failure)));
+                    return Ok(WorkerReply::Outcome(Err(failure)));
                 }
-                Word::Ask { ability, call, args } => {
+                WorkerMessage::Ask { ability, call, args } => {
                     requests += 1;
                     let answer = if requests > self.limits.requests {
                         let most = self.limits.requests;
                         let message = format!("one call may ask {most} times, and has");
-                        Err(Refused { name: "RangeError", message })
+                        Err(RefusedRequest { name: "RangeError", message })
                     } else {
                         let args = serde_json::from_str(args.get()).map_err(|_| nonsense())?;
                         let time_left = deadline.saturating_sub(self.system.elapsed());
-                        answers.answer(Question { ability: &ability, call: &call, args, time_left })
+                        answers.answer(ToolQuestion {
+                            ability: &ability,
+                            call: &call,
+                            args,
+                            time_left,
+                        })
                     };
                     self.answer(answer, deadline)?;
                 }
-                Word::Log(line) => {
+                WorkerMessage::Log(line) => {
                     chatter += message.len();
                     if chatter > CHATTER {
                         return Err("the worker logged more than it may".to_owned());
@@ -309,13 +317,21 @@ impl Worker {
                     self.log.push(line);
                 }
                 // A call that has begun is never repeated.
-                Word::Spent if chatter == 0 && requests == 0 => return Ok(Reply::Spent),
-                Word::Ready { .. } | Word::Unusable(_) | Word::Spent => return Err(nonsense()),
+                WorkerMessage::Spent if chatter == 0 && requests == 0 => {
+                    return Ok(WorkerReply::Spent);
+                }
+                WorkerMessage::Ready { .. } | WorkerMessage::Unusable(_) | WorkerMessage::Spent => {
+                    return Err(nonsense());
+                }
             }
         }
     }
 
-    fn answer(&mut self, answer: Result<Value, Refused>, deadline: Duration) -> Result<(), String> {
+    fn answer(
+        &mut self,
+        answer: Result<Value, RefusedRequest>,
+        deadline: Duration,
+    ) -> Result<(), String> {
         match answer {
             Ok(value) => {
                 let value = raw(&value)?;
@@ -326,7 +342,7 @@ impl Worker {
                 }
                 self.send(&Order::Answer { value: &value }, deadline)
             }
-            Err(Refused { name, message }) => {
+            Err(RefusedRequest { name, message }) => {
                 self.send(&Order::Refuse { name: name.into(), message: message.into() }, deadline)
             }
         }
@@ -418,8 +434,8 @@ impl Worker {
         }
     }
 
-    fn explain(&self, failure: Failure) -> CallFailure {
-        let Failure { kind, name, message, place, .. } = failure;
+    fn explain(&self, failure: CallFault) -> CallFailure {
+        let CallFault { kind, name, message, place, .. } = failure;
         let message = match kind {
             FailureKind::Threw => {
                 return CallFailure::Threw { message: with_place(joined(&name, &message), place) };
@@ -470,7 +486,7 @@ impl Worker {
     }
 }
 
-fn parse(message: &[u8]) -> Option<Word<'_>> {
+fn parse(message: &[u8]) -> Option<WorkerMessage<'_>> {
     serde_json::from_slice(message).ok()
 }
 

@@ -21,7 +21,8 @@ use super::channel::Channel;
 use super::confine;
 use super::failure::{self, CODE_NAME};
 use super::frame::{
-    Failure, FailureKind, LogLine, Order, Returned, Unusable, UnusableKind, Word, WorkerLimits,
+    CallFault, FailureKind, LogLine, Order, Returned, Unusable, UnusableKind, WorkerLimits,
+    WorkerMessage,
 };
 use super::prelude::Prelude;
 
@@ -32,11 +33,11 @@ const COLLECT_AFTER: usize = 4 * 1024 * 1024;
 const LINE: usize = 32;
 
 pub(super) struct Engine {
-    shared: Rc<Shared>,
+    shared: Rc<CallState>,
     /// The code, which every realm runs.
     code: String,
     /// The form of the code, once it is known.
-    form: Cell<Option<Form>>,
+    form: Cell<Option<CodeForm>>,
     /// The keys that the first run returned.
     keys: Vec<String>,
     /// The realm of the next call, in which the code has run.
@@ -47,7 +48,7 @@ pub(super) struct Engine {
 
 /// The two forms of the code of tools (Y27).
 #[derive(Clone, Copy)]
-enum Form {
+enum CodeForm {
     Expression,
     Body,
 }
@@ -55,13 +56,13 @@ enum Form {
 /// The globals of one call: changes to them do not reach the next call.
 struct Realm {
     // Tools are dropped before their context.
-    tools: Rc<Tools>,
+    tools: Rc<RealmTools>,
     context: Context,
 }
 
 /// The functions of a realm that Rust calls.
 #[derive(Default)]
-struct Tools {
+struct RealmTools {
     functions: RefCell<Vec<Persistent<Function<'static>>>>,
     /// Creates the `host` object of a tool.
     make_host: RefCell<Option<Persistent<Function<'static>>>>,
@@ -77,7 +78,7 @@ impl Drop for Realm {
 }
 
 /// The state for the functions that tools can call.
-struct Shared {
+struct CallState {
     channel: Rc<RefCell<Channel>>,
     limits: WorkerLimits,
     /// The processor time of this process at which the call ends.
@@ -99,7 +100,7 @@ struct Rejection {
     reason: Persistent<Value<'static>>,
 }
 
-type Outcome<T> = Result<T, Failure>;
+type Outcome<T> = Result<T, CallFault>;
 
 impl Engine {
     pub(super) fn new(
@@ -115,7 +116,7 @@ impl Engine {
         let first = Context::full(&runtime)?;
         first.with(|ctx| Function::new(ctx, || ()).map(drop))?;
         let prelude = Prelude::compile(&runtime, &first)?;
-        let shared = Rc::new(Shared {
+        let shared = Rc::new(CallState {
             channel,
             limits,
             until: Cell::new(Duration::MAX),
@@ -217,19 +218,19 @@ impl Engine {
     fn compile<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>, Unusable> {
         let made = self.form.get().map(|form| (evaluate(ctx, form.source(&self.code)), form));
         let (function, form) = made.unwrap_or_else(|| {
-            let form = Form::Expression;
+            let form = CodeForm::Expression;
             match evaluate(ctx, form.source(&self.code)) {
                 Ok(function) => (Ok(function), form),
                 Err(_) => {
                     ctx.catch();
-                    (evaluate(ctx, Form::Body.source(&self.code)), Form::Body)
+                    (evaluate(ctx, CodeForm::Body.source(&self.code)), CodeForm::Body)
                 }
             }
         });
         let function = function.map_err(|error| {
             let failure = failure::caught(ctx, &error);
             if failure.name == "SyntaxError" {
-                let Failure { message, place, .. } = failure;
+                let CallFault { message, place, .. } = failure;
                 Unusable { kind: UnusableKind::Syntax, message, place }
             } else {
                 unusable(failure)
@@ -262,7 +263,7 @@ impl Engine {
             self.write(&ctx, &value)
         });
         self.shared.rejected.borrow_mut().clear();
-        Some(outcome.map_err(|failure| Failure {
+        Some(outcome.map_err(|failure| CallFault {
             // Remaining jobs would run in the next call, on its budget.
             is_last: self.shared.has_lost_parent.get() || self.runtime.is_job_pending(),
             ..failure
@@ -280,7 +281,7 @@ impl Engine {
     }
 
     /// Installs the functions behind the `host` object.
-    fn install<'js>(&self, ctx: &Ctx<'js>, tools: &Rc<Tools>) -> rquickjs::Result<()> {
+    fn install<'js>(&self, ctx: &Ctx<'js>, tools: &Rc<RealmTools>) -> rquickjs::Result<()> {
         let prelude = self.prelude.function(ctx)?;
         let shared = Rc::clone(&self.shared);
         let ask = Function::new(
@@ -334,7 +335,7 @@ impl Engine {
                 let reason = rejection.reason.restore(ctx);
                 let reason = reason.map_err(|error| failure::caught(ctx, &error))?;
                 let failure = failure::thrown(ctx, &reason);
-                Err(Failure { kind: FailureKind::Unhandled, ..failure })
+                Err(CallFault { kind: FailureKind::Unhandled, ..failure })
             }
         }
     }
@@ -369,7 +370,7 @@ impl Engine {
         &self,
         ctx: &Ctx<'js>,
         tools: &Object<'js>,
-        slot: &Tools,
+        slot: &RealmTools,
     ) -> rquickjs::Result<Vec<Returned>> {
         let mut returned = Vec::new();
         let mut functions = Vec::new();
@@ -425,16 +426,16 @@ impl Engine {
         }
     }
 
-    fn overrun(&self) -> Option<Failure> {
+    fn overrun(&self) -> Option<CallFault> {
         self.shared.is_over.get().then(|| failure::failure(FailureKind::Cpu, "", ""))
     }
 
-    fn unusable(&self, failure: Failure) -> Unusable {
+    fn unusable(&self, failure: CallFault) -> Unusable {
         unusable(self.overrun().unwrap_or(failure))
     }
 }
 
-impl Shared {
+impl CallState {
     /// Starts the clock of a call.
     fn begin(&self) {
         let until = confine::computed() + Duration::from_micros(self.limits.cpu_micros);
@@ -487,10 +488,10 @@ impl Shared {
             text.push_str("… [the rest is left out]");
         }
         self.logged.set(self.logged.get() + text.len() + LINE);
-        self.send(&Word::Log(LogLine { level, text }));
+        self.send(&WorkerMessage::Log(LogLine { level, text }));
     }
 
-    fn send(&self, word: &Word<'_>) {
+    fn send(&self, word: &WorkerMessage<'_>) {
         if self.channel.borrow_mut().send(word).is_err() {
             self.has_lost_parent.set(true);
         }
@@ -500,7 +501,7 @@ impl Shared {
 /// Sends a request to the parent and waits for its answer.
 fn ask<'js>(
     ctx: &Ctx<'js>,
-    shared: &Shared,
+    shared: &CallState,
     ability: &str,
     call: &str,
     args: Value<'js>,
@@ -511,7 +512,7 @@ fn ask<'js>(
     }
     let args = RawValue::from_string(text)
         .map_err(|error| Exception::throw_type(ctx, &error.to_string()))?;
-    shared.send(&Word::Ask { ability: ability.into(), call: call.into(), args: &args });
+    shared.send(&WorkerMessage::Ask { ability: ability.into(), call: call.into(), args: &args });
     let mut channel = shared.channel.borrow_mut();
     match channel.receive() {
         Ok(Some(Order::Answer { value })) => {
@@ -536,8 +537,8 @@ fn ask<'js>(
 /// Lets a tool call another one, after the parent has allowed it.
 fn enter<'js>(
     ctx: &Ctx<'js>,
-    shared: &Shared,
-    tools: &Tools,
+    shared: &CallState,
+    tools: &RealmTools,
     (tool, args, depth): (usize, Value<'js>, usize),
 ) -> rquickjs::Result<Value<'js>> {
     // Passed as JSON, so that neither tool can change the other's objects.
@@ -547,8 +548,8 @@ fn enter<'js>(
 
 fn run_tool<'js>(
     ctx: &Ctx<'js>,
-    shared: &Shared,
-    tools: &Tools,
+    shared: &CallState,
+    tools: &RealmTools,
     (tool, args, depth): (usize, &str, usize),
 ) -> rquickjs::Result<Value<'js>> {
     let function = tools.functions.borrow().get(tool).cloned();
@@ -561,16 +562,16 @@ fn run_tool<'js>(
     function.call((args, context, host))
 }
 
-impl Form {
+impl CodeForm {
     /// Returns the source of a function with the code, which begins on the second line, so that its columns
     /// are unchanged. The function has no parentheses around it: the engine would parse it twice.
     fn source(self, code: &str) -> String {
         match self {
-            Form::Expression => {
+            CodeForm::Expression => {
                 let expression = code.trim_end_matches([';', ' ', '\t', '\r', '\n']);
                 format!("0, async function () {{ return (\n{expression}\n) }}")
             }
-            Form::Body => format!("0, async function () {{\n{code}\n}}"),
+            CodeForm::Body => format!("0, async function () {{\n{code}\n}}"),
         }
     }
 }
@@ -582,7 +583,7 @@ fn evaluate<'js>(ctx: &Ctx<'js>, source: String) -> rquickjs::Result<Function<'j
     ctx.eval_with_options(source, options)
 }
 
-fn unusable(Failure { kind, name, message, place, .. }: Failure) -> Unusable {
+fn unusable(CallFault { kind, name, message, place, .. }: CallFault) -> Unusable {
     let kind = UnusableKind::Failed(kind);
     let message = match name.as_str() {
         "" => message,

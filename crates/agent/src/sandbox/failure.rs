@@ -5,7 +5,7 @@
 
 use rquickjs::{Ctx, Exception, FromJs, Value};
 
-use super::frame::{Failure, FailureKind};
+use super::frame::{CallFault, FailureKind};
 
 /// The name of the code in the engine's own messages.
 pub(super) const CODE_NAME: &str = "tools.js";
@@ -14,7 +14,7 @@ pub(super) const CODE_NAME: &str = "tools.js";
 const MOST: usize = 4 * 1024;
 
 /// Takes the exception from the engine and describes it.
-pub(super) fn caught(ctx: &Ctx<'_>, error: &rquickjs::Error) -> Failure {
+pub(super) fn caught(ctx: &Ctx<'_>, error: &rquickjs::Error) -> CallFault {
     match error {
         rquickjs::Error::Exception => thrown(ctx, &ctx.catch()),
         rquickjs::Error::Allocation => failure(FailureKind::Memory, "", ""),
@@ -23,7 +23,7 @@ pub(super) fn caught(ctx: &Ctx<'_>, error: &rquickjs::Error) -> Failure {
 }
 
 /// Describes a thrown value.
-pub(super) fn thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Failure {
+pub(super) fn thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> CallFault {
     if let Some(exception) = value.as_object().cloned().and_then(Exception::from_object) {
         let name = text_of(ctx, exception.get("name"));
         let message = text_of(ctx, exception.get("message"));
@@ -31,7 +31,7 @@ pub(super) fn thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Failure {
             return failure(FailureKind::Memory, &name, &message);
         }
         let place = place(&exception);
-        return Failure { place, ..failure(FailureKind::Threw, &name, &message) };
+        return CallFault { place, ..failure(FailureKind::Threw, &name, &message) };
     }
     let message = if value.is_null() {
         // The engine also throws it when an error object does not fit into memory.
@@ -82,8 +82,8 @@ fn place(exception: &Exception<'_>) -> Option<(u32, u32)> {
     Some((line.saturating_sub(1).max(1), numbers.next()?.parse().unwrap_or(1)))
 }
 
-pub(super) fn failure(kind: FailureKind, name: &str, message: &str) -> Failure {
-    Failure { kind, name: cut(name), message: cut(message), place: None, is_last: false }
+pub(super) fn failure(kind: FailureKind, name: &str, message: &str) -> CallFault {
+    CallFault { kind, name: cut(name), message: cut(message), place: None, is_last: false }
 }
 
 /// Returns a field that should be a string. A getter that throws counts as absent.

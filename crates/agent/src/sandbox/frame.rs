@@ -49,7 +49,7 @@ pub(super) enum Order<'a> {
 /// A message from the worker to the parent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Word<'a> {
+pub(super) enum WorkerMessage<'a> {
     /// The code has run.
     Ready { returned: Vec<Returned>, fences: Fences },
     /// The code cannot be used.
@@ -71,7 +71,7 @@ pub(super) enum Word<'a> {
         value: &'a RawValue,
     },
     /// A call has failed.
-    Failed(Failure),
+    Failed(CallFault),
     /// The worker has no realm for the call, which has not begun. Another worker has to make it.
     Spent,
 }
@@ -180,7 +180,7 @@ pub(super) enum UnusableKind {
 
 /// A failed call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Failure {
+pub(super) struct CallFault {
     pub(super) kind: FailureKind,
     /// The name of the error; empty for another thrown value.
     pub(super) name: String,

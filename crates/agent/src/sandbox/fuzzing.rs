@@ -1,6 +1,6 @@
 //! The parsers for messages between parent and worker, for [`crate::fuzzing`].
 
-use super::frame::{self, Order, Word};
+use super::frame::{self, Order, WorkerMessage};
 
 /// Parses bytes as a message from either side.
 pub(crate) fn frames(bytes: &[u8]) {
@@ -9,6 +9,6 @@ pub(crate) fn frames(bytes: &[u8]) {
     }
     for message in [bytes, bytes.get(frame::HEADER..).unwrap_or_default()] {
         let _ = serde_json::from_slice::<Order<'_>>(message);
-        let _ = serde_json::from_slice::<Word<'_>>(message);
+        let _ = serde_json::from_slice::<WorkerMessage<'_>>(message);
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::channel::Channel;
 use super::confine;
 use super::engine::Engine;
-use super::frame::{MissingFence, Order, Unusable, UnusableKind, Word};
+use super::frame::{MissingFence, Order, Unusable, UnusableKind, WorkerMessage};
 
 pub(super) fn run() -> ExitCode {
     // An error needs no message: the parent sees the pipe close.
@@ -26,7 +26,7 @@ fn serve() -> io::Result<()> {
         return Err(io::ErrorKind::InvalidData.into());
     };
     let code = code.into_owned();
-    let unusable = |kind, message| Word::Unusable(Unusable { kind, message, place: None });
+    let unusable = |kind, message| WorkerMessage::Unusable(Unusable { kind, message, place: None });
     let fences = match confine::enter(limits.memory) {
         Ok(fences) => fences,
         Err(error) => {
@@ -43,9 +43,9 @@ fn serve() -> io::Result<()> {
     let mut engine = ManuallyDrop::new(engine);
     let outcome = engine.load(&code);
     let word = match outcome {
-        Ok(returned) => Word::Ready { returned, fences },
+        Ok(returned) => WorkerMessage::Ready { returned, fences },
         Err(unusable) => {
-            return channel.borrow_mut().send(&Word::Unusable(unusable));
+            return channel.borrow_mut().send(&WorkerMessage::Unusable(unusable));
         }
     };
     channel.borrow_mut().send(&word)?;
@@ -58,12 +58,12 @@ fn serve() -> io::Result<()> {
             None => return Ok(()),
         };
         let Some(outcome) = engine.call(tool, &args, &ctx) else {
-            return channel.borrow_mut().send(&Word::Spent);
+            return channel.borrow_mut().send(&WorkerMessage::Spent);
         };
         let is_last = outcome.as_ref().is_err_and(|failure| failure.is_last);
         match outcome {
-            Ok(value) => channel.borrow_mut().send(&Word::Done { value: &value })?,
-            Err(failure) => channel.borrow_mut().send(&Word::Failed(failure))?,
+            Ok(value) => channel.borrow_mut().send(&WorkerMessage::Done { value: &value })?,
+            Err(failure) => channel.borrow_mut().send(&WorkerMessage::Failed(failure))?,
         }
         if is_last {
             return Ok(());

@@ -13,7 +13,7 @@ use super::Compiler;
 use super::fields::has_override;
 
 /// The directories of an output and of the files beside its item, below the output directory.
-pub(super) struct Place<'p> {
+pub(super) struct OutputDirs<'p> {
     pub(super) path: &'p str,
     pub(super) directory: &'p str,
     pub(super) files: &'p str,
@@ -30,7 +30,7 @@ impl Compiler<'_> {
     /// Returns everything after the front matter's closing line.
     pub(super) fn body(
         &self,
-        place: &Place<'_>,
+        place: &OutputDirs<'_>,
         bodies: &mut Bodies,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> String {
@@ -70,7 +70,7 @@ impl Compiler<'_> {
 /// Rewrites relative links for the directory of the output.
 ///
 /// A link to a file that the item does not have stays as it is: it was broken before.
-fn relink<'b>(body: &'b str, item: &Item, place: &Place<'_>) -> Cow<'b, str> {
+fn relink<'b>(body: &'b str, item: &Item, place: &OutputDirs<'_>) -> Cow<'b, str> {
     if place.files == place.directory && place.path.ends_with(item.kind().entrypoint()) {
         return Cow::Borrowed(body);
     }
@@ -94,7 +94,7 @@ fn relink<'b>(body: &'b str, item: &Item, place: &Place<'_>) -> Cow<'b, str> {
 }
 
 /// Returns the path of an item's file below the output directory.
-fn target_of(inside: &str, item: &Item, place: &Place<'_>) -> Option<String> {
+fn target_of(inside: &str, item: &Item, place: &OutputDirs<'_>) -> Option<String> {
     if inside == item.kind().entrypoint() {
         return Some(place.path.to_owned());
     }

@@ -9,7 +9,7 @@ use crate::profile::{
 };
 
 use super::Compiler;
-use super::yaml::{self, Map, Value};
+use super::yaml::{self, Map, YamlValue};
 
 /// Fields of the format that no client gets.
 const STRIPPED: [&str; 2] = ["schema", "audience"];
@@ -37,27 +37,27 @@ impl Compiler<'_> {
                 When::Unscoped => !is_scoped,
             };
             let value = is_there.then(|| self.value(&rule.value, diagnostics)).flatten();
-            fields.extend(value.map(|value| (Value::text(rule.key.as_str()), value)));
+            fields.extend(value.map(|value| (YamlValue::text(rule.key.as_str()), value)));
         }
         if layout.unknown == UnknownFields::Keep {
             self.keep_unknown(&mut fields);
         }
         let own = self.item.passthrough(self.profile.id());
-        if let Some(Value::Map(own)) = own.map(yaml::of_node) {
+        if let Some(YamlValue::Map(own)) = own.map(yaml::of_node) {
             yaml::merge(&mut fields, own);
         }
         yaml::write(&fields)
     }
 
-    fn value(&self, value: &FieldValue, diagnostics: &mut Vec<Diagnostic>) -> Option<Value> {
+    fn value(&self, value: &FieldValue, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
         let (from, shape, default) = match value {
             FieldValue::Constant(constant) => return Some(constant_value(constant)),
             FieldValue::Item { from, shape, default } => (*from, *shape, default),
         };
         let found = match from {
-            From::Name => Some(Value::text(self.item.name())),
-            From::Description => Some(Value::text(self.item.description().trim())),
-            From::Mode => Some(Value::text(self.item.mode().as_str())),
+            From::Name => Some(YamlValue::text(self.item.name())),
+            From::Description => Some(YamlValue::text(self.item.description().trim())),
+            From::Mode => Some(YamlValue::text(self.item.mode().as_str())),
             From::Model if self.is_omitted("model") => None,
             From::Model => self.model(diagnostics),
             From::Tools if self.is_omitted("tools") => None,
@@ -65,12 +65,12 @@ impl Compiler<'_> {
             From::ScopePaths => self.scope(shape, diagnostics),
             From::PreloadSkills => list(&self.item.preload_skills(), shape),
         };
-        found.or_else(|| default.as_deref().map(Value::text))
+        found.or_else(|| default.as_deref().map(YamlValue::text))
     }
 
     /// Returns the patterns of a rule. A client that splits a text at its commas gets each alternative of
     /// `{a,b}` as a separate pattern; a pattern that cannot be split matches no file of that client.
-    fn scope(&self, shape: Shape, diagnostics: &mut Vec<Diagnostic>) -> Option<Value> {
+    fn scope(&self, shape: Shape, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
         let paths = self.item.scope_paths();
         let is_joined = matches!(shape, Shape::Text | Shape::Comma | Shape::Bare);
         if !is_joined || !paths.iter().any(|path| path.contains(',')) {
@@ -103,13 +103,13 @@ impl Compiler<'_> {
     }
 
     /// §3.4: the aliases are translated for every client; other names are passed on.
-    fn model(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Value> {
+    fn model(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
         let model = self.item.model();
         if let Some(name) = self.profile.models.get(model) {
-            return Some(Value::text(name.as_str()));
+            return Some(YamlValue::text(name.as_str()));
         }
         if !MODEL_ALIASES.contains(&model) {
-            return Some(Value::text(model));
+            return Some(YamlValue::text(model));
         }
         let span = self.item.document().field("model").map(Node::span).unwrap_or_default();
         let message = format!(
@@ -175,7 +175,7 @@ impl Compiler<'_> {
         for field in all.effective_fields() {
             let name = field.name();
             if self.is_handed_on(name) && field.key.as_str().is_some() {
-                let key = Value::text(name);
+                let key = YamlValue::text(name);
                 if fields.iter().all(|(existing, _)| *existing != key) {
                     fields.push((key, yaml::of_node(field.value)));
                 }
@@ -194,11 +194,11 @@ impl Compiler<'_> {
     }
 }
 
-fn constant_value(constant: &Constant) -> Value {
+fn constant_value(constant: &Constant) -> YamlValue {
     match constant {
-        Constant::Text(text) => Value::text(text.as_str()),
-        Constant::Boolean(value) => Value::Bare(value.to_string()),
-        Constant::Number(value) => Value::Bare(value.to_string()),
+        Constant::Text(text) => YamlValue::text(text.as_str()),
+        Constant::Boolean(value) => YamlValue::Bare(value.to_string()),
+        Constant::Number(value) => YamlValue::Bare(value.to_string()),
     }
 }
 
@@ -263,22 +263,23 @@ fn first_braces(pattern: &str) -> Option<Vec<String>> {
 }
 
 /// Returns a list; `None` for an empty one.
-fn list(parts: &[&str], shape: Shape) -> Option<Value> {
+fn list(parts: &[&str], shape: Shape) -> Option<YamlValue> {
     (!parts.is_empty()).then(|| shaped(parts, shape))
 }
 
-pub(super) fn shaped(parts: &[&str], shape: Shape) -> Value {
+pub(super) fn shaped(parts: &[&str], shape: Shape) -> YamlValue {
     match shape {
-        Shape::Text | Shape::Comma => Value::text(parts.join(",")),
+        Shape::Text | Shape::Comma => YamlValue::text(parts.join(",")),
         Shape::Bare => {
             let text = parts.join(",");
-            if stays_bare(&text) { Value::Bare(text) } else { Value::text(text) }
+            if stays_bare(&text) { YamlValue::Bare(text) } else { YamlValue::text(text) }
         }
-        Shape::List => Value::List(parts.iter().map(|&part| Value::text(part)).collect()),
+        Shape::List => YamlValue::List(parts.iter().map(|&part| YamlValue::text(part)).collect()),
         Shape::AllowMap | Shape::OnlyMap => {
-            let allow = |part: &&str| (Value::text(*part), Value::text("allow"));
-            let others = (shape == Shape::OnlyMap).then(|| (Value::text("*"), Value::text("deny")));
-            Value::Map(others.into_iter().chain(parts.iter().map(allow)).collect())
+            let allow = |part: &&str| (YamlValue::text(*part), YamlValue::text("allow"));
+            let others =
+                (shape == Shape::OnlyMap).then(|| (YamlValue::text("*"), YamlValue::text("deny")));
+            YamlValue::Map(others.into_iter().chain(parts.iter().map(allow)).collect())
         }
     }
 }

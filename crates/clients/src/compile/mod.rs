@@ -53,7 +53,7 @@ pub fn compile_for(
     if options.sharing == Sharing::Shared && item.kind() != Kind::Agent {
         share(&mut outputs);
     }
-    for Output { path, files, text, .. } in outputs {
+    for ClientOutput { path, files, text, .. } in outputs {
         add(&mut compiled, OutputFile { path, content: Content::Text(text) });
         for file in item.files() {
             let path = format!("{files}/{}", file.path);
@@ -64,7 +64,7 @@ pub fn compile_for(
 }
 
 /// The output of an item for one client.
-struct Output {
+struct ClientOutput {
     /// The path of the file.
     path: String,
     /// The directory of the files beside it.
@@ -79,9 +79,9 @@ struct Output {
     also_read: Vec<String>,
 }
 
-impl Output {
+impl ClientOutput {
     /// Returns whether the client finds this very item at the path of another output.
-    fn is_found_at(&self, other: &Output) -> bool {
+    fn is_found_at(&self, other: &ClientOutput) -> bool {
         self.path == other.path
             || self.says.is_some()
                 && self.says == other.says
@@ -90,7 +90,7 @@ impl Output {
 }
 
 /// Keeps the fewest outputs that serve all clients: of two paths, the one that more clients read.
-fn share(outputs: &mut Vec<Output>) {
+fn share(outputs: &mut Vec<ClientOutput>) {
     let mut unserved: Vec<usize> = (0..outputs.len()).collect();
     let mut kept = Vec::new();
     while !unserved.is_empty() {
@@ -115,7 +115,7 @@ struct Compiler<'c> {
 }
 
 impl Compiler<'_> {
-    fn run(&self, bodies: &mut Bodies, diagnostics: &mut Vec<Diagnostic>) -> Option<Output> {
+    fn run(&self, bodies: &mut Bodies, diagnostics: &mut Vec<Diagnostic>) -> Option<ClientOutput> {
         let layout = self.profile.layout(self.item.kind())?;
         let (scope, name) = (self.options.scope, self.item.name());
         let path = layout.path_in(scope).fill(name);
@@ -124,7 +124,7 @@ impl Compiler<'_> {
         let files = files.unwrap_or_else(|| directory.to_owned());
         let header = self.front_matter(layout, diagnostics);
         self.check_scope(layout, diagnostics);
-        let place = body::Place { path: &path, directory, files: &files };
+        let place = body::OutputDirs { path: &path, directory, files: &files };
         let body = self.body(&place, bodies, diagnostics);
         if let Some(most) = layout.most_characters {
             self.check_length(&body, most, diagnostics);
@@ -146,7 +146,7 @@ impl Compiler<'_> {
             }
             _ => Some(text.clone()),
         };
-        Some(Output { path, files, text, says, also_read })
+        Some(ClientOutput { path, files, text, says, also_read })
     }
 
     /// Warns about a rule with a scope for a client that always loads rules (§3.2).

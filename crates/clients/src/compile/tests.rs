@@ -10,12 +10,12 @@ use brief_syntax::yaml::{Node, Value as Read, Yaml};
 use brief_syntax::{Root, Severity, Source};
 
 use super::fields;
-use super::yaml::{Map, Value, merge, of_node, write};
+use super::yaml::{Map, YamlValue, merge, of_node, write};
 use super::{Compiled, Content, compile};
 use crate::profile::{FieldValue, From, Options, Profiles, Shape};
 
 fn written(text: &str) -> String {
-    let line = write(&vec![(Value::text("k"), Value::text(text))]);
+    let line = write(&vec![(YamlValue::text("k"), YamlValue::text(text))]);
     line.strip_prefix("k: ").unwrap().strip_suffix('\n').unwrap().to_owned()
 }
 
@@ -110,7 +110,7 @@ fn what_is_no_text_to_somebody_is_quoted() {
 fn handed_on(text: &str) -> String {
     let yaml = Yaml::parse(text);
     match of_node(yaml.root().unwrap()) {
-        Value::Map(fields) => write(&fields),
+        YamlValue::Map(fields) => write(&fields),
         other => panic!("{other:?}"),
     }
 }
@@ -176,7 +176,7 @@ fn nesting_by_aliases_ends() {
 #[test]
 fn merging_is_deep_for_mappings_only() {
     let map = |text: &str| match of_node(Yaml::parse(text).root().unwrap()) {
-        Value::Map(fields) => fields,
+        YamlValue::Map(fields) => fields,
         other => panic!("{other:?}"),
     };
     let mut under = map("a: 1\nm: {x: 1, l: [1, 2], s: {t: 1}}\nb: {c: 1}\n");
@@ -185,16 +185,16 @@ fn merging_is_deep_for_mappings_only() {
     assert_eq!(under, expected);
 }
 
-fn same(node: Node<'_>, value: &Value) -> bool {
+fn same(node: Node<'_>, value: &YamlValue) -> bool {
     match (node.value(), value) {
-        (Read::Scalar(text), Value::Text(expected)) => {
+        (Read::Scalar(text), YamlValue::Text(expected)) => {
             text == expected && (!node.is_plain() || of_node(node) == *value)
         }
-        (Read::Sequence(list), Value::List(expected)) => {
+        (Read::Sequence(list), YamlValue::List(expected)) => {
             list.len() == expected.len()
                 && list.iter().zip(expected).all(|(node, value)| same(node, value))
         }
-        (Read::Mapping(fields), Value::Map(expected)) => {
+        (Read::Mapping(fields), YamlValue::Map(expected)) => {
             let fields = fields.effective_fields();
             fields.len() == expected.len()
                 && fields
@@ -212,13 +212,13 @@ fn anything_survives_being_written() {
     fn any(
         bytes: &mut arbtest::arbitrary::Unstructured<'_>,
         depth: usize,
-    ) -> arbtest::arbitrary::Result<Value> {
+    ) -> arbtest::arbitrary::Result<YamlValue> {
         const WORDS: [&str; 20] = [
             "a", " ", ":", "#", "-", "\n", "'", "\"", "\\", "1", "e", "_", ".", "yes", "é",
             "\u{85}", "\t", "*", "\u{feff}", "~",
         ];
         Ok(match bytes.int_in_range(0..=if depth == 0 { 0 } else { 3 })? {
-            1 => Value::List(
+            1 => YamlValue::List(
                 (0..bytes.int_in_range(0..=3)?)
                     .map(|_| any(bytes, depth - 1))
                     .collect::<Result<_, _>>()?,
@@ -227,26 +227,28 @@ fn anything_survives_being_written() {
                 let mut fields: Map = Vec::new();
                 for index in 0..bytes.int_in_range(0..=3)? {
                     let key = format!("{}{index}", bytes.choose(&WORDS)?);
-                    fields.push((Value::text(key), any(bytes, depth - 1)?));
+                    fields.push((YamlValue::text(key), any(bytes, depth - 1)?));
                 }
-                Value::Map(fields)
+                YamlValue::Map(fields)
             }
             _ => {
                 let mut text = String::new();
                 for _ in 0..bytes.int_in_range(0..=6)? {
                     text.push_str(bytes.choose(&WORDS)?);
                 }
-                Value::Text(text)
+                YamlValue::Text(text)
             }
         })
     }
     arbtest::arbtest(|bytes| {
-        let fields: Map =
-            vec![(Value::text("k"), any(bytes, 3)?), (Value::text("end"), Value::text("x"))];
+        let fields: Map = vec![
+            (YamlValue::text("k"), any(bytes, 3)?),
+            (YamlValue::text("end"), YamlValue::text("x")),
+        ];
         let text = write(&fields);
         let yaml = Yaml::parse(&text);
         assert!(yaml.problems().is_empty(), "{text}{:?}", yaml.problems());
-        assert!(same(yaml.root().unwrap(), &Value::Map(fields)), "{text}");
+        assert!(same(yaml.root().unwrap(), &YamlValue::Map(fields)), "{text}");
         Ok(())
     });
 }
@@ -291,7 +293,8 @@ fn x12_a_comma_in_a_pattern_widens_nothing() {
 #[test]
 fn x12_a_bare_pattern_is_nothing_else_in_yaml() {
     let written = |pattern: &str| {
-        let text = write(&vec![(Value::text("globs"), fields::shaped(&[pattern], Shape::Bare))]);
+        let text =
+            write(&vec![(YamlValue::text("globs"), fields::shaped(&[pattern], Shape::Bare))]);
         text.strip_prefix("globs: ").and_then(|rest| rest.strip_suffix('\n')).unwrap().to_owned()
     };
     for bare in ["**/*.ts", "*", "src/**", "[a-z]/*.ts", "a#b", "src/{a}/x", "123"] {

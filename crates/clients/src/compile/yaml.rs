@@ -8,23 +8,23 @@ use brief_syntax::yaml::{Node, Value as Read};
 
 /// A YAML value to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum YamlValue {
     /// A number, boolean or null, as it is written.
     Bare(String),
     /// A text, quoted if needed.
     Text(String),
     /// A list.
-    List(Vec<Value>),
+    List(Vec<YamlValue>),
     /// A mapping, in order.
     Map(Map),
 }
 
 /// The fields of a mapping, in order.
-pub(super) type Map = Vec<(Value, Value)>;
+pub(super) type Map = Vec<(YamlValue, YamlValue)>;
 
-impl Value {
-    pub(super) fn text(text: impl Into<String>) -> Value {
-        Value::Text(text.into())
+impl YamlValue {
+    pub(super) fn text(text: impl Into<String>) -> YamlValue {
+        YamlValue::Text(text.into())
     }
 }
 
@@ -32,23 +32,27 @@ impl Value {
 const DEPTH: usize = 128;
 
 /// Converts a value from a file, types unchanged. Values below the nesting limit are left out.
-pub(super) fn of_node(node: Node<'_>) -> Value {
+pub(super) fn of_node(node: Node<'_>) -> YamlValue {
     convert(node, DEPTH)
 }
 
-fn convert(node: Node<'_>, depth: usize) -> Value {
-    let nothing = || Value::Bare("null".to_owned());
+fn convert(node: Node<'_>, depth: usize) -> YamlValue {
+    let nothing = || YamlValue::Bare("null".to_owned());
     let Some(below) = depth.checked_sub(1) else { return nothing() };
     match node.value() {
         Read::Null | Read::Broken(_) => nothing(),
-        Read::Scalar(text) if node.is_plain() => bare(text).unwrap_or_else(|| Value::text(text)),
-        Read::Scalar(text) => Value::text(text),
-        Read::Sequence(list) => Value::List(list.iter().map(|item| convert(item, below)).collect()),
+        Read::Scalar(text) if node.is_plain() => {
+            bare(text).unwrap_or_else(|| YamlValue::text(text))
+        }
+        Read::Scalar(text) => YamlValue::text(text),
+        Read::Sequence(list) => {
+            YamlValue::List(list.iter().map(|item| convert(item, below)).collect())
+        }
         Read::Mapping(mapping) => {
             let fields = mapping.effective_fields().into_iter();
             // A client cannot ask for a key that is a list or a mapping.
             let fields = fields.filter(|field| field.key.as_str().is_some());
-            Value::Map(
+            YamlValue::Map(
                 fields
                     .map(|field| (convert(field.key, below), convert(field.value, below)))
                     .collect(),
@@ -59,13 +63,13 @@ fn convert(node: Node<'_>, depth: usize) -> Value {
 
 /// Returns the value of an unquoted word by the core schema of YAML 1.2, in a form that YAML 1.1 reads alike;
 /// `None` for a text.
-fn bare(text: &str) -> Option<Value> {
+fn bare(text: &str) -> Option<YamlValue> {
     let written = match text {
         "true" | "True" | "TRUE" => "true".to_owned(),
         "false" | "False" | "FALSE" => "false".to_owned(),
         _ => number(text)?,
     };
-    Some(Value::Bare(written))
+    Some(YamlValue::Bare(written))
 }
 
 fn number(text: &str) -> Option<String> {
@@ -121,8 +125,8 @@ fn number(text: &str) -> Option<String> {
 pub(super) fn merge(under: &mut Map, over: Map) {
     for (key, value) in over {
         match under.iter_mut().find(|(existing, _)| *existing == key) {
-            Some((_, Value::Map(fields))) if matches!(value, Value::Map(_)) => {
-                if let Value::Map(over) = value {
+            Some((_, YamlValue::Map(fields))) if matches!(value, YamlValue::Map(_)) => {
+                if let YamlValue::Map(over) = value {
                     merge(fields, over);
                 }
             }
@@ -152,13 +156,13 @@ fn write_fields(output: &mut String, fields: &Map, depth: usize) {
 }
 
 /// Writes the value after a key.
-fn write_value(output: &mut String, value: &Value, depth: usize) {
+fn write_value(output: &mut String, value: &YamlValue, depth: usize) {
     match value {
-        Value::List(list) if !list.is_empty() => {
+        YamlValue::List(list) if !list.is_empty() => {
             output.push('\n');
             write_list(output, list, depth + 1);
         }
-        Value::Map(fields) if !fields.is_empty() => {
+        YamlValue::Map(fields) if !fields.is_empty() => {
             output.push('\n');
             write_fields(output, fields, depth + 1);
         }
@@ -170,15 +174,15 @@ fn write_value(output: &mut String, value: &Value, depth: usize) {
     }
 }
 
-fn write_list(output: &mut String, list: &[Value], depth: usize) {
+fn write_list(output: &mut String, list: &[YamlValue], depth: usize) {
     for (index, value) in list.iter().enumerate() {
         if index > 0 || !output.ends_with("- ") {
             indent(output, depth);
         }
         output.push_str("- ");
         match value {
-            Value::List(list) if !list.is_empty() => write_list(output, list, depth + 1),
-            Value::Map(fields) if !fields.is_empty() => write_fields(output, fields, depth + 1),
+            YamlValue::List(list) if !list.is_empty() => write_list(output, list, depth + 1),
+            YamlValue::Map(fields) if !fields.is_empty() => write_fields(output, fields, depth + 1),
             _ => {
                 write_scalar(output, value);
                 output.push('\n');
@@ -193,12 +197,12 @@ fn indent(output: &mut String, depth: usize) {
     }
 }
 
-fn write_scalar(output: &mut String, value: &Value) {
+fn write_scalar(output: &mut String, value: &YamlValue) {
     match value {
-        Value::Bare(text) => output.push_str(text),
-        Value::Text(text) => write_text(output, text),
-        Value::List(_) => output.push_str("[]"),
-        Value::Map(_) => output.push_str("{}"),
+        YamlValue::Bare(text) => output.push_str(text),
+        YamlValue::Text(text) => write_text(output, text),
+        YamlValue::List(_) => output.push_str("[]"),
+        YamlValue::Map(_) => output.push_str("{}"),
     }
 }
 

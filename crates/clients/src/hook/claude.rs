@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use brief_dialects::{Action, Timing};
 
-use super::payload::{Fields, Payload};
+use super::payload::{Payload, PayloadFields};
 use super::{Client, Extent, HookEvent, How, Session, ToolCall, Touch, patch, shell};
 
 pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
@@ -75,7 +75,7 @@ fn touches(payload: &Payload<'_>, timing: Timing) -> Vec<Touch> {
     }
 }
 
-fn file<'p>(input: &'p Fields<'_>) -> Option<&'p str> {
+fn file<'p>(input: &'p PayloadFields<'_>) -> Option<&'p str> {
     let path = input.file_path.as_deref().or(input.notebook_path.as_deref());
     path.filter(|path| !path.is_empty())
 }

@@ -25,22 +25,22 @@ pub(super) struct Payload<'p> {
     #[serde(borrow, deserialize_with = "text")]
     pub(super) permission_mode: Option<Cow<'p, str>>,
     #[serde(borrow)]
-    pub(super) tool_input: Fields<'p>,
+    pub(super) tool_input: PayloadFields<'p>,
     #[serde(borrow)]
-    pub(super) tool_response: Fields<'p>,
+    pub(super) tool_response: PayloadFields<'p>,
     /// Only `pi` sends this field and those below.
     #[serde(borrow, deserialize_with = "text")]
     pub(super) source: Option<Cow<'p, str>>,
     #[serde(borrow, deserialize_with = "text")]
     pub(super) event: Option<Cow<'p, str>>,
     #[serde(borrow)]
-    pub(super) input: Fields<'p>,
-    pub(super) include_decisions: Flag,
+    pub(super) input: PayloadFields<'p>,
+    pub(super) include_decisions: PayloadFlag,
 }
 
 /// The texts with which tools name the files that they touch.
 #[derive(Debug, Default)]
-pub(super) struct Fields<'p> {
+pub(super) struct PayloadFields<'p> {
     pub(super) file_path: Option<Cow<'p, str>>,
     pub(super) notebook_path: Option<Cow<'p, str>>,
     pub(super) path: Option<Cow<'p, str>>,
@@ -51,7 +51,7 @@ pub(super) struct Fields<'p> {
 
 /// A boolean; every other value is `false`.
 #[derive(Debug, Default)]
-pub(super) struct Flag(pub(super) bool);
+pub(super) struct PayloadFlag(pub(super) bool);
 
 fn text<'de: 'p, 'p, D: Deserializer<'de>>(
     deserializer: D,
@@ -62,9 +62,9 @@ fn text<'de: 'p, 'p, D: Deserializer<'de>>(
     })
 }
 
-impl<'de> Deserialize<'de> for Flag {
+impl<'de> Deserialize<'de> for PayloadFlag {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Flag(matches!(deserializer.deserialize_any(Any)?, Scalar::Flag(true))))
+        Ok(PayloadFlag(matches!(deserializer.deserialize_any(Any)?, Scalar::Flag(true))))
     }
 }
 
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Any {
     }
 }
 
-impl<'de: 'p, 'p> Deserialize<'de> for Fields<'p> {
+impl<'de: 'p, 'p> Deserialize<'de> for PayloadFields<'p> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(FieldsVisitor)
     }
@@ -142,14 +142,14 @@ impl<'de: 'p, 'p> Deserialize<'de> for Fields<'p> {
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields<'de>;
+    type Value = PayloadFields<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("any value")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-        let mut fields = Fields::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PayloadFields<'de>, A::Error> {
+        let mut fields = PayloadFields::default();
         while let Some(Scalar::Text(key)) = map.next_key::<Scalar<'de>>()? {
             let slot = match &*key {
                 "file_path" => &mut fields.file_path,
@@ -172,32 +172,32 @@ impl<'de> Visitor<'de> for FieldsVisitor {
         Ok(fields)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Fields<'de>, E> {
-        Ok(Fields::default())
+    fn visit_str<E>(self, _: &str) -> Result<PayloadFields<'de>, E> {
+        Ok(PayloadFields::default())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Fields<'de>, E> {
-        Ok(Fields::default())
+    fn visit_bool<E>(self, _: bool) -> Result<PayloadFields<'de>, E> {
+        Ok(PayloadFields::default())
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Fields<'de>, E> {
-        Ok(Fields::default())
+    fn visit_i64<E>(self, _: i64) -> Result<PayloadFields<'de>, E> {
+        Ok(PayloadFields::default())
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Fields<'de>, E> {
-        Ok(Fields::default())
+    fn visit_u64<E>(self, _: u64) -> Result<PayloadFields<'de>, E> {
+        Ok(PayloadFields::default())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Fields<'de>, E> {
-        Ok(Fields::default())
+    fn visit_f64<E>(self, _: f64) -> Result<PayloadFields<'de>, E> {
+        Ok(PayloadFields::default())
     }
 
-    fn visit_unit<E>(self) -> Result<Fields<'de>, E> {
-        Ok(Fields::default())
+    fn visit_unit<E>(self) -> Result<PayloadFields<'de>, E> {
+        Ok(PayloadFields::default())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Fields<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<PayloadFields<'de>, A::Error> {
         while sequence.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Fields::default())
+        Ok(PayloadFields::default())
     }
 }

@@ -10,7 +10,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use super::{How, Touch};
-use words::{Command, Redirect, Step, Word};
+use words::{LinePart, Redirect, ShellCommand, ShellWord};
 
 /// The limit for the touches of one command line; more is a listing, not work on a file.
 const MOST_TOUCHES: usize = 8;
@@ -20,12 +20,13 @@ const MOST_NESTED: usize = 3;
 
 /// Returns the paths that a command line plainly reads and writes, in order, each path and action once.
 pub(super) fn touches(line: &str) -> Vec<Touch> {
-    let mut reader = Reader { place: Some(PathBuf::new()), outer: Vec::new(), found: Vec::new() };
+    let mut reader =
+        ShellReader { place: Some(PathBuf::new()), outer: Vec::new(), found: Vec::new() };
     reader.read(line, MOST_NESTED);
     reader.found
 }
 
-struct Reader {
+struct ShellReader {
     /// The current directory of the shell, relative to its start; `None` when it is uncertain.
     place: Option<PathBuf>,
     /// The directories of the shells around a group in parentheses.
@@ -33,21 +34,21 @@ struct Reader {
     found: Vec<Touch>,
 }
 
-impl Reader {
+impl ShellReader {
     fn read(&mut self, line: &str, nested: usize) {
         for step in words::split(line) {
             match step {
-                Step::Open => self.outer.push(self.place.clone()),
+                LinePart::Open => self.outer.push(self.place.clone()),
                 // An unmatched parenthesis belongs to syntax that this reader does not know.
-                Step::Close => self.place = self.outer.pop().flatten(),
-                Step::Command(command) => self.run(&command, nested),
+                LinePart::Close => self.place = self.outer.pop().flatten(),
+                LinePart::Command(command) => self.run(&command, nested),
             }
         }
     }
 
-    fn run(&mut self, command: &Command, nested: usize) {
+    fn run(&mut self, command: &ShellCommand, nested: usize) {
         let words = programs::without_prefixes(&command.words);
-        if let Some((Word::Plain(program), operands)) = words.split_first() {
+        if let Some((ShellWord::Plain(program), operands)) = words.split_first() {
             let program = program.rsplit('/').next().unwrap_or(program);
             match program {
                 "cd" | "pushd" => self.change_directory(operands),
@@ -69,7 +70,7 @@ impl Reader {
             }
         }
         for (redirect, word) in &command.redirects {
-            let Word::Plain(path) = word else { continue };
+            let ShellWord::Plain(path) = word else { continue };
             match redirect {
                 Redirect::From => self.touch(path, How::Does(brief_dialects::Action::Read)),
                 Redirect::To => self.touch(path, How::Writes),
@@ -77,9 +78,9 @@ impl Reader {
         }
     }
 
-    fn change_directory(&mut self, operands: &[Word]) {
+    fn change_directory(&mut self, operands: &[ShellWord]) {
         self.place = match operands {
-            [Word::Plain(to)] if !to.starts_with('-') => match &self.place {
+            [ShellWord::Plain(to)] if !to.starts_with('-') => match &self.place {
                 Some(place) => Some(place.join(to)),
                 None => Path::new(to).is_absolute().then(|| PathBuf::from(to)),
             },

@@ -61,14 +61,14 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<Merged, String> {
 }
 
 /// A block of ours, with its markers and the line break after it.
-struct Block {
+struct ImportBlock {
     start: usize,
     content_start: usize,
     content_end: usize,
     end: usize,
 }
 
-impl Block {
+impl ImportBlock {
     /// Returns the text between the markers, with plain line breaks.
     fn content(&self, text: &str) -> String {
         let content = text[self.content_start..self.content_end].replace("\r\n", "\n");
@@ -77,7 +77,7 @@ impl Block {
 }
 
 /// Finds the block. Unpaired markers are an error.
-fn find(text: &str) -> Result<Option<Block>, String> {
+fn find(text: &str) -> Result<Option<ImportBlock>, String> {
     let mut begins = Vec::new();
     let mut ends = Vec::new();
     let mut start = 0;
@@ -92,7 +92,7 @@ fn find(text: &str) -> Result<Option<Block>, String> {
     }
     match (begins.as_slice(), ends.as_slice()) {
         ([], []) => Ok(None),
-        (&[begin], &[end]) if begin.1 <= end.0 => Ok(Some(Block {
+        (&[begin], &[end]) if begin.1 <= end.0 => Ok(Some(ImportBlock {
             start: begin.0,
             content_start: begin.1,
             content_end: end.0,
@@ -108,7 +108,7 @@ fn find(text: &str) -> Result<Option<Block>, String> {
 
 /// Returns whether the prose of a file already has each line, outside our block. Each counts as a whole word,
 /// as imports are read.
-fn stands(text: &str, wanted: &str, block: Option<&Block>) -> bool {
+fn stands(text: &str, wanted: &str, block: Option<&ImportBlock>) -> bool {
     let mut outline = None;
     let mut is_there = |line: &str| {
         text.match_indices(line).any(|(at, found)| {
@@ -138,7 +138,7 @@ fn added(text: &str, wanted: &str) -> Merged {
 }
 
 /// Returns the file with the block replaced or removed.
-fn replaced(text: &str, block: &Block, wanted: Option<&str>) -> Merged {
+fn replaced(text: &str, block: &ImportBlock, wanted: Option<&str>) -> Merged {
     let (before, after) = (&text[..block.start], &text[block.end..]);
     let Some(wanted) = wanted else {
         let shorter = before.strip_suffix('\n').unwrap_or(before);

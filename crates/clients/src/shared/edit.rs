@@ -12,7 +12,7 @@ use jsonc_parser::{CollectOptions, CommentCollectionStrategy, parse_to_ast};
 use crate::settings::json_options;
 
 /// A parsed JSON text.
-pub(super) struct Json<'t> {
+pub(super) struct JsonText<'t> {
     text: &'t str,
     pub(super) value: Value<'t>,
     tokens: Vec<TokenAndRange<'t>>,
@@ -24,15 +24,15 @@ pub(super) struct Container {
     children: Vec<Range>,
 }
 
-impl<'t> Json<'t> {
+impl<'t> JsonText<'t> {
     /// Parses a text. The error is a message.
-    pub(super) fn parse(text: &'t str) -> Result<Json<'t>, String> {
+    pub(super) fn parse(text: &'t str) -> Result<JsonText<'t>, String> {
         let collect =
             CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
         let parsed = parse_to_ast(text, &collect, &json_options())
             .map_err(|error| format!("it is not JSON: {error}"))?;
         let value = parsed.value.ok_or("it is not JSON: there is nothing in it")?;
-        Ok(Json { text, value, tokens: parsed.tokens.unwrap_or_default() })
+        Ok(JsonText { text, value, tokens: parsed.tokens.unwrap_or_default() })
     }
 
     /// Returns the table at the top.
@@ -42,7 +42,11 @@ impl<'t> Json<'t> {
 
     /// Returns the text with one more element at the end of a list or table. `write` gets the layout of the
     /// element.
-    pub(super) fn append(&self, to: &Container, write: impl Fn(&Layout) -> String) -> String {
+    pub(super) fn append(
+        &self,
+        to: &Container,
+        write: impl Fn(&ElementLayout) -> String,
+    ) -> String {
         match to.children.last() {
             Some(&last) => self.append_after(to, last, write),
             None => self.fill(to, write),
@@ -53,7 +57,7 @@ impl<'t> Json<'t> {
         &self,
         to: &Container,
         last: Range,
-        write: impl Fn(&Layout) -> String,
+        write: impl Fn(&ElementLayout) -> String,
     ) -> String {
         let after = self
             .tokens
@@ -73,17 +77,17 @@ impl<'t> Json<'t> {
         }
         let blank = self.blank_before(last.start);
         let layout = match blank.rsplit_once('\n') {
-            Some((_, indent)) => Layout::Lines(self.lines(indent)),
-            None => Layout::Inline,
+            Some((_, indent)) => ElementLayout::Lines(self.lines(indent)),
+            None => ElementLayout::Inline,
         };
         let between = match &layout {
-            Layout::Lines(lines) => lines.line_break(),
-            Layout::Inline if is_line_comment => {
+            ElementLayout::Lines(lines) => lines.line_break(),
+            ElementLayout::Inline if is_line_comment => {
                 let indent = format!("{}{}", self.indent_at(to.range.start), self.unit());
                 self.lines(&indent).line_break()
             }
-            Layout::Inline if to.children.len() > 1 => blank.to_owned(),
-            Layout::Inline => " ".to_owned(),
+            ElementLayout::Inline if to.children.len() > 1 => blank.to_owned(),
+            ElementLayout::Inline => " ".to_owned(),
         };
         let (before, rest) = self.text.split_at(at);
         let (before, middle) = before.split_at(last.end);
@@ -95,7 +99,7 @@ impl<'t> Json<'t> {
     }
 
     /// Inserts the first element into a list or table. The text between the brackets stays after it.
-    fn fill(&self, to: &Container, write: impl Fn(&Layout) -> String) -> String {
+    fn fill(&self, to: &Container, write: impl Fn(&ElementLayout) -> String) -> String {
         let close = to.range.end - 1;
         let inside = |token: &&TokenAndRange<'_>| {
             token.range.start > to.range.start && token.range.end <= close
@@ -104,13 +108,15 @@ impl<'t> Json<'t> {
         let at = comment.map_or(to.range.start + 1, |comment| comment.range.end);
         let blank = &self.text[at..close];
         let layout = match blank.rsplit_once('\n') {
-            Some((_, indent)) => Layout::Lines(self.lines(&format!("{indent}{}", self.unit()))),
-            None => Layout::Inline,
+            Some((_, indent)) => {
+                ElementLayout::Lines(self.lines(&format!("{indent}{}", self.unit())))
+            }
+            None => ElementLayout::Inline,
         };
         let between = match &layout {
-            Layout::Lines(lines) => lines.line_break(),
-            Layout::Inline if comment.is_some() && blank.is_empty() => " ".to_owned(),
-            Layout::Inline => blank.to_owned(),
+            ElementLayout::Lines(lines) => lines.line_break(),
+            ElementLayout::Inline if comment.is_some() && blank.is_empty() => " ".to_owned(),
+            ElementLayout::Inline => blank.to_owned(),
         };
         format!("{}{between}{}{}", &self.text[..at], write(&layout), &self.text[at..])
     }
@@ -152,12 +158,12 @@ impl<'t> Json<'t> {
     }
 
     /// Returns the text with a value replaced.
-    pub(super) fn replace(&self, value: Range, write: impl Fn(&Layout) -> String) -> String {
+    pub(super) fn replace(&self, value: Range, write: impl Fn(&ElementLayout) -> String) -> String {
         let is_long = self.text[value.start..value.end].contains('\n');
         let layout = if is_long {
-            Layout::Lines(self.lines(self.indent_at(value.start)))
+            ElementLayout::Lines(self.lines(self.indent_at(value.start)))
         } else {
-            Layout::Inline
+            ElementLayout::Inline
         };
         let (before, after) = (&self.text[..value.start], &self.text[value.end..]);
         format!("{before}{}{after}", write(&layout))
@@ -198,9 +204,9 @@ impl<'t> Json<'t> {
         }
     }
 
-    fn lines(&self, indent: &str) -> Lines {
+    fn lines(&self, indent: &str) -> LineLayout {
         let line_break = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
-        Lines { line_break, indent: indent.to_owned(), unit: self.unit().to_owned() }
+        LineLayout { line_break, indent: indent.to_owned(), unit: self.unit().to_owned() }
     }
 }
 
@@ -234,32 +240,32 @@ fn is_comment(token: &TokenAndRange<'_>) -> bool {
 }
 
 /// The layout of new elements.
-pub(super) enum Layout {
+pub(super) enum ElementLayout {
     /// On the existing line.
     Inline,
     /// On separate lines.
-    Lines(Lines),
+    Lines(LineLayout),
 }
 
 /// The layout of elements on separate lines.
 #[derive(Clone)]
-pub(super) struct Lines {
+pub(super) struct LineLayout {
     line_break: &'static str,
     indent: String,
     unit: String,
 }
 
-impl Lines {
+impl LineLayout {
     fn line_break(&self) -> String {
         format!("{}{}", self.line_break, self.indent)
     }
 
-    fn deeper(&self) -> Lines {
-        Lines { indent: format!("{}{}", self.indent, self.unit), ..self.clone() }
+    fn deeper(&self) -> LineLayout {
+        LineLayout { indent: format!("{}{}", self.indent, self.unit), ..self.clone() }
     }
 }
 
-impl Layout {
+impl ElementLayout {
     /// Formats a key of a table with its value.
     pub(super) fn property(&self, key: &str, value: &Value<'_>) -> String {
         format!("{}: {}", quoted(key), self.value(value))
@@ -288,19 +294,19 @@ impl Layout {
         &self,
         (open, close): (char, char),
         things: impl ExactSizeIterator<Item = T>,
-        write: impl Fn(&Layout, T) -> String,
+        write: impl Fn(&ElementLayout, T) -> String,
     ) -> String {
         if things.len() == 0 {
             return format!("{open}{close}");
         }
         match self {
-            Layout::Inline => {
+            ElementLayout::Inline => {
                 let things: Vec<String> = things.map(|thing| write(self, thing)).collect();
                 format!("{open}{}{close}", things.join(", "))
             }
-            Layout::Lines(lines) => {
+            ElementLayout::Lines(lines) => {
                 let (inner, start) = (lines.deeper(), lines.deeper().line_break());
-                let layout = Layout::Lines(inner);
+                let layout = ElementLayout::Lines(inner);
                 let things: Vec<String> = things.map(|thing| write(&layout, thing)).collect();
                 let between = format!(",{start}");
                 format!("{open}{start}{}{}{close}", things.join(&between), lines.line_break())

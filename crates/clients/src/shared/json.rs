@@ -4,7 +4,7 @@ use brief_dialects::portable::output::{Merge, Merged, SharedEntry};
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-use super::edit::{Container, Json, quoted, same};
+use super::edit::{Container, JsonText, quoted, same};
 use super::{EDITED, FOREIGN, may_replace};
 
 pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged, String> {
@@ -19,7 +19,7 @@ pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged,
         None => ("", skeleton.as_str()),
     };
     let mut text = text.to_owned();
-    Json::parse(&text)?.top()?;
+    JsonText::parse(&text)?.top()?;
     for entry in request.wanted {
         let change = match entry {
             SharedEntry::Listed { key, value } => list(&text, key, value, request, &mut merged)?,
@@ -44,7 +44,7 @@ pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged,
         }
     }
     // The result must be valid for other readers.
-    Json::parse(&text)?.top()?;
+    JsonText::parse(&text)?.top()?;
     let is_nothing = removed && merged.entries.is_empty() && text == skeleton;
     merged.text = (!is_nothing).then(|| format!("{mark}{text}"));
     Ok(merged)
@@ -67,15 +67,15 @@ fn list(
     request: &Merge<'_>,
     merged: &mut Merged,
 ) -> Result<Option<String>, String> {
-    let json = Json::parse(text)?;
+    let json = JsonText::parse(text)?;
     let top = json.top()?;
     let ours = SharedEntry::Listed { key: key.to_owned(), value: value.to_owned() };
     let quoted = quoted(value);
-    let new = Json::parse(&quoted)?;
+    let new = JsonText::parse(&quoted)?;
     let Some(property) = property(top, key)? else {
         merged.entries.push(ours);
         let list = format!("[{quoted}]");
-        let list = Json::parse(&list)?;
+        let list = JsonText::parse(&list)?;
         let table = Container::table(top);
         return Ok(Some(json.append(&table, |layout| layout.property(key, &list.value))));
     };
@@ -99,13 +99,13 @@ fn set(
     request: &Merge<'_>,
     merged: &mut Merged,
 ) -> Result<Option<String>, String> {
-    let json = Json::parse(text)?;
+    let json = JsonText::parse(text)?;
     let top = json.top()?;
-    let new = Json::parse(value)?;
+    let new = JsonText::parse(value)?;
     let Some(table) = property(top, key)? else {
         merged.entries.push(entry.clone());
         let table = format!("{{{}: {value}}}", quoted(name));
-        let table = Json::parse(&table)?;
+        let table = JsonText::parse(&table)?;
         let top = Container::table(top);
         return Ok(Some(json.append(&top, |layout| layout.property(key, &table.value))));
     };
@@ -139,7 +139,7 @@ fn remove(
     request: &Merge<'_>,
     merged: &mut Merged,
 ) -> Result<Option<String>, String> {
-    let json = Json::parse(text)?;
+    let json = JsonText::parse(text)?;
     let top = json.top()?;
     let (key, range) = match entry {
         SharedEntry::Listed { key, value } => {
@@ -170,7 +170,7 @@ fn remove(
 
 /// Removes a list or table that is empty now, unless it contains a comment.
 fn without_empty(text: &str, key: &str) -> Result<Option<String>, String> {
-    let json = Json::parse(text)?;
+    let json = JsonText::parse(text)?;
     let top = json.top()?;
     let Some(property) = property(top, key)? else { return Ok(None) };
     let is_empty = Container::of(&property.value)
@@ -203,5 +203,5 @@ fn was_ours(value: &Value<'_>, entry: &SharedEntry, request: &Merge<'_>) -> bool
 
 fn is_value(value: &Value<'_>, entry: &SharedEntry) -> bool {
     let SharedEntry::Keyed { json, .. } = entry else { return false };
-    Json::parse(json).is_ok_and(|json| same(value, &json.value))
+    JsonText::parse(json).is_ok_and(|json| same(value, &json.value))
 }

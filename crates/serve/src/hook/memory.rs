@@ -31,13 +31,13 @@ pub(super) struct Memory<'s> {
 
 /// The delivered entries.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct DeliveredEntries {
     seen: HashSet<String>,
     /// The tokens of these entries.
     pub(super) spent: usize,
 }
 
-impl Known {
+impl DeliveredEntries {
     pub(super) fn has(&self, fingerprint: &str) -> bool {
         self.seen.contains(fingerprint)
     }
@@ -64,15 +64,15 @@ impl<'s> Memory<'s> {
     }
 
     /// Returns the delivered entries.
-    pub(super) fn recall(&self) -> Known {
-        let mut known = Known::default();
+    pub(super) fn recall(&self) -> DeliveredEntries {
+        let mut known = DeliveredEntries::default();
         let Some(path) = self.path() else { return known };
         if self.is_expired(&path) {
             let _ = self.system.remove_file(&path);
             return known;
         }
         let text = self.text(&path);
-        for Line { fingerprint, tokens, .. } in lines(&text) {
+        for MemoryLine { fingerprint, tokens, .. } in lines(&text) {
             if known.seen.insert(fingerprint.to_owned()) {
                 known.spent = known.spent.saturating_add(tokens);
             }
@@ -82,7 +82,7 @@ impl<'s> Memory<'s> {
 
     /// Records entries that are about to be delivered. Returns the fingerprints that no other hook has
     /// claimed first.
-    pub(super) fn claim(&self, claims: &[Claim], known: &mut Known) -> HashSet<String> {
+    pub(super) fn claim(&self, claims: &[Claim], known: &mut DeliveredEntries) -> HashSet<String> {
         let all = || claims.iter().map(|claim| claim.fingerprint.clone());
         known.seen.extend(all());
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else {
@@ -153,17 +153,17 @@ impl<'s> Memory<'s> {
 }
 
 /// A line of a memory.
-struct Line<'t> {
+struct MemoryLine<'t> {
     fingerprint: &'t str,
     tokens: usize,
     /// The call that wrote the line.
     owner: Option<&'t str>,
 }
 
-fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+fn lines(text: &str) -> impl Iterator<Item = MemoryLine<'_>> {
     text.lines().map(|line| {
         let mut fields = line.split(' ');
-        Line {
+        MemoryLine {
             fingerprint: fields.next().unwrap_or_default(),
             tokens: fields.next().and_then(|tokens| tokens.parse().ok()).unwrap_or(0),
             owner: fields.next(),

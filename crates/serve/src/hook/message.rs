@@ -13,7 +13,7 @@ use brief_engine::structured::{self, Decision};
 use brief_engine::{Action, BriefedItem, Briefing, ReasonKind, estimate_tokens};
 use brief_syntax::text::{grouped, visible_line};
 
-use super::memory::{Claim, Known, Memory, fingerprint};
+use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
 use super::{Guidance, HookOptions};
 
 /// The room for the line about missing entries.
@@ -35,18 +35,18 @@ pub(super) struct Message<'m> {
     call: &'m ToolCall,
     options: HookOptions,
     root: &'m Path,
-    entries: Vec<Entry>,
+    entries: Vec<MessageEntry>,
     /// The fingerprints of the entries.
     seen: HashSet<String>,
     /// The targets with guidance, each with the action on it.
     about: Vec<(&'m str, Option<Action>)>,
 }
 
-struct Entry {
-    section: Section,
+struct MessageEntry {
+    section: MessageSection,
     /// The display path of its file.
     place: String,
-    form: Form,
+    form: EntryForm,
     text: String,
     /// The fingerprints of the entry: its own place, and the other places of the same text.
     fingerprints: Vec<String>,
@@ -54,14 +54,14 @@ struct Entry {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Section {
+enum MessageSection {
     Context,
     Decisions,
     Offers,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum EntryForm {
     /// An item of a list.
     ListItem,
     /// A text with its own paragraphs.
@@ -107,15 +107,15 @@ impl<'m> Message<'m> {
 
     fn add_context(&mut self, item: &BriefedItem) {
         let is_entry = item.dialect == structured::NAME;
-        let form = if is_entry { Form::ListItem } else { Form::Document };
+        let form = if is_entry { EntryForm::ListItem } else { EntryForm::Document };
         let ahead = match item.reason.kind {
             ReasonKind::Ahead(on) => format!("Before {}: ", on.with_articles()),
             _ => String::new(),
         };
         let content = item.content.trim_matches('\n').trim_end();
         let mut text = match form {
-            Form::ListItem => list_item(&format!("{ahead}{content}")),
-            Form::Document => content.to_owned(),
+            EntryForm::ListItem => list_item(&format!("{ahead}{content}")),
+            EntryForm::Document => content.to_owned(),
         };
         let place = self.place(&item.path);
         if self.options.guidance == Guidance::All && cost(&place, &text) > self.room() {
@@ -129,7 +129,7 @@ impl<'m> Message<'m> {
         let fingerprints = places
             .map(|path| fingerprint(&["context", &path.to_string_lossy(), content]))
             .collect();
-        self.push(Section::Context, &item.path, form, text, fingerprints);
+        self.push(MessageSection::Context, &item.path, form, text, fingerprints);
     }
 
     fn add_offer(&mut self, item: &BriefedItem) {
@@ -144,7 +144,7 @@ impl<'m> Message<'m> {
         let text = format!("{}{colon}{description} (read {place})", item.name);
         let fingerprints =
             vec![fingerprint(&["offer", &item.path.to_string_lossy(), &item.description])];
-        self.push(Section::Offers, &item.path, Form::ListItem, text, fingerprints);
+        self.push(MessageSection::Offers, &item.path, EntryForm::ListItem, text, fingerprints);
     }
 
     fn add_decision(&mut self, path: &Path, decision: &Decision) {
@@ -163,14 +163,14 @@ impl<'m> Message<'m> {
             line("Revisit when: ", revisit_when);
         }
         let fingerprints = vec![fingerprint(&["decision", &path.to_string_lossy(), &text])];
-        self.push(Section::Decisions, path, Form::ListItem, text, fingerprints);
+        self.push(MessageSection::Decisions, path, EntryForm::ListItem, text, fingerprints);
     }
 
     fn push(
         &mut self,
-        section: Section,
+        section: MessageSection,
         path: &Path,
-        form: Form,
+        form: EntryForm,
         text: String,
         fingerprints: Vec<String>,
     ) {
@@ -178,7 +178,7 @@ impl<'m> Message<'m> {
         if !self.seen.contains(&fingerprints[0]) {
             self.seen.extend(fingerprints.iter().cloned());
             let (tokens, place) = (estimate_tokens(&text), self.place(path));
-            self.entries.push(Entry { section, place, form, text, fingerprints, tokens });
+            self.entries.push(MessageEntry { section, place, form, text, fingerprints, tokens });
         }
     }
 
@@ -186,7 +186,7 @@ impl<'m> Message<'m> {
     pub(super) fn finish(
         mut self,
         memory: Option<&Memory<'_>>,
-        known: &mut Known,
+        known: &mut DeliveredEntries,
     ) -> Option<String> {
         self.entries.retain(|entry| !known.has(&entry.fingerprints[0]));
         if self.entries.is_empty() {
@@ -205,7 +205,7 @@ impl<'m> Message<'m> {
         let mut tells_budget = over_budget > 0 && !known.has(&spent);
         if let Some(memory) = memory {
             let mut claims: Vec<Claim> = Vec::new();
-            for Entry { fingerprints, tokens, .. } in &self.entries {
+            for MessageEntry { fingerprints, tokens, .. } in &self.entries {
                 let of_first = [*tokens].into_iter().chain(std::iter::repeat(0));
                 let pairs = fingerprints.iter().cloned().zip(of_first);
                 claims.extend(pairs.map(|(fingerprint, tokens)| Claim { fingerprint, tokens }));
@@ -243,13 +243,13 @@ impl<'m> Message<'m> {
     fn choose_within(&self, mut room: usize, mut tokens: usize) -> Vec<Fit> {
         let mut fits = vec![Fit::Later; self.entries.len()];
         let (offers, said): (Vec<usize>, Vec<usize>) = (0..self.entries.len())
-            .partition(|&index| self.entries[index].section == Section::Offers);
+            .partition(|&index| self.entries[index].section == MessageSection::Offers);
         let mut place = None;
         for index in said.into_iter().rev().chain(offers) {
             let entry = &self.entries[index];
             // Adjacent entries from one file share its heading.
             let has_heading = self.options.guidance == Guidance::All
-                && entry.section == Section::Context
+                && entry.section == MessageSection::Context
                 && place != Some(&entry.place);
             let cost = cost(if has_heading { &entry.place } else { "" }, &entry.text);
             fits[index] = if entry.tokens > tokens {
@@ -279,7 +279,7 @@ impl<'m> Message<'m> {
 
     fn render(&self) -> String {
         let mut text = String::new();
-        for section in [Section::Context, Section::Decisions, Section::Offers] {
+        for section in [MessageSection::Context, MessageSection::Decisions, MessageSection::Offers] {
             let mut place = "";
             let entries = self.entries.iter().filter(|entry| entry.section == section);
             for (index, entry) in entries.enumerate() {
@@ -287,7 +287,7 @@ impl<'m> Message<'m> {
                     self.add_heading(&mut text, section);
                 }
                 let has_places =
-                    self.options.guidance == Guidance::All && section == Section::Context;
+                    self.options.guidance == Guidance::All && section == MessageSection::Context;
                 if has_places && place != entry.place {
                     let _ = writeln!(
                         text,
@@ -296,12 +296,12 @@ impl<'m> Message<'m> {
                         entry.place
                     );
                     place = &entry.place;
-                } else if entry.form == Form::Document {
+                } else if entry.form == EntryForm::Document {
                     text.push('\n');
                 }
                 text.push_str(match entry.form {
-                    Form::ListItem => "\n- ",
-                    Form::Document => "\n",
+                    EntryForm::ListItem => "\n- ",
+                    EntryForm::Document => "\n",
                 });
                 text.push_str(&entry.text);
             }
@@ -309,20 +309,20 @@ impl<'m> Message<'m> {
         text
     }
 
-    fn add_heading(&self, text: &mut String, section: Section) {
+    fn add_heading(&self, text: &mut String, section: MessageSection) {
         if self.options.guidance == Guidance::Structured {
-            text.push_str(STRUCTURED[usize::from(section != Section::Context)]);
+            text.push_str(STRUCTURED[usize::from(section != MessageSection::Context)]);
             return;
         }
         if !text.is_empty() {
             text.push_str("\n\n");
         }
         match section {
-            Section::Context => {
+            MessageSection::Context => {
                 let _ = writeln!(text, "## Guidance for {}", self.targets());
             }
-            Section::Decisions => text.push_str("## Architectural Decisions\n"),
-            Section::Offers => text.push_str("## Offered: read the file when it fits\n"),
+            MessageSection::Decisions => text.push_str("## Architectural Decisions\n"),
+            MessageSection::Offers => text.push_str("## Offered: read the file when it fits\n"),
         }
     }
 

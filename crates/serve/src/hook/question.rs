@@ -8,7 +8,7 @@ use brief_engine::{
 };
 use brief_syntax::limits;
 
-use super::memory::{Claim, Known, Memory, fingerprint};
+use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
 use super::{Guidance, HookError};
 
 /// Returns the root of the project, and a briefing for each file that the call touches.
@@ -17,7 +17,7 @@ pub(super) fn ask(
     call: &ToolCall,
     guidance: Guidance,
     memory: Option<&Memory<'_>>,
-    known: &mut Known,
+    known: &mut DeliveredEntries,
 ) -> Result<(PathBuf, Vec<Briefing>), HookError> {
     let cwd = match &call.cwd {
         Some(cwd) => cwd.clone(),
@@ -72,7 +72,7 @@ fn action(
     touch: &Touch,
     timing: Timing,
     memory: Option<&Memory<'_>>,
-    known: &mut Known,
+    known: &mut DeliveredEntries,
 ) -> Option<Action> {
     match touch.how {
         How::Does(action) => Some(action),

@@ -86,14 +86,14 @@ fn project(bytes: &mut Unstructured<'_>) -> arbitrary::Result<MemorySystem> {
     Ok(system)
 }
 
-struct Call {
+struct HookCall {
     path: &'static str,
     tool: &'static str,
     action: Action,
     timing: Timing,
 }
 
-fn call(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Call> {
+fn call(bytes: &mut Unstructured<'_>) -> arbitrary::Result<HookCall> {
     let path = *bytes.choose(&PATHS)?;
     let is_new = path.contains("new");
     let (tool, action) = *bytes.choose(&[
@@ -101,10 +101,10 @@ fn call(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Call> {
         ("Edit", Action::Edit),
         ("Write", if is_new { Action::Create } else { Action::Edit }),
     ])?;
-    Ok(Call { path, tool, action, timing: *bytes.choose(&[Timing::Before, Timing::After])? })
+    Ok(HookCall { path, tool, action, timing: *bytes.choose(&[Timing::Before, Timing::After])? })
 }
 
-impl Call {
+impl HookCall {
     fn payload(&self) -> String {
         let event = match self.timing {
             Timing::Before => "PreToolUse",
@@ -191,7 +191,7 @@ fn every_answer_fits_and_the_rest_follows() {
             .with_file("AGENTS.yaml", entries)
             .with_file("x.py", "");
         let call =
-            Call { path: "x.py", tool: "Read", action: Action::Read, timing: Timing::Before };
+            HookCall { path: "x.py", tool: "Read", action: Action::Read, timing: Timing::Before };
         let options = HookOptions { budget: usize::MAX, ..ONCE };
         let mut told = Vec::new();
         for turn in 0..=count {

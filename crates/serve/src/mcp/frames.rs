@@ -36,7 +36,7 @@ pub(super) struct Frames<R, W> {
 }
 
 /// The state of a line.
-enum Line {
+enum FrameLine {
     /// A complete line, in [`Frames::line`].
     Whole,
     TooLarge,
@@ -55,12 +55,12 @@ impl<R: AsyncRead + Unpin, W> Frames<R, W> {
     }
 
     /// Reads a line. It can be cancelled at any time, and the next call continues.
-    async fn read_line(&mut self) -> Line {
+    async fn read_line(&mut self) -> FrameLine {
         loop {
-            let Ok(piece) = self.reader.fill_buf().await else { return Line::End };
+            let Ok(piece) = self.reader.fill_buf().await else { return FrameLine::End };
             if piece.is_empty() {
                 // Bytes before the end without a line break are a line, too.
-                return if self.line.is_empty() { Line::End } else { Line::Whole };
+                return if self.line.is_empty() { FrameLine::End } else { FrameLine::Whole };
             }
             let end = piece.iter().position(|&byte| byte == b'\n');
             let length = end.map_or(piece.len(), |end| end + 1);
@@ -74,7 +74,7 @@ impl<R: AsyncRead + Unpin, W> Frames<R, W> {
             }
             if end.is_some() {
                 let is_too_large = std::mem::take(&mut self.is_discarding);
-                return if is_too_large { Line::TooLarge } else { Line::Whole };
+                return if is_too_large { FrameLine::TooLarge } else { FrameLine::Whole };
             }
         }
     }
@@ -136,12 +136,12 @@ where
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         while self.wrong < MOST_WRONG {
             let answer = match self.read_line().await {
-                Line::End => break,
-                Line::TooLarge => {
+                FrameLine::End => break,
+                FrameLine::TooLarge => {
                     let message = format!("a message has at most {MOST_BYTES} bytes");
                     wrong(ErrorCode::INVALID_REQUEST, message, &Json::Null)
                 }
-                Line::Whole => match parse(&std::mem::take(&mut self.line)) {
+                FrameLine::Whole => match parse(&std::mem::take(&mut self.line)) {
                     Ok(None) => continue,
                     Ok(Some(message)) => {
                         self.wrong = 0;

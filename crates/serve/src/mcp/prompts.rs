@@ -17,11 +17,11 @@ const ALL: &str = "arguments";
 
 /// The commands of an agent.
 pub(super) struct Prompts {
-    list: Vec<Named>,
+    list: Vec<NamedCommand>,
 }
 
 /// A command with named arguments.
-struct Named {
+struct NamedCommand {
     command: Command,
     /// One name for each position.
     names: Vec<String>,
@@ -32,12 +32,12 @@ struct Named {
 
 impl Prompts {
     pub(super) fn new(commands: &[Command]) -> Prompts {
-        Prompts { list: commands.iter().map(Named::new).collect() }
+        Prompts { list: commands.iter().map(NamedCommand::new).collect() }
     }
 
     /// Returns the prompts for a client, in the order of the agent.
     pub(super) fn list(&self) -> Vec<Prompt> {
-        self.list.iter().map(Named::to_prompt).collect()
+        self.list.iter().map(NamedCommand::to_prompt).collect()
     }
 
     /// Returns the text of a command. The error is a message.
@@ -52,8 +52,8 @@ impl Prompts {
     }
 }
 
-impl Named {
-    fn new(command: &Command) -> Named {
+impl NamedCommand {
+    fn new(command: &Command) -> NamedCommand {
         let hints = command.hint.names();
         let positions = command.positions();
         let highest = command.highest_argument().min(ARGUMENTS);
@@ -64,7 +64,7 @@ impl Named {
             names.push(if is_taken { format!("arg{position}") } else { hint.to_owned() });
         }
         let takes_all = command.takes_all() && hints.is_empty();
-        Named { command: command.clone(), names, positions, takes_all }
+        NamedCommand { command: command.clone(), names, positions, takes_all }
     }
 
     fn to_prompt(&self) -> Prompt {

@@ -52,7 +52,7 @@ impl Tools for Fake {
 }
 
 /// The client's side of a session.
-struct Client {
+struct TestClient {
     runtime: tokio::runtime::Runtime,
     reader: BufReader<tokio::io::ReadHalf<DuplexStream>>,
     writer: tokio::io::WriteHalf<DuplexStream>,
@@ -63,7 +63,7 @@ struct Client {
     go: Sender<()>,
 }
 
-impl Client {
+impl TestClient {
     fn send(&mut self, message: &Json) {
         let line = format!("{message}\n");
         self.runtime.block_on(self.writer.write_all(line.as_bytes())).unwrap();
@@ -128,28 +128,28 @@ fn agent() -> Agent {
 }
 
 /// The results of a session.
-struct Outcome {
+struct SessionOutcome {
     served: Result<Served, ServeError>,
     calls: Vec<String>,
     log: Vec<String>,
 }
 
 /// Serves an agent to a scripted client, which disconnects at the end.
-fn session(client: impl FnOnce(&mut Client) + Send + 'static) -> Outcome {
+fn session(client: impl FnOnce(&mut TestClient) + Send + 'static) -> SessionOutcome {
     session_until(&Interruption::default(), client)
 }
 
 fn session_until(
     interruption: &Interruption,
-    script: impl FnOnce(&mut Client) + Send + 'static,
-) -> Outcome {
+    script: impl FnOnce(&mut TestClient) + Send + 'static,
+) -> SessionOutcome {
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let ((started_sender, started), (go, go_receiver)) = (channel(), channel());
     let client = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let (reader, writer) = tokio::io::split(theirs);
         let reader = BufReader::new(reader);
-        script(&mut Client { runtime, reader, writer, id: 0, meta: None, started, go });
+        script(&mut TestClient { runtime, reader, writer, id: 0, meta: None, started, go });
     });
     let agent = agent();
     let scheme = |name: &str| Scheme {
@@ -173,11 +173,11 @@ fn session_until(
         serve_over(&mut ready, streams, interruption, &mut |line| log.push(line.to_owned()));
     client.join().unwrap();
     let calls = calls.lock().unwrap().clone();
-    Outcome { served, calls, log }
+    SessionOutcome { served, calls, log }
 }
 
 /// Lists and calls everything once.
-fn look_at_everything(client: &mut Client) {
+fn look_at_everything(client: &mut TestClient) {
     let tools = client.result("tools/list", json!({}));
     let names: Vec<&Json> =
         tools["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::run::{Ran, Seen};
+use super::run::{AttackResults, AttackRun};
 use super::tree::{self, Tree};
-use super::{Attack, CANARY, Scene, text, texts};
+use super::{Attack, AttackScene, CANARY, text, texts};
 
 /// The factor by which a test build computes longer than a release build.
 const SLOWNESS: u64 = if cfg!(debug_assertions) { 8 } else { 1 };
@@ -18,9 +18,9 @@ const WAITING: u64 = 10_000;
 /// Returns all violated expectations.
 pub(super) fn check(
     attack: &Attack,
-    scene: &Scene,
+    scene: &AttackScene,
     before: &BTreeMap<String, Tree>,
-    seen: Seen,
+    seen: AttackResults,
 ) -> Vec<String> {
     let after = scene.trees();
     let mut checking = Checking { attack, scene, before, after, seen, problems: Vec::new() };
@@ -36,10 +36,10 @@ pub(super) fn check(
 
 struct Checking<'c> {
     attack: &'c Attack,
-    scene: &'c Scene,
+    scene: &'c AttackScene,
     before: &'c BTreeMap<String, Tree>,
     after: BTreeMap<String, Tree>,
-    seen: Seen,
+    seen: AttackResults,
     problems: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ impl Checking<'_> {
     }
 
     /// Returns the run whose exit code the case is about: the marked one, or the last one.
-    fn verdict(&self) -> Option<&Ran> {
+    fn verdict(&self) -> Option<&AttackRun> {
         let chosen = self.seen.runs.iter().find(|ran| ran.is_verdict);
         chosen.or(self.seen.runs.last())
     }
@@ -157,7 +157,8 @@ impl Checking<'_> {
             "no_raw_control_bytes" => self.control_bytes(),
             "no_line_starting" => {
                 for start in texts(value) {
-                    let lines = |ran: &Ran| shown(ran).lines().any(|line| line.starts_with(&start));
+                    let lines =
+                        |ran: &AttackRun| shown(ran).lines().any(|line| line.starts_with(&start));
                     if self.seen.runs.iter().any(lines) {
                         self.fail(format!("a line starts with {start:?}"));
                     }
@@ -165,7 +166,7 @@ impl Checking<'_> {
             }
             "valid_json" | "valid_json_or_empty" => self.valid_json(),
             "jsonrpc_error" => {
-                let has_error = |ran: &Ran| shown(ran).contains("\"error\"");
+                let has_error = |ran: &AttackRun| shown(ran).contains("\"error\"");
                 if !self.seen.runs.iter().any(has_error) {
                     self.fail("no run answers with an error");
                 }
@@ -207,7 +208,7 @@ impl Checking<'_> {
         if words.is_empty() {
             return self.fail(format!("no code stands for {name}"));
         }
-        let says = |ran: &Ran| words.iter().any(|word| shown(ran).contains(word.as_str()));
+        let says = |ran: &AttackRun| words.iter().any(|word| shown(ran).contains(word.as_str()));
         if !self.seen.runs.iter().any(says) {
             let all: Vec<String> = self
                 .seen
@@ -293,7 +294,7 @@ impl Checking<'_> {
 }
 
 /// Returns the whole output of a run.
-fn shown(ran: &Ran) -> String {
+fn shown(ran: &AttackRun) -> String {
     let all = [ran.stdout.as_slice(), b"\n", &ran.stderr].concat();
     String::from_utf8_lossy(&all).into_owned()
 }

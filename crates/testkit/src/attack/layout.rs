@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Scene, text};
+use super::{AttackScene, text};
 
-impl Scene {
+impl AttackScene {
     /// Creates every entry of every group.
     pub(super) fn lay_out(&self, layout: &Value) {
         for group in ["home", "outside", "project", "registry"] {

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::Sandbox;
 
-pub(crate) use run::Seen;
+pub(crate) use run::AttackResults;
 
 /// A text that must never appear in the output.
 const CANARY: &str = "CANARY-7f3a9c";
@@ -89,7 +89,7 @@ impl Attack {
     /// Lays the case out and asks the hook about one of its files, several times. Returns the time of the
     /// slowest answer. The error is a message about a wrong answer.
     pub fn ask_hook(&self, program: &Path, times: usize) -> Result<Duration, String> {
-        let scene = Scene::new(program, &self.case);
+        let scene = AttackScene::new(program, &self.case);
         let mut slowest = Duration::ZERO;
         for call in 0..times {
             let input = format!(
@@ -110,9 +110,9 @@ impl Attack {
     /// Lays the case out, performs the user's steps, and returns all violated expectations; `None` if this
     /// machine lacks something that the case needs.
     pub fn run(&self, program: &Path) -> Option<Vec<String>> {
-        let scene = Scene::new(program, &self.case);
+        let scene = AttackScene::new(program, &self.case);
         let mut before = scene.trees();
-        let mut seen = Seen::default();
+        let mut seen = AttackResults::default();
         for step in &self.steps {
             let is_other = step["sh"].is_string();
             let here = if is_other { scene.trees() } else { BTreeMap::new() };
@@ -133,15 +133,15 @@ impl Attack {
 }
 
 /// Directories with the layout of a case.
-pub(crate) struct Scene {
+pub(crate) struct AttackScene {
     sandbox: Sandbox,
     root: PathBuf,
     /// The listener for connections that must not come.
     listener: std::net::TcpListener,
 }
 
-impl Scene {
-    fn new(program: &Path, case: &Value) -> Scene {
+impl AttackScene {
+    fn new(program: &Path, case: &Value) -> AttackScene {
         let mut sandbox = Sandbox::new(program);
         let root = sandbox.path().parent().expect("the project lies in a directory").to_owned();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -154,7 +154,7 @@ impl Scene {
             let value = text(value).replace("{CANARY}", CANARY).replace("{PORT}", &port);
             sandbox = sandbox.with_env(name, &value);
         }
-        let scene = Scene { sandbox, root, listener };
+        let scene = AttackScene { sandbox, root, listener };
         scene.lay_out(&case["layout"]);
         scene
     }

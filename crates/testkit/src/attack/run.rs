@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{Scene, text, texts};
+use super::{AttackScene, text, texts};
 
 /// The time limit of a run.
 const PATIENCE: Duration = Duration::from_secs(70);
@@ -19,7 +19,7 @@ const LACKS_MEANS: i32 = 77;
 
 /// A run of the program.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct AttackRun {
     pub(super) args: Vec<String>,
     pub(super) code: Option<i32>,
     pub(super) stdout: Vec<u8>,
@@ -35,17 +35,17 @@ pub(crate) struct Ran {
 
 /// The results of the steps so far.
 #[derive(Default)]
-pub(crate) struct Seen {
-    pub(super) runs: Vec<Ran>,
+pub(crate) struct AttackResults {
+    pub(super) runs: Vec<AttackRun>,
     pub(super) problems: Vec<String>,
     background: Vec<Child>,
     /// True if this machine lacks something that the case needs; then its result does not count.
     pub(super) is_impossible: bool,
 }
 
-impl Seen {
+impl AttackResults {
     /// Performs one step.
-    pub(super) fn step(&mut self, scene: &Scene, step: &Value) -> Result<(), String> {
+    pub(super) fn step(&mut self, scene: &AttackScene, step: &Value) -> Result<(), String> {
         if let Some(script) = step["sh"].as_str() {
             return self.shell(scene, script, step["background"].as_bool().unwrap_or_default());
         }
@@ -72,7 +72,12 @@ impl Seen {
     }
 
     /// Runs a script in the role of others: a colleague, an attacker, the world.
-    fn shell(&mut self, scene: &Scene, script: &str, in_background: bool) -> Result<(), String> {
+    fn shell(
+        &mut self,
+        scene: &AttackScene,
+        script: &str,
+        in_background: bool,
+    ) -> Result<(), String> {
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir(&scene.root).env("GIT_CONFIG_GLOBAL", "/dev/null");
         command.env("GIT_CONFIG_SYSTEM", "/dev/null").stdin(Stdio::null()).stdout(Stdio::null());
@@ -90,12 +95,12 @@ impl Seen {
         if status.success() { Ok(()) } else { Err(format!("{script:?} failed: {status}")) }
     }
 
-    fn at_terminal(&mut self, scene: &Scene, step: &Value) {
+    fn at_terminal(&mut self, scene: &AttackScene, step: &Value) {
         let args = texts(&step["run"]);
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let started = Instant::now();
         let output = scene.sandbox.run_at_terminal(&words, text(&step["terminal"]));
-        self.runs.push(Ran {
+        self.runs.push(AttackRun {
             args,
             code: output.code,
             stdout: output.stdout.into_bytes(),
@@ -117,7 +122,7 @@ impl Seen {
 }
 
 /// Runs the program as a step describes.
-fn start(scene: &Scene, step: &Value) -> Ran {
+fn start(scene: &AttackScene, step: &Value) -> AttackRun {
     let args = texts(&step["run"]);
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut command = scene.sandbox.command(text(&step["cwd"]), &words);
@@ -160,7 +165,7 @@ fn start(scene: &Scene, step: &Value) -> Ran {
     let (stdout, stderr) = (out.join().expect("a stream ends"), err.join().expect("a stream ends"));
     drop(open);
     let is_verdict = step["verdict"].as_bool().unwrap_or_default();
-    Ran { args, code, stdout, stderr, wall, computed, memory, is_verdict }
+    AttackRun { args, code, stdout, stderr, wall, computed, memory, is_verdict }
 }
 
 fn reader(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
@@ -225,7 +230,7 @@ fn peak_of(status: &str) -> Option<u64> {
 }
 
 /// Returns the violated expectations of a step about its own run.
-fn expectations(step: &Value, ran: &Ran) -> Vec<String> {
+fn expectations(step: &Value, ran: &AttackRun) -> Vec<String> {
     let mut problems = Vec::new();
     let all = [ran.stdout.as_slice(), &ran.stderr].concat();
     let all = String::from_utf8_lossy(&all);

@@ -2,7 +2,7 @@
 
 use brief_dialects::Action;
 
-use super::words::Word;
+use super::words::ShellWord;
 use crate::hook::How;
 
 const READ: How = How::Does(Action::Read);
@@ -10,7 +10,7 @@ const EDIT: How = How::Does(Action::Edit);
 
 /// The effect of a program on its operands.
 #[derive(Clone, Copy)]
-enum Use {
+enum OperandUse {
     /// Reads all operands.
     Reads,
     /// Reads all operands after the first, which is a script; an option may supply the script instead.
@@ -28,9 +28,9 @@ enum Use {
 }
 
 /// A program, and its options with a value.
-struct Program {
+struct KnownProgram {
     names: &'static [&'static str],
-    use_: Use,
+    use_: OperandUse,
     /// Letters of short options with a value.
     letters: &'static str,
     /// Long options with a value.
@@ -39,11 +39,11 @@ struct Program {
 
 const fn program(
     names: &'static [&'static str],
-    use_: Use,
+    use_: OperandUse,
     letters: &'static str,
     long: &'static [&'static str],
-) -> Program {
-    Program { names, use_, letters, long }
+) -> KnownProgram {
+    KnownProgram { names, use_, letters, long }
 }
 
 const CONTEXT: &[&str] = &[
@@ -72,40 +72,40 @@ const CONTEXT: &[&str] = &[
     "label",
 ];
 
-const PROGRAMS: &[Program] = &[
-    program(&["cat", "tac", "wc", "more"], Use::Reads, "", &[]),
-    program(&["nl"], Use::Reads, "bdfhilnsvw", &[]),
-    program(&["head", "tail"], Use::Reads, "nc", &["lines", "bytes"]),
-    program(&["less"], Use::Reads, "bhjkoOpPtTxyz", &[]),
+const PROGRAMS: &[KnownProgram] = &[
+    program(&["cat", "tac", "wc", "more"], OperandUse::Reads, "", &[]),
+    program(&["nl"], OperandUse::Reads, "bdfhilnsvw", &[]),
+    program(&["head", "tail"], OperandUse::Reads, "nc", &["lines", "bytes"]),
+    program(&["less"], OperandUse::Reads, "bhjkoOpPtTxyz", &[]),
     program(
         &["bat", "batcat"],
-        Use::Reads,
+        OperandUse::Reads,
         "lrHm",
         &["language", "line-range", "highlight-line", "style", "theme", "color", "paging", "wrap"],
     ),
-    program(&["cut"], Use::Reads, "bcdf", &["delimiter", "fields"]),
-    program(&["sort"], Use::Reads, "koStT", &["key", "field-separator"]),
-    program(&["diff"], Use::Reads, "CIUxXSF", &["unified", "context", "label"]),
-    program(&["cmp"], Use::Reads, "in", &[]),
-    program(&["xxd"], Use::Reads, "cglos", &[]),
-    program(&["od", "hexdump"], Use::Reads, "AjNStwefn", &[]),
-    program(&["sed"], Use::ReadsAfterScript, "efl", &["expression", "file", "line-length"]),
-    program(&["awk", "gawk", "mawk"], Use::ReadsAfterScript, "fFv", &["file", "assign"]),
+    program(&["cut"], OperandUse::Reads, "bcdf", &["delimiter", "fields"]),
+    program(&["sort"], OperandUse::Reads, "koStT", &["key", "field-separator"]),
+    program(&["diff"], OperandUse::Reads, "CIUxXSF", &["unified", "context", "label"]),
+    program(&["cmp"], OperandUse::Reads, "in", &[]),
+    program(&["xxd"], OperandUse::Reads, "cglos", &[]),
+    program(&["od", "hexdump"], OperandUse::Reads, "AjNStwefn", &[]),
+    program(&["sed"], OperandUse::ReadsAfterScript, "efl", &["expression", "file", "line-length"]),
+    program(&["awk", "gawk", "mawk"], OperandUse::ReadsAfterScript, "fFv", &["file", "assign"]),
     program(
         &["grep", "egrep", "fgrep"],
-        Use::Searches { is_recursive: false },
+        OperandUse::Searches { is_recursive: false },
         "ABCDdefm",
         CONTEXT,
     ),
-    program(&["rg"], Use::Searches { is_recursive: true }, "ABCEMTdefgjmrt", CONTEXT),
-    program(&["ls"], Use::Lists, "ITw", &["ignore", "width"]),
-    program(&["tree"], Use::Lists, "HILPTo", &["filelimit", "charset"]),
-    program(&["tee"], Use::Writes, "", &[]),
-    program(&["touch"], Use::Writes, "drt", &["date", "reference"]),
-    program(&["truncate"], Use::Writes, "rs", &["size", "reference"]),
-    program(&["rm"], Use::Removes, "", &[]),
-    program(&["cp"], Use::Copies { source: READ }, "S", &["suffix"]),
-    program(&["mv"], Use::Copies { source: EDIT }, "S", &["suffix"]),
+    program(&["rg"], OperandUse::Searches { is_recursive: true }, "ABCEMTdefgjmrt", CONTEXT),
+    program(&["ls"], OperandUse::Lists, "ITw", &["ignore", "width"]),
+    program(&["tree"], OperandUse::Lists, "HILPTo", &["filelimit", "charset"]),
+    program(&["tee"], OperandUse::Writes, "", &[]),
+    program(&["touch"], OperandUse::Writes, "drt", &["date", "reference"]),
+    program(&["truncate"], OperandUse::Writes, "rs", &["size", "reference"]),
+    program(&["rm"], OperandUse::Removes, "", &[]),
+    program(&["cp"], OperandUse::Copies { source: READ }, "S", &["suffix"]),
+    program(&["mv"], OperandUse::Copies { source: EDIT }, "S", &["suffix"]),
 ];
 
 /// Words before a command that do not change its effect.
@@ -115,7 +115,7 @@ const PREFIXES: [&str; 17] = [
 ];
 
 /// Skips assignments and words that only run another command.
-pub(super) fn without_prefixes(mut words: &[Word]) -> &[Word] {
+pub(super) fn without_prefixes(mut words: &[ShellWord]) -> &[ShellWord] {
     while let Some((first, rest)) = words.split_first() {
         let Some(first) = first.text() else {
             // This is `{` alone; any other unclear word is an unknown program.
@@ -138,7 +138,7 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// Returns the command line after a shell's `-c`.
-pub(super) fn inner_line(operands: &[Word]) -> Option<&str> {
+pub(super) fn inner_line(operands: &[ShellWord]) -> Option<&str> {
     let position = operands.iter().position(|word| {
         word.text().is_some_and(|text| {
             text.starts_with('-') && !text.starts_with("--") && text.ends_with('c')
@@ -148,7 +148,7 @@ pub(super) fn inner_line(operands: &[Word]) -> Option<&str> {
 }
 
 /// Returns the paths that a program plainly touches.
-pub(super) fn touches(name: &str, words: &[Word], is_piped_into: bool) -> Vec<(String, How)> {
+pub(super) fn touches(name: &str, words: &[ShellWord], is_piped_into: bool) -> Vec<(String, How)> {
     match name {
         "git" => return git(words),
         "find" => return find(words),
@@ -158,16 +158,16 @@ pub(super) fn touches(name: &str, words: &[Word], is_piped_into: bool) -> Vec<(S
     let Some(program) = PROGRAMS.iter().find(|program| program.names.contains(&name)) else {
         return Vec::new();
     };
-    let Read { operands, options } = read(words, program.letters, program.long);
+    let CommandWords { operands, options } = read(words, program.letters, program.long);
     let has = |letter: char, long: &str| options.has(letter, long);
     let all = |operands: &[Option<&str>], how: How| {
         operands.iter().flatten().map(|path| ((*path).to_owned(), how)).collect::<Vec<_>>()
     };
     let here = || vec![(".".to_owned(), READ)];
     match program.use_ {
-        Use::Lists if operands.is_empty() => here(),
-        Use::Reads | Use::Lists => all(&operands, READ),
-        Use::ReadsAfterScript => {
+        OperandUse::Lists if operands.is_empty() => here(),
+        OperandUse::Reads | OperandUse::Lists => all(&operands, READ),
+        OperandUse::ReadsAfterScript => {
             let is_in_place = options.is_in_place();
             let has_script = has('e', "expression") || has('f', "file");
             // BSD's `sed -i ''` has the suffix as a separate word.
@@ -175,7 +175,7 @@ pub(super) fn touches(name: &str, words: &[Word], is_piped_into: bool) -> Vec<(S
             let skipped = usize::from(!has_script) + usize::from(empty);
             all(operands.get(skipped..).unwrap_or_default(), if is_in_place { EDIT } else { READ })
         }
-        Use::Searches { is_recursive } => {
+        OperandUse::Searches { is_recursive } => {
             let has_pattern = has('e', "regexp") || has('f', "file") || options.long("files");
             let operands = operands.get(usize::from(!has_pattern)..).unwrap_or_default();
             let is_recursive =
@@ -186,12 +186,14 @@ pub(super) fn touches(name: &str, words: &[Word], is_piped_into: bool) -> Vec<(S
                 all(operands, READ)
             }
         }
-        Use::Writes => all(&operands, How::Writes),
-        Use::Removes => all(&operands, EDIT),
-        Use::Copies { .. } if has('t', "target-directory") || has('T', "no-target-directory") => {
+        OperandUse::Writes => all(&operands, How::Writes),
+        OperandUse::Removes => all(&operands, EDIT),
+        OperandUse::Copies { .. }
+            if has('t', "target-directory") || has('T', "no-target-directory") =>
+        {
             Vec::new()
         }
-        Use::Copies { source } => copies(&operands, source),
+        OperandUse::Copies { source } => copies(&operands, source),
     }
 }
 
@@ -213,9 +215,9 @@ fn copies(operands: &[Option<&str>], source: How) -> Vec<(String, How)> {
     found
 }
 
-fn git(words: &[Word]) -> Vec<(String, How)> {
+fn git(words: &[ShellWord]) -> Vec<(String, How)> {
     match words.split_first() {
-        Some((Word::Plain(command), rest)) if command == "mv" || command == "rm" => {
+        Some((ShellWord::Plain(command), rest)) if command == "mv" || command == "rm" => {
             touches(command, rest, false)
         }
         _ => Vec::new(),
@@ -223,7 +225,7 @@ fn git(words: &[Word]) -> Vec<(String, How)> {
 }
 
 /// Returns the touches of `find`, whose operands precede its expression.
-fn find(words: &[Word]) -> Vec<(String, How)> {
+fn find(words: &[ShellWord]) -> Vec<(String, How)> {
     let starts: Vec<_> = words
         .iter()
         .skip_while(|word| matches!(word.text(), Some("-H" | "-L" | "-P")))
@@ -236,8 +238,8 @@ fn find(words: &[Word]) -> Vec<(String, How)> {
 }
 
 /// Returns the touches of `perl -i`, which edits its operands; any other script may do anything.
-fn perl(words: &[Word]) -> Vec<(String, How)> {
-    let Read { operands, options } = read(words, "eEI", &[]);
+fn perl(words: &[ShellWord]) -> Vec<(String, How)> {
+    let CommandWords { operands, options } = read(words, "eEI", &[]);
     if !options.is_in_place() || !(options.has('e', "") || options.has('E', "")) {
         return Vec::new();
     }
@@ -245,19 +247,19 @@ fn perl(words: &[Word]) -> Vec<(String, How)> {
 }
 
 /// The words of a command by role.
-struct Read<'w> {
+struct CommandWords<'w> {
     /// The operands; `None` for one with uncertain text.
     operands: Vec<Option<&'w str>>,
-    options: Options<'w>,
+    options: CommandOptions<'w>,
 }
 
 #[derive(Default)]
-struct Options<'w> {
+struct CommandOptions<'w> {
     letters: String,
     long: Vec<&'w str>,
 }
 
-impl Options<'_> {
+impl CommandOptions<'_> {
     fn has(&self, letter: char, long: &str) -> bool {
         self.letters.contains(letter) || self.long(long)
     }
@@ -271,15 +273,15 @@ impl Options<'_> {
     }
 }
 
-fn read<'w>(words: &'w [Word], letters: &str, long: &[&str]) -> Read<'w> {
-    let mut read = Read { operands: Vec::new(), options: Options::default() };
+fn read<'w>(words: &'w [ShellWord], letters: &str, long: &[&str]) -> CommandWords<'w> {
+    let mut read = CommandWords { operands: Vec::new(), options: CommandOptions::default() };
     let mut words = words.iter();
     let mut have_ended = false;
     while let Some(word) = words.next() {
         let text = match word {
-            Word::Plain(text) => text.as_str(),
-            Word::Unclear { is_option: true } if !have_ended => continue,
-            Word::Unclear { .. } => {
+            ShellWord::Plain(text) => text.as_str(),
+            ShellWord::Unclear { is_option: true } if !have_ended => continue,
+            ShellWord::Unclear { .. } => {
                 read.operands.push(None);
                 continue;
             }

@@ -1,9 +1,9 @@
 //! Splits a command line into simple commands, and those into words.
 
 /// A part of a command line.
-pub(super) enum Step {
+pub(super) enum LinePart {
     /// A simple command.
-    Command(Command),
+    Command(ShellCommand),
     /// The start of a group in parentheses, which is a shell of its own.
     Open,
     /// The end of such a group.
@@ -12,14 +12,14 @@ pub(super) enum Step {
 
 /// A program with its operands and redirections.
 #[derive(Default)]
-pub(super) struct Command {
-    pub(super) words: Vec<Word>,
-    pub(super) redirects: Vec<(Redirect, Word)>,
+pub(super) struct ShellCommand {
+    pub(super) words: Vec<ShellWord>,
+    pub(super) redirects: Vec<(Redirect, ShellWord)>,
     /// True if its input is the output of another command.
     pub(super) is_piped_into: bool,
 }
 
-pub(super) enum Word {
+pub(super) enum ShellWord {
     /// A word with certain text.
     Plain(String),
     /// A word that a shell would expand to an unknown text.
@@ -29,12 +29,12 @@ pub(super) enum Word {
     },
 }
 
-impl Word {
+impl ShellWord {
     /// Returns the text, if it is certain.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
-            Word::Plain(text) => Some(text),
-            Word::Unclear { .. } => None,
+            ShellWord::Plain(text) => Some(text),
+            ShellWord::Unclear { .. } => None,
         }
     }
 }
@@ -46,17 +46,21 @@ pub(super) enum Redirect {
 }
 
 /// Splits a command line.
-pub(super) fn split(line: &str) -> Vec<Step> {
-    let mut lexer =
-        Lexer { rest: line, steps: Vec::new(), command: Command::default(), texts: Vec::new() };
+pub(super) fn split(line: &str) -> Vec<LinePart> {
+    let mut lexer = Lexer {
+        rest: line,
+        steps: Vec::new(),
+        command: ShellCommand::default(),
+        texts: Vec::new(),
+    };
     lexer.run();
     lexer.steps
 }
 
 struct Lexer<'l> {
     rest: &'l str,
-    steps: Vec<Step>,
-    command: Command,
+    steps: Vec<LinePart>,
+    command: ShellCommand,
     /// Here-documents whose text begins on the next line.
     texts: Vec<HereDocument>,
 }
@@ -97,7 +101,7 @@ impl Lexer<'_> {
                 '(' | ')' => {
                     self.skip(1);
                     self.end_command();
-                    self.steps.push(if first == '(' { Step::Open } else { Step::Close });
+                    self.steps.push(if first == '(' { LinePart::Open } else { LinePart::Close });
                 }
                 '#' => self.rest = self.rest.find('\n').map_or("", |end| &self.rest[end..]),
                 '<' => self.input(),
@@ -115,7 +119,7 @@ impl Lexer<'_> {
     fn end_command(&mut self) {
         let command = std::mem::take(&mut self.command);
         if !command.words.is_empty() || !command.redirects.is_empty() {
-            self.steps.push(Step::Command(command));
+            self.steps.push(LinePart::Command(command));
         }
     }
 
@@ -130,7 +134,7 @@ impl Lexer<'_> {
             let may_be_indented = rest.starts_with('-');
             self.rest = if may_be_indented { &rest[1..] } else { rest };
             self.blanks();
-            if let Word::Plain(end) = self.word() {
+            if let ShellWord::Plain(end) = self.word() {
                 self.texts.push(HereDocument { end, may_be_indented });
             }
         } else if !self.rest.starts_with(['(', '&']) {
@@ -184,7 +188,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn word(&mut self) -> Word {
+    fn word(&mut self) -> ShellWord {
         let mut text = String::new();
         let mut is_unclear = false;
         let mut characters = self.rest.chars();
@@ -226,9 +230,9 @@ impl Lexer<'_> {
         }
         self.rest = characters.as_str();
         if is_unclear {
-            Word::Unclear { is_option: text.starts_with('-') }
+            ShellWord::Unclear { is_option: text.starts_with('-') }
         } else {
-            Word::Plain(text)
+            ShellWord::Plain(text)
         }
     }
 }
