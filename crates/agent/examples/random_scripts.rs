@@ -1,8 +1,9 @@
 //! Random scripts in a worker: none may end the program that started it (goal S9).
 //!
-//! `cargo run --release -p brief-runtime --example random_scripts -- COUNT [SEED]` makes scripts of pieces of
-//! the language, runs some of them in each call, starts a new worker whenever one had to be ended, and prints
-//! what became of them. Of a call that did not come to its end, one script is counted. It ends with status 1 when a worker ended in a way that no limit explains.
+//! `cargo run --release -p brief-runtime --example random_scripts -- COUNT [SEED]` builds scripts from pieces
+//! of the language, runs several in each call, starts a new worker whenever one was ended, and prints the
+//! results. Of a call that was ended, one script counts. The status is 1 when a worker ended in a way that no
+//! limit explains.
 #![expect(clippy::disallowed_methods, reason = "its arguments are its own")]
 #![expect(clippy::print_stdout, reason = "the numbers are its output")]
 
@@ -16,7 +17,7 @@ use brief_syntax::System;
 use brief_syntax::system::OsSystem;
 use serde_json::json;
 
-/// What scripts are made of: `E` is an expression, `S` a statement, `N` a number, `T` a text.
+/// The grammar of scripts: `E` is an expression, `S` a statement, `N` a number, `T` a text.
 const EXPRESSIONS: &str = "N|T|[E, E]|({ a: E, [E]: E })|(E + E)|(E * E)|(E, E)|E.a|E[E]|E?.[E]|new Array(E)|\
     E.length|[...E]|E.map((x) => E)|E.sort(() => E)|E.concat(E)|E.join(E)|E.repeat(N)|E.split(E)|E.replace(E, E)|\
     JSON.stringify(E)|JSON.parse(T)|new RegExp(T)|/(a|b)*c/.exec(E)|new Proxy({}, { get: () => E })|\
@@ -40,10 +41,10 @@ const NUMBERS: &str = "0|1|-1|7|1e3|1e6|2**31|2**32|2**53|-0|NaN|Infinity|0.5|10
 const TEXTS: &str = "''|'a'|'\\u0000'|'\\ud800'|'1+1'|'[1,2]'|'(a+)+$'|'x'.repeat(100)|'__proto__'|'length'|'{'|\
     'return 1'|'\\u{1f600}'";
 
-/// Scripts of one call.
+/// The number of scripts in one call.
 const BATCH: u64 = 25;
 
-/// Numbers that look random, and are the same for the same seed (xorshift).
+/// A deterministic random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -114,7 +115,7 @@ fn load(system: &Arc<dyn System>, program: &WorkerProgram) -> Result<ToolBox, St
         .map_err(|error| error.to_string())
 }
 
-/// Workers in a row that may be late before that counts as a failure.
+/// The limit for late workers in a row; more is a failure.
 const MOST_LATE: u32 = 20;
 
 fn run(count: u64, seed: u64) -> ExitCode {

@@ -1,4 +1,4 @@
-//! Measures the sandbox: how long until tools are ready, and what a call costs then.
+//! Measures the sandbox: the time until tools are ready, and the cost of a call then.
 //!
 //! `cargo run --profile dist -p brief-runtime --example warm_calls [PROGRAM]` prints one line of JSON.
 //! With `PROGRAM`, its hidden worker is measured instead of this example's own.
@@ -27,7 +27,8 @@ return {
 const STARTS: usize = 40;
 const CALLS: usize = 4_000;
 
-/// How long a client waits between two calls, at least: a model takes far longer. The worker is ready again then.
+/// The shortest pause between two calls of a client; a model takes far longer. The worker is ready again
+/// then.
 const PAUSE: Duration = Duration::from_millis(2);
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -103,7 +104,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns how long a process has computed, as Linux counts it.
+/// Returns the processor time of a process on Linux.
 fn computed(system: &dyn System, id: u32) -> Duration {
     let text = system.read(format!("/proc/{id}/schedstat").as_ref(), 4096).unwrap_or_default();
     let text = String::from_utf8_lossy(&text).into_owned();
@@ -111,7 +112,7 @@ fn computed(system: &dyn System, id: u32) -> Duration {
     Duration::from_nanos(nanos.unwrap_or_default())
 }
 
-/// Returns the least, the middle and nearly the most of some times.
+/// Returns the minimum, the median and a high percentile of some times.
 fn summary(mut times: Vec<Duration>, unit: f64) -> serde_json::Value {
     times.sort_unstable();
     let at = |part: usize| {

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::harness::Trial;
 use crate::server::{calls, json_answer, text};
 
-/// One in other letter case, one that fails, one that nobody knows.
+/// One call in other letter case, one that fails, one of an unknown tool.
 #[test]
 fn three_calls_in_one_turn() {
     let script = vec![

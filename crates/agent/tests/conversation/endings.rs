@@ -1,4 +1,4 @@
-//! Turns that end before the model wants to: time, output, ^C.
+//! Turns that end early: time, output, ^C.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::harness::Trial;
 use crate::server::{Part, Script, calls, delta, send, stream_head, text};
 
-/// Long enough for a busy machine, and far less than what the servers here wait.
+/// Long enough for a busy machine, and far shorter than the waits of these servers.
 #[expect(clippy::disallowed_methods, reason = "a test of real time")]
 fn in_time<T>(run: impl FnOnce() -> T) -> T {
     let started = Instant::now();
@@ -84,7 +84,7 @@ fn a_model_that_never_stops_is_stopped() {
     }
 }
 
-/// Output counts for the whole turn, not for each round.
+/// The output limit covers the whole turn, not each round.
 #[test]
 fn rounds_share_their_output() {
     let arguments = format!("{{\"a\": \"{}\"}}", "x".repeat(600));

@@ -1,4 +1,4 @@
-//! Servers that fail, and what is tried again.
+//! Failing servers, and the retries.
 
 use std::net::TcpListener;
 use std::time::Duration;

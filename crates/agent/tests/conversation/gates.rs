@@ -32,7 +32,7 @@ fn the_startup_tool_decides() {
     assert!(error.ends_with("it returned {\"ok\":false,\"why\":\"db down\"}"), "{error}");
 }
 
-/// The order of the gates: nothing runs while one before it is closed.
+/// The order of the gates: nothing runs while an earlier gate is closed.
 #[test]
 fn nothing_runs_before_the_other_gates_are_open() {
     let startup = with_startup("add");
@@ -59,7 +59,7 @@ fn names_of_tools_are_identifiers() {
     assert_eq!(refused("# A\n\nHelps.\n", &["a-B_9"]).0, "");
 }
 
-/// Without the ability no model hears of the tools, and nobody can call them.
+/// Without the ability no tools are offered to a model, and none can be called.
 #[test]
 fn tools_are_offered_with_the_ability_only() {
     let denied = agent("---\ndeny: [tool]\n---\n# A\n\nHelps.\n");

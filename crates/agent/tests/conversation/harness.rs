@@ -16,21 +16,21 @@ use serde_json::{Value as Json, json};
 
 use crate::server::{Request, Script, Server};
 
-/// A key that must never be seen outside of a header.
+/// A key that may only appear in a header.
 pub(crate) const KEY: &str = "sk-secret-0123456789";
 
 const AGENT: &str = "---\ntitle: Helper\nrecommended:\n  models: [small, large]\ncommands:\n  - name: test\n    \
     description: Writes tests\n    argument-hint: \"[target] [framework]\"\n    body: Test $1 with $2.\n---\n\
     # Helper\n\n## System\n\nYou help.\n\n## Rules\n\nBe brief.\n";
 
-/// Reads an agent from a text.
+/// Parses an agent.
 pub(crate) fn agent(text: &str) -> Agent {
     let source = Arc::new(Source::from_bytes("/p/agents/a_b.agent.md", text.into()));
     let loaded = load_text(&MemorySystem::new("/p"), &source, &Options::default());
     loaded.agent().unwrap_or_else(|| panic!("{:?}", loaded.diagnostics())).clone()
 }
 
-/// Tools that add, fail, and say much.
+/// Tools that add, fail, and return long texts.
 pub(crate) struct Fake {
     schemes: Vec<Scheme>,
     pub(crate) calls: Vec<(String, String)>,
@@ -69,7 +69,7 @@ impl Tools for Fake {
     }
 }
 
-/// A clock that is moved by waiting, or by hand.
+/// A clock that moves by waits, or by hand.
 #[derive(Default)]
 pub(crate) struct TestClock {
     now: Cell<Duration>,
@@ -87,7 +87,7 @@ impl Clock for TestClock {
     }
 }
 
-/// What came of a turn.
+/// The results of a turn.
 pub(crate) struct Outcome {
     pub(crate) result: Result<Turn, TurnError>,
     /// The text that the user saw, with events in brackets.
@@ -99,7 +99,7 @@ pub(crate) struct Outcome {
     pub(crate) slept: Duration,
 }
 
-/// A turn to be tried.
+/// A turn to try.
 pub(crate) struct Trial<'t> {
     pub(crate) script: Vec<Script>,
     pub(crate) limits: ConversationLimits,
@@ -162,7 +162,7 @@ impl Trial<'_> {
     }
 }
 
-/// Writes down what a user would see.
+/// Records the output for the user.
 pub(crate) fn show(seen: &mut String, event: Event<'_>) {
     match event {
         Event::Text(text) => seen.push_str(text),
@@ -180,7 +180,7 @@ pub(crate) fn system(base: &str) -> MemorySystem {
     MemorySystem::new("/p").with_env("OPENAI_BASE_URL", base).with_env("OPENAI_API_KEY", KEY)
 }
 
-/// Goes through the gates.
+/// Passes the gates.
 pub(crate) fn pass<'r>(
     system: &dyn System,
     agent: &'r Agent,

@@ -1,4 +1,4 @@
-//! Agents in conversation with a server that follows a script, over a real connection.
+//! Agents in conversation with a scripted server, over a real connection.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail here")]
 
 mod calls;

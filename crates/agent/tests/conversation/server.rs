@@ -1,4 +1,4 @@
-//! A server of chat completions that answers by a script, one answer for each request.
+//! A scripted server of chat completions, with one answer for each request.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,7 +22,7 @@ pub(crate) enum Part {
 /// An answer to one request.
 pub(crate) type Script = Vec<Part>;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) path: String,
@@ -119,7 +119,7 @@ pub(crate) fn send(text: &str) -> Part {
     Part::Send(text.as_bytes().to_vec())
 }
 
-/// One event of a stream.
+/// An event of a stream.
 pub(crate) fn event(json: &Json) -> Part {
     send(&format!("data: {json}\n\n"))
 }
@@ -136,7 +136,7 @@ pub(crate) fn done() -> Part {
     send("data: [DONE]\n\n")
 }
 
-/// A whole answer, in small pieces.
+/// A complete answer, in small pieces.
 pub(crate) fn text(text: &str) -> Script {
     let mut script = vec![stream_head(), delta(&json!({"role": "assistant", "content": ""}))];
     let letters: Vec<char> = text.chars().collect();
@@ -165,7 +165,7 @@ pub(crate) fn calls(calls: &[(&str, &str)]) -> Script {
     script
 }
 
-/// An answer that is JSON.
+/// A JSON answer.
 pub(crate) fn json_answer(status: &str, headers: &[&str], json: &Json) -> Script {
     let mut all = vec!["content-type: application/json"];
     all.extend(headers);

@@ -1,4 +1,4 @@
-//! What goes over the wire, and what is kept of it.
+//! The messages on the wire, and the history of a conversation.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ fn what_ends_an_answer_is_told() {
     assert_eq!(outcome.seen, "[note: the model said nothing]");
 }
 
-/// Some servers refuse a request with a field that they do not know.
+/// Some servers refuse a request with an unknown field.
 #[test]
 fn a_server_that_does_not_count_is_not_asked_to() {
     let refusal = json!({"detail": [{"loc": ["body", "stream_options"], "msg": "extra"}]});
@@ -125,7 +125,7 @@ fn the_transcript_holds_what_was_said() {
     assert_eq!(outcome.transcript, [system, line("user", "hi"), answer]);
 }
 
-/// A person at a terminal, with lines known beforehand.
+/// A user at a terminal, with prepared lines.
 struct Typed {
     lines: std::vec::IntoIter<&'static str>,
     turns: Vec<Result<Turn, TurnError>>,
@@ -198,7 +198,7 @@ fn a_conversation_goes_on() {
     assert_eq!(roles, expected);
 }
 
-/// A server in memory that answers with the same bytes to everything.
+/// A server in memory that answers every request with the same bytes.
 struct Same(Vec<u8>, u16);
 
 impl Transport for Same {
@@ -212,7 +212,7 @@ impl Transport for Same {
     }
 }
 
-/// Whatever a server sends, a turn comes to an end, and the user has seen what the model said.
+/// For any answer of a server, a turn ends, and the user has seen the model's text.
 #[test]
 fn any_answer_comes_to_an_end() {
     let agent = agent("# A\n\nHelps.\n");

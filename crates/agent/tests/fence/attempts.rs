@@ -1,4 +1,4 @@
-//! Calls that a worker must not make, each in a process of its own behind the fences.
+//! Calls that a worker must not make, each in a separate process behind the fences.
 
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -7,12 +7,12 @@ use std::process::{Command, ExitCode};
 
 use brief_agent::sandbox::{Landlock, enter_fences};
 
-/// Memory that the tools of an agent may use.
+/// The memory limit for the tools.
 const MEMORY: usize = 64 << 20;
 
 type Attempt = (&'static str, fn() -> io::Result<()>);
 
-/// What must fail, and fail because of the list of system calls.
+/// Calls that must fail, because of the list of system calls.
 const FORBIDDEN: [Attempt; 33] = [
     ("open a file", || std::fs::File::open("/etc/passwd").map(drop)),
     ("open its own program", || std::fs::File::open("/proc/self/exe").map(drop)),
@@ -60,7 +60,7 @@ const FORBIDDEN: [Attempt; 33] = [
     ("become the leader of a session", || Ok(rustix::process::setsid().map(drop)?)),
 ];
 
-/// What must work.
+/// Calls that must work.
 const NEEDED: [Attempt; 5] = [
     ("allocate", || {
         let mut bytes = vec![1_u8; 32 << 20];
@@ -83,7 +83,7 @@ const NEEDED: [Attempt; 5] = [
     }),
 ];
 
-/// Enters the fences, makes an attempt, and says how it ended.
+/// Enters the fences, makes an attempt, and reports its result.
 pub(crate) fn make(name: &str) -> ExitCode {
     let attempts = FORBIDDEN.iter().chain(&NEEDED);
     let (_, attempt) = attempts.into_iter().find(|(known, _)| *known == name).unwrap();

@@ -1,6 +1,6 @@
 //! The fences of a worker, tried from inside: this program enters them and makes each call that must fail.
 //!
-//! It has no test harness, because a process that is behind the fences starts no thread.
+//! It has no test harness, because a process behind the fences cannot start threads.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 #![expect(clippy::disallowed_methods, reason = "it tries what a worker must not do")]
 #![expect(clippy::print_stdout, reason = "standard output is all that is left behind the fences")]

@@ -1,4 +1,4 @@
-//! Kernels that lack a fence: a filter makes the calls unknown, as they are to an older one.
+//! Kernels without a fence: a filter makes the calls unknown, as on an older kernel.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use nix::libc;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
 use serde_json::json;
 
-/// Is a worker on a kernel that lacks these fences.
+/// Runs a worker on a kernel without these fences.
 pub(crate) fn run_worker(missing: &[&str]) -> ExitCode {
     let mut calls = BTreeMap::new();
     if missing.contains(&"Landlock") {
@@ -28,7 +28,7 @@ pub(crate) fn run_worker(missing: &[&str]) -> ExitCode {
     serve()
 }
 
-/// X07: where a fence is missing the code does not run, unless the user accepts it.
+/// X07: with a missing fence the code does not run, unless the operator accepts it.
 pub(crate) fn x07_a_missing_fence_is_refused() {
     let code =
         "return { t: { fn: () => 1, scheme: { name: 't', description: 'd', parameters: {} } } };";

@@ -1,4 +1,4 @@
-//! Files, programs, variables, servers and other tools: what is granted, and what never is.
+//! Files, programs, variables, servers and other tools: granted and refused requests.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -84,7 +84,7 @@ fn files_are_read_written_listed_and_found() {
     assert!(missing.starts_with("`no.txt`: no such file"), "{missing}");
 }
 
-/// No way out of the project, and no way to what holds secrets or runs later.
+/// Paths out of the project, and to secrets or files that run later, are refused.
 #[test]
 fn paths_stay_in_the_project() {
     let project = Project::new(&[
@@ -134,7 +134,7 @@ fn paths_stay_in_the_project() {
     assert!(!outside.join("new.txt").exists());
 }
 
-/// Only what was granted, each with the way out.
+/// Only granted abilities work; each refusal includes advice.
 #[test]
 fn nothing_is_there_without_a_grant() {
     let project = Project::new(&[("a.txt", "a")]);
@@ -203,7 +203,7 @@ fn programs_start_without_a_shell() {
     assert!(error.contains("'sh:LS' is not granted"), "{error}");
 }
 
-/// A program of the project has no name that anybody granted.
+/// A program in the project is never the granted one.
 #[test]
 fn programs_do_not_come_from_the_project() {
     let project = Project::new(&[("bin/evil", "#!/bin/sh\necho evil")]);
@@ -218,7 +218,7 @@ fn programs_do_not_come_from_the_project() {
     assert!(error.contains("there is no program `evil`"), "{error}");
 }
 
-/// `sh:git` is git, as far as that can be done.
+/// `sh:git` stays git, as far as possible.
 #[test]
 fn a_scope_refuses_options_that_start_programs() {
     let project = Project::new(&[]);
@@ -300,7 +300,7 @@ fn tools_call_each_other_to_a_depth() {
     assert!(project.lines.text().contains("\"ability\":\"tool\""));
 }
 
-/// Every question is there, with what was decided, and no secret is.
+/// The log has every request with its decision, and no secret.
 #[test]
 fn every_question_is_in_the_log() {
     let project = Project::new(&[("a.txt", "content")]);
@@ -336,7 +336,7 @@ fn every_question_is_in_the_log() {
     }
 }
 
-/// A log that cannot be written is no reason to go on without one.
+/// A tool does not run without its audit log.
 #[test]
 fn nothing_is_done_that_cannot_be_logged() {
     let project = Project::new(&[("a.txt", "a")]);

@@ -1,4 +1,4 @@
-//! S9, X11: everything that a tool can do ends by its deadline, and at once when nobody wants it any more.
+//! S9, X11: everything that a tool can do ends by its deadline, and immediately after an interruption.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,16 +13,17 @@ use crate::{load_with, nothing, tool, tools};
 /// The deadline of each script.
 const DEADLINE: Duration = Duration::from_millis(500);
 
-/// How much later it may end.
+/// The tolerance for its end.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// The memory that a worker may take in all, in KiB.
+/// The memory limit of a worker in all, in KiB.
 const MOST_KIB: u64 = 160 * 1024;
 
-/// A busy machine wakes us late; a script that really outlives its deadline does so every time.
+/// The number of attempts. A busy machine may wake the test late; a script that really exceeds its deadline
+/// does so every time.
 const TRIES: usize = 5;
 
-/// Functions that mean harm, by class. Each may end in any way, in time.
+/// Hostile functions, by class. Each may end in any way, in time.
 const SCRIPTS: [&str; 82] = [
     // Loops.
     "() => { while (true) {} }",
@@ -118,7 +119,7 @@ const SCRIPTS: [&str; 82] = [
     "() => { let o = {}; for (let i = 0; i < 1e5; i++) o = { o }; return o }",
 ];
 
-/// S9: each class ends by the deadline and 250 ms, within 160 MB, and we live.
+/// S9: each class ends within the deadline and 250 ms, within 160 MB, and the program survives.
 #[test]
 fn s9_every_script_ends_by_its_deadline() {
     for function in SCRIPTS {
@@ -133,7 +134,7 @@ fn s9_every_script_ends_by_its_deadline() {
     }
 }
 
-/// Calls a function; returns how long it took, and the most memory that the worker was seen with, in KiB.
+/// Calls a function; returns its time, and the worker's peak memory in KiB.
 fn ended(function: &str) -> (Duration, u64) {
     let limits = Limits { cpu: DEADLINE, wall: DEADLINE, ..Limits::default() };
     let mut tools = load_patiently(&tool(function), limits);
@@ -157,7 +158,7 @@ fn ended(function: &str) -> (Duration, u64) {
     (elapsed, most.load(Ordering::Relaxed))
 }
 
-/// Starting a worker takes long on a busy machine, and is not what is measured.
+/// Loads the code with retries: starting a worker takes long on a busy machine, and is not measured.
 fn load_patiently(code: &str, limits: Limits) -> brief_agent::ToolBox {
     for _ in 0..20 {
         if let Ok(tools) = load_with(code, limits, nothing()) {
@@ -167,7 +168,7 @@ fn load_patiently(code: &str, limits: Limits) -> brief_agent::ToolBox {
     panic!("the worker never becomes ready");
 }
 
-/// JSS-010: what a call does to the language, or keeps, is gone in the next one.
+/// JSS-010: changes of a call to built-ins, and its state, are gone in the next one.
 #[test]
 fn jss_010_each_call_has_a_realm_of_its_own() {
     let spoils = [
@@ -211,7 +212,7 @@ fn jss_010_each_call_has_a_realm_of_its_own() {
     }
 }
 
-/// A realm takes its memory with it.
+/// A realm's memory is freed with it.
 #[test]
 fn many_calls_do_not_fill_the_memory() {
     let code = tool(
@@ -232,8 +233,7 @@ fn many_calls_do_not_fill_the_memory() {
     assert_eq!(tools.worker_id(), worker);
 }
 
-/// A call that fills the memory leaves garbage, and the next realm needs the room: the next call works,
-/// however little was left.
+/// A call that exhausts the memory leaves garbage, and the next realm needs room: the next call still works.
 #[test]
 fn a_call_after_one_that_filled_the_memory_works() {
     let fill = "({ free }) => { const kept = []; kept.push(kept); globalThis.kept = kept; \
@@ -255,7 +255,7 @@ fn a_call_after_one_that_filled_the_memory_works() {
     }
 }
 
-/// A result that starts jobs while it is written leaves them to no later call: another worker does that one.
+/// Jobs that a result starts while it is written never run in a later call: another worker makes that call.
 #[test]
 fn jobs_that_a_result_leaves_run_in_no_later_call() {
     let leave = "(args, ctx, host) => ({ toJSON() { \
@@ -269,7 +269,7 @@ fn jobs_that_a_result_leaves_run_in_no_later_call() {
     }
 }
 
-/// Code that fails when it is run again ends one worker, and the tools go on with another one.
+/// Code that fails in a second run ends one worker, and the tools go on with another one.
 #[test]
 fn a_worker_without_a_realm_is_replaced() {
     let code = format!("console.log('x'); if (Math.random() < 0.5) throw 1; {}", tool("() => 1"));
@@ -293,7 +293,7 @@ fn a_worker_without_a_realm_is_replaced() {
     assert!(workers.len() > 3, "{workers:?}");
 }
 
-/// What the code logs when it is run again is nobody's: it was told the first time.
+/// The log of a second run of the code is dropped: the first run has logged the same.
 #[test]
 fn running_the_code_again_says_nothing() {
     let code = format!("console.log('once'); {}", tool("() => { console.log('call'); return 1 }"));
@@ -306,7 +306,7 @@ fn running_the_code_again_says_nothing() {
     }
 }
 
-/// X11: a call that nobody wants any more ends at once, and the next one works.
+/// X11: an interrupted call ends immediately, and the next one works.
 #[test]
 fn x11_an_interrupted_call_ends_at_once() {
     let minute = Duration::from_mins(1);
@@ -337,7 +337,7 @@ fn x11_an_interrupted_call_ends_at_once() {
     }
 }
 
-/// X11: a worker that only computes is ended by the wall clock, too.
+/// X11: the wall clock ends a worker that only computes, too.
 #[test]
 fn x11_computing_has_a_limit_in_wall_time() {
     let limits = Limits {

@@ -1,4 +1,4 @@
-//! Tools that mean harm: each ends within its limit, with words that say why, and we live.
+//! Hostile tools: each ends within its limit, with a message, and the program survives.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{call, failure, load, load_with, nothing, short, tool, tools};
 
-/// The longest that any of these may take here: the limits, and what a busy machine adds.
+/// The longest time for any of these: the limits, and the delay of a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn timed<T>(work: impl FnOnce() -> T) -> T {
@@ -42,7 +42,7 @@ fn what_computes_for_ever_is_stopped() {
     }
 }
 
-/// A call that was stopped has left nothing behind: the next one works.
+/// A stopped call leaves nothing behind: the next one works.
 #[test]
 fn a_loop_that_was_stopped_does_not_end_the_tools() {
     let mut tools = load(&tools(&[("t", "() => { while (true) {} }"), ("u", "() => 1")])).unwrap();
@@ -79,7 +79,7 @@ fn a_search_that_cannot_be_interrupted_ends_the_worker() {
     assert_eq!(tools.call("u", &json!({}), &json!({})).unwrap_err().to_string(), text);
 }
 
-/// Should nobody end the worker, the system does.
+/// If the parent does not end the worker, the system does.
 #[test]
 fn the_system_ends_what_computes_too_long() {
     let limits = Limits { wall: PATIENCE, memory: 64 << 20, ..short() };
@@ -129,7 +129,7 @@ fn the_stack_has_an_end() {
     }
 }
 
-/// What one call does to the language reaches neither us nor what we know of the tools.
+/// Changes that a call makes to built-ins reach neither the program nor its list of tools.
 #[test]
 fn replaced_functions_are_nobody_elses() {
     let mut tools = load(&tools(&[
@@ -190,7 +190,7 @@ fn nothing_can_be_imported() {
     assert!(load("import fs from 'fs'; return {};").is_err());
 }
 
-/// The object of tools may be anything, also something that answers back.
+/// The object of tools may be anything, even a proxy.
 #[test]
 fn the_returned_object_may_be_a_trap() {
     for code in [
@@ -226,7 +226,7 @@ fn large_messages_are_refused_on_the_way() {
     assert!(matches!(error, ToolsError::TooLarge(_)), "{error}");
 }
 
-/// A tool that only ever asks is stopped, too.
+/// A tool that only sends requests is stopped, too.
 #[test]
 fn questions_are_counted() {
     let limits = Limits { requests: 10, cpu: Duration::from_secs(2), ..short() };
@@ -239,7 +239,7 @@ fn questions_are_counted() {
     assert_eq!(result, json!([11, "one call may ask 10 times, and has"]));
 }
 
-/// The worker has nothing: no environment, no descriptors, and the kernel's fence where there is one.
+/// The worker has no environment, no descriptors, and the kernel's fences where they exist.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_worker_has_given_everything_up() {

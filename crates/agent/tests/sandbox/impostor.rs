@@ -1,4 +1,4 @@
-//! Workers that are none: whatever one says or does not say, the parent ends it and says why.
+//! Fake workers: whatever one sends or withholds, the parent ends it with a reason.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{nothing, short, system, worker};
 
-/// A shell that plays the worker.
+/// A shell that acts as the worker.
 fn shell(script: &str) -> WorkerProgram {
     WorkerProgram {
         program: "/bin/sh".into(),
@@ -18,7 +18,7 @@ fn shell(script: &str) -> WorkerProgram {
     }
 }
 
-/// A message as `printf` writes it.
+/// Returns a message in the form of `printf`.
 fn message(value: &Value) -> String {
     raw(&value.to_string())
 }
@@ -99,7 +99,7 @@ fn what_does_not_answer_a_call() {
     }
 }
 
-/// A worker that reads nothing cannot hold whoever writes to it.
+/// A worker that reads nothing cannot block its parent.
 #[test]
 fn arguments_that_nobody_reads_do_not_hold_us() {
     let mut tools = load(&format!("{}; sleep 60", ready())).unwrap();
@@ -114,7 +114,7 @@ fn arguments_that_nobody_reads_do_not_hold_us() {
     assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));
 }
 
-/// The worker goes when its parent does, and says nothing to one that is none.
+/// The worker ends with its parent, and sends nothing to a parent that has ended.
 #[test]
 fn a_worker_ends_with_its_parent() {
     let load = json!({"load": {"code": "return {};", "missing_fence": "refuse", "limits":

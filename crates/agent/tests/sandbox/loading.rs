@@ -1,4 +1,4 @@
-//! What the code of tools may be, and what it must return.
+//! The forms of the code of tools, and the objects that it must return.
 
 use serde_json::json;
 
@@ -153,7 +153,7 @@ fn arguments_are_checked_before_the_call() {
     assert_eq!(tools.call("t", &json!({"n": 1}), &json!({})).unwrap(), json!(1));
 }
 
-/// What a tool does to its schema later changes nothing.
+/// A tool's later changes to its schema have no effect.
 #[test]
 fn schemes_are_copied_once() {
     let mut tools = load(
@@ -165,7 +165,7 @@ fn schemes_are_copied_once() {
     assert!(tools.call("t", &json!({}), &json!({})).is_err());
 }
 
-/// Nothing can be asked for while the tools are defined, whatever is granted.
+/// No ability is available while the tools are defined, whatever is granted.
 #[test]
 fn code_sees_only_its_language() {
     let seen = call(
@@ -182,7 +182,7 @@ fn code_sees_only_its_language() {
     );
 }
 
-/// Neither what a tool keeps nor what it was given is there in the next call.
+/// Neither a tool's own state nor its arguments reach the next call.
 #[test]
 fn calls_share_nothing() {
     let mut tools =

@@ -1,4 +1,4 @@
-//! Tools in the sandbox, hostile ones above all.
+//! Tools in the sandbox, above all hostile ones.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 #![expect(clippy::disallowed_methods, reason = "tests look at real files and clocks")]
@@ -21,7 +21,7 @@ use brief_syntax::System;
 use brief_syntax::system::OsSystem;
 use serde_json::{Value, json};
 
-/// The worker that stands beside the tests.
+/// The worker program beside the tests.
 fn worker() -> WorkerProgram {
     let program = env!("CARGO_BIN_EXE_test-js-worker").into();
     WorkerProgram { program, args: Vec::new(), missing_fence: MissingFence::Refuse }
@@ -31,7 +31,7 @@ fn system() -> Arc<dyn System> {
     Arc::new(OsSystem)
 }
 
-/// Limits that a test can wait for, also on a busy machine.
+/// Limits that a test can wait for, even on a busy machine.
 fn short() -> Limits {
     Limits {
         cpu: Duration::from_millis(200),
@@ -53,7 +53,7 @@ fn load(code: &str) -> Result<ToolBox, ToolsError> {
     load_with(code, short(), nothing())
 }
 
-/// One tool with the given function, called `t`, which takes anything.
+/// Returns one tool with the given function, called `t`, which takes any arguments.
 fn tool(function: &str) -> String {
     tools(&[("t", function)])
 }
@@ -76,7 +76,7 @@ fn call(function: &str) -> Result<Value, CallError> {
     load(&tool(function)).unwrap().call("t", &json!({}), &json!({}))
 }
 
-/// Calls one tool that must fail, and returns what is said about it.
+/// Calls one tool that must fail, and returns its message.
 fn failure(function: &str) -> String {
     call(function).unwrap_err().to_string()
 }

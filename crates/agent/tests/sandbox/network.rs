@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{Lines, load_with, short, system, tool};
 
-/// Answers each request with what `respond` makes of it, and returns the port.
+/// Answers each request with the result of `respond`, and returns the port.
 fn serve(respond: impl Fn(&str) -> String + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -55,7 +55,7 @@ fn redirect(location: &str) -> String {
     format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")
 }
 
-/// Fetches with `localhost:<port>` named by the operator.
+/// Fetches from `localhost:<port>`, which the operator has named.
 fn fetch(port: u16, function: &str) -> (Result<Value, CallError>, String) {
     let lines = Lines::default();
     let policy = NetworkPolicy {
@@ -89,7 +89,8 @@ fn an_answer_has_status_headers_and_text() {
     assert!(log.contains("\"verdict\":\"done\"") && !log.contains("key=1"), "{log}");
 }
 
-/// A redirect to this machine by another name is a request of its own, and nobody has named that.
+/// A redirect to this machine by another name is a request of its own, and the operator has not named that
+/// host.
 #[test]
 fn a_redirect_is_checked_again() {
     for location in

@@ -1,4 +1,4 @@
-//! What a tool may return, and what it may throw.
+//! Values that a tool may return or throw.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ fn what_is_thrown_is_told() {
     assert!(failure("() => nothing.at.all").contains("ReferenceError"));
 }
 
-/// A tool that fails leaves the others as they are.
+/// A failed tool does not affect the others.
 #[test]
 fn the_next_call_works() {
     let mut tools = load(&tools(&[

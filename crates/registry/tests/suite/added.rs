@@ -1,5 +1,4 @@
-//! What `brief add` does: short spellings that lead to real repositories, and what a server has by
-//! now.
+//! `brief add`: short spellings of real repositories, and the newest state of a server.
 
 use std::cell::RefCell;
 use std::fs;
@@ -26,8 +25,8 @@ fn latest(sandbox: &Sandbox, text: &str) -> Result<Latest, FetchError> {
     Cache::of_user(&sandbox.system).unwrap().latest(&parse(sandbox, text))
 }
 
-/// A bare repository at `path` with two commits: `v1` and `feature/x` are at the first, the
-/// annotated `v1.1.0` and `main` at the second.
+/// Creates a bare repository at `path` with two commits: `v1` and `feature/x` are at the first, the annotated
+/// `v1.1.0` and `main` at the second.
 fn served(sandbox: &Sandbox, path: &str) -> (String, String) {
     let repo = sandbox.repository("work");
     let first = repo.commit(&[("a.md", "1"), ("packages/@acme/x/a.md", "1")]);
@@ -167,7 +166,7 @@ fn this_very_commit_of_a_branch() {
     assert!(matches!(error, FetchError::ReferenceMissing { .. }), "{error}");
 }
 
-/// Old servers hand out only what a branch or tag is at.
+/// Old servers serve only the commits of branches and tags.
 #[test]
 fn a_commit_that_the_server_does_not_hand_out_by_name() {
     let sandbox = Sandbox::new();

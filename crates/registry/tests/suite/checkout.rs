@@ -156,7 +156,7 @@ fn a_commit_is_fetched_once() {
     assert_eq!(sandbox.calls(), Vec::<String>::new());
 }
 
-/// Nothing of it is there, so whatever the server has is fetched, without asking what it has.
+/// The cache is empty, so the default branch is fetched without a request for its commit.
 #[test]
 fn the_first_time_the_server_is_asked_once() {
     let sandbox = Sandbox::new();
@@ -229,7 +229,7 @@ fn a_tag_that_was_removed_is_gone() {
     assert!(matches!(error, FetchError::ReferenceMissing { .. }), "{error}");
 }
 
-/// Old servers hand out only what a branch or tag is at.
+/// Old servers serve only the commits of branches and tags.
 #[test]
 fn a_commit_that_the_server_does_not_hand_out_by_name() {
     let sandbox = Sandbox::new();
@@ -330,7 +330,7 @@ fn submodules_and_large_files_are_left_out() {
     assert_eq!(fs::read_dir(&checkout.directory).unwrap().count(), 2);
 }
 
-/// U72: the limit is for what is read, and of a repository with more files that is guidance.
+/// U72: the limit is for files that are read; in a repository with more files those are guidance.
 #[test]
 fn of_too_many_files_guidance_is_read() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Repositories and sources that are made to do harm.
+//! Hostile repositories and sources.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn fetch(sandbox: &Sandbox, url: &str, reference: Option<&str>) -> Result<(), Fe
     Cache::of_user(&sandbox.system).unwrap().checkout(&source, Network::Online).map(drop)
 }
 
-/// What does not come through `Source::parse` is held to the same grammar, and git never sees it.
+/// Sources that bypass `Source::parse` are validated by the same grammar, and git never sees an invalid one.
 #[test]
 fn options_and_commands_in_disguise() {
     let sandbox = Sandbox::new();
@@ -54,7 +54,7 @@ fn options_and_commands_in_disguise() {
     assert!(!mark.exists());
 }
 
-/// The user's own settings may allow it for other work.
+/// The user's own settings may allow this transport for other work.
 #[test]
 fn a_shorthand_for_a_command_is_not_followed() {
     let sandbox = Sandbox::new();

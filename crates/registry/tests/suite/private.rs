@@ -1,4 +1,4 @@
-//! Repositories that are not for everybody: a password over HTTP, and ssh.
+//! Private repositories: a password over HTTP, and ssh.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use brief_registry::{Cache, FetchError, Network, Source};
 use crate::server::{Door, Server};
 use crate::support::{Sandbox, program};
 
-/// `me:hush/hush!`, as the header has it.
+/// `me:hush/hush!` in a header.
 const BASIC: &str = "bWU6aHVzaC9odXNoIQ==";
 
-/// The same, as a URL has it.
+/// The same in a URL.
 const LOGIN: &str = "me:hush%2Fhush%21@";
 
 fn latest(sandbox: &Sandbox, text: &str) -> Result<String, FetchError> {
@@ -33,7 +33,7 @@ fn served(sandbox: &Sandbox, door: Door) -> (Server, String) {
     (Server::start(sandbox.path("srv"), door), commit)
 }
 
-/// All that is kept: names and contents.
+/// Returns the names and contents of all files in the cache.
 fn kept(directory: &Path, found: &mut Vec<u8>) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries {
@@ -133,7 +133,7 @@ fn nobody_is_sent_on_to_another_server() {
     assert!(target.seen().is_empty(), "{:?}", target.seen());
 }
 
-/// What is not encrypted goes neither through a proxy nor to where the user's settings lead.
+/// An unencrypted request goes neither through a proxy nor to another machine by the user's settings.
 #[test]
 fn what_is_not_encrypted_stays_on_the_machine() {
     let sandbox = Sandbox::new();
@@ -157,7 +157,7 @@ fn what_is_not_encrypted_stays_on_the_machine() {
     assert!(!sandbox.arguments().contains(&"fetch".to_owned()));
 }
 
-/// A password of one server is none of another's, whoever else serves on the same machine.
+/// A password is for one server, even if another one runs on the same machine.
 #[test]
 fn a_password_goes_to_its_own_server_only() {
     let sandbox = Sandbox::new();
@@ -170,7 +170,7 @@ fn a_password_goes_to_its_own_server_only() {
     assert!(other.seen().iter().all(Option::is_none), "{:?}", other.seen());
 }
 
-/// ssh is whatever the user has set for it; here, a shell on the same machine.
+/// The user's ssh command; here it is a shell on the same machine.
 #[test]
 fn ssh_as_the_user_has_it() {
     let sandbox = Sandbox::new();

@@ -1,6 +1,7 @@
 //! A web server with git repositories behind it, on this machine.
 //!
-//! Real requests of the installed git, answered by `git http-backend`; only the door is ours.
+//! The requests of the installed git are real, and `git http-backend` answers them; only the authentication
+//! is ours.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// What the requests that came in had as `Authorization`.
+/// The `Authorization` headers of the received requests.
 type Seen = Option<String>;
 
-/// What the server does with a request.
+/// The server's treatment of requests.
 #[derive(Clone)]
 pub(crate) enum Door {
     /// Allows every request.

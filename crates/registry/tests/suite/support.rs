@@ -1,4 +1,4 @@
-//! A home and repositories of the test's own: nothing of the machine's git settings is seen.
+//! A home directory and repositories for the test, isolated from the machine's git settings.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use brief_registry::{Cache, Checkout, FetchError, Network, Source};
 use brief_testkit::RealSystem;
 
-/// The real system with an environment of the test's own.
+/// The real system with the test's own environment.
 pub(crate) struct Sandbox {
     directory: tempfile::TempDir,
     pub(crate) system: RealSystem,
@@ -149,7 +149,7 @@ impl Sandbox {
     }
 }
 
-/// What a test sets to confuse, and not for its own work.
+/// Variables that are meant to confuse git, and not for the test's own calls.
 fn is_astray(name: &str) -> bool {
     name.starts_with("GIT_") && !name.starts_with("GIT_CONFIG_") || name == "GIT_CONFIG_COUNT"
 }
@@ -225,13 +225,13 @@ impl Repository<'_> {
     }
 }
 
-/// Writes a program for the shell.
+/// Writes a shell script.
 pub(crate) fn program(path: &Path, command: &str) {
     fs::write(path, format!("#!/bin/sh\n{command}\n")).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// The bytes of an object's name.
+/// Returns the bytes of an object's name.
 pub(crate) fn raw(object: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         object.chars().map(|digit| u8::try_from(digit.to_digit(16).unwrap()).unwrap()).collect();
