@@ -279,7 +279,8 @@ impl<'m> Message<'m> {
 
     fn render(&self) -> String {
         let mut text = String::new();
-        for section in [MessageSection::Context, MessageSection::Decisions, MessageSection::Offers] {
+        for section in [MessageSection::Context, MessageSection::Decisions, MessageSection::Offers]
+        {
             let mut place = "";
             let entries = self.entries.iter().filter(|entry| entry.section == section);
             for (index, entry) in entries.enumerate() {
