@@ -11,17 +11,6 @@ mod interruption;
 mod listing;
 mod memory;
 mod os;
-#[cfg(unix)]
-mod os_companion;
-#[cfg(unix)]
-mod os_process;
-mod os_read;
-#[cfg(unix)]
-mod os_search;
-mod os_self;
-mod os_tree;
-#[cfg(unix)]
-mod os_write;
 mod passed;
 mod private;
 mod process;

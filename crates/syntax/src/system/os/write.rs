@@ -8,7 +8,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Access, STAGED, StagedFile};
+use crate::system::{Access, STAGED, StagedFile};
 
 pub(super) fn make_dir(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o777)) {

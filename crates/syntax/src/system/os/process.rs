@@ -21,9 +21,9 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::Interruption;
-use super::os_search::SearchPath;
-use super::process::{Call, Ending, Environment, OverLimit, Stream};
+use super::search::SearchPath;
+use crate::system::Interruption;
+use crate::system::{Call, Ending, Environment, OverLimit, Stream};
 
 /// How often we look whether the program has ended while nothing comes through its pipes.
 const TICK: Duration = Duration::from_millis(50);

@@ -1,10 +1,10 @@
 //! Directory handles where the system has none: by path, checking for links first.
 
-use super::super::STAGED;
 use super::{
     Access, Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission, Place,
     ReadError, Resolved, StagedFile, Status, fs, io, kind_of, read_open,
 };
+use crate::system::STAGED;
 
 struct Handle(PathBuf);
 

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
 
-use super::os_process::{end, prepare};
-use super::process::{Call, Companion, Ending};
+use super::process::{end, prepare};
+use crate::system::{Call, Companion, Ending};
 
 /// The longest pause between two looks whether the program has ended.
 const TICK: Duration = Duration::from_millis(5);

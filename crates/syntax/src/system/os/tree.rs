@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::FileLock;
+use crate::system::FileLock;
 
 pub(super) fn create_staging_dir(parent: &Path) -> io::Result<(PathBuf, FileLock)> {
     loop {
