@@ -41,7 +41,7 @@ pub enum GateError {
         ability: String,
     },
     /// The tool returned `false` or `{ ok: false }`.
-    #[error("the startup tool `{tool}` said no: {result}")]
+    #[error("the startup tool `{tool}` refused: {result}")]
     SaidNo {
         /// The name of the tool.
         tool: String,

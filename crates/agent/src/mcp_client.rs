@@ -164,7 +164,7 @@ impl RunningServer {
         let (line, patience) = (format!("{message}\n"), self.patience(until));
         self.program
             .send(line.as_bytes(), patience)
-            .map_err(|error| format!("the server does not listen: {error}"))
+            .map_err(|error| format!("the server does not read its input: {error}"))
     }
 
     /// Sends a request and waits for its answer, until the given time at most. Other messages of the server
@@ -215,7 +215,7 @@ impl RunningServer {
             }
             self.searched = self.read.len();
             if self.searched > limits::TOOL_MESSAGE_BYTES {
-                return Err("the server says more than it may in one message".to_owned());
+                return Err("a message of the server is too large".to_owned());
             }
             match self.program.receive(&mut piece, patience) {
                 Ok(0) => return Err("the server has ended".to_owned()),
@@ -223,7 +223,9 @@ impl RunningServer {
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                     return Err("the server did not answer in time".to_owned());
                 }
-                Err(error) => return Err(format!("the server cannot be heard: {error}")),
+                Err(error) => {
+                    return Err(format!("the output of the server cannot be read: {error}"));
+                }
             }
         }
     }
@@ -338,6 +340,6 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_left_at_its_limit() {
         let answer = asked(Endless(b"0123456789abcdef"), Duration::from_mins(1));
-        assert_eq!(answer, Err("the server says more than it may in one message".to_owned()));
+        assert_eq!(answer, Err("a message of the server is too large".to_owned()));
     }
 }

@@ -58,7 +58,7 @@ pub enum ToolsError {
     TooMany,
     /// The system lacks a fence for the worker, and the operator has not accepted that.
     #[error(
-        "this system has no {missing}, which keeps the code of tools in, so the code was not run"
+        "this system has no {missing}, which confines the code of tools, so the code was not run"
     )]
     MissingFence {
         /// The usual names of the missing fences.

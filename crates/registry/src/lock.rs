@@ -272,7 +272,7 @@ impl RawLock {
             let name = source.name.clone();
             let found = source.check()?;
             if lock.sources.insert(name.clone(), found).is_some() {
-                return Err((quoted(&name), format!("the source `{name}` is there twice")));
+                return Err((quoted(&name), format!("the source `{name}` is duplicated")));
             }
         }
         for item in self.item {
@@ -282,7 +282,7 @@ impl RawLock {
                     format!("the {id} comes from `{}`, which is not a source", found.source);
                 return Err((quoted(&found.source), problem));
             }
-            let problem = format!("the {id} is there twice");
+            let problem = format!("the {id} is duplicated");
             let mark = quoted(&id.name);
             if lock.items.insert(id, found).is_some() {
                 return Err((mark, problem));
@@ -295,7 +295,10 @@ impl RawLock {
             }
             let entries: Option<Vec<SharedEntry>> =
                 shared.entries.into_iter().map(RawEntry::check).collect();
-            let entries = entries.ok_or((mark, "an entry has neither of its shapes".to_owned()))?;
+            let entries = entries.ok_or((
+                mark,
+                "an entry is neither a value of a list, a key of a table nor a block".to_owned(),
+            ))?;
             // A file without entries of ours needs no line.
             if !entries.is_empty() {
                 lock.shared.insert(shared.path, entries);

@@ -107,9 +107,7 @@ pub enum SourceError {
         reason: &'static str,
     },
     /// A version was given for a directory that is not a repository.
-    #[error(
-        "`{given}` is not a git repository, so it has no versions; leave `?ref=…` or `@…` away"
-    )]
+    #[error("`{given}` is not a git repository, so it has no versions; remove `?ref=…` or `@…`")]
     NotARepository {
         /// The text that the user typed, credentials redacted.
         given: String,

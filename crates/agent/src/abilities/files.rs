@@ -108,7 +108,7 @@ impl ToolFiles {
                 permission = before.map(|before| before.permission).unwrap_or_default();
             }
             Ok(kind) => {
-                let message = format!("`{}` is {}, and stays", way.shown, kind.noun());
+                let message = format!("`{}` is {}, so it is not replaced", way.shown, kind.noun());
                 return Err(AbilityRefusal::Refused(message));
             }
         }

@@ -188,10 +188,7 @@ pub(super) fn fetch(
         }
         request.uri = next;
     }
-    Err(AbilityRefusal::Refused(format!(
-        "it leads elsewhere more than {} times",
-        limits::TOOL_REDIRECTS
-    )))
+    Err(AbilityRefusal::Refused(format!("it redirects more than {} times", limits::TOOL_REDIRECTS)))
 }
 
 fn send(

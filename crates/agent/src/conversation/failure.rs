@@ -62,7 +62,7 @@ impl TurnError {
                 Some("check `OPENAI_BASE_URL` and the name of the model (`--model`)")
             }
             TurnError::Status { status: 300..=399, .. } => {
-                Some("name the address that it leads to in `OPENAI_BASE_URL`")
+                Some("set `OPENAI_BASE_URL` to the address that it redirects to")
             }
             _ => None,
         }

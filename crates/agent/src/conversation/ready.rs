@@ -57,7 +57,7 @@ pub enum NotReady {
     Texts(Vec<Diagnostic>),
     /// A tool has a name that servers refuse.
     #[error(
-        "the tool `{name}` has a name that no model can be told: letters, digits, `_` and `-`, at most {NAME_BYTES}"
+        "the tool `{name}` has a name that servers refuse: use letters, digits, `_` and `-`, at most {NAME_BYTES}"
     )]
     ToolName {
         /// The name of the tool.

@@ -128,7 +128,7 @@ impl fmt::Display for Ending {
         formatter.write_str(match self {
             Ending::Answered => "the model has answered",
             Ending::Cut => "the answer is cut off: the model reached its own limit",
-            Ending::Filtered => "the server held something back",
+            Ending::Filtered => "the server withheld a part of the answer",
             Ending::Rounds => "stopped: the model kept asking for tools",
             Ending::Time => "stopped: time is up",
             Ending::Output => "stopped: the model wrote too much",

@@ -287,7 +287,9 @@ impl Worker {
                     let is_last = failure.is_last;
                     let failure = self.explain(failure);
                     if is_last {
-                        self.give_up("the tools could not go on after the last call".to_owned());
+                        self.give_up(
+                            "the tools cannot be called after the last call failed".to_owned(),
+                        );
                     }
                     return Ok(WorkerReply::Outcome(Err(failure)));
                 }
@@ -295,7 +297,7 @@ impl Worker {
                     requests += 1;
                     let answer = if requests > self.limits.requests {
                         let most = self.limits.requests;
-                        let message = format!("one call may ask {most} times, and has");
+                        let message = format!("one call may ask at most {most} times");
                         Err(RefusedRequest { name: "RangeError", message })
                     } else {
                         let args = serde_json::from_str(args.get()).map_err(|_| nonsense())?;
@@ -312,7 +314,7 @@ impl Worker {
                 WorkerMessage::Log(line) => {
                     chatter += message.len();
                     if chatter > CHATTER {
-                        return Err("the worker logged more than it may".to_owned());
+                        return Err("the worker exceeded its limit for the log".to_owned());
                     }
                     self.log.push(line);
                 }
@@ -480,7 +482,7 @@ impl Worker {
             UnusableKind::TooMany => LoadFailure::TooMany,
             UnusableKind::MissingFence => LoadFailure::MissingFence { missing: message },
             UnusableKind::Confinement => {
-                LoadFailure::Worker(format!("the worker could not be kept in: {message}"))
+                LoadFailure::Worker(format!("the worker could not be confined: {message}"))
             }
         }
     }
@@ -491,7 +493,7 @@ fn parse(message: &[u8]) -> Option<WorkerMessage<'_>> {
 }
 
 fn nonsense() -> String {
-    "the worker said something that makes no sense".to_owned()
+    "the worker sent an invalid message".to_owned()
 }
 
 fn raw(value: &Value) -> Result<Box<RawValue>, String> {

@@ -142,7 +142,7 @@ impl Unchecked {
     /// Returns advice.
     pub fn help(&self) -> String {
         match self {
-            Unchecked::Pattern(_) => "write it without looking around or going back".to_owned(),
+            Unchecked::Pattern(_) => "write it without lookaround and backreferences".to_owned(),
             Unchecked::Keyword { help, .. } => (*help).to_owned(),
             Unchecked::NearMiss { meant, .. } => format!("did you mean `{meant}`?"),
         }
@@ -341,7 +341,7 @@ fn is_names(value: &Value) -> bool {
 }
 
 fn return_if_bad(outcome: Result<(), ()>) -> Option<&'static str> {
-    outcome.is_err().then_some("is no regular expression")
+    outcome.is_err().then_some("is not a valid regular expression")
 }
 
 fn problem_of_type(value: &Value) -> Option<&'static str> {

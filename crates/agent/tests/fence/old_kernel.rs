@@ -50,7 +50,7 @@ pub(crate) fn x07_a_missing_fence_is_refused() {
         assert_eq!(
             error.to_string(),
             format!(
-                "this system has no {words}, which keeps the code of tools in, so the code was not run"
+                "this system has no {words}, which confines the code of tools, so the code was not run"
             )
         );
         assert!(error.help().unwrap().contains("`--accept-missing-fence`"));

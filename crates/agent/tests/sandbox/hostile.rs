@@ -236,7 +236,7 @@ fn questions_are_counted() {
     );
     let mut tools = load_with(&code, limits, nothing()).unwrap();
     let result = tools.call("t", &json!({}), &json!({})).unwrap();
-    assert_eq!(result, json!([11, "one call may ask 10 times, and has"]));
+    assert_eq!(result, json!([11, "one call may ask at most 10 times"]));
 }
 
 /// The worker has no environment, no descriptors, and the kernel's fences where they exist.

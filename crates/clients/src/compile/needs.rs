@@ -150,8 +150,7 @@ impl Clients {
         server: &mcp::Server,
         present: &BTreeSet<String>,
     ) -> Result<(&'static str, SharedEntry), &'static str> {
-        let known =
-            mcp::profile(client).ok_or("where the client looks for servers is not known")?;
+        let known = mcp::profile(client).ok_or("the client's file for servers is not known")?;
         if known.format != ServerFormat::Json {
             return Err("the client's file is TOML, which is not written yet");
         }

@@ -18,7 +18,7 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<Merged, String> {
     let wanted = match request.wanted {
         [] => None,
         [SharedEntry::Block { text }] => Some(text.as_str()),
-        _ => return Err("more than one block is wanted in it".to_owned()),
+        _ => return Err("it would need more than one block".to_owned()),
     };
     let before: Vec<&str> = request
         .before

@@ -27,10 +27,10 @@ pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged, String
         ending.eq_ignore_ascii_case("json") || ending.eq_ignore_ascii_case("jsonc")
     });
     if is_json && all().any(|entry| is_block(&entry)) {
-        return Err("a file of JSON has no place for lines between markers".to_owned());
+        return Err("a JSON file cannot hold lines between markers".to_owned());
     }
     if !is_json && !all().all(|entry| is_block(&entry)) {
-        return Err("only files of JSON have lists and tables that can be added to".to_owned());
+        return Err("only JSON files have lists and tables".to_owned());
     }
     if is_json { json::merge(request, schema) } else { block::merge(request) }
 }

@@ -42,7 +42,7 @@ pub(super) fn finish_in(
         RecoverError::Io(error) => InstallError::Io { path: project.own.clone(), error },
     })?;
     let Some(recovered) = recovered else { return Ok(Finished::default()) };
-    let mut notes = vec!["a run that was ended in the middle is finished now".to_owned()];
+    let mut notes = vec!["an interrupted run is finished now".to_owned()];
     let kept = recovered.kept.iter();
     notes.extend(
         kept.map(|path| format!("`{path}` was changed since that run, and stays as it is")),

@@ -84,7 +84,7 @@ pub fn sync(
     if is_write {
         report.notes = finish_in(system, project, &mut disks)?.notes;
     } else if stage::is_pending(&disks.own) {
-        report.notes.push("a run was ended in the middle; `brief sync` finishes it".to_owned());
+        report.notes.push("a run was interrupted; `brief sync` finishes it".to_owned());
     }
     let old = ProjectState::read(system, compiler, project, request, &mut disks)?;
     let run = Run { system, compiler, project, request, observer, forbidding: &forbidding };

@@ -214,10 +214,7 @@ fn read_source(
         }
         (None, Some(directory)) => Place::Directory(directory),
         (None, None) => {
-            return refuse(
-                "it does not say where it is",
-                "write `git = \"…\"` or `directory = \"…\"`",
-            );
+            return refuse("it has no address", "write `git = \"…\"` or `directory = \"…\"`");
         }
         (Some(_), Some(_)) => return refuse("it has `git` and `directory`", "remove one of them"),
     };
@@ -272,7 +269,7 @@ fn checked(entry: &Entry<'_>, name: &str) -> Result<(), Problem> {
 fn item_id(entry: &Entry<'_>, text: &str) -> Result<ItemId, Problem> {
     let Some((kind, name)) = text.split_once('/') else {
         return Err(entry.wrong(
-            &format!("`{text}` does not say what it is"),
+            &format!("`{text}` has no kind"),
             &format!("write `rule/{text}`, `skill/{text}` or `agent/{text}`"),
         ));
     };

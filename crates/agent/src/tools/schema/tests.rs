@@ -282,7 +282,7 @@ fn an_invalid_schema_says_where() {
         (json!({"$ref": "https://example.com/a"}), "`/$ref` does not lead anywhere in this schema"),
         (
             json!({"properties": {"a": {"pattern": "("}}}),
-            "`/properties/a/pattern` is no regular expression",
+            "`/properties/a/pattern` is not a valid regular expression",
         ),
         (
             json!({"properties": {"a": {"maxLength": -1}}}),
