@@ -1,8 +1,11 @@
 //! Documentation that is generated from the program, so that the two agree.
 
+mod diagnostics;
+
 use std::fmt::Write;
 use std::fs;
 
+use brief_syntax::rules::RulePage;
 use brief_syntax::text::grouped;
 use brief_syntax::{glob, limits};
 
@@ -10,21 +13,28 @@ use crate::workspace;
 
 /// A generated file and its content.
 struct Page {
-    path: &'static str,
+    path: String,
     content: String,
 }
 
 fn pages() -> Vec<Page> {
-    vec![
-        Page { path: "docs/reference/cli.md", content: command_line() },
-        Page { path: "docs/reference/limits.md", content: limits_table() },
-    ]
+    let page = |path: &str, content| Page { path: path.to_owned(), content };
+    let mut pages = vec![
+        page("docs/reference/cli.md", command_line()),
+        page("docs/reference/diagnostics.md", diagnostics::reference()),
+        page("docs/reference/limits.md", limits_table()),
+    ];
+    let rules = RulePage::all();
+    pages.extend(rules.map(|rule| page(&diagnostics::path(rule.code), rule.to_string())));
+    pages
 }
 
 /// Writes the generated files, or with `check` only compares them.
 pub(crate) fn run(check: bool) -> Result<(), String> {
-    for Page { path, content } in pages() {
-        let target = workspace().join(path);
+    let pages = pages();
+    diagnostics::remove_old(&pages.iter().map(|page| page.path.as_str()).collect(), check)?;
+    for Page { path, content } in pages {
+        let target = workspace().join(&path);
         let found = fs::read_to_string(&target).unwrap_or_default();
         if found == content {
             continue;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use brief_dialects::agents::{Agent, Effective, Scheme, Value as AgentValue, check_tools};
 use brief_syntax::system::Interruption;
-use brief_syntax::{Diagnostic, Severity, Span, System};
+use brief_syntax::{Diagnostic, Severity, Span, System, rules};
 use serde_json::{Value, json};
 
 use crate::abilities::{GrantError, Grants, Host};
@@ -62,7 +62,7 @@ impl AgentCode {
             (None, Some(tools)) => (tools.heading, error.to_string()),
             (None, None) => (Span::at(0), error.to_string()),
         };
-        let problem = Diagnostic::error("agents/tools-code", &agent.source, span, message);
+        let problem = Diagnostic::new(rules::agents::TOOLS_CODE, &agent.source, span, message);
         let problem = match error.help() {
             Some(help) => problem.with_help(help),
             None => problem,
@@ -100,12 +100,12 @@ fn judged(agent: &Agent, scheme: &Scheme) -> Vec<Diagnostic> {
         Err(error) => {
             let message =
                 format!("`parameters` of the tool `{name}` is not a valid JSON Schema: {error}");
-            return vec![Diagnostic::error("agents/tool-shape", &agent.source, span, message)];
+            return vec![Diagnostic::new(rules::agents::TOOL_SHAPE, &agent.source, span, message)];
         }
     };
     let warning = |unchecked: &Unchecked| {
         let message = format!("the tool `{name}`: {unchecked}");
-        Diagnostic::warning("agents/schema-unchecked", &agent.source, span, message)
+        Diagnostic::new(rules::agents::SCHEMA_UNCHECKED, &agent.source, span, message)
             .with_help(unchecked.help())
     };
     parameters.unchecked().iter().map(warning).collect()

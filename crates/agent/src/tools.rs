@@ -235,8 +235,8 @@ impl Evaluation {
     pub fn into_tools(self, host: Host) -> Result<ToolBox, ToolsError> {
         let (schemes, problems) = check_returned(&self.returned);
         let mut warnings = Vec::new();
-        for ToolProblem { severity, message, help, .. } in problems {
-            if severity == Severity::Error {
+        for ToolProblem { rule, message, help } in problems {
+            if rule.severity() == Severity::Error {
                 return Err(ToolsError::Shape { problem: message, help: Some(help) });
             }
             warnings.push(format!("{message}; {help}"));

@@ -14,11 +14,10 @@ use brief_engine::tasks::Library;
 use brief_registry::history::Repository;
 use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
-use brief_syntax::{Source, limits};
+use brief_syntax::{Source, limits, rules};
 use clap_complete::CompletionCandidate;
 
 use crate::assembly::{Directories, search_roots};
-use crate::explain;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -36,7 +35,7 @@ fn fitting(names: impl IntoIterator<Item = String>, typed: &OsStr) -> Vec<Comple
 
 /// Completes the code of a diagnostic.
 pub(crate) fn codes(typed: &OsStr) -> Vec<CompletionCandidate> {
-    fitting(explain::codes().map(str::to_owned), typed)
+    fitting(rules::codes().map(str::to_owned), typed)
 }
 
 /// Completes the name of a compile client, those of the project's brief.toml included.

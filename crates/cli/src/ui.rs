@@ -474,7 +474,7 @@ impl Ui {
                 Severity::Warning => ("warning", AnsiColor::Yellow),
                 Severity::Note => continue,
             };
-            let line = self.label(&format!("{label}[{}]", diagnostic.code), colour, &message);
+            let line = self.label(&format!("{label}[{}]", diagnostic.code()), colour, &message);
             match &mut self.remarks {
                 Some(remarks) => remarks.push((diagnostic.severity, line)),
                 None => writeln!(self.people(), "{line}")?,
@@ -513,9 +513,9 @@ impl Ui {
             writeln!(self.stdout, "{}\n", self.names.apply(&text))?;
         }
         for diagnostic in listed {
-            let Diagnostic { severity, code, message, .. } = diagnostic;
+            let (severity, code) = (diagnostic.severity, diagnostic.code());
             let place = place(diagnostic, root);
-            let (place, message) = (visible_line(&place), visible_line(message));
+            let (place, message) = (visible_line(&place), visible_line(&diagnostic.message));
             writeln!(self.stdout, "{place}: {severity}[{code}]: {message}")?;
         }
         Ok(())

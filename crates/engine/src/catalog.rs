@@ -20,7 +20,7 @@ use brief_dialects::{
 };
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
-use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits};
+use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits, rules};
 
 use crate::installed::Variants;
 use crate::links::LinkCheck;
@@ -255,8 +255,8 @@ impl Catalog {
             ["frontmatter-", "yaml/", "text/"].iter().any(|area| code.starts_with(area))
         };
         diagnostics.dedup_by(|next, first| {
-            is_of_text(next.code)
-                && (next.path(), next.span, next.code) == (first.path(), first.span, first.code)
+            is_of_text(next.code())
+                && (next.path(), next.span, next.rule) == (first.path(), first.span, first.rule)
                 && next.message == first.message
         });
         diagnostics
@@ -348,23 +348,23 @@ fn home_gap(system: &dyn System) -> Option<Diagnostic> {
     let error = system.open_dir(&home).err().filter(|error| error.kind() != ErrorKind::NotFound)?;
     let source = Arc::new(Source::unread(&home));
     let message = format!("the home directory cannot be read: {error}");
-    Some(Diagnostic::warning("project/unreadable-home", &source, Span::at(0), message))
+    Some(Diagnostic::new(rules::project::UNREADABLE_HOME, &source, Span::at(0), message))
 }
 
 pub(crate) fn gap_diagnostic(gap: &Gap) -> Diagnostic {
     let source = Arc::new(Source::unread(&gap.path));
-    let (code, message) = match &gap.reason {
+    let (rule, message) = match &gap.reason {
         GapReason::Unreadable(error) => {
-            ("project/unreadable-directory", format!("the directory cannot be read: {error}"))
+            (rules::project::UNREADABLE_DIRECTORY, format!("the directory cannot be read: {error}"))
         }
         GapReason::TooDeep { limit } => (
-            "project/too-deep",
+            rules::project::TOO_DEEP,
             format!("more than {limit} directories deep; not everything here was read"),
         ),
         GapReason::TooMany { limit } => (
-            "project/too-many-entries",
+            rules::project::TOO_MANY_ENTRIES,
             format!("the project has more than {limit} entries; from here on it was not read"),
         ),
     };
-    Diagnostic::warning(code, &source, Span::at(0), message)
+    Diagnostic::new(rule, &source, Span::at(0), message)
 }

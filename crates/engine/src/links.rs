@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::markdown::{decoded_destination, links};
-use brief_syntax::{Diagnostic, Root, Span, System, walk};
+use brief_syntax::{Diagnostic, Root, Rule, Span, System, rules, walk};
 
 /// Broken links that are reported for one file; more are one mistake.
 const REPORTED_PER_FILE: usize = 20;
@@ -173,7 +173,7 @@ impl LinkCheck<'_> {
             }
             None => "correct the path, or remove the link".to_owned(),
         };
-        Diagnostic::warning(code(text.dialect), text.source, span, message).with_help(help)
+        Diagnostic::new(rule(text.dialect), text.source, span, message).with_help(help)
     }
 
     /// Returns the one file of the project that has the wanted name.
@@ -194,11 +194,11 @@ impl LinkCheck<'_> {
     }
 }
 
-fn code(dialect: &str) -> &'static str {
+fn rule(dialect: &str) -> Rule {
     match dialect {
-        "tasks" => "tasks/broken-link",
+        "tasks" => rules::tasks::BROKEN_LINK,
         // A skill of the open standard is a client's file, wherever it waits to be installed.
-        _ => "native/broken-link",
+        _ => rules::native::BROKEN_LINK,
     }
 }
 

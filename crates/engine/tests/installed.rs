@@ -249,7 +249,7 @@ fn a_lock_of_a_newer_version_is_told_once() {
         assert_eq!(answer.items.len(), 2);
         let found = catalog.diagnostics();
         let [found] = &found[..] else { panic!("{found:#?}") };
-        assert_eq!(found.code, "project/unreadable-lock");
+        assert_eq!(found.code(), "project/unreadable-lock");
         assert!(found.message.contains("it has version 3, and this program knows 2"));
     });
 }

@@ -16,7 +16,7 @@ fn broken(system: &MemorySystem) -> Vec<String> {
     let shown = found.iter().map(|found| {
         let path = found.path().strip_prefix("/p").unwrap().display();
         let help = found.help.as_deref().unwrap_or_default();
-        format!("{} {path}:{} {} | {help}", found.code, found.position().line, found.message)
+        format!("{} {path}:{} {} | {help}", found.code(), found.position().line, found.message)
     });
     shown.collect()
 }

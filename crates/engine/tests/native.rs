@@ -1,5 +1,6 @@
 //! A project answers the same whether all of it was read or only what is on the way to a path.
 
+use brief_syntax::Diagnostic;
 use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
@@ -130,7 +131,7 @@ fn a_repair_is_reported_once() {
     let top = Target::from_slashed("", TargetKind::Directory);
     let scope = Scope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
     let found = Catalog::whole(&system, &root, scope).check();
-    let codes: Vec<_> = found.iter().map(|found| found.code).collect();
+    let codes: Vec<_> = found.iter().map(Diagnostic::code).collect();
     assert_eq!(codes, ["frontmatter-repaired", "native/dead-glob"]);
 }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::rules::Rule;
 use crate::source::{Position, Source, Span};
 
 /// How bad it is.
@@ -34,9 +35,9 @@ impl fmt::Display for Severity {
 /// One problem, with its place and a way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The stable name, `<area>/<problem>`, that a user can look up.
-    pub code: &'static str,
-    /// How bad it is.
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// How bad it is here: as the rule says, unless [`Diagnostic::with_severity`] says otherwise.
     pub severity: Severity,
     /// The file it is about.
     pub source: Arc<Source>,
@@ -51,45 +52,35 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Reports an error at `span`.
-    pub fn error(
-        code: &'static str,
-        source: &Arc<Source>,
-        span: Span,
-        message: impl Into<String>,
-    ) -> Self {
-        Self::new(code, Severity::Error, source, span, message)
+    /// Reports that the text at `span` breaks a rule, with the rule's own severity.
+    pub fn new(rule: Rule, source: &Arc<Source>, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic {
+            rule,
+            severity: rule.severity(),
+            source: Arc::clone(source),
+            span,
+            message: message.into(),
+            help: None,
+            fix: None,
+        }
     }
 
-    /// Reports a warning at `span`.
-    pub fn warning(
-        code: &'static str,
-        source: &Arc<Source>,
-        span: Span,
-        message: impl Into<String>,
-    ) -> Self {
-        Self::new(code, Severity::Warning, source, span, message)
+    /// Returns the stable name of its rule, `<area>/<problem>`, that a user can look up.
+    pub fn code(&self) -> &'static str {
+        self.rule.code()
     }
 
-    /// Reports a note at `span`.
-    pub fn note(
-        code: &'static str,
-        source: &Arc<Source>,
-        span: Span,
-        message: impl Into<String>,
-    ) -> Self {
-        Self::new(code, Severity::Note, source, span, message)
+    /// Reports it under another rule, with that rule's severity.
+    #[must_use]
+    pub fn under(self, rule: Rule) -> Self {
+        Diagnostic { rule, severity: rule.severity(), ..self }
     }
 
-    fn new(
-        code: &'static str,
-        severity: Severity,
-        source: &Arc<Source>,
-        span: Span,
-        message: impl Into<String>,
-    ) -> Self {
-        let source = Arc::clone(source);
-        Diagnostic { code, severity, source, span, message: message.into(), help: None, fix: None }
+    /// Gives it another severity than its rule has. The page of the rule names it as `also`.
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
     }
 
     /// Adds what to do about it.
@@ -225,10 +216,10 @@ fn overlap(left: Span, right: Span) -> bool {
 /// Sorts diagnostics as people read them: by file, place and code.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by(|left, right| {
-        (left.path(), left.span, left.code, &left.message).cmp(&(
+        (left.path(), left.span, left.code(), &left.message).cmp(&(
             right.path(),
             right.span,
-            right.code,
+            right.code(),
             &right.message,
         ))
     });
@@ -237,10 +228,11 @@ pub fn sort(diagnostics: &mut [Diagnostic]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules;
 
     fn fixing(span: Span, replacement: &str) -> Diagnostic {
         let source = Arc::new(Source::new("a", "abc"));
-        Diagnostic::warning("test/code", &source, span, "m")
+        Diagnostic::new(rules::FRONTMATTER_REPAIRED, &source, span, "m")
             .with_fix(Fix::safe("t", vec![Edit::replace(span, replacement)]))
     }
 
@@ -257,7 +249,7 @@ mod tests {
     fn a_suggestion_is_never_applied() {
         let source = Arc::new(Source::new("a", "abc"));
         let edit = Edit::replace(Span::new(0, 1), "A");
-        let suggested = Diagnostic::warning("test/code", &source, edit.span, "m")
+        let suggested = Diagnostic::new(rules::FRONTMATTER_REPAIRED, &source, edit.span, "m")
             .with_fix(Fix::suggested("t", vec![edit]));
         assert_eq!(apply_safe_fixes("abc", [&suggested]).applied, 0);
     }

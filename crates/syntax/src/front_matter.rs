@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::limits::{FRONT_MATTER_BYTES, PROBLEMS_PER_FILE};
+use crate::rules;
 use crate::source::{Encoding, Source, Span};
 use crate::yaml::{Node, ProblemKind, Value, Yaml};
 
@@ -71,7 +72,7 @@ impl FrontMatter {
                 let message =
                     "the front matter has no closing `---`, so the file is read without it";
                 diagnostics.push(
-                    Diagnostic::warning("frontmatter-unclosed", source, span, message)
+                    Diagnostic::new(rules::FRONTMATTER_UNCLOSED, source, span, message)
                         .with_help("add a line `---` after the last field"),
                 );
                 FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
@@ -112,7 +113,7 @@ impl FrontMatter {
 fn encoding_problem(source: &Arc<Source>) -> Vec<Diagnostic> {
     let Encoding::Invalid { offset } = source.encoding() else { return Vec::new() };
     let message = "the file is not UTF-8 from here on";
-    let diagnostic = Diagnostic::warning("text/not-utf8", source, Span::at(offset), message);
+    let diagnostic = Diagnostic::new(rules::text::NOT_UTF8, source, Span::at(offset), message);
     vec![diagnostic.with_help("save the file as UTF-8")]
 }
 
@@ -129,7 +130,7 @@ fn is_too_long(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnos
     let help = "keep the fields short, and move text below the closing `---`";
     let place = Span::at(header.start);
     diagnostics
-        .push(Diagnostic::error("frontmatter-invalid", source, place, message).with_help(help));
+        .push(Diagnostic::new(rules::FRONTMATTER_INVALID, source, place, message).with_help(help));
     true
 }
 
@@ -145,7 +146,8 @@ fn keep_a_few(diagnostics: &mut Vec<Diagnostic>) {
     let Some(first) = rest.next() else { return };
     let gravest = rest.fold(first, |gravest, next| {
         let is_graver = next.severity < gravest.severity
-            || (next.code == "frontmatter-invalid" && gravest.code != "frontmatter-invalid");
+            || (next.rule == rules::FRONTMATTER_INVALID
+                && gravest.rule != rules::FRONTMATTER_INVALID);
         if is_graver { next } else { gravest }
     });
     diagnostics.push(Diagnostic {
@@ -222,7 +224,7 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
                 (message, format!("write `{}`", edit.replacement.trim()), "quote the value")
             };
             diagnostics.push(
-                Diagnostic::warning("frontmatter-repaired", source, span, message)
+                Diagnostic::new(rules::FRONTMATTER_REPAIRED, source, span, message)
                     .with_help(help)
                     .with_fix(Fix::safe(fix, vec![edit])),
             );
@@ -230,8 +232,8 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
         for (span, problem) in &repair.skipped {
             let span = Span::new(header.start + span.start, header.start + span.end);
             diagnostics.push(
-                Diagnostic::error(
-                    "frontmatter-invalid",
+                Diagnostic::new(
+                    rules::FRONTMATTER_INVALID,
                     source,
                     span,
                     format!("this field is not valid YAML and was skipped: {problem}"),
@@ -273,14 +275,13 @@ fn has_swallowed_value(node: Node<'_>, depth: usize) -> bool {
 
 fn report_yaml_problems(source: &Arc<Source>, yaml: &Yaml, diagnostics: &mut Vec<Diagnostic>) {
     for problem in yaml.problems() {
-        let code = match problem.kind {
-            ProblemKind::Syntax => "frontmatter-invalid",
-            ProblemKind::UnknownAlias => "yaml/unknown-alias",
-            ProblemKind::AliasBomb => "yaml/alias-bomb",
-            ProblemKind::DuplicateKey => "yaml/duplicate-key",
-            ProblemKind::ExtraDocument => "yaml/extra-document",
+        let rule = match problem.kind {
+            ProblemKind::Syntax | ProblemKind::UnknownAlias => rules::FRONTMATTER_INVALID,
+            ProblemKind::AliasBomb => rules::yaml::ALIAS_BOMB,
+            ProblemKind::DuplicateKey => rules::yaml::DUPLICATE_KEY,
+            ProblemKind::ExtraDocument => rules::yaml::EXTRA_DOCUMENT,
         };
-        diagnostics.push(Diagnostic::error(code, source, problem.span, problem.message.clone()));
+        diagnostics.push(Diagnostic::new(rule, source, problem.span, problem.message.clone()));
     }
 }
 
@@ -293,7 +294,7 @@ mod tests {
     }
 
     fn codes(front: &FrontMatter) -> Vec<&'static str> {
-        front.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+        front.diagnostics.iter().map(Diagnostic::code).collect()
     }
 
     fn field<'f>(front: &'f FrontMatter, name: &str) -> Option<&'f str> {

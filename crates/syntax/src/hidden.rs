@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use table::{CLASSES, JOINING, PICTOGRAPHS};
 
+use crate::rules::Rule;
 use crate::{Diagnostic, Source, Span};
 
 /// The advice for a finding.
@@ -279,9 +280,9 @@ pub fn without_message(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Warns of hidden text in a file, once, at the first character.
-pub fn check(code: &'static str, source: &Arc<Source>) -> Option<Diagnostic> {
+pub fn check(rule: Rule, source: &Arc<Source>) -> Option<Diagnostic> {
     let found = HiddenText::find(source.text())?;
     let HiddenCharacter { offset, character, .. } = found.first;
     let span = Span::new(offset, offset + character.len_utf8());
-    Some(Diagnostic::warning(code, source, span, found.message()).with_help(HELP))
+    Some(Diagnostic::new(rule, source, span, found.message()).with_help(HELP))
 }

@@ -14,6 +14,7 @@ pub mod markdown;
 pub mod near_miss;
 pub mod project;
 pub mod render;
+pub mod rules;
 pub mod source;
 pub mod system;
 pub mod text;
@@ -22,5 +23,6 @@ pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Edit, Fix, Severity};
 pub use project::{Root, Target, TargetKind};
+pub use rules::Rule;
 pub use source::{Position, Source, Span};
 pub use system::System;

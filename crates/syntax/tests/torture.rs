@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::Source;
 use brief_syntax::diagnostic::apply_safe_fixes;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
+use brief_syntax::{Diagnostic, Source};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/torture");
 
@@ -95,7 +95,7 @@ fn show(node: Node<'_>) -> String {
 
 /// The codes of the diagnostics, each once.
 fn codes(front: &FrontMatter) -> Vec<&'static str> {
-    let codes: BTreeSet<_> = front.diagnostics.iter().map(|found| found.code).collect();
+    let codes: BTreeSet<_> = front.diagnostics.iter().map(Diagnostic::code).collect();
     codes.into_iter().collect()
 }
 

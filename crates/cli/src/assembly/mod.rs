@@ -140,9 +140,9 @@ pub(crate) fn mention(
 ) -> Result<(), CommandError> {
     let mut told: Vec<(&str, usize)> = Vec::new();
     for diagnostic in diagnostics {
-        let index = told.iter().position(|(code, _)| *code == diagnostic.code);
+        let index = told.iter().position(|(code, _)| *code == diagnostic.code());
         let index = index.unwrap_or_else(|| {
-            told.push((diagnostic.code, 0));
+            told.push((diagnostic.code(), 0));
             told.len() - 1
         });
         told[index].1 += 1;

@@ -183,7 +183,7 @@ fn below(session: &Session, directory: &Path) -> Result<(Root, Target), CommandE
 /// Returns the findings that make the audit fail.
 fn grave(audit: &Audit, denied: &[Capability]) -> Vec<Diagnostic> {
     let is_grave = |found: &&CapabilityFinding| {
-        found.capability.severity() == Severity::Error || denied.contains(&found.capability)
+        found.capability.rule().severity() == Severity::Error || denied.contains(&found.capability)
     };
     let findings = audit.findings().filter(is_grave).map(CapabilityFinding::diagnostic);
     audit.diagnostics.iter().cloned().chain(findings).collect()
@@ -194,7 +194,7 @@ fn json<'a>(place: &'a AuditPlace, audit: &'a Audit, denied: &[Capability]) -> J
         let position = found.source.position(found.span.start);
         JsonCapability {
             name: found.capability.as_str(),
-            severity: found.capability.severity().to_string(),
+            severity: found.capability.rule().severity().to_string(),
             evidence: &found.evidence,
             path: path_below(place.root.path(), found.source.path()).into_owned(),
             line: position.line,
@@ -222,7 +222,8 @@ fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result<(), CommandEr
     for item in audit.items.iter().filter(|item| !item.findings.is_empty()) {
         ui.print_heading(&format!("{} {}", item.kind, item.path))?;
         for found in &item.findings {
-            let mark = if found.capability.severity() == Severity::Error { '!' } else { ' ' };
+            let mark =
+                if found.capability.rule().severity() == Severity::Error { '!' } else { ' ' };
             let line = found.source.position(found.span.start).line;
             let path = path_below(root, found.source.path());
             let path = path.strip_prefix(item.path.as_str()).unwrap_or(&path);

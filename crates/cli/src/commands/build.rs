@@ -13,7 +13,7 @@ use brief_registry::ChangeKind;
 use brief_registry::build::{self, BuildError, Edited, Mode, Report, Request};
 use brief_syntax::render::{Envelope, path_below};
 use brief_syntax::system::ReadError;
-use brief_syntax::{Diagnostic, Source, Span, limits};
+use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use clap::Args;
 use serde::Serialize;
 
@@ -131,8 +131,8 @@ fn configuration(
         Err(error) => {
             let source = Arc::new(Source::unread(path));
             let message = format!("the file cannot be read: {error}");
-            let code = "portable/invalid-config";
-            Err(Box::new(Diagnostic::error(code, &source, Span::default(), message)))
+            let rule = rules::portable::INVALID_CONFIG;
+            Err(Box::new(Diagnostic::new(rule, &source, Span::default(), message)))
         }
     }
 }

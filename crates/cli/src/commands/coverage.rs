@@ -155,7 +155,7 @@ pub(crate) fn run(
 fn dead_patterns(whole: &WholeProject) -> Vec<Diagnostic> {
     let mut found = whole.catalog.check();
     found.retain(|diagnostic| {
-        let rule = diagnostic.code.rsplit('/').next().unwrap_or_default();
+        let rule = diagnostic.code().rsplit('/').next().unwrap_or_default();
         matches!(rule, "dead-glob" | "never-matches") && whole.holds(diagnostic.path())
     });
     found

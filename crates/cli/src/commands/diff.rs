@@ -257,7 +257,7 @@ fn problems(catalog: &Catalog, root: &Path, changed: &[Changed]) -> Vec<Diagnost
     let mut diagnostics = catalog.diagnostics();
     diagnostics.retain(|diagnostic| {
         let path = slashed_below(root, diagnostic.path());
-        diagnostic.code.starts_with("project/")
+        diagnostic.code().starts_with("project/")
             || diagnostic.severity == Severity::Error
                 && changed.binary_search_by(|changed| changed.path.as_str().cmp(&path)).is_ok()
     });
@@ -272,7 +272,7 @@ fn mention(
 ) -> Result<(), CommandError> {
     for problem in problems {
         let place = format!("{}:{}", slashed_below(root, problem.path()), problem.position().line);
-        let Diagnostic { code, message, .. } = problem;
+        let (message, code) = (&problem.message, problem.code());
         ui.warning(&format!("in {}, {place}: {message} [{code}]", state.name()))?;
     }
     Ok(())

@@ -20,7 +20,7 @@ use brief_syntax::render::{Envelope, sarif};
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::system::ReadError;
 use brief_syntax::walk::Ignored;
-use brief_syntax::{Diagnostic, Severity, Span};
+use brief_syntax::{Diagnostic, Rule, Severity, Span, rules};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -91,7 +91,7 @@ struct LintReport {
 }
 
 /// Findings that only those want who ask for them.
-const PEDANTIC: [&str; 1] = ["portable/no-license"];
+const PEDANTIC: [Rule; 1] = [rules::portable::NO_LICENSE];
 
 /// A repair can make the next one possible; more rounds than this would be a circle.
 const FIX_ROUNDS: usize = 8;
@@ -208,7 +208,7 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
     }
     leave_out_of_other_sources(session, root, &mut diagnostics);
     if !args.pedantic {
-        diagnostics.retain(|diagnostic| !PEDANTIC.contains(&diagnostic.code));
+        diagnostics.retain(|diagnostic| !PEDANTIC.contains(&diagnostic.rule));
     }
     if let Some(name) = &place.file {
         let path = root.path().join(place.directory.slashed()).join(name);
@@ -229,13 +229,14 @@ fn check(session: &Session, root: &Root, place: &Place, args: &LintArgs) -> Chec
     Check { diagnostics, files }
 }
 
-/// Codes of names in a bundle that its own registry does not have.
-const OF_BUNDLES: [&str; 2] = ["portable/bundle-unresolved", "portable/bundle-requires"];
+/// Rules about names in a bundle that its own registry does not have.
+const OF_BUNDLES: [Rule; 2] =
+    [rules::portable::BUNDLE_UNRESOLVED, rules::portable::BUNDLE_REQUIRES];
 
 /// Leaves out names in bundles that the other sources of `brief.toml` have, as an installation finds
 /// them. Sources are read at their locked commits, from disk; what was never fetched is said.
 fn leave_out_of_other_sources(session: &Session, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
-    if !diagnostics.iter().any(|found| OF_BUNDLES.contains(&found.code)) {
+    if !diagnostics.iter().any(|found| OF_BUNDLES.contains(&found.rule)) {
         return;
     }
     let (system, project) = (session.system(), Project::at(root.path()));
@@ -254,7 +255,7 @@ fn leave_out_of_other_sources(session: &Session, root: &Root, diagnostics: &mut 
         let is_there = |(source, span): &(Arc<Source>, Span)| {
             source.path() == found.path() && *span == found.span
         };
-        !(OF_BUNDLES.contains(&found.code) && elsewhere.iter().any(is_there))
+        !(OF_BUNDLES.contains(&found.rule) && elsewhere.iter().any(is_there))
     });
     let unread: Vec<&str> = inventory
         .sources
@@ -266,7 +267,7 @@ fn leave_out_of_other_sources(session: &Session, root: &Root, diagnostics: &mut 
             "the source `{}` of brief.toml is not here; `brief sync` fetches it",
             unread.join("`, `")
         );
-        let of_bundles = diagnostics.iter_mut().filter(|found| OF_BUNDLES.contains(&found.code));
+        let of_bundles = diagnostics.iter_mut().filter(|found| OF_BUNDLES.contains(&found.rule));
         of_bundles.for_each(|found| found.help = Some(help.clone()));
     }
 }
@@ -280,8 +281,8 @@ fn configuration(session: &Session, root: &Root) -> Vec<Diagnostic> {
         Err(error) => {
             let source = Arc::new(Source::unread(path));
             let message = format!("the file cannot be read: {error}");
-            let code = "project/unreadable-configuration";
-            return vec![Diagnostic::error(code, &source, Span::default(), message)];
+            let rule = rules::project::UNREADABLE_CONFIGURATION;
+            return vec![Diagnostic::new(rule, &source, Span::default(), message)];
         }
     };
     let source = Arc::new(Source::from_bytes(path, bytes));
@@ -305,7 +306,7 @@ fn check_items(session: &Session, root: &Root, directory: &Target, ignored: Igno
         Catalog::whole(session.system(), root, scope)
     };
     // What cannot be walked is reported with the other dialects.
-    let of_items = |found: &Diagnostic| !found.code.starts_with("project/");
+    let of_items = |found: &Diagnostic| !found.code().starts_with("project/");
     let here = read(directory);
     if here.is_empty() && !here.diagnostics().iter().any(of_items) {
         return Check { diagnostics: Vec::new(), files: 0 };

@@ -83,7 +83,7 @@ impl WholeProject {
     /// Returns the diagnostics of parts that were not read; `brief lint` reports the others.
     fn unread(&self) -> Vec<Diagnostic> {
         let mut unread = self.catalog.diagnostics();
-        unread.retain(|diagnostic| diagnostic.code.starts_with("project/"));
+        unread.retain(|diagnostic| diagnostic.code().starts_with("project/"));
         unread
     }
 }

@@ -1,73 +1,12 @@
-//! The documents keep up with the program: codes, and the map from rules to tests.
+//! The documents keep up with the program: the map from rules to tests.
 
-use std::collections::BTreeSet;
 use std::fs;
 
-use crate::architecture::{all_sources, crate_sources};
+use crate::architecture::all_sources;
 use crate::workspace;
 
 fn document(path: &str) -> String {
     fs::read_to_string(workspace().join(path)).unwrap()
-}
-
-/// The texts in quotes in a line.
-fn literals(line: &str) -> impl Iterator<Item = &str> {
-    line.split('"').skip(1).step_by(2)
-}
-
-fn is_code(text: &str) -> bool {
-    let word = |name: &str| {
-        !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
-    };
-    match text.split_once('/') {
-        Some((area, name)) => {
-            matches!(
-                area,
-                "agents"
-                    | "capability"
-                    | "hosted"
-                    | "native"
-                    | "structured"
-                    | "tasks"
-                    | "portable"
-                    | "project"
-                    | "yaml"
-                    | "text"
-            ) && word(name)
-        }
-        None => text.strip_prefix("frontmatter-").is_some_and(word),
-    }
-}
-
-/// Every diagnostic code that the program can report.
-fn codes() -> BTreeSet<String> {
-    let mut codes = BTreeSet::new();
-    for path in crate_sources() {
-        let text = fs::read_to_string(path).unwrap();
-        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            codes.extend(literals(line).filter(|text| is_code(text)).map(str::to_owned));
-        }
-    }
-    codes
-}
-
-/// Every code has a row in the reference, and every row a code.
-#[test]
-fn every_diagnostic_is_documented() {
-    let codes = codes();
-    assert!(codes.len() > 25, "the search finds only {codes:?}");
-    let page = document("docs/reference/diagnostics.md");
-    let rows: BTreeSet<String> = page
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split('`').next().map(str::to_owned))
-        .collect();
-    let missing: Vec<_> = codes.difference(&rows).collect();
-    assert!(missing.is_empty(), "docs/reference/diagnostics.md lacks {missing:?}");
-    let stale: Vec<_> = rows.difference(&codes).collect();
-    assert!(stale.is_empty(), "docs/reference/diagnostics.md has {stale:?}, which nothing reports");
 }
 
 /// A test that the conformance map or the table of security goals names exists where the page says.

@@ -166,7 +166,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
 
 fn told(diagnostics: &[Diagnostic]) -> Result<(), Ended> {
     match diagnostics.iter().find(|found| found.severity == Severity::Error) {
-        Some(found) => Err(Ended::Told(found.code.to_string())),
+        Some(found) => Err(Ended::Told(found.code().to_string())),
         None => Ok(()),
     }
 }

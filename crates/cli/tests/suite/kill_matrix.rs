@@ -34,7 +34,13 @@ pub(crate) struct Ran {
 
 /// Where a run writes its messages.
 #[derive(Clone, Default)]
-struct Said(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Said(Arc<Mutex<Vec<u8>>>);
+
+impl Said {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
 
 impl io::Write for Said {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -74,7 +80,7 @@ pub(crate) fn in_process_with(
     let args = std::iter::once(&name).chain(args).map(OsString::from);
     let code = brief_cli::run(args, &mut ui, system.clone());
     drop(ui);
-    let stderr = String::from_utf8_lossy(&said.0.lock().unwrap()).into_owned();
+    let stderr = said.text();
     Ran { code, stderr, steps: system.steps(), has_failed: system.has_failed() }
 }
 

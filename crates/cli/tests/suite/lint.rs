@@ -167,8 +167,14 @@ fn json_has_every_key_in_its_order() {
 fn sarif_has_rule_place_and_repair() {
     let yaml = "context:\n  - content: A\n    on: Edit\n";
     let project = project().with_file("a b/AGENTS.yaml", yaml);
-    let output = project.run(&["lint", "--format", "sarif"]).to_string();
-    insta::assert_snapshot!(output.replace(env!("CARGO_PKG_VERSION"), "VERSION"), @r#"
+    let output = project.run(&["lint", "--format", "sarif"]);
+    assert_eq!(output.code, Some(1));
+    let mut log = output.json();
+    // The pages of rules have tests of their own.
+    let help = log.pointer_mut("/runs/0/tool/driver/rules/0/help").unwrap().take();
+    assert!(help["markdown"].as_str().unwrap().starts_with("# structured/invalid-on\n"));
+    let log = serde_json::to_string_pretty(&log).unwrap();
+    insta::assert_snapshot!(log.replace(env!("CARGO_PKG_VERSION"), "VERSION"), @r#"
     {
       "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
       "version": "2.1.0",
@@ -180,7 +186,11 @@ fn sarif_has_rule_place_and_repair() {
               "version": "VERSION",
               "rules": [
                 {
-                  "id": "structured/invalid-on"
+                  "id": "structured/invalid-on",
+                  "shortDescription": {
+                    "text": "`on` is not `read`, `edit`, `create`, `all` or a list of these. The entry is not delivered."
+                  },
+                  "help": null
                 }
               ]
             }
@@ -240,8 +250,6 @@ fn sarif_has_rule_place_and_repair() {
         }
       ]
     }
-    [exit status: 1]
-    [EOF]
     "#);
     let clean = shop().run(&["lint", "--format", "sarif", "src/cart.py"]).json();
     assert_eq!(clean["runs"][0]["results"], json!([]));

@@ -92,6 +92,8 @@ mod portable_lint;
 #[cfg(unix)]
 mod programs;
 mod promises;
+#[cfg(unix)]
+mod rules;
 mod schemas;
 mod sctx;
 #[cfg(unix)]

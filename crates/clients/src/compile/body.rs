@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use brief_dialects::portable::Item;
 use brief_dialects::portable::links::{Target, file_links};
 use brief_syntax::markdown::format;
-use brief_syntax::{Diagnostic, Span};
+use brief_syntax::{Diagnostic, Span, rules};
 
 use crate::profile::FirstHeading;
 
@@ -53,7 +53,7 @@ impl Compiler<'_> {
         if let Some(reason) = formatted.refused {
             let message = format!("the layout of the body stays as it is: {reason}");
             diagnostics.push(
-                self.warning("portable/not-formatted", Span::default(), message).with_help(
+                self.warning(rules::portable::NOT_FORMATTED, Span::default(), message).with_help(
                     "write the part in a simpler way; lines are those of the output's body",
                 ),
             );

@@ -1,8 +1,8 @@
 //! The front matter of an output (§3 and appendix B of the specification).
 
 use brief_dialects::portable::{Item, MODEL_ALIASES};
-use brief_syntax::Diagnostic;
 use brief_syntax::yaml::{Node, Value as Read, Yaml};
+use brief_syntax::{Diagnostic, rules};
 
 use crate::profile::{
     AgentSkills, Constant, FieldValue, From, Layout, License, Shape, UnknownFields, Unnamed, When,
@@ -93,7 +93,7 @@ impl Compiler<'_> {
         let (client, source) = (self.profile.name(), self.item.document().source());
         let message =
             format!("`{path}` cannot be written for {client}, which splits patterns at commas");
-        Diagnostic::error("portable/comma-in-pattern", source, span, message)
+        Diagnostic::new(rules::portable::COMMA_IN_PATTERN, source, span, message)
             .with_help("write one pattern for each alternative")
     }
 
@@ -118,7 +118,8 @@ impl Compiler<'_> {
             self.profile.name()
         );
         let help = format!("name it in `[clients.{}.models]` of `brief.toml`", self.profile.id());
-        diagnostics.push(self.warning("portable/model-dropped", span, message).with_help(help));
+        diagnostics
+            .push(self.warning(rules::portable::MODEL_DROPPED, span, message).with_help(help));
         None
     }
 
@@ -166,7 +167,7 @@ impl Compiler<'_> {
             "put {client}'s own names into a block `{client}:`, or into `[clients.{client}.tools]` of \
              `brief.toml`"
         );
-        self.warning("portable/capability-dropped", node.span(), message).with_help(help)
+        self.warning(rules::portable::CAPABILITY_DROPPED, node.span(), message).with_help(help)
     }
 
     /// §3.3: unknown fields are passed on, types unchanged.

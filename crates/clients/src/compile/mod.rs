@@ -15,7 +15,7 @@ mod yaml;
 
 use brief_dialects::portable::{Item, Kind};
 use brief_syntax::yaml::Node;
-use brief_syntax::{Diagnostic, Span};
+use brief_syntax::{Diagnostic, Rule, Span, rules};
 
 use crate::profile::{AgentSkills, FieldValue, From, Layout, Options, Profile, Sharing, When};
 
@@ -168,7 +168,8 @@ impl Compiler<'_> {
             "say in the text which files it is about, or leave {} out with `audience`",
             self.profile.id()
         );
-        diagnostics.push(self.warning("portable/scope-dropped", span, message).with_help(help));
+        diagnostics
+            .push(self.warning(rules::portable::SCOPE_DROPPED, span, message).with_help(help));
     }
 
     fn check_length(&self, body: &str, most: usize, diagnostics: &mut Vec<Diagnostic>) {
@@ -180,14 +181,14 @@ impl Compiler<'_> {
                 self.item.kind().folder()
             );
             diagnostics.push(
-                self.warning("portable/body-too-long", Span::default(), message)
+                self.warning(rules::portable::BODY_TOO_LONG, Span::default(), message)
                     .with_help("move parts of it to files beside it"),
             );
         }
     }
 
-    fn warning(&self, code: &'static str, span: Span, message: String) -> Diagnostic {
-        Diagnostic::warning(code, self.item.document().source(), span, message)
+    fn warning(&self, rule: Rule, span: Span, message: String) -> Diagnostic {
+        Diagnostic::new(rule, self.item.document().source(), span, message)
     }
 }
 

@@ -223,7 +223,7 @@ mod tests {
             let problem = &problems[0];
             assert!(problem.message.contains(message), "{text}: {problems:?}");
             assert_eq!(problem.position().line, line, "{text}");
-            assert_eq!(problem.code, "portable/invalid-config");
+            assert_eq!(problem.code(), "portable/invalid-config");
         }
         let problems = parse(&server("argz = []")).unwrap_err();
         assert_eq!(problems[0].help.as_deref(), Some("did you mean `args`?"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use brief_dialects::portable::{CAPABILITIES, Kind};
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::Item;
 
 use super::{
@@ -297,7 +297,7 @@ impl Draft {
         let mut missing = |what: String, help: &str| {
             let message = format!("the client `{id}` lacks {what}");
             diagnostics.push(
-                Diagnostic::error("portable/invalid-config", &source, span, message)
+                Diagnostic::new(rules::portable::INVALID_CONFIG, &source, span, message)
                     .with_help(help),
             );
         };

@@ -128,7 +128,7 @@ fn a_wrong_configuration_is_reported() {
             None => assert_eq!(line, 0, "{text}"),
             Some(problem) => {
                 assert!(problem.message.contains(message), "{text}: {problems:?}");
-                let found = (problem.position().line, problem.code);
+                let found = (problem.position().line, problem.code());
                 assert_eq!(found, (line, "portable/invalid-config"), "{text}");
             }
         }

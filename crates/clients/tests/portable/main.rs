@@ -83,7 +83,7 @@ impl Shop {
     /// Returns the codes and messages of what got lost.
     fn losses(&self) -> Vec<(&'static str, String)> {
         let diagnostics = self.compile().diagnostics.into_iter();
-        diagnostics.map(|found| (found.code, found.message)).collect()
+        diagnostics.map(|found| (found.code(), found.message)).collect()
     }
 }
 

@@ -139,7 +139,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
         let problem = problem.unwrap_or_else(|| panic!("{text}: {problems:?}"));
         let position = problem.position();
         let found = format!("{}:{}", position.line, position.column);
-        assert_eq!((found.as_str(), problem.code), (place, "portable/invalid-config"), "{text}");
+        assert_eq!((found.as_str(), problem.code()), (place, "portable/invalid-config"), "{text}");
     }
 }
 

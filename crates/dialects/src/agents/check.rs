@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use brief_syntax::hidden;
-use brief_syntax::{Span, limits};
+use brief_syntax::{Span, limits, rules};
 
 use super::ability::{Ability, Base};
 use super::model::{Agent, DIRECTORY, SUFFIX, Status};
@@ -16,20 +16,25 @@ pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
     file_name(agent, notes);
     if let Some(span) = parsed.icon_span.filter(|_| !is_one_emoji(&agent.icon)) {
         let message = format!("`{}` is not a single emoji", agent.icon);
-        notes.warn("agents/icon", span, message, "write one emoji, such as 🤖");
+        notes.report(rules::agents::ICON, span, message, "write one emoji, such as 🤖");
     }
     if agent.status == Status::Deprecated {
         let message = "the agent is deprecated";
-        notes.warn("agents/deprecated", parsed.status_span, message, "use another one");
+        notes.report(rules::agents::DEPRECATED, parsed.status_span, message, "use another one");
     }
     argument_hints(agent, notes);
     let tool = Ability::Base(Base::Tool);
     let allows_tools = agent.abilities.allow.as_ref().is_none_or(|allow| allow.contains(&tool));
     if agent.tools.is_some() && (!allows_tools || agent.abilities.deny.contains(&tool)) {
         let message = "no model is offered the tools of this file: `tool` is not allowed";
-        notes.warn("agents/tools-not-allowed", parsed.abilities_span, message, "allow `tool`");
+        notes.report(
+            rules::agents::TOOLS_NOT_ALLOWED,
+            parsed.abilities_span,
+            message,
+            "allow `tool`",
+        );
     }
-    notes.list.extend(hidden::check("agents/hidden-character", &agent.source));
+    notes.list.extend(hidden::check(rules::agents::HIDDEN_CHARACTER, &agent.source));
     notes.list.extend(agent.template_problems());
 }
 
@@ -45,7 +50,7 @@ fn file_name(agent: &Agent, notes: &mut AgentNotes<'_>) {
     if !lies_well || !is_named_well {
         let message = format!("`{name}` is not called as agent files are");
         let help = "call it `agents/<category>_<agent-name>.agent.md`";
-        notes.warn("agents/name-pattern", Span::at(0), message, help);
+        notes.report(rules::agents::NAME_PATTERN, Span::at(0), message, help);
     }
 }
 
@@ -59,7 +64,7 @@ fn argument_hints(agent: &Agent, notes: &mut AgentNotes<'_>) {
                 command.name
             );
             let help = "add to `argument-hint`, or write prices in words";
-            notes.warn("agents/argument-hint", command.span, message, help);
+            notes.report(rules::agents::ARGUMENT_HINT, command.span, message, help);
         }
     }
 }

@@ -14,7 +14,7 @@ use brief_syntax::hash::sha256;
 use brief_syntax::markdown::{BlockKind, blocks};
 use brief_syntax::system::{Dir, FileKind, ReadError, Resolved, words};
 use brief_syntax::yaml::Value as Yaml;
-use brief_syntax::{Diagnostic, Root, Severity, Source, Span, System, limits};
+use brief_syntax::{Diagnostic, Root, Source, Span, System, limits, rules};
 
 use super::header::{self, CommandEntry};
 use super::model::{Agent, Command, CommandOrigin, Hint, Remote};
@@ -61,7 +61,7 @@ pub(super) fn read(
             let span = loading.found.pop().map_or(Span::at(0), |command| command.span);
             loading.found.truncate(limits::AGENT_COMMANDS);
             let message = format!("the agent has more than {} commands", limits::AGENT_COMMANDS);
-            loading.notes.error("agents/too-many-commands", span, message, "remove some");
+            loading.notes.report(rules::agents::TOO_MANY_COMMANDS, span, message, "remove some");
             break;
         }
     }
@@ -84,7 +84,7 @@ fn report_duplicates(commands: &[Command], notes: &mut AgentNotes<'_>) {
                     "there are two commands `{}`; the other one comes from line {line}",
                     command.name
                 );
-                notes.error("agents/command-duplicate", command.span, message, "rename one");
+                notes.report(rules::agents::COMMAND_DUPLICATE, command.span, message, "rename one");
             }
         }
     }
@@ -101,7 +101,7 @@ struct CommandReader<'l, 'p, 'n> {
 
 impl CommandReader<'_, '_, '_> {
     fn refuse(&mut self, span: Span, message: String, help: &str) {
-        self.notes.error("agents/command-path", span, message, help);
+        self.notes.report(rules::agents::COMMAND_PATH, span, message, help);
     }
 
     /// Y35: reads a path, relative to the agent's directory.
@@ -217,7 +217,7 @@ impl CommandReader<'_, '_, '_> {
         let Some(left) = self.left.checked_sub(bytes.len()) else {
             let message =
                 format!("the commands of the agent have more than {} bytes", limits::PROMPT_BYTES);
-            self.notes.error("agents/too-many-commands", span, message, "remove some");
+            self.notes.report(rules::agents::TOO_MANY_COMMANDS, span, message, "remove some");
             return;
         };
         self.left = left;
@@ -241,14 +241,14 @@ impl CommandReader<'_, '_, '_> {
                 "nothing is fetched unasked; download it and name the file"
             };
             let message = format!("the command at {} is not here", remote.url);
-            self.notes.warn("agents/command-remote-unresolved", remote.span, message, help);
+            self.notes.report(rules::agents::COMMAND_REMOTE_UNRESOLVED, remote.span, message, help);
             self.unresolved.push(remote);
             return;
         };
         if !sha256(&fetched.bytes).eq_ignore_ascii_case(&fetched.sha256) {
             let message = format!("the command at {} is not the one that was recorded", remote.url);
             let help = "look at what changed, and record it again";
-            self.notes.error("agents/command-remote-changed", remote.span, message, help);
+            self.notes.report(rules::agents::COMMAND_REMOTE_CHANGED, remote.span, message, help);
             return;
         }
         let address = remote.url.split(['?', '#']).next().unwrap_or_default();
@@ -271,14 +271,14 @@ fn command_of(
 ) -> Option<Command> {
     let mut notes = AgentNotes::new(source);
     let mut front = FrontMatter::read(source);
-    notes.list.extend(front.diagnostics.drain(..).map(|mut found| {
-        (found.code, found.severity) = match found.code {
-            "frontmatter-repaired" => ("agents/frontmatter-repaired", Severity::Warning),
-            "text/not-utf8" => ("agents/not-utf8", Severity::Error),
-            "frontmatter-unclosed" => ("agents/header-unclosed", Severity::Error),
-            _ => ("agents/invalid-yaml", Severity::Error),
+    notes.list.extend(front.diagnostics.drain(..).map(|found| {
+        let rule = match found.rule {
+            rules::FRONTMATTER_REPAIRED => rules::agents::FRONTMATTER_REPAIRED,
+            rules::text::NOT_UTF8 => rules::agents::NOT_UTF8,
+            rules::FRONTMATTER_UNCLOSED => rules::agents::HEADER_UNCLOSED,
+            _ => rules::agents::INVALID_YAML,
         };
-        found
+        found.under(rule)
     }));
     let root = front.header.as_ref().and_then(|header| header.yaml.root());
     let (mut description, mut hint) = (None, Hint::None);
@@ -305,7 +305,12 @@ fn command_of(
     let is_empty = body.trim().is_empty();
     if is_empty {
         let place = Span::at(front.body_start);
-        notes.error("agents/command-field", place, "the command has no text", "write what to do");
+        notes.report(
+            rules::agents::COMMAND_FIELD,
+            place,
+            "the command has no text",
+            "write what to do",
+        );
     }
     diagnostics.append(&mut notes.list);
     (!is_empty).then_some(Command { name, description, hint, body, origin, span })

@@ -8,10 +8,10 @@ mod commands;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brief_syntax::Span;
 use brief_syntax::front_matter::Header;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
+use brief_syntax::{Span, rules};
 
 use super::model::{
     Abilities, Command, Recommended, Remote, Required, Startup, Status, TemplateEngine,
@@ -105,8 +105,8 @@ pub(super) fn is_field(name: &str) -> bool {
 pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
     let mut metadata = Metadata::default();
     if header.leading_blank {
-        notes.warn(
-            "agents/header-leading-blank",
+        notes.report(
+            rules::agents::HEADER_LEADING_BLANK,
             Span::at(0),
             "blank lines stand before the header, where other runtimes do not see it",
             "begin the file with `---`",
@@ -116,7 +116,7 @@ pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
     // This limits all copies from here on, with aliases expanded.
     if expanded(root, HEADER_BYTES).is_none() {
         let message = format!("the aliases of the header stand for more than {HEADER_BYTES} bytes");
-        notes.error("agents/invalid-yaml", root.span(), message, "write the values out");
+        notes.report(rules::agents::INVALID_YAML, root.span(), message, "write the values out");
         return metadata;
     }
     match root.value() {
@@ -125,8 +125,8 @@ pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
             let keyed = Keyed::of(mapping, &FIELDS, "the header", notes);
             HeaderReader { notes, keyed }.read(&mut metadata);
         }
-        other => notes.error(
-            "agents/header-not-a-mapping",
+        other => notes.report(
+            rules::agents::HEADER_NOT_A_MAPPING,
             root.span(),
             format!("the header is {}, not fields", other.noun()),
             "write `name: value` lines",
@@ -154,8 +154,8 @@ impl<'y> Keyed<'y> {
             let name = field.name();
             let lower = name.to_ascii_lowercase();
             if let Some(first) = names.get(&lower) {
-                notes.error(
-                    "agents/duplicate-key",
+                notes.report(
+                    rules::agents::DUPLICATE_KEY,
                     field.key.span(),
                     format!(
                         "`{first}` and `{name}` are one field, and nothing tells which one counts"
@@ -172,7 +172,7 @@ impl<'y> Keyed<'y> {
                     None => "remove it; nobody reads it".to_owned(),
                 };
                 let message = format!("`{name}` is no field of {place} and is ignored");
-                notes.warn("agents/unknown-key", field.key.span(), message, help);
+                notes.report(rules::agents::UNKNOWN_KEY, field.key.span(), message, help);
             }
             fields.insert(lower, field.value);
         }
@@ -195,8 +195,8 @@ impl HeaderReader<'_, '_, '_> {
     fn read(&mut self, metadata: &mut Metadata) {
         // Y50: tools in the header would be data, those in the body are code.
         if let Some(node) = self.keyed.fields.get("tools") {
-            self.notes.error(
-                "agents/tools-in-yaml",
+            self.notes.report(
+                rules::agents::TOOLS_IN_YAML,
                 node.span(),
                 "`tools` stands in the header, but tools are defined in the body only",
                 "write them in JavaScript under a heading `## Tools`",
@@ -236,7 +236,12 @@ impl HeaderReader<'_, '_, '_> {
             None => {
                 let names = Status::ALL.map(Status::as_str);
                 let message = format!("there is no status `{}`", given.text);
-                self.notes.error("agents/status", given.span, message, one_of(&given.text, &names));
+                self.notes.report(
+                    rules::agents::STATUS,
+                    given.span,
+                    message,
+                    one_of(&given.text, &names),
+                );
             }
         }
     }
@@ -254,7 +259,7 @@ impl HeaderReader<'_, '_, '_> {
                     None => format!("`templateEngine` is {}", node.value().noun()),
                 };
                 let help = "write `hbs`, or `\"\"` to turn templates off";
-                self.notes.error("agents/template-engine", node.span(), message, help);
+                self.notes.report(rules::agents::TEMPLATE_ENGINE, node.span(), message, help);
             }
         }
     }
@@ -265,7 +270,7 @@ impl HeaderReader<'_, '_, '_> {
         let Yaml::Mapping(mapping) = node.value() else {
             let message = format!("`recommended` is {} and is ignored", node.value().noun());
             let help = "write `models:` and `capabilities:` below it";
-            return self.notes.warn("agents/recommended", node.span(), message, help);
+            return self.notes.report(rules::agents::RECOMMENDED, node.span(), message, help);
         };
         let known = ["models", "capabilities"];
         let keyed = Keyed::of(mapping, &known, "`recommended`", self.notes);
@@ -279,7 +284,12 @@ impl HeaderReader<'_, '_, '_> {
                 Err(wrong) => {
                     let noun = wrong.value().noun();
                     let message = format!("`{name}` has {noun} in it and is ignored");
-                    self.notes.warn("agents/recommended", wrong.span(), message, "write texts");
+                    self.notes.report(
+                        rules::agents::RECOMMENDED,
+                        wrong.span(),
+                        message,
+                        "write texts",
+                    );
                 }
             }
         }
@@ -310,7 +320,7 @@ impl HeaderReader<'_, '_, '_> {
             if text.contains(['=', '\0']) || text.contains(char::is_whitespace) {
                 let message = format!("`{text}` is no name of an environment variable");
                 let help = "write the name alone; a value never stands in an agent file";
-                self.notes.error("agents/wrong-type", span, message, help);
+                self.notes.report(rules::agents::WRONG_TYPE, span, message, help);
             } else if known.insert(text.clone()) {
                 env.push(text);
             }
@@ -361,7 +371,7 @@ fn texts(node: Node<'_>) -> Result<Vec<Given>, Node<'_>> {
 
 fn wrong_type(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>, wanted: &str) {
     let message = format!("`{name}` is {}", node.value().noun());
-    notes.error("agents/wrong-type", node.span(), message, format!("write {wanted}"));
+    notes.report(rules::agents::WRONG_TYPE, node.span(), message, format!("write {wanted}"));
 }
 
 fn one_of(written: &str, names: &[&str]) -> String {

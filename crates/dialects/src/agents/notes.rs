@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Rule, Source, Span};
 
 /// The diagnostics of a file so far.
 #[derive(Debug)]
@@ -16,27 +16,15 @@ impl<'s> AgentNotes<'s> {
         AgentNotes { source, list: Vec::new() }
     }
 
-    /// Reports an error, which keeps the agent from running.
-    pub(super) fn error(
+    /// Reports that the text at `span` breaks a rule. An error keeps the agent from running.
+    pub(super) fn report(
         &mut self,
-        code: &'static str,
+        rule: Rule,
         span: Span,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        let diagnostic = Diagnostic::error(code, self.source, span, message);
-        self.list.push(diagnostic.with_help(help));
-    }
-
-    /// Reports a warning.
-    pub(super) fn warn(
-        &mut self,
-        code: &'static str,
-        span: Span,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        let diagnostic = Diagnostic::warning(code, self.source, span, message);
+        let diagnostic = Diagnostic::new(rule, self.source, span, message);
         self.list.push(diagnostic.with_help(help));
     }
 }

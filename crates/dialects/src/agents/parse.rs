@@ -8,7 +8,7 @@ use std::sync::Arc;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::markdown::Outline;
 use brief_syntax::yaml::{Node, Value as Yaml, Yaml as Tree};
-use brief_syntax::{Diagnostic, Severity, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::header::{self, CommandEntry, Given, Metadata};
 use super::model::{Agent, AgentName, Text, TextOrigin};
@@ -50,17 +50,15 @@ pub(super) fn parse(source: &Arc<Source>) -> ParsedAgent {
 }
 
 /// Gives a problem of the header the code and severity of this format.
-fn of_this_format(mut diagnostic: Diagnostic) -> Diagnostic {
-    diagnostic.code = match diagnostic.code {
-        "frontmatter-repaired" => {
-            return Diagnostic { code: "agents/frontmatter-repaired", ..diagnostic };
-        }
-        "frontmatter-unclosed" => "agents/header-unclosed",
-        "yaml/duplicate-key" => "agents/duplicate-key",
-        "text/not-utf8" => "agents/not-utf8",
-        _ => "agents/invalid-yaml",
+fn of_this_format(diagnostic: Diagnostic) -> Diagnostic {
+    let rule = match diagnostic.rule {
+        rules::FRONTMATTER_REPAIRED => rules::agents::FRONTMATTER_REPAIRED,
+        rules::FRONTMATTER_UNCLOSED => rules::agents::HEADER_UNCLOSED,
+        rules::yaml::DUPLICATE_KEY => rules::agents::DUPLICATE_KEY,
+        rules::text::NOT_UTF8 => rules::agents::NOT_UTF8,
+        _ => rules::agents::INVALID_YAML,
     };
-    diagnostic.severity = Severity::Error;
+    let mut diagnostic = diagnostic.under(rule);
     if diagnostic.help.is_none() {
         diagnostic.help = Some("the agent does not run until the header is valid".to_owned());
     }
@@ -89,8 +87,8 @@ fn misplaced_headers(start: usize, notes: &mut AgentNotes<'_>) {
             && is_header(&body[opening.end..span.start])
         {
             let place = Span::new(start + opening.start, start + opening.start + 3);
-            notes.error(
-                "agents/header-misplaced",
+            notes.report(
+                rules::agents::HEADER_MISPLACED,
                 place,
                 "these fields look like a header, but text stands before them",
                 "move them to the top of the file, or into a fence",
@@ -135,8 +133,8 @@ fn merge(
     };
     let title = either(metadata.title, title);
     if title.is_empty() {
-        notes.error(
-            "agents/title-missing",
+        notes.report(
+            rules::agents::TITLE_MISSING,
             Span::at(0),
             "the agent has no title",
             "begin the body with `# <Title>`",
@@ -148,8 +146,8 @@ fn merge(
         Text { text: text.clone(), origin: TextOrigin::Elsewhere }
     });
     if let (Some(startup), None) = (&metadata.required.startup, &tools) {
-        notes.error(
-            "agents/startup-missing",
+        notes.report(
+            rules::agents::STARTUP_MISSING,
             startup.span,
             format!("there is no tool `{}`: the file has no code under `## Tools`", startup.tool),
             "define the tool there",
@@ -229,8 +227,8 @@ fn conflict(
         return;
     }
     let line = notes.source.line(found.span.start);
-    notes.error(
-        "agents/conflict",
+    notes.report(
+        rules::agents::CONFLICT,
         given.span,
         format!("`{name}` in the header is not what the body says in line {line}"),
         "remove one, or make them the same",

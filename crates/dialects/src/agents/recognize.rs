@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::markdown::Outline;
 use brief_syntax::yaml::{Node, Value};
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::model::AgentName;
 
@@ -97,7 +97,7 @@ pub fn format_of(source: &Arc<Source>) -> AgentFormat {
 pub(super) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
     let report = |message: &str, help: &str| {
         let diagnostic =
-            Diagnostic::error("agents/other-format", source, Span::at(0), message.to_owned());
+            Diagnostic::new(rules::agents::OTHER_FORMAT, source, Span::at(0), message.to_owned());
         Some(diagnostic.with_help(help))
     };
     match format_of(source) {

@@ -4,7 +4,7 @@
 //! `{{…}}` in them is for the model. Y52: rendering follows parsing, so that no value can add a
 //! section.
 
-use brief_syntax::{Diagnostic, Severity, Span};
+use brief_syntax::{Diagnostic, Severity, Span, rules};
 
 use super::model::{Agent, TemplateEngine, Text, TextOrigin};
 use super::template::{Template, TemplateProblem, TemplateProblemKind};
@@ -55,24 +55,24 @@ impl Agent {
             TextOrigin::Header(span) => span,
             TextOrigin::Elsewhere => Span::at(0),
         };
-        let (code, help) = match &problem.kind {
+        let (rule, help) = match &problem.kind {
             TemplateProblemKind::Syntax(_) => (
-                "agents/template-invalid",
+                rules::agents::TEMPLATE_INVALID,
                 "write `\\{{` for braces that are meant, or turn templates off with `templateEngine: \"\"`",
             ),
             TemplateProblemKind::Undefined(_) => (
-                "agents/template-undefined",
+                rules::agents::TEMPLATE_UNDEFINED,
                 "a template knows `input` and `ctx.input`; write `\\{{` for braces that are meant",
             ),
             TemplateProblemKind::NotText { .. } => (
-                "agents/template-undefined",
+                rules::agents::TEMPLATE_UNDEFINED,
                 "name one of its fields, or go through it with `{{#each}}`",
             ),
             TemplateProblemKind::Limit(_) => {
-                ("agents/template-limit", "make the template or the input smaller")
+                (rules::agents::TEMPLATE_LIMIT, "make the template or the input smaller")
             }
         };
-        Diagnostic::error(code, &self.source, span, problem.kind.to_string()).with_help(help)
+        Diagnostic::new(rule, &self.source, span, problem.kind.to_string()).with_help(help)
     }
 
     /// Returns the problems with the agent's own input. A syntax error is an error; other problems
@@ -80,7 +80,7 @@ impl Agent {
     pub(super) fn template_problems(&self) -> Vec<Diagnostic> {
         let mut found = self.render(None).err().unwrap_or_default();
         for diagnostic in &mut found {
-            if diagnostic.code != "agents/template-invalid" {
+            if diagnostic.rule != rules::agents::TEMPLATE_INVALID {
                 diagnostic.severity = Severity::Warning;
             }
         }

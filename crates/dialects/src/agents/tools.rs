@@ -3,7 +3,7 @@
 //! This crate runs no JavaScript. The runtime passes in the returned fields and learns whether they
 //! satisfy the document.
 
-use brief_syntax::{Diagnostic, Severity, Span};
+use brief_syntax::{Diagnostic, Rule, Span, rules};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -49,10 +49,8 @@ impl Scheme {
 /// A problem of a tool, independent of its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolProblem {
-    /// An error keeps the agent from running.
-    pub severity: Severity,
-    /// The code of the diagnostic.
-    pub code: &'static str,
+    /// The rule that it breaks. An error keeps the agent from running.
+    pub rule: Rule,
     /// The problem.
     pub message: String,
     /// The advice.
@@ -60,8 +58,8 @@ pub struct ToolProblem {
 }
 
 impl ToolProblem {
-    fn error(code: &'static str, message: String, help: impl Into<String>) -> ToolProblem {
-        ToolProblem { severity: Severity::Error, code, message, help: help.into() }
+    fn new(rule: Rule, message: String, help: impl Into<String>) -> ToolProblem {
+        ToolProblem { rule, message, help: help.into() }
     }
 }
 
@@ -73,11 +71,8 @@ pub fn check_tools(agent: &Agent, evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<
     let mut notes = AgentNotes::new(&agent.source);
     let span = agent.tools.as_ref().map_or(Span::at(0), |tools: &Tools| tools.heading);
     let (schemes, problems) = check_returned(evaluated);
-    for ToolProblem { severity, code, message, help } in problems {
-        match severity {
-            Severity::Error => notes.error(code, span, message, help),
-            Severity::Warning | Severity::Note => notes.warn(code, span, message, help),
-        }
+    for ToolProblem { rule, message, help } in problems {
+        notes.report(rule, span, message, help);
     }
     startup(agent, evaluated, &schemes, &mut notes);
     (schemes, notes.list)
@@ -92,7 +87,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
         let twin = schemes.iter().find(|known| known.is_called(&tool.key));
         if let Some(twin) = twin {
             let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
-            problems.push(ToolProblem::error("agents/tool-duplicate", message, "rename one"));
+            problems.push(ToolProblem::new(rules::agents::TOOL_DUPLICATE, message, "rename one"));
         } else {
             schemes.extend(scheme);
         }
@@ -102,7 +97,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
 
 /// A53, A54, Y28 to Y31.
 fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
-    const CODE: &str = "agents/tool-shape";
+    const RULE: Rule = rules::agents::TOOL_SHAPE;
     let key = &tool.key;
     let has = |name: &str| tool.fields.iter().any(|field| field == name);
     let mut missing = Vec::new();
@@ -121,24 +116,21 @@ fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
             "a tool is `{ fn, scheme }`"
         };
         let message = format!("the tool `{key}` has no {}", missing.join(" and no "));
-        problems.push(ToolProblem::error(CODE, message, help));
+        problems.push(ToolProblem::new(RULE, message, help));
         return None;
     }
     let mut scheme = tool.scheme.as_ref()?;
     if let (Some("function"), Some(inner)) =
         (scheme.get("type").and_then(Json::as_str), scheme.get("function"))
     {
-        problems.push(ToolProblem {
-            severity: Severity::Warning,
-            code: "agents/scheme-wrapped",
-            message: format!("the scheme of the tool `{key}` is wrapped in `function`"),
-            help: "write what is in it alone".to_owned(),
-        });
+        let message = format!("the scheme of the tool `{key}` is wrapped in `function`");
+        let rule = rules::agents::SCHEME_WRAPPED;
+        problems.push(ToolProblem::new(rule, message, "write what is in it alone"));
         scheme = inner;
     }
     let before = problems.len();
     let mut wrong = |message: String, help: &str| {
-        problems.push(ToolProblem::error(CODE, message, help));
+        problems.push(ToolProblem::new(RULE, message, help));
     };
     let text = |name: &str| {
         scheme.get(name).and_then(Json::as_str).map(str::trim).filter(|text| !text.is_empty())
@@ -222,7 +214,7 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
             None => "define it under `## Tools`".to_owned(),
         };
         let message = format!("there is no tool `{}`", startup.tool);
-        return notes.error("agents/startup-missing", startup.span, message, help);
+        return notes.report(rules::agents::STARTUP_MISSING, startup.span, message, help);
     }
     let required = schemes
         .iter()
@@ -233,6 +225,6 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
             "the startup tool `{}` requires `{first}`, but is called without arguments",
             startup.tool
         );
-        notes.error("agents/startup-arguments", startup.span, message, "make it optional");
+        notes.report(rules::agents::STARTUP_ARGUMENTS, startup.span, message, "make it optional");
     }
 }

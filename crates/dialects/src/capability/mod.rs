@@ -23,7 +23,7 @@ use std::sync::Arc;
 use brief_syntax::hidden::{self, HiddenClass, HiddenText};
 use brief_syntax::system::Permission;
 use brief_syntax::text::{fold, visible_line};
-use brief_syntax::{Diagnostic, Severity, Source, Span};
+use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 
 use fields::is_markdown;
 pub use names::is_guidance;
@@ -89,7 +89,7 @@ impl Capability {
 
     /// Returns the name that users type and `brief.lock` records.
     pub const fn as_str(self) -> &'static str {
-        self.code().split_at("capability/".len()).1
+        self.rule().code().split_at("capability/".len()).1
     }
 
     /// Finds a capability by its name.
@@ -102,39 +102,25 @@ impl Capability {
         matches!(self, Capability::HiddenText | Capability::Opaque)
     }
 
-    /// Returns the severity in an audit.
-    pub fn severity(self) -> Severity {
+    /// Returns the rule that its diagnostics break.
+    pub const fn rule(self) -> Rule {
         match self {
-            Capability::HiddenText | Capability::Opaque | Capability::Injection => Severity::Error,
-            Capability::ControlCharacters
-            | Capability::Encoded
-            | Capability::Commands
-            | Capability::Hooks
-            | Capability::McpServers
-            | Capability::Permissions => Severity::Warning,
-            _ => Severity::Note,
-        }
-    }
-
-    /// Returns the code of its diagnostics.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Capability::HiddenText => "capability/hidden-text",
-            Capability::Opaque => "capability/opaque",
-            Capability::Injection => "capability/injection",
-            Capability::ControlCharacters => "capability/control-characters",
-            Capability::Encoded => "capability/encoded",
-            Capability::Commands => "capability/commands",
-            Capability::Scripts => "capability/scripts",
-            Capability::Hooks => "capability/hooks",
-            Capability::McpServers => "capability/mcp-servers",
-            Capability::Permissions => "capability/permissions",
-            Capability::Tools => "capability/tools",
-            Capability::OutsidePaths => "capability/outside-paths",
-            Capability::Imports => "capability/imports",
-            Capability::Variables => "capability/variables",
-            Capability::Hosts => "capability/hosts",
-            Capability::Comments => "capability/comments",
+            Capability::HiddenText => rules::capability::HIDDEN_TEXT,
+            Capability::Opaque => rules::capability::OPAQUE,
+            Capability::Injection => rules::capability::INJECTION,
+            Capability::ControlCharacters => rules::capability::CONTROL_CHARACTERS,
+            Capability::Encoded => rules::capability::ENCODED,
+            Capability::Commands => rules::capability::COMMANDS,
+            Capability::Scripts => rules::capability::SCRIPTS,
+            Capability::Hooks => rules::capability::HOOKS,
+            Capability::McpServers => rules::capability::MCP_SERVERS,
+            Capability::Permissions => rules::capability::PERMISSIONS,
+            Capability::Tools => rules::capability::TOOLS,
+            Capability::OutsidePaths => rules::capability::OUTSIDE_PATHS,
+            Capability::Imports => rules::capability::IMPORTS,
+            Capability::Variables => rules::capability::VARIABLES,
+            Capability::Hosts => rules::capability::HOSTS,
+            Capability::Comments => rules::capability::COMMENTS,
         }
     }
 
@@ -195,9 +181,7 @@ impl CapabilityFinding {
     pub fn diagnostic(&self) -> Diagnostic {
         let CapabilityFinding { capability, evidence, source, span } = self;
         let message = format!("{}: {evidence}", capability.words());
-        let mut diagnostic = Diagnostic::note(capability.code(), source, *span, message);
-        diagnostic.severity = capability.severity();
-        diagnostic
+        Diagnostic::new(capability.rule(), source, *span, message)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use brief_syntax::limits;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::source::Encoding;
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -86,18 +86,18 @@ impl ConfigReport<'_> {
 
     pub(super) fn warn(
         &mut self,
-        code: &'static str,
+        rule: Rule,
         range: Range,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
         let span = self.span(range);
-        let diagnostic = Diagnostic::warning(code, self.source, span, message);
+        let diagnostic = Diagnostic::new(rule, self.source, span, message);
         self.diagnostics.push(diagnostic.with_help(help));
     }
 
     pub(super) fn invalid(&mut self, range: Range, message: impl Into<String>, help: &str) {
-        self.warn("hosted/config-invalid-field", range, message, help);
+        self.warn(rules::hosted::CONFIG_INVALID_FIELD, range, message, help);
     }
 
     pub(super) fn unknown_key(&mut self, property: &ObjectProp<'_>, known: &[&str], help: &str) {
@@ -109,7 +109,7 @@ impl ConfigReport<'_> {
         };
         let range = property.name.range();
         let message = format!("unknown key `{name}` is ignored");
-        self.warn("hosted/config-unknown-key", range, message, help);
+        self.warn(rules::hosted::CONFIG_UNKNOWN_KEY, range, message, help);
     }
 
     /// Reports duplicate keys of an object.
@@ -155,7 +155,7 @@ impl ConfigReader<'_> {
             let range = Range::from_byte_index(offset.saturating_sub(self.report.shift));
             let message = "the configuration is not UTF-8, so it is ignored";
             let help = "save the file as UTF-8";
-            self.report.warn("hosted/config-invalid-json", range, message, help);
+            self.report.warn(rules::hosted::CONFIG_INVALID_JSON, range, message, help);
             return;
         }
         let value = match parse_to_ast(text, &CollectOptions::default(), &strict()) {
@@ -164,7 +164,7 @@ impl ConfigReader<'_> {
                 let message =
                     format!("the configuration is not JSON and is ignored: {}", error.kind());
                 let help = "JSON has no comments, no trailing commas, and quotes round every key";
-                self.report.warn("hosted/config-invalid-json", error.range(), message, help);
+                self.report.warn(rules::hosted::CONFIG_INVALID_JSON, error.range(), message, help);
                 return;
             }
         };
@@ -292,7 +292,7 @@ impl ConfigReader<'_> {
                     limits::HOSTED_PATTERNS
                 );
                 let help = "join patterns with `{a,b}` or `**`";
-                self.report.warn("hosted/limit-patterns", element.range(), message, help);
+                self.report.warn(rules::hosted::LIMIT_PATTERNS, element.range(), message, help);
                 break;
             }
             match element {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError};
-use brief_syntax::{Diagnostic, Source, System, limits};
+use brief_syntax::{Diagnostic, Rule, Source, System, limits, rules};
 
 use super::config::{self, ConfigFile};
 use super::model::{CONFIG_NAME, Scope};
@@ -160,16 +160,16 @@ pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
         ReadError::NotAFile(FileKind::Link) => linked(path),
         ReadError::TooLarge { limit } => about(
             path,
-            "hosted/limit-file-size",
+            rules::hosted::LIMIT_FILE_SIZE,
             format!("the file is larger than {limit} bytes and is not read"),
         ),
-        error => about(path, "hosted/unreadable", format!("this cannot be read: {error}")),
+        error => about(path, rules::hosted::UNREADABLE, format!("this cannot be read: {error}")),
     }
 }
 
 /// Reports that a link is not followed.
 pub(super) fn linked(path: &Path) -> Diagnostic {
-    about(path, "hosted/symlink-skipped", "this is a symbolic link, which is not followed")
+    about(path, rules::hosted::SYMLINK_SKIPPED, "this is a symbolic link, which is not followed")
         .with_help("put the file itself here, or name it in `includeFiles`")
 }
 
@@ -199,10 +199,10 @@ fn explain(
                     Err(ReadError::NotAFile(FileKind::Directory)) => unreadable(&path, &error),
                     Err(ReadError::NotAFile(kind)) => {
                         let message = format!("this is {}, not a directory", kind.noun());
-                        about(&path, "hosted/unreadable", message)
+                        about(&path, rules::hosted::UNREADABLE, message)
                     }
                     Ok(_) | Err(ReadError::TooLarge { .. }) => {
-                        about(&path, "hosted/unreadable", "this is a file, not a directory")
+                        about(&path, rules::hosted::UNREADABLE, "this is a file, not a directory")
                     }
                     Err(_) => unreadable(&path, &error),
                 });
@@ -213,7 +213,7 @@ fn explain(
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
-    about(path, "hosted/unreadable", format!("this cannot be read: {error}"))
+    about(path, rules::hosted::UNREADABLE, format!("this cannot be read: {error}"))
 }
 
 struct ContextWalk<'w> {
@@ -246,7 +246,7 @@ impl ContextWalk<'_> {
             if self.seen > limits::HOSTED_ENTRIES {
                 let limit = limits::HOSTED_ENTRIES;
                 let message = format!("more than {limit} names; from here on they are left out");
-                return self.stop(path, "hosted/limit-entries", message);
+                return self.stop(path, rules::hosted::LIMIT_ENTRIES, message);
             }
             let name = entry.name.to_string_lossy();
             let inside =
@@ -278,7 +278,7 @@ impl ContextWalk<'_> {
                 let limit = limits::HOSTED_DEPTH;
                 let message =
                     format!("more than {limit} directories below the context directory; not read");
-                self.visitor.limit(about(path, "hosted/limit-depth", message));
+                self.visitor.limit(about(path, rules::hosted::LIMIT_DEPTH, message));
             }
             return;
         }
@@ -293,8 +293,8 @@ impl ContextWalk<'_> {
         }
     }
 
-    fn stop(&mut self, path: &Path, code: &'static str, message: String) {
+    fn stop(&mut self, path: &Path, rule: Rule, message: String) {
         self.is_full = true;
-        self.visitor.limit(about(path, code, message));
+        self.visitor.limit(about(path, rule, message));
     }
 }

@@ -7,7 +7,7 @@ mod rule;
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::{Diagnostic, System, text};
+use brief_syntax::{Diagnostic, System, rules, text};
 
 use super::model::{Config, ConfigPattern};
 use super::place::{HostedEnvironment, HostedPlace, relative};
@@ -40,8 +40,8 @@ impl<'c> Excludes<'c> {
             let (rules, problem) = rule::read(written, homes);
             if let (Some(problem), Some(origin)) = (problem, &config.origin) {
                 let message = format!("`{written}` {problem}");
-                let code = "hosted/config-invalid-field";
-                let warning = Diagnostic::warning(code, &origin.source, origin.span, message);
+                let rule = rules::hosted::CONFIG_INVALID_FIELD;
+                let warning = Diagnostic::new(rule, &origin.source, origin.span, message);
                 diagnostics.push(warning.with_help("see the syntax of globs"));
             }
             list.push((rules, config));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::glob::Glob;
 use brief_syntax::system::{Dir, DirEntry, FileKind};
-use brief_syntax::{Diagnostic, System, limits};
+use brief_syntax::{Diagnostic, System, limits, rules};
 
 use super::context_dir::sort;
 use super::model::{ConfigPattern, Origin, Scope};
@@ -61,20 +61,20 @@ pub(super) fn prepare<'c>(
         Anchor::ConfigDirectory => &origin.owner,
     };
     let is_users = origin.scope == Scope::Global || options.outside == Outside::Allow;
-    let mut report = |code, message: String, help: &str| {
-        let diagnostic = Diagnostic::warning(code, &origin.source, origin.span, message);
+    let mut report = |rule, message: String, help: &str| {
+        let diagnostic = Diagnostic::new(rule, &origin.source, origin.span, message);
         diagnostics.push(diagnostic.with_help(help));
     };
     let written = pattern.pattern.as_str();
     let located = locate(written, anchor, environment.home.as_deref());
     if located.is_absolute {
         let message = format!("`{written}` is read as relative to the working directory");
-        report("hosted/include-absolute", message, "remove the leading `/`");
+        report(rules::hosted::INCLUDE_ABSOLUTE, message, "remove the leading `/`");
     }
     let Some((base, text)) = confine(located, &place.mounted, is_users) else {
         let message = format!("`{written}` leads out of the mounted directory and is not followed");
         let help = "name files inside it, or put the pattern into the global configuration";
-        report("hosted/outside-mount", message, help);
+        report(rules::hosted::OUTSIDE_MOUNT, message, help);
         return None;
     };
     match Glob::with_options(&text, OPTIONS) {
@@ -84,7 +84,7 @@ pub(super) fn prepare<'c>(
         }
         Err(error) => {
             let message = format!("`{written}` is not a glob and is ignored: {}", error.problem());
-            report("hosted/config-invalid-field", message, "see the syntax of globs");
+            report(rules::hosted::CONFIG_INVALID_FIELD, message, "see the syntax of globs");
             None
         }
     }
@@ -238,7 +238,7 @@ impl IncludeSearch<'_> {
             Ok(entries) => entries,
             Err(error) => {
                 let message = format!("this cannot be read: {error}");
-                self.diagnostics.push(about(level.path, "hosted/unreadable", message));
+                self.diagnostics.push(about(level.path, rules::hosted::UNREADABLE, message));
                 return true;
             }
         };
@@ -246,7 +246,7 @@ impl IncludeSearch<'_> {
             let limit = limits::HOSTED_INCLUDE_ENTRIES;
             let message =
                 format!("`includeFiles` looks at more than {limit} names; it ends before these");
-            self.diagnostics.push(about(level.path, "hosted/limit-entries", message));
+            self.diagnostics.push(about(level.path, rules::hosted::LIMIT_ENTRIES, message));
             return false;
         }
         self.budget -= entries.len();
@@ -304,7 +304,7 @@ impl IncludeSearch<'_> {
             let limit = limits::HOSTED_INCLUDE_DEPTH;
             let message =
                 format!("more than {limit} directories deep for `includeFiles`; not read");
-            self.diagnostics.push(about(path, "hosted/limit-depth", message));
+            self.diagnostics.push(about(path, rules::hosted::LIMIT_DEPTH, message));
             return true;
         }
         match level.handle.open_dir(&entry.name) {
@@ -318,7 +318,7 @@ impl IncludeSearch<'_> {
             }
             Err(error) => {
                 let message = format!("this cannot be read: {error}");
-                self.diagnostics.push(about(path, "hosted/unreadable", message));
+                self.diagnostics.push(about(path, rules::hosted::UNREADABLE, message));
                 true
             }
         }

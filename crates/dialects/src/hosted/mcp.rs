@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use brief_syntax::Diagnostic;
+use brief_syntax::{Diagnostic, rules};
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
@@ -34,7 +34,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
             let message = format!("server `{name}` is ignored: {problem}");
             let help =
                 "a server has either `command` (with `args`, `env`) or `url` (with `headers`)";
-            report.warn("hosted/mcp-invalid-server", property.name.range(), message, help);
+            report.warn(rules::hosted::MCP_INVALID_SERVER, property.name.range(), message, help);
             return None;
         }
     };
@@ -62,7 +62,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
             };
             let message = format!("server `{name}` has {form}, but type `{}`", kind.as_str());
             let help = "`stdio` goes with `command`, `sse` and `http` with `url`";
-            report.warn("hosted/mcp-type-mismatch", property.name.range(), message, help);
+            report.warn(rules::hosted::MCP_TYPE_MISMATCH, property.name.range(), message, help);
         }
     }
     Some(entry)
@@ -177,8 +177,8 @@ pub(super) fn merge(merged: &mut Merged, name: &str, entry: &Entry, origin: Orig
                     "server `{name}` replaces the one in {}",
                     known.origin.path().display()
                 );
-                let diagnostic = Diagnostic::warning(
-                    "hosted/mcp-shadowed",
+                let diagnostic = Diagnostic::new(
+                    rules::hosted::MCP_SHADOWED,
                     &origin.source,
                     origin.span,
                     message,

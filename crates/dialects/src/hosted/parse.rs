@@ -8,7 +8,7 @@ use std::sync::Arc;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Node, Value};
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::model::{ContextFile, Globs, Trigger};
 use super::pattern::Pattern;
@@ -72,7 +72,7 @@ fn parse_text(source: &Arc<Source>) -> Parsed {
     if let Encoding::Invalid { offset } = source.encoding() {
         let message = "the file is not UTF-8 from here on";
         diagnostics.push(
-            Diagnostic::warning("hosted/not-utf8", source, Span::at(offset), message)
+            Diagnostic::new(rules::hosted::NOT_UTF8, source, Span::at(offset), message)
                 .with_help("save the file as UTF-8"),
         );
     }
@@ -83,12 +83,13 @@ fn parse_markdown(source: &Arc<Source>) -> Parsed {
     let mut front = FrontMatter::read(source);
     let mut diagnostics = std::mem::take(&mut front.diagnostics);
     // X8: the readable rest of a broken header may not be what its author meant.
-    let is_broken = diagnostics.iter().any(|diagnostic| diagnostic.code == "frontmatter-invalid");
+    let is_broken =
+        diagnostics.iter().any(|diagnostic| diagnostic.rule == rules::FRONTMATTER_INVALID);
     for diagnostic in &mut diagnostics {
-        diagnostic.code = match diagnostic.code {
-            "frontmatter-repaired" => "hosted/frontmatter-repaired",
-            "text/not-utf8" => "hosted/not-utf8",
-            _ => "hosted/frontmatter-invalid",
+        diagnostic.rule = match diagnostic.rule {
+            rules::FRONTMATTER_REPAIRED => rules::hosted::FRONTMATTER_REPAIRED,
+            rules::text::NOT_UTF8 => rules::hosted::NOT_UTF8,
+            _ => rules::hosted::FRONTMATTER_INVALID,
         };
     }
     let mut file = bare(source, front.body_start);
@@ -103,8 +104,8 @@ fn parse_markdown(source: &Arc<Source>) -> Parsed {
     if file.trigger == Trigger::Agent && file.description.trim().is_empty() {
         let place = front.get("trigger").map_or(Span::at(0), Node::span);
         diagnostics.push(
-            Diagnostic::warning(
-                "hosted/agent-without-description",
+            Diagnostic::new(
+                rules::hosted::AGENT_WITHOUT_DESCRIPTION,
                 source,
                 place,
                 "trigger is `agent`, but there is no `description`, so the file is not offered",
@@ -123,9 +124,8 @@ struct ContextFields<'f> {
 
 impl ContextFields<'_> {
     fn report(&mut self, span: Span, message: String, help: &str) {
-        let code = "hosted/frontmatter-invalid";
-        self.diagnostics
-            .push(Diagnostic::warning(code, self.source, span, message).with_help(help));
+        let rule = rules::hosted::FRONTMATTER_INVALID;
+        self.diagnostics.push(Diagnostic::new(rule, self.source, span, message).with_help(help));
     }
 
     fn text(&mut self, name: &str) -> Option<String> {
@@ -329,6 +329,6 @@ mod tests {
         let parsed = read("---\ntrigger: always\ndisabled: true\nbad: [a,\n  {b\n---\nbody");
         assert_eq!(parsed.file.trigger, Trigger::Manual);
         assert!(parsed.file.disabled);
-        assert_eq!(parsed.diagnostics[0].code, "hosted/frontmatter-invalid");
+        assert_eq!(parsed.diagnostics[0].code(), "hosted/frontmatter-invalid");
     }
 }

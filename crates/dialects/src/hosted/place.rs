@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use brief_syntax::project::resolve_existing;
 use brief_syntax::system::{Below, Dir, FileKind, Resolved};
-use brief_syntax::{Diagnostic, Source, Span, System, limits};
+use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits, rules};
 
 use super::model::Scope;
 use super::{CLIENT_PATH_VARIABLE, DEFAULT_CLIENT_PATH, GLOBAL_PATH_VARIABLE, Query};
@@ -37,7 +37,7 @@ impl HostedPlace {
             Err(error) => {
                 let path = resolve_existing(system, &named).path;
                 let message = format!("the mounted directory cannot be read: {error}");
-                diagnostics.push(about(&path, "hosted/unreadable", message));
+                diagnostics.push(about(&path, rules::hosted::UNREADABLE, message));
                 (None, path)
             }
         };
@@ -53,7 +53,7 @@ impl HostedPlace {
             "this lies outside the mounted directory {}, so it counts as its own",
             mounted.display()
         );
-        diagnostics.push(about(&working, "hosted/workdir-outside-mounted", message));
+        diagnostics.push(about(&working, rules::hosted::WORKDIR_OUTSIDE_MOUNTED, message));
         let root = system.open_dir(&working).ok();
         HostedPlace { mounted: working.clone(), working, target, root }
     }
@@ -65,7 +65,7 @@ impl HostedPlace {
         let foreign = self.foreign_levels();
         if foreign > 0 {
             let message = "this is somebody else's code, so its context is not the project's";
-            diagnostics.push(about(&self.working, "hosted/dependency-skipped", message));
+            diagnostics.push(about(&self.working, rules::hosted::DEPENDENCY_SKIPPED, message));
         }
         let mut levels: Vec<(Arc<Path>, Scope)> = above
             .skip(foreign)
@@ -78,7 +78,7 @@ impl HostedPlace {
             let message = format!(
                 "more than {limit} directories deep; only the nearest {limit} are looked at"
             );
-            diagnostics.push(about(&self.working, "hosted/limit-depth", message));
+            diagnostics.push(about(&self.working, rules::hosted::LIMIT_DEPTH, message));
         }
         levels
     }
@@ -154,8 +154,8 @@ fn absolute(system: &dyn System, path: &Path) -> PathBuf {
 }
 
 /// Returns a diagnostic about a whole file or directory.
-pub(super) fn about(path: &Path, code: &'static str, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::warning(code, &Arc::new(Source::unread(path)), Span::at(0), message)
+pub(super) fn about(path: &Path, rule: Rule, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(rule, &Arc::new(Source::unread(path)), Span::at(0), message)
 }
 
 /// The settings of the environment.
@@ -216,13 +216,13 @@ pub(super) const DEPENDENCIES: [&str; 5] =
 fn about_variable(
     name: &str,
     value: &OsStr,
-    code: &'static str,
+    rule: Rule,
     message: String,
     help: &str,
 ) -> Diagnostic {
     let text = value.to_string_lossy().into_owned();
     let span = Span::new(0, text.len());
-    Diagnostic::warning(code, &Arc::new(Source::new(name, text)), span, message).with_help(help)
+    Diagnostic::new(rule, &Arc::new(Source::new(name, text)), span, message).with_help(help)
 }
 
 fn client_path(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> Vec<String> {
@@ -235,7 +235,7 @@ fn client_path(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> Vec<St
         diagnostics.push(about_variable(
             CLIENT_PATH_VARIABLE,
             &value,
-            "hosted/env-client-context-path-absolute",
+            rules::hosted::ENV_CLIENT_CONTEXT_PATH_ABSOLUTE,
             format!("`{CLIENT_PATH_VARIABLE}` is not a relative path, so `.context` is used"),
             "write a path relative to each directory, such as `.context`",
         ));
@@ -271,7 +271,7 @@ fn global_path(
         diagnostics.push(about_variable(
             GLOBAL_PATH_VARIABLE,
             &value,
-            "hosted/env-global-relative",
+            rules::hosted::ENV_GLOBAL_RELATIVE,
             format!("`{GLOBAL_PATH_VARIABLE}` is not an absolute path, so it is ignored"),
             "write an absolute path, or one that begins with `~/`",
         ));
@@ -292,7 +292,7 @@ fn global_path(
     diagnostics.push(about_variable(
         GLOBAL_PATH_VARIABLE,
         &value,
-        "hosted/env-global-includes-client-path",
+        rules::hosted::ENV_GLOBAL_INCLUDES_CLIENT_PATH,
         format!(
             "`{GLOBAL_PATH_VARIABLE}` ends in `{}`, so it is taken for the context directory itself",
             client.join("/")

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use brief_syntax::source::Encoding;
 use brief_syntax::system::{Dir, DirEntry, FileKind};
-use brief_syntax::{Diagnostic, Source, System, diagnostic, limits};
+use brief_syntax::{Diagnostic, Source, System, diagnostic, limits, rules};
 
 use crate::answer::State;
 
@@ -93,9 +93,9 @@ fn warn_of_own_files(
     let is_above = origin.scope != Scope::Global && *origin.owner != *place.working;
     if is_above && contexts.iter().any(|context| context.owner == origin.owner) {
         let message = "from below, this leaves out the files of its own directory too";
-        let code = "hosted/ignore-ancestor-own";
+        let rule = rules::hosted::IGNORE_ANCESTOR_OWN;
         diagnostics.push(
-            Diagnostic::warning(code, &origin.source, origin.span, message)
+            Diagnostic::new(rule, &origin.source, origin.span, message)
                 .with_help("set it in the directory where the work is done"),
         );
     }
@@ -168,7 +168,7 @@ impl Judge<'_> {
         self.leave_out(path, scope, format!("its name matches `{pattern}`, which is never read"));
         let message = format!("the name matches `{pattern}`, so this is never read");
         self.diagnostics.push(
-            about(path, "hosted/sensitive-excluded", message)
+            about(path, rules::hosted::SENSITIVE_EXCLUDED, message)
                 .with_help("if there is no secret in it, give it another name"),
         );
     }
@@ -181,7 +181,7 @@ impl Judge<'_> {
         }
         let message = "files of this type are not read as context";
         self.diagnostics.push(
-            about(path, "hosted/unsupported-type", message)
+            about(path, rules::hosted::UNSUPPORTED_TYPE, message)
                 .with_help("supported are `.md`, `.mdc` and `.txt`"),
         );
     }
@@ -194,7 +194,7 @@ impl Judge<'_> {
                 1 => "1 more file here is of an unsupported type".to_owned(),
                 _ => format!("{more} more files here are of unsupported types"),
             };
-            self.diagnostics.push(about(context, "hosted/unsupported-type", message));
+            self.diagnostics.push(about(context, rules::hosted::UNSUPPORTED_TYPE, message));
         }
     }
 
@@ -209,7 +209,7 @@ impl Judge<'_> {
             other => {
                 self.leave_out(path, scope, format!("it is {}", other.noun()));
                 let message = format!("this cannot be read: it is {}", other.noun());
-                self.diagnostics.push(about(path, "hosted/unreadable", message));
+                self.diagnostics.push(about(path, rules::hosted::UNREADABLE, message));
             }
         }
         false
@@ -230,7 +230,7 @@ impl Judge<'_> {
             let limit = limits::HOSTED_BYTES;
             let message =
                 format!("more than {limit} bytes of context files; from here on they are left out");
-            self.diagnostics.push(about(file.path, "hosted/limit-files", message));
+            self.diagnostics.push(about(file.path, rules::hosted::LIMIT_FILES, message));
             return false;
         }
         self.seen.insert(file.path.to_owned());
@@ -270,7 +270,7 @@ impl Judge<'_> {
             let message = format!(
                 "more than {limit} context files with the trigger `{trigger}`; from here on those are left out"
             );
-            let diagnostic = about(file.path, "hosted/limit-files", message);
+            let diagnostic = about(file.path, rules::hosted::LIMIT_FILES, message);
             self.diagnostics.push(diagnostic.with_help("files that are mentioned are still read"));
         }
         let reason = format!("more than {limit} context files have the trigger `{trigger}`");
@@ -419,8 +419,8 @@ impl Judge<'_> {
                 pattern.pattern,
                 place.working.display(),
             );
-            let code = "hosted/include-not-here";
-            let warning = Diagnostic::warning(code, &origin.source, origin.span, message);
+            let rule = rules::hosted::INCLUDE_NOT_HERE;
+            let warning = Diagnostic::new(rule, &origin.source, origin.span, message);
             self.diagnostics
                 .push(warning.with_help("patterns are relative to the working directory"));
         }
@@ -453,7 +453,7 @@ impl Visitor for Judge<'_> {
             self.leave_out(path, scope, "its name is reserved for configuration");
             let message = format!("`{inside}` is not read: the name is reserved");
             self.diagnostics.push(
-                about(path, "hosted/reserved-config-name", message)
+                about(path, rules::hosted::RESERVED_CONFIG_NAME, message)
                     .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
             );
             return true;
@@ -495,7 +495,7 @@ impl Visitor for Judge<'_> {
             SkipReason::Unreadable(error) => {
                 self.leave_out(path, scope, format!("it cannot be read: {error}"));
                 let message = format!("this cannot be read: {error}");
-                self.diagnostics.push(about(path, "hosted/unreadable", message));
+                self.diagnostics.push(about(path, rules::hosted::UNREADABLE, message));
             }
         }
     }
@@ -580,8 +580,8 @@ impl<'c> Wildcards<'c> {
                 "`{}` also matches {count} {files} of unsupported types, such as {name}",
                 pattern.pattern
             );
-            let code = "hosted/unsupported-type";
-            let warning = Diagnostic::warning(code, &origin.source, origin.span, message);
+            let rule = rules::hosted::UNSUPPORTED_TYPE;
+            let warning = Diagnostic::new(rule, &origin.source, origin.span, message);
             Some(warning.with_help("write a pattern for `.md`, `.mdc` or `.txt`"))
         })
     }

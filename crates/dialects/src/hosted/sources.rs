@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::{Diagnostic, System};
+use brief_syntax::{Diagnostic, System, rules};
 
 use super::context_dir::ContextDir;
 use super::model::Scope;
@@ -61,7 +61,7 @@ fn open_global(
             && error.kind() == std::io::ErrorKind::NotADirectory
         {
             let message = "the global context path is a file, so there is no global context";
-            diagnostics.push(about(base, "hosted/unreadable", message));
+            diagnostics.push(about(base, rules::hosted::UNREADABLE, message));
         }
         return None;
     };

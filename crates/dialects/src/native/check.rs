@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use brief_syntax::glob::Glob;
 use brief_syntax::hidden;
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Severity, Source, Span, rules};
 
 use crate::ProjectFiles;
 use crate::answer::Owner;
@@ -48,7 +48,7 @@ pub(super) fn check(
 pub(super) fn keep_for_clients(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.retain(|found| {
         let is_cursors = found.path().extension().is_some_and(|ending| ending == "mdc");
-        !is_cursors || found.code != "frontmatter-repaired"
+        !is_cursors || found.rule != rules::FRONTMATTER_REPAIRED
     });
 }
 
@@ -83,7 +83,7 @@ fn unread(folder: &Folder) -> Vec<Diagnostic> {
                 1 => format!("no client reads this file: {reason}"),
                 count => format!("no client reads this file and {} more: {reason}", count - 1),
             };
-            Diagnostic::warning("native/unread-file", &guides[0].source, Span::at(0), message)
+            Diagnostic::new(rules::native::UNREAD_FILE, &guides[0].source, Span::at(0), message)
                 .with_help("give the name the ending that the client reads, or move the file")
         })
         .collect()
@@ -91,7 +91,7 @@ fn unread(folder: &Folder) -> Vec<Diagnostic> {
 
 /// Warns of text that a review does not show and an agent reads.
 fn hidden_character(source: &Arc<Source>) -> Option<Diagnostic> {
-    hidden::check("native/hidden-character", source)
+    hidden::check(rules::native::HIDDEN_CHARACTER, source)
 }
 
 /// Returns whether a file is about the others in its directory: `README.md`, `INDEX.md`, `_template.md`.
@@ -108,7 +108,7 @@ fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let name = found.path().file_name().unwrap_or_default().to_owned();
         let above = found.path().parent().and_then(Path::file_name).unwrap_or_default().to_owned();
         let text = found.source.text();
-        let key = (found.code, name, above, found.span, found.message.clone(), text.to_owned());
+        let key = (found.rule, name, above, found.span, found.message.clone(), text.to_owned());
         text.is_empty() || seen.insert(key)
     };
     let mut found = found;
@@ -153,7 +153,7 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
             let paths = Paths { files, directories, matches: &matches };
             let report = |patterns: &str, span: Span, help: String| {
                 let message = format!("{field}: {patterns} matches no file in {place}");
-                Diagnostic::warning("native/dead-glob", &guide.source, span, message)
+                Diagnostic::new(rules::native::DEAD_GLOB, &guide.source, span, message)
                     .with_help(help)
             };
             let mut is_repaired = false;
@@ -192,7 +192,8 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
         let message = format!(
             "{useless_guides} of {scoped} files with patterns match nothing here: they are taken for a collection"
         );
-        let note = Diagnostic::note("native/dead-glob", &first.source, first.span, message)
+        let note = Diagnostic::new(rules::native::DEAD_GLOB, &first.source, first.span, message)
+            .with_severity(Severity::Note)
             .with_help("in the projects that use them, `brief lint` tells which match nothing");
         repairable.push(note);
         return repairable;

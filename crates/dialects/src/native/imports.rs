@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use brief_syntax::markdown::Outline;
 use brief_syntax::system::Dir;
-use brief_syntax::{Diagnostic, Source, Span, limits};
+use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 
 use crate::answer::Owner;
 
@@ -119,7 +119,7 @@ pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folde
             if hops == limits::NATIVE_HOPS || count > limits::NATIVE_IMPORTS {
                 let message = "there are too many imports; from here on they are not followed";
                 ground.diagnostics.push(
-                    Diagnostic::warning("native/limit", &source, import.span, message).with_help(
+                    Diagnostic::new(rules::native::LIMIT, &source, import.span, message).with_help(
                         format!(
                             "at most {} files in a row, and {} imports in one directory",
                             limits::NATIVE_HOPS,
@@ -168,9 +168,9 @@ pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folde
                 Err(Unread::Missing) => {
                     if looks_like_a_file(&import.path) {
                         let message = format!("`@{}` leads to no file", import.path);
-                        let code = "native/import-missing";
+                        let rule = rules::native::IMPORT_MISSING;
                         ground.diagnostics.push(
-                            Diagnostic::warning(code, &source, import.span, message)
+                            Diagnostic::new(rule, &source, import.span, message)
                                 .with_help("a path is relative to the file that it stands in"),
                         );
                     }
@@ -226,7 +226,7 @@ fn report_outside(ground: &mut Ground<'_>, source: &Arc<Source>, import: &Import
     }
     let message = format!("`@{}` leads out of the project and is not read", import.path);
     ground.diagnostics.push(
-        Diagnostic::warning("native/import-outside", source, import.span, message).with_help(
+        Diagnostic::new(rules::native::IMPORT_OUTSIDE, source, import.span, message).with_help(
             "what a user has belongs into a user's own file, such as ~/.claude/CLAUDE.md",
         ),
     );
@@ -234,7 +234,12 @@ fn report_outside(ground: &mut Ground<'_>, source: &Arc<Source>, import: &Import
 
 fn report_unread(ground: &mut Ground<'_>, source: &Arc<Source>, import: &Import, problem: &str) {
     let message = format!("`@{}` is not read: {problem}", import.path);
-    ground.diagnostics.push(Diagnostic::warning("native/unreadable", source, import.span, message));
+    ground.diagnostics.push(Diagnostic::new(
+        rules::native::UNREADABLE,
+        source,
+        import.span,
+        message,
+    ));
 }
 
 #[cfg(test)]

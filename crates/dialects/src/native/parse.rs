@@ -7,7 +7,7 @@ use std::sync::Arc;
 use brief_profiles::{ClientPlace, Form};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
-use brief_syntax::{Diagnostic, Source, Span, limits};
+use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 
 use super::clients::kind;
 use super::globs::{Globs, GlobsProblem, Semantics};
@@ -31,12 +31,13 @@ pub(super) fn parse(found: Found, place: &ClientPlace, diagnostics: &mut Vec<Dia
         // Two lines of dashes in a format without front matter are just that.
         front.header = None;
         front.body_start = without_mark(&source);
-        front.diagnostics.retain(|diagnostic| diagnostic.code == "text/not-utf8");
+        front.diagnostics.retain(|diagnostic| diagnostic.rule == rules::text::NOT_UTF8);
     }
     if place.form == Form::Cursor {
         allow_bare_globs(&source, &mut front);
     }
-    let is_broken = front.diagnostics.iter().any(|diagnostic| diagnostic.code != "text/not-utf8");
+    let is_broken =
+        front.diagnostics.iter().any(|diagnostic| diagnostic.rule != rules::text::NOT_UTF8);
     let is_lost = place.form == Form::Claude && is_lost_to_claude(&source, &front);
     diagnostics.append(&mut front.diagnostics);
     let mut fields = Fields { source: &source, front: &front, diagnostics };
@@ -120,9 +121,9 @@ fn has_fields(front: &FrontMatter) -> bool {
 /// Whether Claude Code reads no field at all: it repairs a value with a character that means something in
 /// YAML, as patterns have, and gives up on anything else (2.1.325).
 fn is_lost_to_claude(source: &Source, front: &FrontMatter) -> bool {
-    front.diagnostics.iter().any(|diagnostic| match diagnostic.code {
-        "frontmatter-invalid" => true,
-        "frontmatter-repaired" => {
+    front.diagnostics.iter().any(|diagnostic| match diagnostic.rule {
+        rules::FRONTMATTER_INVALID => true,
+        rules::FRONTMATTER_REPAIRED => {
             let value = source.slice(diagnostic.span).trim();
             value.starts_with(['"', '\'']) && !value.contains(['*', '{', '[', '!', '&', '#', '@'])
         }
@@ -137,7 +138,7 @@ fn allow_bare_globs(source: &Source, front: &mut FrontMatter) {
     front.diagnostics.retain(|diagnostic| {
         let start = diagnostic.span.start.min(text.len());
         let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        diagnostic.code != "frontmatter-repaired" || !text[line..].starts_with("globs:")
+        diagnostic.rule != rules::FRONTMATTER_REPAIRED || !text[line..].starts_with("globs:")
     });
 }
 
@@ -329,14 +330,14 @@ impl Fields<'_> {
         match problem {
             GlobsProblem::Invalid { span, pattern, error } => {
                 let message = format!("`{pattern}` in `{field}` is no pattern: {error}");
-                Diagnostic::warning("native/bad-glob", self.source, span, message)
+                Diagnostic::new(rules::native::BAD_GLOB, self.source, span, message)
                     .with_help("the other patterns still count; `\\[` is a literal bracket")
             }
             GlobsProblem::TooMany { span } => {
                 let limit = limits::NATIVE_PATTERNS;
                 let message =
                     format!("`{field}` has more than {limit} patterns; the rest is left out");
-                Diagnostic::warning("native/limit", self.source, span, message)
+                Diagnostic::new(rules::native::LIMIT, self.source, span, message)
             }
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use brief_profiles::{ClientPlace, FileNames, Form, PlaceShape, list, text};
 use brief_syntax::system::Dir;
-use brief_syntax::{Diagnostic, Source, Span, limits};
+use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 
@@ -74,7 +74,7 @@ pub(super) fn follow(
                 let message =
                     format!("the plugin `{name}` leads out of the project and is not looked at");
                 ground.diagnostics.push(
-                    Diagnostic::warning("native/plugin-outside", source, span, message)
+                    Diagnostic::new(rules::native::PLUGIN_OUTSIDE, source, span, message)
                         .with_help("a plugin of a project lies in the project"),
                 );
             }

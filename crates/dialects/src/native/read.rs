@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use brief_profiles::{ClientPlace, KnownClients, PlaceShape};
 use brief_syntax::system::{Dir, FileKind, ReadError};
-use brief_syntax::{Diagnostic, Source, Span, System, limits};
+use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits, rules};
 
 use crate::answer::{self, Owner};
 use crate::sensitive::{self, Leaf};
@@ -419,18 +419,18 @@ impl<'s> Ground<'s> {
         };
         self.found += 1;
         let message = format!("this cannot be read: {reason}");
-        self.about(path, "native/unreadable", message);
+        self.about(path, rules::native::UNREADABLE, message);
     }
 
     /// Reports that there is more than is read.
     pub(super) fn limit(&mut self, path: &Path, what: &str) {
-        self.about(path, "native/limit", format!("{what}; from here on they are left out"));
+        self.about(path, rules::native::LIMIT, format!("{what}; from here on they are left out"));
     }
 
     /// Reports something about a path.
-    pub(super) fn about(&mut self, path: &Path, code: &'static str, message: String) {
+    pub(super) fn about(&mut self, path: &Path, rule: Rule, message: String) {
         let source = Arc::new(Source::unread(path));
-        self.diagnostics.push(Diagnostic::warning(code, &source, Span::at(0), message));
+        self.diagnostics.push(Diagnostic::new(rule, &source, Span::at(0), message));
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use brief_profiles::{BUILTIN, Form, KnownClients, PlaceShape};
 use brief_syntax::system::{Dir, DirEntry};
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, System, Target, TargetKind, limits};
+use brief_syntax::{Diagnostic, System, Target, TargetKind, limits, rules};
 
 use crate::answer::{Owner, Resolution};
 use crate::moment::Moment;
@@ -104,7 +104,7 @@ impl OnTheWay {
             let message = format!(
                 "more than {limit} directories on the way: client files in the middle are left out"
             );
-            ground.about(&path, "native/limit", message);
+            ground.about(&path, rules::native::LIMIT, message);
         }
         for depth in 0..=names.len() {
             let handle = below.as_deref().unwrap_or(root);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_syntax::{Diagnostic, Span};
+use brief_syntax::{Diagnostic, Span, rules};
 
 use super::pattern::SourcePattern;
 use super::{PolicyError, PolicyLayer, source_of};
@@ -32,7 +32,8 @@ pub(super) fn layer(
         help: found.help.clone(),
     };
     let Some(document) = toml::parse(&source, &mut problems) else {
-        let missing = || Diagnostic::error("portable/invalid-config", &source, Span::default(), "");
+        let missing =
+            || Diagnostic::new(rules::portable::INVALID_CONFIG, &source, Span::default(), "");
         return Err(invalid(problems.first().unwrap_or(&missing())));
     };
     let top = Table { source: &source, content: document.as_table(), prefix: "" };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brief_syntax::hidden;
 use brief_syntax::markdown::{Heading, HeadingStyle, Outline};
 use brief_syntax::yaml::{Node, Value};
-use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span};
+use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span, rules};
 
 use super::bundle;
 use super::constructs::{self, Construct, Weight};
@@ -44,7 +44,7 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
             let message = format!("the {} is also in {first}", item.id);
             let source = &item.document.source;
             found.push(
-                Diagnostic::error("portable/duplicate-item", source, Span::default(), message)
+                Diagnostic::new(rules::portable::DUPLICATE_ITEM, source, Span::default(), message)
                     .with_help("give one of them another name"),
             );
         } else {
@@ -65,7 +65,7 @@ fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> 
         found.truncate(REPORTED_PER_ITEM);
         let message = format!("only the first {REPORTED_PER_ITEM} problems of this item are shown");
         found.push(
-            Diagnostic::warning("portable/too-many-problems", source, Span::default(), message)
+            Diagnostic::new(rules::portable::TOO_MANY_PROBLEMS, source, Span::default(), message)
                 .with_help("correct those first"),
         );
     }
@@ -82,7 +82,7 @@ fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
     };
     let source = &first.document.source;
     Some(
-        Diagnostic::note("portable/foreign-skill", source, Span::default(), message)
+        Diagnostic::new(rules::portable::FOREIGN_SKILL, source, Span::default(), message)
             .with_help("`schema: 1` has a skill checked and compiled for every client"),
     )
 }
@@ -94,14 +94,14 @@ fn foreign(item: &Item) -> Vec<Diagnostic> {
     if item.description().trim().is_empty() {
         let message = "the field `description` is missing";
         found.push(
-            Diagnostic::error("portable/missing-field", source, Span::default(), message)
+            Diagnostic::new(rules::portable::MISSING_FIELD, source, Span::default(), message)
                 .with_help("say what it does and when to use it"),
         );
     }
     if let Some(problem) = super::fields::name_problem(&item.id.name) {
         let message = format!("`{}` is no name: {problem}", item.id.name);
         found.push(
-            Diagnostic::error("portable/invalid-name", source, Span::default(), message)
+            Diagnostic::new(rules::portable::INVALID_NAME, source, Span::default(), message)
                 .with_help("use a-z, 0-9 and hyphens between them, 64 at most"),
         );
     }
@@ -116,14 +116,14 @@ fn place(item: &Item) -> Vec<Diagnostic> {
         let message = format!("a {} lies in a directory of {}", item.kind(), kind.folder());
         let help = format!("move it to `{}/{}`", item.kind().folder(), item.name());
         found.push(
-            Diagnostic::error("portable/kind-mismatch", source, Span::default(), message)
+            Diagnostic::new(rules::portable::KIND_MISMATCH, source, Span::default(), message)
                 .with_help(help),
         );
     }
     if is_in_shared(item) {
         let message = "`.agents` is where items are written for clients, not where they come from";
         found.push(
-            Diagnostic::warning("portable/item-root-agents", source, Span::default(), message)
+            Diagnostic::new(rules::portable::ITEM_ROOT_AGENTS, source, Span::default(), message)
                 .with_help("move the items to another directory, such as `content`"),
         );
     }
@@ -146,7 +146,7 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
             let message =
                 "a file for one client has no front matter: all fields are in the entrypoint";
             found.push(
-                Diagnostic::error("portable/override-front-matter", &own.source, span, message)
+                Diagnostic::new(rules::portable::OVERRIDE_FRONT_MATTER, &own.source, span, message)
                     .with_help("remove the front matter, and keep the body"),
             );
             continue;
@@ -161,7 +161,7 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
         }
         found.extend(headings(&own.source, start, &outline, &all(&outline)));
         found.extend(fences(&own.source, start, &outline));
-        found.extend(hidden::check("portable/hidden-character", &own.source));
+        found.extend(hidden::check(rules::portable::HIDDEN_CHARACTER, &own.source));
         found.extend(file_links(item, &own.source, start, text));
     }
     found
@@ -176,7 +176,7 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
     let directives = directives::scan(text, clients);
     let mut found = directive_problems(item, &directives, clients);
     found.extend(fences(source, start, &outline));
-    found.extend(hidden::check("portable/hidden-character", source));
+    found.extend(hidden::check(rules::portable::HIDDEN_CHARACTER, source));
     // A client with a body of its own does not get this one.
     let readers: Vec<&str> = clients
         .iter()
@@ -209,8 +209,8 @@ fn file_links(item: &Item, source: &Arc<Source>, start: usize, text: &str) -> Ve
         match link.target {
             Target::Inside(path) if links::exists(item, &path) => {}
             Target::Inside(path) => found.push(
-                Diagnostic::warning(
-                    "portable/missing-file",
+                Diagnostic::new(
+                    rules::portable::MISSING_FILE,
                     source,
                     span,
                     format!("there is no file `{path}` in the item's directory"),
@@ -218,8 +218,8 @@ fn file_links(item: &Item, source: &Arc<Source>, start: usize, text: &str) -> Ve
                 .with_help("correct the link, or add the file"),
             ),
             Target::Outside => found.push(
-                Diagnostic::error(
-                    "portable/link-outside",
+                Diagnostic::new(
+                    rules::portable::LINK_OUTSIDE,
                     source,
                     span,
                     "the link leads out of the item's directory, and only that travels",
@@ -251,16 +251,17 @@ fn client_construct(
             let message = format!("{what} that only {client} understands would reach {others}");
             let help =
                 format!("put it between `<!-- @client:{client} -->` and `<!-- @endclient -->`");
-            Diagnostic::error("portable/client-construct", source, span, message).with_help(help)
+            Diagnostic::new(rules::portable::CLIENT_CONSTRUCT, source, span, message)
+                .with_help(help)
         }
         Weight::ToolName => {
             let message = format!("{what} would reach {others}");
-            Diagnostic::warning("portable/client-tool-name", source, span, message)
+            Diagnostic::new(rules::portable::CLIENT_TOOL_NAME, source, span, message)
                 .with_help("say what is to be done, not with which tool")
         }
         Weight::McpName => {
             let message = format!("{what} would reach {others}");
-            Diagnostic::warning("portable/mcp-internal-name", source, span, message)
+            Diagnostic::new(rules::portable::MCP_INTERNAL_NAME, source, span, message)
                 .with_help("write it as `ServerName:tool_name`")
         }
     })
@@ -271,36 +272,40 @@ fn directive_problems(item: &Item, directives: &Directives, clients: &[&str]) ->
     let start = document.body_start();
     let problem = |problem: &directives::Problem| {
         let span = Span::new(start + problem.span.start, start + problem.span.end);
-        let error = |code, message: String, help: &str| {
-            Diagnostic::error(code, &document.source, span, message).with_help(help)
+        let error = |rule, message: String, help: &str| {
+            Diagnostic::new(rule, &document.source, span, message).with_help(help)
         };
         let closing = "end the block with a line `<!-- @endclient -->`";
         match &problem.kind {
             ProblemKind::NotClosed => {
                 let message = "the block is not closed".to_owned();
-                error("portable/directive-unbalanced", message, closing)
+                error(rules::portable::DIRECTIVE_UNBALANCED, message, closing)
             }
             ProblemKind::NotOpened => {
                 let message = "there is no open block here".to_owned();
                 let help = "open one with a line `<!-- @client:… -->`, or remove this line";
-                error("portable/directive-unbalanced", message, help)
+                error(rules::portable::DIRECTIVE_UNBALANCED, message, help)
             }
             ProblemKind::Nested { outer } => {
                 let line = document.source.line(start + outer);
                 let message = format!("the block of line {line} is still open");
-                error("portable/directive-nested", message, closing)
+                error(rules::portable::DIRECTIVE_NESTED, message, closing)
             }
             ProblemKind::UnknownClient(name) => unknown_client(document, name, span, clients),
             ProblemKind::List(problem) => {
                 let help = "write `claude,copilot`, or `!opencode` for all others";
-                error("portable/directive-malformed", format!("the list is wrong: {problem}"), help)
+                error(
+                    rules::portable::DIRECTIVE_MALFORMED,
+                    format!("the list is wrong: {problem}"),
+                    help,
+                )
             }
             ProblemKind::Malformed => {
                 let message =
                     "this looks like a directive, but would reach every client".to_owned();
                 let help =
                     "write `<!-- @client:claude -->` or `<!-- @endclient -->` on a line of its own";
-                error("portable/directive-malformed", message, help)
+                error(rules::portable::DIRECTIVE_MALFORMED, message, help)
             }
         }
     };
@@ -365,7 +370,7 @@ fn headings(
         if heading.level == 1 {
             let message = "a body has no heading of the first level: it is made from the name";
             let mut diagnostic =
-                Diagnostic::error("portable/first-level-heading", source, span, message)
+                Diagnostic::new(rules::portable::FIRST_LEVEL_HEADING, source, span, message)
                     .with_help("begin with `##`");
             // One fix shifts all headings.
             diagnostic.fix = shift.take();
@@ -373,7 +378,7 @@ fn headings(
         } else if previous.is_none() && heading.level > 2 {
             let message = format!("the first heading is of level {}", heading.level);
             found.push(
-                Diagnostic::error("portable/first-heading", source, span, message)
+                Diagnostic::new(rules::portable::FIRST_HEADING, source, span, message)
                     .with_help("begin with `##`"),
             );
         } else if let Some(previous) =
@@ -381,7 +386,7 @@ fn headings(
         {
             let message = format!("level {} follows level {}", heading.level, previous.level);
             found.push(
-                Diagnostic::error("portable/heading-skip", source, span, message)
+                Diagnostic::new(rules::portable::HEADING_SKIP, source, span, message)
                     .with_help(format!("use level {}", previous.level + 1)),
             );
         }
@@ -415,7 +420,7 @@ fn fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnost
         let edit = Edit::replace(Span::at(span.end), "text");
         let message = "the code block does not say which language it holds";
         found.push(
-            Diagnostic::error("portable/fence-language", source, span, message)
+            Diagnostic::new(rules::portable::FENCE_LANGUAGE, source, span, message)
                 .with_help("name the language after the fence, or `text`")
                 .with_fix(Fix::safe("call it text", vec![edit])),
         );
@@ -427,9 +432,9 @@ fn fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnost
 fn file_names(item: &Item) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
-    let mut error = |code, message: String| {
+    let mut error = |rule, message: String| {
         found.push(
-            Diagnostic::error(code, source, Span::default(), message)
+            Diagnostic::new(rule, source, Span::default(), message)
                 .with_help("give the file another name"),
         );
     };
@@ -444,11 +449,11 @@ fn file_names(item: &Item) -> Vec<Diagnostic> {
                 || name.contains(char::is_control)
         }) {
             let message = format!("`{path}` cannot be written on every system");
-            error("portable/unportable-file-name", message);
+            error(rules::portable::UNPORTABLE_FILE_NAME, message);
         }
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
             let message = format!("`{first}` and `{path}` are one file on some systems");
-            error("portable/case-collision", message);
+            error(rules::portable::CASE_COLLISION, message);
         }
     }
     for (folded, path) in &seen {
@@ -456,7 +461,7 @@ fn file_names(item: &Item) -> Vec<Diagnostic> {
         let inside = seen.range(below.clone()..).next();
         if let Some((_, other)) = inside.filter(|(other, _)| other.starts_with(&below)) {
             let message = format!("`{path}` is a file, and on some systems `{other}` lies in it");
-            error("portable/case-collision", message);
+            error(rules::portable::CASE_COLLISION, message);
         }
     }
     found
@@ -481,7 +486,7 @@ fn preloaded_skills(registry: &mut Registry) {
                 let message = format!("there is no skill `{name}` here");
                 let source = &item.document.source;
                 found.push(
-                    Diagnostic::warning("portable/unknown-skill", source, span, message)
+                    Diagnostic::new(rules::portable::UNKNOWN_SKILL, source, span, message)
                         .with_help("correct the name, unless the skill comes from elsewhere"),
                 );
             }
@@ -501,7 +506,7 @@ fn check_bundles(registry: &mut Registry) {
         {
             let message = format!("the bundle `{}` is also in {}", bundle.name, first.slashed);
             found.push(
-                Diagnostic::error("portable/duplicate-item", source, Span::default(), message)
+                Diagnostic::new(rules::portable::DUPLICATE_ITEM, source, Span::default(), message)
                     .with_help("give one of them another name"),
             );
         }
@@ -510,7 +515,7 @@ fn check_bundles(registry: &mut Registry) {
                 let message =
                     format!("the bundle `{}` lists the {id}, which does not exist", bundle.name);
                 found.push(
-                    Diagnostic::error("portable/bundle-unresolved", source, *span, message)
+                    Diagnostic::new(rules::portable::BUNDLE_UNRESOLVED, source, *span, message)
                         .with_help("correct the name, or add the item"),
                 );
             }
@@ -524,7 +529,7 @@ fn check_bundles(registry: &mut Registry) {
                 }
             };
             found.extend(message.map(|message| {
-                Diagnostic::error("portable/bundle-requires", source, required.span, message)
+                Diagnostic::new(rules::portable::BUNDLE_REQUIRES, source, required.span, message)
                     .with_help("correct the name or the version")
             }));
         }
@@ -534,7 +539,7 @@ fn check_bundles(registry: &mut Registry) {
         let bundle = &registry.bundles[circle.bundle];
         let source = &bundle.document.source;
         all[circle.bundle].push(
-            Diagnostic::error("portable/bundle-circle", source, circle.span, circle.message)
+            Diagnostic::new(rules::portable::BUNDLE_CIRCLE, source, circle.span, circle.message)
                 .with_help("remove one of them from `requires`"),
         );
     }

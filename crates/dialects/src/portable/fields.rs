@@ -1,7 +1,7 @@
 //! The rules for front matter (§2.1, §3 and §8 of the document).
 
 use brief_syntax::yaml::{Node, Value};
-use brief_syntax::{Diagnostic, Edit, Fix, Span, near_miss};
+use brief_syntax::{Diagnostic, Edit, Fix, Rule, Severity, Span, near_miss, rules};
 
 use super::blocks::widened;
 use super::model::{
@@ -52,31 +52,26 @@ const NEUTRAL: [(&str, &str); 6] = [
 ];
 
 impl ItemFields<'_> {
-    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: &str) {
-        let diagnostic = Diagnostic::error(code, &self.document.source, span, message);
-        self.diagnostics.push(diagnostic.with_help(help));
-    }
-
-    pub(super) fn warn(
+    pub(super) fn report(
         &mut self,
-        code: &'static str,
+        rule: Rule,
         span: Span,
         message: impl Into<String>,
         help: &str,
     ) {
-        let diagnostic = Diagnostic::warning(code, &self.document.source, span, message);
+        let diagnostic = Diagnostic::new(rule, &self.document.source, span, message);
         self.diagnostics.push(diagnostic.with_help(help));
     }
 
     pub(super) fn missing(&mut self, name: &str, help: &str) {
         let message = format!("the field `{name}` is missing");
-        self.error("portable/missing-field", Span::default(), message, help);
+        self.report(rules::portable::MISSING_FIELD, Span::default(), message, help);
     }
 
     pub(super) fn wrong_type(&mut self, name: &str, node: Node<'_>, wanted: &str) {
         let found = node.value().noun();
         let message = format!("`{name}` must be {wanted}, not {found}");
-        self.error("portable/wrong-type", node.span(), message, &format!("write {wanted}"));
+        self.report(rules::portable::WRONG_TYPE, node.span(), message, &format!("write {wanted}"));
     }
 
     /// Returns whether the file begins with front matter that has fields (§3), and reports it
@@ -88,7 +83,7 @@ impl ItemFields<'_> {
         }
         let message = "the file does not begin with front matter";
         let help = "begin with a line `---`, fields, and a line `---`";
-        self.error("portable/no-front-matter", Span::default(), message, help);
+        self.report(rules::portable::NO_FRONT_MATTER, Span::default(), message, help);
         false
     }
 
@@ -121,12 +116,17 @@ impl ItemFields<'_> {
                      schema {SCHEMA}"
                 );
                 let help = "upgrade brief";
-                self.error("portable/unsupported-schema", node.span(), message, help);
+                self.report(rules::portable::UNSUPPORTED_SCHEMA, node.span(), message, help);
             }
             _ => {
                 let shown = node.as_str().unwrap_or(node.value().noun());
                 let message = format!("`{shown}` is no version of the format");
-                self.error("portable/invalid-schema", node.span(), message, "write `schema: 1`");
+                self.report(
+                    rules::portable::INVALID_SCHEMA,
+                    node.span(),
+                    message,
+                    "write `schema: 1`",
+                );
             }
         }
     }
@@ -150,7 +150,7 @@ impl ItemFields<'_> {
             };
             let message = format!("the name is `{name}`, but the {place} is called `{shown}`");
             let help = format!("give the {place} and the field one name");
-            self.error("portable/name-mismatch", node.span(), message, &help);
+            self.report(rules::portable::NAME_MISMATCH, node.span(), message, &help);
         }
     }
 
@@ -160,7 +160,7 @@ impl ItemFields<'_> {
         if let Some(problem) = name_problem(name) {
             let message = format!("`{name}` is no name: {problem}");
             let help = "use a-z, 0-9 and hyphens between them, 64 at most";
-            self.error("portable/invalid-name", span, message, help);
+            self.report(rules::portable::INVALID_NAME, span, message, help);
         }
     }
 
@@ -181,14 +181,14 @@ impl ItemFields<'_> {
             let message =
                 format!("the description has {length} characters, {DESCRIPTION_LENGTH} at most");
             let help = "say it shorter, and move the rest to the body";
-            self.error("portable/description-too-long", node.span(), message, help);
+            self.report(rules::portable::DESCRIPTION_TOO_LONG, node.span(), message, help);
         } else if kind == Kind::Skill && length > SKILL_DESCRIPTION_LENGTH {
             let message = format!(
                 "the description has {length} characters; clients read it at every choice, so about \
                  {SKILL_DESCRIPTION_LENGTH} are enough"
             );
             let help = "begin with when to use it, and move the rest to the body";
-            self.warn("portable/long-skill-description", node.span(), message, help);
+            self.report(rules::portable::LONG_SKILL_DESCRIPTION, node.span(), message, help);
         }
     }
 
@@ -198,7 +198,7 @@ impl ItemFields<'_> {
             None => {
                 let message = "the field `license` is missing";
                 let help = "add an SPDX identifier, or `proprietary`";
-                self.warn("portable/no-license", Span::default(), message, help);
+                self.report(rules::portable::NO_LICENSE, Span::default(), message, help);
             }
             Some(node) if !is_null(node) && node.as_str().is_none() => {
                 self.wrong_type("license", node, "a text");
@@ -226,8 +226,8 @@ impl ItemFields<'_> {
         if node.is_plain() && text.parse::<f64>().is_ok() {
             let quoted = format!("\"{text}\"");
             let message = format!("`version: {text}` is a number to YAML, not a version");
-            let diagnostic = Diagnostic::warning(
-                "portable/unquoted-version",
+            let diagnostic = Diagnostic::new(
+                rules::portable::UNQUOTED_VERSION,
                 &self.document.source,
                 node.span(),
                 message,
@@ -241,7 +241,7 @@ impl ItemFields<'_> {
         } else if semver::Version::parse(text).is_err() {
             let message = format!("`{text}` is no semantic version");
             let help = "write three numbers, as in `\"1.0.0\"`";
-            self.warn("portable/version-not-semver", node.span(), message, help);
+            self.report(rules::portable::VERSION_NOT_SEMVER, node.span(), message, help);
         }
     }
 
@@ -276,7 +276,12 @@ impl ItemFields<'_> {
                         ),
                     ),
                 };
-                self.error("portable/passthrough-conflict", field.key.span(), message, &help);
+                self.report(
+                    rules::portable::PASSTHROUGH_CONFLICT,
+                    field.key.span(),
+                    message,
+                    &help,
+                );
             }
         }
     }
@@ -297,7 +302,7 @@ impl ItemFields<'_> {
         if list.is_empty() {
             let message = "the audience is empty, so the item is for nobody";
             let help = "name a client, or remove the field to mean all";
-            self.error("portable/empty-audience", node.span(), message, help);
+            self.report(rules::portable::EMPTY_AUDIENCE, node.span(), message, help);
         }
         for entry in list.iter() {
             match entry.as_str() {
@@ -330,12 +335,15 @@ impl ItemFields<'_> {
                     "`{pattern}` has a comma, by which some clients split patterns: it would be for other files"
                 );
                 let help = "write one pattern for each path; `?` stands for a comma in a name";
-                self.error("portable/comma-in-pattern", node.span(), message, help);
+                self.report(rules::portable::COMMA_IN_PATTERN, node.span(), message, help);
             } else if has_comma(pattern, CommaPlace::Inside) {
                 let message =
                     format!("`{pattern}` has a comma, by which some clients split patterns");
-                let help = "write one pattern for each alternative";
-                self.warn("portable/comma-in-pattern", node.span(), message, help);
+                let rule = rules::portable::COMMA_IN_PATTERN;
+                let warning = Diagnostic::new(rule, &self.document.source, node.span(), message)
+                    .with_severity(Severity::Warning)
+                    .with_help("write one pattern for each alternative");
+                self.diagnostics.push(warning);
             }
         }
     }
@@ -362,7 +370,7 @@ impl ItemFields<'_> {
         if node.as_str().is_some_and(|name| name.contains("--")) {
             let message = "the open standard for skills does not allow two hyphens in a row";
             let help = "some clients will not load it; use one hyphen";
-            self.warn("portable/double-hyphen", node.span(), message, help);
+            self.report(rules::portable::DOUBLE_HYPHEN, node.span(), message, help);
         }
     }
 
@@ -393,12 +401,12 @@ impl ItemFields<'_> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("modes are {}", names.join(", ")),
                 };
-                self.error("portable/invalid-mode", node.span(), message, &help);
+                self.report(rules::portable::INVALID_MODE, node.span(), message, &help);
             }
             Some((text, Some(Mode::Primary | Mode::All))) if self.reaches_beyond("opencode") => {
                 let message = format!("`mode: {text}` means something to opencode only");
                 let help = format!("write it as `opencode: {{mode: {text}}}`");
-                self.warn("portable/mode-not-portable", node.span(), message, &help);
+                self.report(rules::portable::MODE_NOT_PORTABLE, node.span(), message, &help);
             }
             Some(_) => {}
         }
@@ -423,7 +431,7 @@ impl ItemFields<'_> {
             Some(model) => {
                 let message = format!("`{model}` is not one of the models that every client has");
                 let help = format!("use {}, or a whole name", MODEL_ALIASES.join(", "));
-                self.warn("portable/unknown-model", node.span(), message, &help);
+                self.report(rules::portable::UNKNOWN_MODEL, node.span(), message, &help);
             }
         }
     }
@@ -445,7 +453,7 @@ impl ItemFields<'_> {
                 names.join(", ")
             ),
         };
-        self.error("portable/unknown-tool", node.span(), message, &help);
+        self.report(rules::portable::UNKNOWN_TOOL, node.span(), message, &help);
     }
 }
 
@@ -461,7 +469,8 @@ pub(super) fn unknown_client(
         Some(near) => format!("did you mean `{near}`? known clients: {}", clients.join(", ")),
         None => format!("known clients: {}", clients.join(", ")),
     };
-    Diagnostic::error("portable/unknown-client", &document.source, span, message).with_help(help)
+    Diagnostic::new(rules::portable::UNKNOWN_CLIENT, &document.source, span, message)
+        .with_help(help)
 }
 
 /// Returns the reason why a name is invalid.

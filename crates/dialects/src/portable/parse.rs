@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::fields::{self, ItemFields};
 use super::model::{Bundle, Document, ItemId, ItemOrigin, Kind, Required};
@@ -122,7 +122,7 @@ fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<Required> {
             Value::Scalar(name) => {
                 let message = format!("`{name}` stands alone");
                 let help = format!("write `{{ name: \"{name}\" }}`");
-                fields.warn("portable/requires-string", span, message, &help);
+                fields.report(rules::portable::REQUIRES_STRING, span, message, &help);
                 requires.push(Required { name: name.to_owned(), version: None, span });
             }
             Value::Mapping(entry) => match entry.get("name").and_then(Node::as_str) {

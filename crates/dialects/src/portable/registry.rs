@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
-use brief_syntax::{Diagnostic, Root, Source, Span, Target, TargetKind};
+use brief_syntax::{Diagnostic, Root, Rule, Source, Span, Target, TargetKind, rules};
 
 use super::model::{Bundle, Item, ItemId, ItemOrigin, Kind, Override, SupportFile};
 use super::{check, fields, parse};
@@ -101,7 +101,7 @@ fn unvisited(gap: &Gap) -> Diagnostic {
         GapReason::TooMany { limit } => format!("there are more than {limit} files"),
     };
     let message = format!("the directory cannot be read: {why}");
-    Diagnostic::error("portable/unreadable", &source, Span::default(), message)
+    Diagnostic::new(rules::portable::UNREADABLE, &source, Span::default(), message)
         .with_help("give yourself the permission, or ignore the directory in `.gitignore`")
 }
 
@@ -125,9 +125,9 @@ struct ItemDirectory {
 
 impl ItemDirectory {
     /// Reports a problem of the whole directory.
-    fn refuse(&mut self, code: &'static str, message: String, help: &str) {
+    fn refuse(&mut self, rule: Rule, message: String, help: &str) {
         if let Some((_, source)) = self.entrypoints.first() {
-            let diagnostic = Diagnostic::error(code, source, Span::default(), message);
+            let diagnostic = Diagnostic::new(rule, source, Span::default(), message);
             self.diagnostics.push(diagnostic.with_help(help));
         }
     }
@@ -165,7 +165,7 @@ impl RegistryCollector {
                 let name = entry.name.to_string_lossy();
                 let message = format!("`{name}` cannot be written on every system");
                 directory.refuse(
-                    "portable/unportable-file-name",
+                    rules::portable::UNPORTABLE_FILE_NAME,
                     message,
                     "give the file another name",
                 );
@@ -260,7 +260,11 @@ impl RegistryCollector {
                 FileKind::Directory => {}
                 FileKind::Link | FileKind::Other => {
                     let message = format!("`{path}` is {}, which does not travel", kind.noun());
-                    directory.refuse("portable/not-a-file", message, "put the file itself there");
+                    directory.refuse(
+                        rules::portable::NOT_A_FILE,
+                        message,
+                        "put the file itself there",
+                    );
                 }
             }
         }
@@ -431,13 +435,13 @@ fn standing(slashed: &str, kind: Kind, source: &Source) -> EntryRole {
 
 fn misplaced(kind: Kind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("the {kind} has no directory of its own");
-    Diagnostic::error("portable/misplaced-item", source, Span::default(), message)
+    Diagnostic::new(rules::portable::MISPLACED_ITEM, source, Span::default(), message)
         .with_help(format!("move it to `{}/<name>/{}`", kind.folder(), kind.entrypoint()))
 }
 
 fn without_entrypoint(kind: Kind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("there is no `{}` that this file could belong to", kind.entrypoint());
-    Diagnostic::error("portable/missing-entrypoint", source, Span::default(), message)
+    Diagnostic::new(rules::portable::MISSING_ENTRYPOINT, source, Span::default(), message)
         .with_help("add the entrypoint, or correct the name of this file")
 }
 
@@ -459,6 +463,6 @@ pub(super) fn is_foreign(item: &Item) -> bool {
 fn unreadable(path: &Path, error: &ReadError) -> Diagnostic {
     let source = Arc::new(Source::unread(path));
     let message = format!("the file cannot be read: {error}");
-    Diagnostic::error("portable/unreadable", &source, Span::default(), message)
+    Diagnostic::new(rules::portable::UNREADABLE, &source, Span::default(), message)
         .with_help("an item is made of regular files of at most 1 MiB of text")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use brief_syntax::system::{ReadError, System};
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Source, Span, limits};
+use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 
 use crate::answer::{Applied, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
@@ -79,7 +79,7 @@ impl Locks {
             let help =
                 "upgrade `brief` if a newer one wrote it; else `brief sync` says what is wrong";
             self.diagnostics.push(
-                Diagnostic::warning("project/unreadable-lock", &source, Span::default(), message)
+                Diagnostic::new(rules::project::UNREADABLE_LOCK, &source, Span::default(), message)
                     .with_help(help),
             );
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use brief_syntax::near_miss::nearest;
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::{Document, Item, TableLike};
 
 /// A diagnostic in a box, because errors are rare and large.
@@ -45,7 +45,12 @@ pub fn parse(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Option<
             let span = Span::new(span.start + skipped, span.end + skipped);
             let message = format!("the file is not TOML: {}", error.message());
             let message = message.replace('\n', ", ");
-            diagnostics.push(Diagnostic::error("portable/invalid-config", source, span, message));
+            diagnostics.push(Diagnostic::new(
+                rules::portable::INVALID_CONFIG,
+                source,
+                span,
+                message,
+            ));
             None
         }
     }
@@ -71,7 +76,8 @@ impl<'t> Entry<'t> {
     pub fn wrong(&self, problem: &str, help: &str) -> Problem {
         let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
         let message = format!("`{}`: {problem}", self.path);
-        let diagnostic = Diagnostic::error("portable/invalid-config", self.source, span, message);
+        let diagnostic =
+            Diagnostic::new(rules::portable::INVALID_CONFIG, self.source, span, message);
         Box::new(if help.is_empty() { diagnostic } else { diagnostic.with_help(help) })
     }
 
@@ -83,7 +89,7 @@ impl<'t> Entry<'t> {
             None => format!("keys are {}", known.join(", ")),
         };
         let diagnostic =
-            Diagnostic::error("portable/invalid-config", self.source, self.span, message);
+            Diagnostic::new(rules::portable::INVALID_CONFIG, self.source, self.span, message);
         Box::new(diagnostic.with_help(help))
     }
 

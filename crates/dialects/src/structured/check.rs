@@ -1,7 +1,7 @@
 //! Checks that compare a file with the whole project.
 
 use brief_syntax::glob::Glob;
-use brief_syntax::{Diagnostic, Span};
+use brief_syntax::{Diagnostic, Span, rules};
 
 use crate::ProjectFiles;
 use crate::answer::Name;
@@ -53,7 +53,8 @@ fn directory_alone(
     let problem = format!("{name}: \"{written}\" is about the directory alone and covers no file");
     let help = format!("`{directory}/**` covers every file below it");
     Some(
-        Diagnostic::note("structured/directory-alone", &file.source, span, problem).with_help(help),
+        Diagnostic::new(rules::structured::DIRECTORY_ALONE, &file.source, span, problem)
+            .with_help(help),
     )
 }
 
@@ -75,7 +76,7 @@ fn dead(
         None => "patterns are relative to the directory of this file; ignored files do not count"
             .to_owned(),
     };
-    Diagnostic::warning("structured/dead-glob", &file.source, span, problem).with_help(help)
+    Diagnostic::new(rules::structured::DEAD_GLOB, &file.source, span, problem).with_help(help)
 }
 
 /// The part of a project below one directory.

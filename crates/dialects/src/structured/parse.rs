@@ -12,7 +12,7 @@ use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Mapping, Node, ProblemKind, Sequence, Value, Yaml};
-use brief_syntax::{Diagnostic, Source, Span, limits};
+use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits, rules};
 
 use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
@@ -53,8 +53,8 @@ pub fn parse(source: &Arc<Source>, directory: &str, patterns: &mut PatternCache)
     if diagnostics.len() > REPORTED_PER_FILE {
         diagnostics.truncate(REPORTED_PER_FILE);
         let message = format!("only the first {REPORTED_PER_FILE} problems of this file are shown");
-        diagnostics.push(Diagnostic::warning(
-            "structured/too-many-problems",
+        diagnostics.push(Diagnostic::new(
+            rules::structured::TOO_MANY_PROBLEMS,
             source,
             Span::at(0),
             message,
@@ -77,7 +77,7 @@ impl ContextFileReader<'_> {
         let source = Arc::clone(&self.file.source);
         if let Encoding::Invalid { offset } = source.encoding() {
             let problem = "the file is not UTF-8 from here on";
-            self.warn("structured/not-utf8", Span::at(offset), problem, "save it as UTF-8");
+            self.report(rules::structured::NOT_UTF8, Span::at(offset), problem, "save it as UTF-8");
         }
         let yaml = Yaml::parse(source.text());
         self.report_yaml_problems(&yaml);
@@ -88,7 +88,7 @@ impl ContextFileReader<'_> {
             other => {
                 let problem = format!("a context file is a mapping, not {}", other.noun());
                 let help = "start with `context:` and a list of entries";
-                self.error("structured/wrong-type", root.span(), problem, help);
+                self.report(rules::structured::WRONG_TYPE, root.span(), problem, help);
             }
         }
     }
@@ -100,8 +100,8 @@ impl ContextFileReader<'_> {
             match problem.kind {
                 ProblemKind::Syntax => {
                     let message = format!("the file is not valid YAML: {message}");
-                    self.error(
-                        "structured/invalid-yaml",
+                    self.report(
+                        rules::structured::INVALID_YAML,
                         span,
                         message,
                         "nothing in this file is delivered until it is",
@@ -110,14 +110,24 @@ impl ContextFileReader<'_> {
                 // It is reported with its field, where a fix is known.
                 ProblemKind::UnknownAlias => {}
                 ProblemKind::AliasBomb => {
-                    self.error("structured/alias-bomb", span, message, "write the values out");
+                    self.report(
+                        rules::structured::ALIAS_BOMB,
+                        span,
+                        message,
+                        "write the values out",
+                    );
                 }
                 ProblemKind::DuplicateKey => {
-                    self.error("structured/duplicate-key", span, message, "remove or rename one");
+                    self.report(
+                        rules::structured::DUPLICATE_KEY,
+                        span,
+                        message,
+                        "remove or rename one",
+                    );
                 }
                 ProblemKind::ExtraDocument => {
                     let help = "put everything above the second `---`";
-                    self.warn("structured/extra-document", span, message, help);
+                    self.report(rules::structured::EXTRA_DOCUMENT, span, message, help);
                 }
             }
         }
@@ -157,8 +167,8 @@ impl ContextFileReader<'_> {
                     let limit = limits::ENTRIES_PER_FILE;
                     let problem =
                         format!("`{name}` has more than {limit} entries; the rest is left out");
-                    self.error(
-                        "structured/too-many-entries",
+                    self.report(
+                        rules::structured::TOO_MANY_ENTRIES,
                         node.span(),
                         problem,
                         "split the file",
@@ -169,7 +179,7 @@ impl ContextFileReader<'_> {
             other => {
                 let problem = format!("`{name}` is a list of entries, not {}", other.noun());
                 let help = format!("write `{name}:` and below it one `- ` for each entry");
-                self.error("structured/wrong-type", node.span(), problem, help);
+                self.report(rules::structured::WRONG_TYPE, node.span(), problem, help);
                 None
             }
         }
@@ -299,7 +309,8 @@ impl ContextFileReader<'_> {
             let edit = Edit::replace(Span::at(node.span().start), "content: ");
             Fix::suggested("make it the content of an entry", vec![edit])
         });
-        let diagnostic = self.fail("structured/wrong-type", node.span(), problem).with_help(help);
+        let diagnostic =
+            self.fail(rules::structured::WRONG_TYPE, node.span(), problem).with_help(help);
         self.diagnostics.push(match fix {
             Some(fix) => diagnostic.with_fix(fix),
             None => diagnostic,
@@ -310,19 +321,24 @@ impl ContextFileReader<'_> {
         let problem = format!("{name}: {field} is required");
         let span = self.first_line(node.span());
         let help = format!("add `{field}: …`, or remove the entry");
-        let diagnostic = self.fail("structured/missing-field", span, problem).with_help(help);
+        let diagnostic = self.fail(rules::structured::MISSING_FIELD, span, problem).with_help(help);
         self.diagnostics.push(diagnostic);
     }
 
     fn unknown_field(&mut self, key: Node<'_>, known: &[&str], name: impl Display) {
         let Some(field) = key.as_str() else {
             let problem = format!("{name}: a field name is text, not {}", key.value().noun());
-            return self.warn("structured/unknown-field", key.span(), problem, "it is ignored");
+            return self.report(
+                rules::structured::UNKNOWN_FIELD,
+                key.span(),
+                problem,
+                "it is ignored",
+            );
         };
         let problem = format!("{name}: unknown field \"{field}\"");
         let span = key.span();
         let diagnostic =
-            Diagnostic::warning("structured/unknown-field", &self.file.source, span, problem);
+            Diagnostic::new(rules::structured::UNKNOWN_FIELD, &self.file.source, span, problem);
         let meant =
             nearest(field, known).or_else(|| synonym(field).filter(|word| known.contains(word)));
         self.diagnostics.push(match meant {
@@ -336,26 +352,29 @@ impl ContextFileReader<'_> {
     }
 
     /// Returns an error that makes the entry invalid.
-    fn fail(&mut self, code: &'static str, span: Span, problem: String) -> Diagnostic {
+    fn fail(&mut self, rule: Rule, span: Span, problem: String) -> Diagnostic {
         let short = problem.split_once(": ").map_or(problem.as_str(), |(_, rest)| rest);
         self.failed.get_or_insert_with(|| short.to_owned());
-        Diagnostic::error(code, &self.file.source, span, problem)
+        Diagnostic::new(rule, &self.file.source, span, problem)
     }
 
-    fn error(
+    fn report(
         &mut self,
-        code: &'static str,
+        rule: Rule,
         span: Span,
         problem: impl Into<String>,
         help: impl Into<String>,
     ) {
-        let diagnostic = Diagnostic::error(code, &self.file.source, span, problem);
+        let diagnostic = Diagnostic::new(rule, &self.file.source, span, problem);
         self.diagnostics.push(diagnostic.with_help(help));
     }
 
-    fn warn(&mut self, code: &'static str, span: Span, problem: impl Into<String>, help: &str) {
-        let diagnostic = Diagnostic::warning(code, &self.file.source, span, problem);
-        self.diagnostics.push(diagnostic.with_help(help));
+    /// Warns of an optional field that has the wrong shape.
+    fn ignored(&mut self, span: Span, problem: String) {
+        let diagnostic =
+            Diagnostic::new(rules::structured::WRONG_TYPE, &self.file.source, span, problem);
+        let diagnostic = diagnostic.with_severity(Severity::Warning);
+        self.diagnostics.push(diagnostic.with_help("the field is ignored"));
     }
 
     /// Returns the first line of a span: a whole entry is too long to underline.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use brief_syntax::system::{FileKind, ReadError};
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Source, Span, Target};
+use brief_syntax::{Diagnostic, Source, Span, Target, rules};
 
 use crate::answer::{Applied, Decision, Item, LeftOut, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
@@ -102,7 +102,7 @@ fn on_the_way(path: &str) -> impl Iterator<Item = &str> {
 fn unreadable(path: &Path, reason: &str) -> Diagnostic {
     let source = Arc::new(Source::unread(path));
     let message = format!("the file cannot be read: {reason}");
-    Diagnostic::error("structured/unreadable", &source, Span::at(0), message)
+    Diagnostic::new(rules::structured::UNREADABLE, &source, Span::at(0), message)
         .with_help("a context file is a regular file of at most 1 MiB inside the project")
 }
 

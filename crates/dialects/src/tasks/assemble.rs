@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use brief_syntax::hidden::{self, HiddenText};
 use brief_syntax::yaml::Value;
-use brief_syntax::{Diagnostic, Source, Span, limits, near_miss};
+use brief_syntax::{Diagnostic, Source, Span, limits, near_miss, rules};
 
 use super::library::Library;
 use super::live::{Bootstrap, Live, NotRun, Script};
@@ -148,7 +148,8 @@ fn find_task(
 /// Refuses a requested task with invalid front matter (T12).
 fn check_header(task: &Document) -> Result<(), TaskError> {
     let problems = front_matter(task.source()).diagnostics;
-    let Some(found) = problems.into_iter().find(|found| found.code == "frontmatter-invalid") else {
+    let Some(found) = problems.into_iter().find(|found| found.rule == rules::FRONTMATTER_INVALID)
+    else {
         return Ok(());
     };
     let (path, line) = (task.path().to_owned(), found.position().line);
@@ -246,8 +247,8 @@ impl Assembler<'_, '_> {
             CommandLookup::Found(command) => Some(command.again()),
             CommandLookup::Missing { reason, near } => {
                 let message = || format!("`/{name}` stays as written: {reason}");
-                let code = "tasks/unknown-command";
-                let note = self.notes.warn(document, span, code, name.as_bytes(), message);
+                let broken = rules::tasks::UNKNOWN_COMMAND;
+                let note = self.notes.warn(document, span, broken, name.as_bytes(), message);
                 if let (Some(note), Some(near)) = (note, near) {
                     note.help = Some(format!("did you mean `/{near}`?"));
                 }
@@ -344,7 +345,13 @@ impl Assembler<'_, '_> {
                 None => {
                     let message =
                         || format!("`bootstrap` must be a script, not {}", node.value().noun());
-                    self.notes.warn(rule, node.span(), "tasks/wrong-type", b"bootstrap", message);
+                    self.notes.warn(
+                        rule,
+                        node.span(),
+                        rules::tasks::WRONG_TYPE,
+                        b"bootstrap",
+                        message,
+                    );
                     return Ok(ScriptRan::No);
                 }
             },
@@ -354,8 +361,8 @@ impl Assembler<'_, '_> {
                     script::obstacle(self.library.system(), rule, path)
                 {
                     let message = || format!("the script `{name}` was not run: it {problem}");
-                    let code = "tasks/bootstrap-not-executable";
-                    let note = self.notes.warn(rule, Span::default(), code, b"", message);
+                    let broken = rules::tasks::BOOTSTRAP_NOT_EXECUTABLE;
+                    let note = self.notes.warn(rule, Span::default(), broken, b"", message);
                     if let Some(note) = note {
                         note.help = help;
                     }
@@ -381,7 +388,8 @@ impl Assembler<'_, '_> {
                 };
                 let (problem, help) = not_allowed(&reason, path);
                 let message = || format!("the script {shown} was not run: {problem}");
-                let note = self.notes.warn(rule, span, "tasks/untrusted", b"bootstrap", message);
+                let note =
+                    self.notes.warn(rule, span, rules::tasks::UNTRUSTED, b"bootstrap", message);
                 if let Some(note) = note {
                     note.help = Some(help);
                 }
@@ -389,7 +397,7 @@ impl Assembler<'_, '_> {
             }
             Err(NotRun::Failed(problem)) => {
                 let message = || format!("the script {shown} failed: {problem}");
-                self.notes.warn(rule, span, "tasks/bootstrap-failed", b"", message);
+                self.notes.warn(rule, span, rules::tasks::BOOTSTRAP_FAILED, b"", message);
                 Ok(ScriptRan::Yes)
             }
         }
@@ -477,8 +485,8 @@ impl Assembler<'_, '_> {
         for name in unused {
             let source = Arc::new(Source::new("(the command line)", format!("-p {name}")));
             let message = format!("the parameter `{name}` is used nowhere");
-            let code = "tasks/unused-parameter";
-            let note = Diagnostic::warning(code, &source, Span::default(), message);
+            let broken = rules::tasks::UNUSED_PARAMETER;
+            let note = Diagnostic::new(broken, &source, Span::default(), message);
             let missing = self.notes.missing_parameters();
             let near = near_miss::nearest(name, &missing);
             let help = match near {
@@ -498,8 +506,8 @@ impl Assembler<'_, '_> {
         };
         let end = if clean.is_some() { "; it is left out of the prompt" } else { "" };
         let message = || format!("in its text, {}{end}", found.message());
-        let code = "tasks/hidden-character";
-        self.notes.warn(document, Span::default(), code, b"", message);
+        let broken = rules::tasks::HIDDEN_CHARACTER;
+        self.notes.warn(document, Span::default(), broken, b"", message);
         clean.unwrap_or(text)
     }
 }

@@ -9,7 +9,7 @@ use brief_syntax::hidden;
 use brief_syntax::markdown::Outline;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Field, Node, Value};
-use brief_syntax::{Diagnostic, Span, near_miss};
+use brief_syntax::{Diagnostic, Span, near_miss, rules};
 
 use super::expand::{self, TextPart};
 use super::known::KnownNames;
@@ -96,7 +96,7 @@ impl CheckedTasks<'_> {
             if is_ours {
                 found.extend(field_names(document, &selected));
                 found.extend(field_types(document));
-                found.extend(hidden::check("tasks/hidden-character", document.source()));
+                found.extend(hidden::check(rules::tasks::HIDDEN_CHARACTER, document.source()));
                 found.extend(not_utf8(document));
             }
             if document.kind == Kind::Skill {
@@ -115,7 +115,7 @@ impl CheckedTasks<'_> {
         // A file in `.cursor/commands` is a task and a command; its problems are reported once.
         let mut known = BTreeSet::new();
         found.retain(|found| {
-            known.insert((found.path().to_owned(), found.code, found.span, found.message.clone()))
+            known.insert((found.path().to_owned(), found.rule, found.span, found.message.clone()))
         });
         found
     }
@@ -128,8 +128,8 @@ impl CheckedTasks<'_> {
         let Obstacle { problem, help } = (self.obstacle)(document, path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("the script `{name}` {problem}, so it does not run");
-        let code = "tasks/bootstrap-not-executable";
-        let found = Diagnostic::warning(code, document.source(), Span::default(), message);
+        let rule = rules::tasks::BOOTSTRAP_NOT_EXECUTABLE;
+        let found = Diagnostic::new(rule, document.source(), Span::default(), message);
         Some(Diagnostic { help, ..found })
     }
 
@@ -149,10 +149,10 @@ impl CheckedTasks<'_> {
                 TextPart::Parameter { name } => {
                     let name = String::from_utf8_lossy(name);
                     if let Some(problem) = unfillable(document, &name, known) {
-                        let code = "tasks/placeholder-unfillable";
+                        let rule = rules::tasks::PLACEHOLDER_UNFILLABLE;
                         let message = format!("nothing can fill `${{{name}}}`: {problem}");
                         found.push(
-                            Diagnostic::warning(code, document.source(), span(), message)
+                            Diagnostic::new(rule, document.source(), span(), message)
                                 .with_help("to keep it as text, set `expand: false`"),
                         );
                     }
@@ -167,9 +167,9 @@ impl CheckedTasks<'_> {
                     {
                         let shown = String::from_utf8_lossy(path);
                         let message = format!("`@{shown}` leads to no file");
-                        let code = "tasks/missing-file";
+                        let rule = rules::tasks::MISSING_FILE;
                         found.push(
-                            Diagnostic::warning(code, document.source(), span(), message)
+                            Diagnostic::new(rule, document.source(), span(), message)
                                 .with_help("paths start at the project's directory"),
                         );
                     } else if let Some(pattern) = sensitive_pattern(
@@ -178,8 +178,8 @@ impl CheckedTasks<'_> {
                     ) {
                         let message =
                             format!("such files hold secrets and are never read (`{pattern}`)");
-                        let code = "tasks/sensitive-file";
-                        found.push(Diagnostic::warning(code, document.source(), span(), message));
+                        let rule = rules::tasks::SENSITIVE_FILE;
+                        found.push(Diagnostic::new(rule, document.source(), span(), message));
                     }
                 }
                 _ => {}
@@ -209,9 +209,9 @@ impl CheckedTasks<'_> {
                     twin.path().strip_prefix(&task.root).unwrap_or(twin.path()).display()
                 );
                 let source = task.source();
-                let code = "tasks/ambiguous-task";
+                let rule = rules::tasks::AMBIGUOUS_TASK;
                 found.push(
-                    Diagnostic::warning(code, source, Span::default(), message)
+                    Diagnostic::new(rule, source, Span::default(), message)
                         .with_help("rename one, or give both a field with different values"),
                 );
             }
@@ -239,12 +239,12 @@ fn selectors(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
     unanswered
         .map(|(key, value, node)| {
             let message = format!("the selector `{key}={value}` matches no rule and no skill");
-            let code = "tasks/selector-matches-nothing";
+            let rule = rules::tasks::SELECTOR_MATCHES_NOTHING;
             let help = match key {
                 "rule_name" => format!("it stands for the file name: `{value}.md`"),
                 _ => format!("give a rule the field `{key}: {value}`"),
             };
-            Diagnostic::warning(code, document.source(), node.span(), message).with_help(help)
+            Diagnostic::new(rule, document.source(), node.span(), message).with_help(help)
         })
         .collect()
 }
@@ -262,7 +262,7 @@ fn task_names(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
             let message = format!("there is no task `{name}`");
             let source = document.source();
             let diagnostic =
-                Diagnostic::warning("tasks/unknown-task", source, node.span(), message);
+                Diagnostic::new(rules::tasks::UNKNOWN_TASK, source, node.span(), message);
             with_near_miss(diagnostic, near_miss::nearest(name, &known.task_names()))
         })
         .collect()
@@ -283,7 +283,7 @@ fn calls(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
         let span = document.place(call.offset, call.name.len() + 1);
         let message = format!("there is no command `/{}`", call.name);
         let source = document.source();
-        let diagnostic = Diagnostic::warning("tasks/unknown-command", source, span, message);
+        let diagnostic = Diagnostic::new(rules::tasks::UNKNOWN_COMMAND, source, span, message);
         let near = near_miss::nearest(call.name, &known.command_names(namespace));
         let near = near.map(|near| format!("/{near}"));
         found.push(with_near_miss(diagnostic, near.as_deref()));
@@ -346,7 +346,7 @@ fn field_names(document: &Document, selected: &BTreeSet<&str>) -> Vec<Diagnostic
             let message = format!("`{name}` is no field of this format");
             let source = document.source();
             Some(
-                Diagnostic::warning("tasks/unknown-field", source, field.key.span(), message)
+                Diagnostic::new(rules::tasks::UNKNOWN_FIELD, source, field.key.span(), message)
                     .with_help(format!("did you mean `{near}`?")),
             )
         })
@@ -378,7 +378,7 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
     let name = field.name();
     let wrong = |wanted: &str| {
         let message = format!("`{name}` must be {wanted}, not {}", value.noun());
-        Diagnostic::warning("tasks/wrong-type", source, node.span(), message)
+        Diagnostic::new(rules::tasks::WRONG_TYPE, source, node.span(), message)
     };
     let text = node.as_str();
     match (document.kind, name) {
@@ -396,7 +396,7 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
             (!is_known).then(|| {
                 let message = format!("unknown agent: {name} (supported: {})", names.join(", "));
                 let diagnostic =
-                    Diagnostic::error("tasks/unknown-agent", source, node.span(), message);
+                    Diagnostic::new(rules::tasks::UNKNOWN_AGENT, source, node.span(), message);
                 with_near_miss(diagnostic, near_miss::nearest(name, &names))
             })
         }
@@ -404,7 +404,7 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
             let is_duration = text.is_some_and(is_duration);
             (!is_duration).then(|| {
                 let message = format!("`{}` is no duration", text.unwrap_or(value.noun()));
-                Diagnostic::warning("tasks/invalid-timeout", source, node.span(), message)
+                Diagnostic::new(rules::tasks::INVALID_TIMEOUT, source, node.span(), message)
                     .with_help("write `30s`, `10m` or `1h30m`")
             })
         }
@@ -420,8 +420,8 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
                 let has = |name| server.get(name).and_then(Node::as_str).is_some();
                 (!has("command") && !has("url")).then(|| {
                     let message = "the MCP server has neither `command` nor `url`";
-                    let code = "tasks/mcp-server-invalid";
-                    Diagnostic::warning(code, source, node.span(), message)
+                    let rule = rules::tasks::MCP_SERVER_INVALID;
+                    Diagnostic::new(rule, source, node.span(), message)
                 })
             }
             _ => Some(wrong("a mapping with `command` or `url`")),
@@ -456,9 +456,9 @@ fn is_duration(text: &str) -> bool {
 fn not_utf8(document: &Document) -> Option<Diagnostic> {
     let Encoding::Invalid { offset } = document.source().encoding() else { return None };
     let message = "the file is not UTF-8 from here on";
-    let code = "tasks/not-utf8";
+    let rule = rules::tasks::NOT_UTF8;
     Some(
-        Diagnostic::warning(code, document.source(), Span::at(offset), message)
+        Diagnostic::new(rule, document.source(), Span::at(offset), message)
             .with_help("save it as UTF-8; its bytes reach the agent as they are"),
     )
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError, Resolved, System, words};
-use brief_syntax::{Diagnostic, Source, Span, limits};
+use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 
 use super::managed;
 use super::model::{Author, Document, Kind, Origin, SearchRoot};
@@ -57,7 +57,7 @@ impl<'s> Library<'s> {
                     let path = Arc::from(path);
                     library.roots.push(OpenRoot { handle, path, origin, author });
                 }
-                Err(error) => library.report(&root.path, "tasks/unreadable", &words(&error)),
+                Err(error) => library.report(&root.path, rules::tasks::UNREADABLE, &words(&error)),
             }
         }
         library
@@ -98,7 +98,7 @@ impl<'s> Library<'s> {
         let mut known = BTreeSet::new();
         let mut diagnostics = self.diagnostics.take();
         diagnostics.retain(|found| {
-            known.insert((found.path().to_owned(), found.code, found.span, found.message.clone()))
+            known.insert((found.path().to_owned(), found.rule, found.span, found.message.clone()))
         });
         diagnostics
     }
@@ -182,18 +182,18 @@ impl<'s> Library<'s> {
                 Arc::new(Source::from_bytes(document.path(), bytes))
             }
             Err(error) => {
-                self.report(document.path(), "tasks/unreadable", &error.to_string());
+                self.report(document.path(), rules::tasks::UNREADABLE, &error.to_string());
                 Arc::clone(&document.source)
             }
         };
         Document { front: front_matter(&source), source, ..document.again() }
     }
 
-    fn report(&self, path: &Path, code: &'static str, problem: &str) {
+    fn report(&self, path: &Path, rule: Rule, problem: &str) {
         let source = Arc::new(Source::unread(path));
         let message = format!("it was not read: {problem}");
-        self.diagnostics.borrow_mut().push(Diagnostic::warning(
-            code,
+        self.diagnostics.borrow_mut().push(Diagnostic::new(
+            rule,
             &source,
             Span::default(),
             message,
@@ -216,7 +216,7 @@ impl<'s> Library<'s> {
                 match self.system.open_dir(&real) {
                     Ok(handle) => Some((handle, real)),
                     Err(error) => {
-                        self.report(path, "tasks/unreadable", &words(&error));
+                        self.report(path, rules::tasks::UNREADABLE, &words(&error));
                         None
                     }
                 }
@@ -233,8 +233,8 @@ impl<'s> Library<'s> {
                 let problem = "it is a symbolic link that leaves its directory";
                 let source = Arc::new(Source::unread(path));
                 self.diagnostics.borrow_mut().push(
-                    Diagnostic::warning(
-                        "tasks/link-outside",
+                    Diagnostic::new(
+                        rules::tasks::LINK_OUTSIDE,
                         &source,
                         Span::default(),
                         format!("it was not read: {problem}"),
@@ -244,7 +244,7 @@ impl<'s> Library<'s> {
                 None
             }
             Err(error) => {
-                self.report(path, "tasks/unreadable", &words(&error));
+                self.report(path, rules::tasks::UNREADABLE, &words(&error));
                 None
             }
         }
@@ -362,7 +362,7 @@ impl<'l, 's> FileSearch<'l, 's> {
                 let script = self.script_beside(&folder, &stem);
                 self.linked_file(&folder, name, stem, script);
             }
-            Err(error) => self.library.report(&path, "tasks/unreadable", &error.to_string()),
+            Err(error) => self.library.report(&path, rules::tasks::UNREADABLE, &error.to_string()),
         }
     }
 
@@ -380,14 +380,14 @@ impl<'l, 's> FileSearch<'l, 's> {
             Ok(mut entries) => {
                 if entries.len() > limits::TASK_FILES {
                     let problem = format!("it has more than {} entries", limits::TASK_FILES);
-                    self.library.report(folder.path, "tasks/too-many-files", &problem);
+                    self.library.report(folder.path, rules::tasks::TOO_MANY_FILES, &problem);
                     return Vec::new();
                 }
                 entries.sort_unstable();
                 entries
             }
             Err(error) => {
-                self.library.report(folder.path, "tasks/unreadable", &words(&error));
+                self.library.report(folder.path, rules::tasks::UNREADABLE, &words(&error));
                 Vec::new()
             }
         }
@@ -397,7 +397,7 @@ impl<'l, 's> FileSearch<'l, 's> {
     fn tree(&mut self, folder: &SearchFolder<'_>) {
         if folder.depth >= limits::TASK_DEPTH {
             let problem = format!("it is more than {} directories deep", limits::TASK_DEPTH);
-            self.library.report(folder.path, "tasks/too-deep", &problem);
+            self.library.report(folder.path, rules::tasks::TOO_DEEP, &problem);
             return;
         }
         let entries = self.entries(folder);
@@ -457,7 +457,7 @@ impl<'l, 's> FileSearch<'l, 's> {
             Err(ReadError::Missing) => {}
             Err(error) => {
                 let path = folder.path.join(&entry.name);
-                self.library.report(&path, "tasks/unreadable", &error.to_string());
+                self.library.report(&path, rules::tasks::UNREADABLE, &error.to_string());
             }
         }
     }
@@ -473,7 +473,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         let Some(resolved) = self.library.follow(folder.root, &path) else { return };
         match self.library.system.read(&resolved.path, limits::FILE_BYTES) {
             Ok(bytes) => self.add(folder, name, resolved.path, bytes, stem, script),
-            Err(error) => self.library.report(&path, "tasks/unreadable", &error.to_string()),
+            Err(error) => self.library.report(&path, rules::tasks::UNREADABLE, &error.to_string()),
         }
     }
 
@@ -495,7 +495,7 @@ impl<'l, 's> FileSearch<'l, 's> {
                     ..*folder
                 });
             }
-            Err(error) => self.library.report(&path, "tasks/unreadable", &words(&error)),
+            Err(error) => self.library.report(&path, rules::tasks::UNREADABLE, &words(&error)),
         }
     }
 
@@ -508,7 +508,7 @@ impl<'l, 's> FileSearch<'l, 's> {
                 let handle = handle.as_ref();
                 self.tree(&SearchFolder { handle, path, real, depth: folder.depth + 1, ..*folder });
             }
-            Err(error) => self.library.report(path, "tasks/unreadable", &words(&error)),
+            Err(error) => self.library.report(path, rules::tasks::UNREADABLE, &words(&error)),
         }
     }
 
@@ -524,7 +524,7 @@ impl<'l, 's> FileSearch<'l, 's> {
                 FileKind::Directory => match folder.handle.open_dir(&entry.name) {
                     Ok(handle) => Some((handle, folder.real.join(&entry.name))),
                     Err(error) => {
-                        self.library.report(&path, "tasks/unreadable", &words(&error));
+                        self.library.report(&path, rules::tasks::UNREADABLE, &words(&error));
                         None
                     }
                 },
@@ -543,7 +543,7 @@ impl<'l, 's> FileSearch<'l, 's> {
                 }
                 Err(error) => {
                     let path = path.join(file);
-                    self.library.report(&path, "tasks/unreadable", &error.to_string());
+                    self.library.report(&path, rules::tasks::UNREADABLE, &error.to_string());
                 }
             }
         }
@@ -564,7 +564,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         let Some(bytes) = users_text(self.kind, bytes) else { return };
         let Some(room) = self.room.checked_sub(bytes.len()) else {
             let problem = format!("more than {} bytes would be read", limits::TASK_BYTES);
-            self.library.report(&folder.path.join(name), "tasks/too-many-files", &problem);
+            self.library.report(&folder.path.join(name), rules::tasks::TOO_MANY_FILES, &problem);
             return;
         };
         self.room = room;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use brief_syntax::{Diagnostic, Span};
+use brief_syntax::{Diagnostic, Rule, Span, rules};
 
 use super::model::Document;
 
@@ -12,7 +12,7 @@ use super::model::Document;
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     list: Vec<(Diagnostic, usize)>,
-    known: BTreeMap<(PathBuf, &'static str, Vec<u8>), usize>,
+    known: BTreeMap<(PathBuf, Rule, Vec<u8>), usize>,
 }
 
 impl Notes {
@@ -21,24 +21,24 @@ impl Notes {
         &mut self,
         document: &Document,
         span: Span,
-        code: &'static str,
+        rule: Rule,
         what: &[u8],
         message: impl FnOnce() -> String,
     ) -> Option<&mut Diagnostic> {
-        let key = (document.path().to_owned(), code, what.to_vec());
+        let key = (document.path().to_owned(), rule, what.to_vec());
         if let Some(&index) = self.known.get(&key) {
             self.list[index].1 += 1;
             return None;
         }
         self.known.insert(key, self.list.len());
-        self.list.push((Diagnostic::warning(code, document.source(), span, message()), 0));
+        self.list.push((Diagnostic::new(rule, document.source(), span, message()), 0));
         self.list.last_mut().map(|(diagnostic, _)| diagnostic)
     }
 
     /// Returns the names of the missing parameters.
     pub(super) fn missing_parameters(&self) -> Vec<&str> {
         let keys = self.known.keys();
-        let missing = keys.filter(|(_, code, _)| *code == "tasks/missing-parameter");
+        let missing = keys.filter(|(_, rule, _)| *rule == rules::tasks::MISSING_PARAMETER);
         missing.filter_map(|(_, _, name)| str::from_utf8(name).ok()).collect()
     }
 

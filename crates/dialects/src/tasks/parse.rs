@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::Value;
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 /// Splits a file into front matter and body, with the diagnostics of the front matter.
 ///
@@ -19,7 +19,7 @@ pub(super) fn front_matter(source: &Arc<Source>) -> FrontMatter {
     }
     let mut front = FrontMatter::read(source);
     // Bytes that are not UTF-8 are passed on unchanged, so they are not reported here.
-    front.diagnostics.retain(|diagnostic| diagnostic.code != "text/not-utf8");
+    front.diagnostics.retain(|diagnostic| diagnostic.rule != rules::text::NOT_UTF8);
     let Some(header) = &front.header else {
         front.body_start = 0;
         return front;
@@ -31,7 +31,7 @@ pub(super) fn front_matter(source: &Arc<Source>) -> FrontMatter {
             // Two lines of dashes with prose between them.
             let span = Span::new(header.span.start, header.span.end);
             let message = "this is no front matter: it has no fields, so it is read as text";
-            let diagnostic = Diagnostic::warning("tasks/no-fields", source, span, message)
+            let diagnostic = Diagnostic::new(rules::tasks::NO_FIELDS, source, span, message)
                 .with_help(
                     "write `name: value` lines, or put an empty line before the first `---`",
                 );

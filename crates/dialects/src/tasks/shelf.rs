@@ -3,10 +3,10 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::Diagnostic;
 use brief_syntax::project::{Target, TargetKind};
 use brief_syntax::system::{DirEntry, FileKind, System};
 use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, rules};
 
 use crate::answer::Resolution;
 use crate::moment::Moment;
@@ -144,7 +144,7 @@ fn checked(
         // Files of clients are reported by the dialect for clients.
         let is_own = path.strip_prefix(directory).is_ok_and(check::is_own_path);
         let stays = || system.resolve(path).is_ok_and(|real| real.path.starts_with(project));
-        path == directory || is_own && (found.code != "tasks/link-outside" || !stays())
+        path == directory || is_own && (found.rule != rules::tasks::LINK_OUTSIDE || !stays())
     });
     let is_home = home.directory.as_deref() == Some(directory);
     let is_file = |path: &[u8]| {

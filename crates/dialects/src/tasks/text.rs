@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use brief_syntax::system::{FileKind, ReadError, System};
-use brief_syntax::{Span, limits};
+use brief_syntax::{Span, limits, rules};
 
 use super::expand::{self, PlacedPart, TextPart};
 use super::live::{Live, LiveCommand, NotRun};
@@ -134,7 +134,8 @@ impl Expander<'_> {
             Err(reason @ (NotRun::Untrusted | NotRun::Denied)) => {
                 let (problem, help) = not_allowed(&reason, document.path());
                 let message = || format!("the command `{shown}` was not run: {problem}");
-                if let Some(note) = notes.warn(document, span, "tasks/untrusted", command, message)
+                if let Some(note) =
+                    notes.warn(document, span, rules::tasks::UNTRUSTED, command, message)
                 {
                     note.help = Some(help);
                 }
@@ -143,7 +144,7 @@ impl Expander<'_> {
             Err(NotRun::Failed(problem)) => problem,
         };
         let message = || format!("the command `{shown}` stays as written: {problem}");
-        notes.warn(document, span, "tasks/command-failed", command, message);
+        notes.warn(document, span, rules::tasks::COMMAND_FAILED, command, message);
         Ok(None)
     }
 
@@ -170,11 +171,11 @@ impl Expander<'_> {
             if parameter.is_none() && is_set {
                 continue;
             }
-            let code = "tasks/parameter-in-command";
+            let rule = rules::tasks::PARAMETER_IN_COMMAND;
             let message = || {
                 format!("`${{{name}}}` in a command is a variable of the shell, and has no value")
             };
-            let note = notes.warn(document, span, code, name.as_bytes(), message);
+            let note = notes.warn(document, span, rule, name.as_bytes(), message);
             if let Some(note) = note {
                 note.help = Some(if is_ours && parameter.is_none() {
                     format!("`--env {name}` passes it to commands")
@@ -213,24 +214,24 @@ impl Expander<'_> {
         }
         output.extend_from_slice(placed.whole);
         let shown = String::from_utf8_lossy(word);
-        let (code, problem) = match refusal {
-            NotRead::Missing => ("tasks/missing-file", "there is no such file".to_owned()),
+        let (rule, problem) = match refusal {
+            NotRead::Missing => (rules::tasks::MISSING_FILE, "there is no such file".to_owned()),
             NotRead::Sensitive(pattern) => (
-                "tasks/sensitive-file",
+                rules::tasks::SENSITIVE_FILE,
                 format!("such files hold secrets and are never read (`{pattern}`)"),
             ),
             NotRead::Outside => (
-                "tasks/outside-project",
+                rules::tasks::OUTSIDE_PROJECT,
                 "it lies outside the project, and only your own texts read such files".to_owned(),
             ),
             NotRead::OfTheSystem(directory) => (
-                "tasks/system-file",
+                rules::tasks::SYSTEM_FILE,
                 format!("files in `{directory}` are the system's own and are never read"),
             ),
-            NotRead::Failed(problem) => ("tasks/unreadable-file", problem),
+            NotRead::Failed(problem) => (rules::tasks::UNREADABLE_FILE, problem),
         };
         let message = || format!("`@{shown}` stays as written: {problem}");
-        notes.warn(document, span, code, word, message);
+        notes.warn(document, span, rule, word, message);
     }
 
     fn read(&mut self, path: &[u8], author: Author) -> Result<Vec<u8>, NotRead> {
@@ -346,7 +347,7 @@ fn is_set_in(text: &str, name: &str) -> bool {
 fn missing_parameter(document: &Document, span: Span, name: &[u8], notes: &mut Notes) {
     let shown = String::from_utf8_lossy(name);
     let message = || format!("`${{{shown}}}` stays as written: no parameter `{shown}` was given");
-    notes.warn(document, span, "tasks/missing-parameter", name, message);
+    notes.warn(document, span, rules::tasks::MISSING_PARAMETER, name, message);
 }
 
 /// Returns the reason why content does not run, and the advice.

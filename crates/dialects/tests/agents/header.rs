@@ -1,6 +1,7 @@
 //! The file and its header: sections 1 and Y2 to Y10 of the checklist.
 
 use brief_dialects::agents::Status;
+use brief_syntax::Diagnostic;
 use brief_syntax::diagnostic::apply_safe_fixes;
 
 use crate::support::{agent, errors, headed, help, loaded, warnings, with_header};
@@ -96,7 +97,7 @@ fn a_file_that_is_not_utf8_does_not_run() {
     let system = crate::support::project().with_file(crate::support::PATH, b"# T\n\nD \xff\n");
     let loaded = crate::support::loaded_from(&system, crate::support::PATH);
     assert!(loaded.agent().is_none());
-    assert_eq!(loaded.diagnostics()[0].code, "agents/not-utf8");
+    assert_eq!(loaded.diagnostics()[0].code(), "agents/not-utf8");
 }
 
 /// Y5: one field in two spellings is nobody's guess, and neither is one that stands twice.
@@ -142,7 +143,7 @@ fn the_documents_example_of_commands_loads() {
     let names: Vec<&str> = agent.commands.iter().map(|command| command.name.as_str()).collect();
     assert_eq!(names, ["one", "test2", "test"]);
     assert_eq!(agent.commands[2].hint.names(), ["target-name", "framework"]);
-    let codes: Vec<&str> = loaded.diagnostics().iter().map(|found| found.code).collect();
+    let codes: Vec<&str> = loaded.diagnostics().iter().map(Diagnostic::code).collect();
     let remote = "agents/command-remote-unresolved";
     assert_eq!(codes, [remote, remote, "agents/frontmatter-repaired"]);
     let fixed = apply_safe_fixes(text, loaded.diagnostics()).text;

@@ -128,7 +128,7 @@ fn lint_looks_at_every_agent() {
                 "{}:{} {}",
                 found.path().file_name().unwrap().to_str().unwrap(),
                 found.position().line,
-                found.code
+                found.code()
             )
         })
         .collect();
@@ -153,7 +153,7 @@ fn a_shared_command_is_reported_once() {
         .with_file("agents/a_x.agent.md", text)
         .with_file("agents/b_x.agent.md", text)
         .with_file("agents/c.md", "---\nargument-hint: [a] [b]\n---\nC\n");
-    let codes: Vec<&str> = lint(&system).1.iter().map(|found| found.code).collect();
+    let codes: Vec<&str> = lint(&system).1.iter().map(Diagnostic::code).collect();
     assert_eq!(codes, ["agents/frontmatter-repaired"]);
 }
 

@@ -77,8 +77,8 @@ fn read(content: &[u8]) -> Loaded {
 /// What must hold, whatever was read.
 fn assert_sound(loaded: &Loaded) {
     for found in loaded.diagnostics() {
-        assert!(found.code.starts_with("agents/"), "{}", found.code);
-        assert!(found.help.is_some(), "{} has no help", found.code);
+        assert!(found.code().starts_with("agents/"), "{}", found.code());
+        assert!(found.help.is_some(), "{} has no help", found.code());
         assert!(found.source.text().get(found.span.range()).is_some(), "{found:?}");
     }
     let has_error = loaded.diagnostics().iter().any(|found| found.severity == Severity::Error);

@@ -86,9 +86,9 @@ fn with_startup(name: &str) -> Agent {
 /// The tools, and the messages of what is wrong.
 fn checked(agent: &Agent, tools: &[Evaluated]) -> (Vec<Scheme>, Vec<String>) {
     let (schemes, problems) = check_tools(agent, tools);
-    let shown = problems
-        .iter()
-        .map(|problem| format!("{} {} {}", problem.severity, problem.code, problem.message));
+    let shown = problems.iter().map(|problem| {
+        format!("{} {} {}", problem.rule.severity(), problem.rule.code(), problem.message)
+    });
     (schemes, shown.collect())
 }
 

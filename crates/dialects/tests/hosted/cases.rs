@@ -127,7 +127,7 @@ fn compare(expect: &Value, answer: &HostedContext, root: &Path) -> Vec<String> {
     let mut codes: Vec<String> = answer
         .diagnostics
         .iter()
-        .map(|diagnostic| diagnostic.code.strip_prefix("hosted/").unwrap().to_owned())
+        .map(|diagnostic| diagnostic.code().strip_prefix("hosted/").unwrap().to_owned())
         .collect();
     codes.sort();
     codes.dedup();

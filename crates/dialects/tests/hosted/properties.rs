@@ -106,7 +106,7 @@ fn any_bytes_are_a_configuration() {
             .with_file(".context/a.md", ALWAYS);
         let answer = ask(&system, "/p/src/a.ts");
         assert_inside(&answer);
-        assert!(answer.diagnostics.iter().all(|problem| problem.code.starts_with("hosted/")));
+        assert!(answer.diagnostics.iter().all(|problem| problem.code().starts_with("hosted/")));
         Ok(())
     });
 }
@@ -162,7 +162,7 @@ fn any_bytes_are_a_context_file() {
             assert!(item.line >= 1);
         }
         for problem in &answer.diagnostics {
-            assert!(problem.code.starts_with("hosted/"), "{}", problem.code);
+            assert!(problem.code().starts_with("hosted/"), "{}", problem.code());
             assert!(problem.source.text().get(problem.span.range()).is_some());
         }
         Ok(())

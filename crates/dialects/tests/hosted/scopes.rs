@@ -158,7 +158,8 @@ fn h12_no_link_is_followed() {
     let answer = ask(&system, "/p/a/b/x");
     assert_eq!(files(&answer), [""; 0]);
     assert!(answer.mcp_servers.is_empty());
-    let skipped = answer.diagnostics.iter().filter(|d| d.code == "hosted/symlink-skipped").count();
+    let skipped =
+        answer.diagnostics.iter().filter(|d| d.code() == "hosted/symlink-skipped").count();
     assert_eq!(skipped, 4, "{:?}", codes(&answer));
     let answer = ask(&system, "/p");
     assert_eq!(files(&answer), [""; 0]);

@@ -43,7 +43,7 @@ fn findings(files: &[(&str, &str)]) -> Vec<String> {
     let found = lint(&project(files));
     let shown = found.iter().map(|found| {
         let path = found.path().strip_prefix("/p").unwrap_or(found.path());
-        format!("{}:{} {}", path.display(), found.position().line, found.code)
+        format!("{}:{} {}", path.display(), found.position().line, found.code())
     });
     shown.collect()
 }
@@ -157,7 +157,7 @@ fn rules_where_no_client_looks_are_found() {
     let rule = "---\ndescription: d\n---\nT.\n";
     let found = lint(&project(&[("rules/a.mdc", rule), ("rules/b.mdc", rule)]));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].code, found[0].severity), ("native/unread-file", Severity::Note));
+    assert_eq!((found[0].code(), found[0].severity), ("native/unread-file", Severity::Note));
     assert_eq!(findings(&[(".cursor/a.mdc", rule)]), [".cursor/a.mdc:1 native/unread-file"]);
     let two = [(".cursor/rules/a.md", "A.\n"), (".cursor/rules/b.md", "B.\n")];
     assert_eq!(findings(&two), [".cursor/rules/a.md:1 native/unread-file"]);
@@ -195,14 +195,14 @@ fn a_collection_of_rules_is_noted_once() {
         files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let found = lint(&project(&files));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].code, found[0].severity), ("native/dead-glob", Severity::Note));
+    assert_eq!((found[0].code(), found[0].severity), ("native/dead-glob", Severity::Note));
 }
 
 /// A link to a file that is not there loads nothing.
 #[test]
 fn a_link_to_nothing_is_found() {
     let system = project(&[("AGENTS.md", "Text.\n")]).with_link("CLAUDE.md", "agents.md");
-    let found: Vec<&str> = lint(&system).iter().map(|found| found.code).collect();
+    let found: Vec<&str> = lint(&system).iter().map(Diagnostic::code).collect();
     assert_eq!(found, ["native/unreadable"]);
 }
 
@@ -220,7 +220,7 @@ fn copies_are_reported_once() {
 fn agents_of_an_organisation_are_checked_as_copilots() {
     let at = |root: &str| {
         let system = MemorySystem::new(root).with_file("agents/a.md", "You are.\n");
-        lint_at(&system, root).iter().map(|found| found.code).collect::<Vec<_>>()
+        lint_at(&system, root).iter().map(Diagnostic::code).collect::<Vec<_>>()
     };
     assert_eq!(at("/.github-private"), ["native/agent-field-missing"]);
     assert_eq!(at("/other"), NONE);

@@ -51,7 +51,7 @@ pub(crate) fn ask_at(system: &MemorySystem, path: &str, moment: &Moment) -> Word
             .iter()
             .map(|found| {
                 let line = found.position().line;
-                format!("{}:{line} {}", found.shown_path(Path::new("/p")), found.code)
+                format!("{}:{line} {}", found.shown_path(Path::new("/p")), found.code())
             })
             .collect();
     });

@@ -41,7 +41,8 @@ fn headers_are_read_as_they_were_meant() {
             let found = skill.document().field(name).map(shown);
             assert_eq!(found.as_ref(), Some(meant), "{id}: {name}");
         }
-        let repaired = skill.diagnostics().iter().any(|found| found.code == "frontmatter-repaired");
+        let repaired =
+            skill.diagnostics().iter().any(|found| found.code() == "frontmatter-repaired");
         assert_eq!(repaired, case["strict"] == false, "{id}");
         if case["strict"] == true {
             assert!(is_strict(header), "{id}");

@@ -116,7 +116,7 @@ fn binary_files_are_no_obstacle() {
     );
     assert!(item(&registry, Kind::Skill, "a").is_valid());
     assert!(!item(&registry, Kind::Rule, "b").is_valid());
-    assert!(registry.all_diagnostics().any(|found| found.code == "text/not-utf8"));
+    assert!(registry.all_diagnostics().any(|found| found.code() == "text/not-utf8"));
 }
 
 /// Links beside an entrypoint do not travel; an entrypoint is not read from elsewhere.

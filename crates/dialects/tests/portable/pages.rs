@@ -82,13 +82,13 @@ fn the_examples_of_every_page_are_what_they_say() {
         let bad = section(&page, "Bad");
         let found = read(&registry(bad));
         let codes: BTreeSet<String> =
-            found.all_diagnostics().map(|found| found.code.to_owned()).collect();
+            found.all_diagnostics().map(|found| found.code().to_owned()).collect();
         let mut expected = also_found(bad);
         expected.insert(code.clone());
         assert_eq!(codes, expected, "the bad example of {name}");
         let good = read(&registry(section(&page, "Good")));
         for found in good.all_diagnostics() {
-            assert_ne!(found.code, code, "the good example of {name}: {}", found.message);
+            assert_ne!(found.code(), code, "the good example of {name}: {}", found.message);
             assert_ne!(
                 found.severity,
                 Severity::Error,
@@ -116,7 +116,7 @@ fn every_page_tells_how_bad_it_is() {
     for (name, page) in pages() {
         let found = read(&registry(section(&page, "Bad")));
         let code = format!("portable/{name}");
-        let of_it = found.all_diagnostics().find(|found| found.code == code).unwrap();
+        let of_it = found.all_diagnostics().find(|found| found.code() == code).unwrap();
         let word = match of_it.severity {
             Severity::Error => "**Error",
             Severity::Warning => "**Warning",

@@ -184,7 +184,7 @@ fn repairs_end_what_they_are_for() {
             assert_eq!(repaired(path, &fixed), fixed);
             let left = read(&files(&[(path, &fixed)]));
             for code in ["portable/unquoted-version", "portable/fence-language"] {
-                let found = left.all_diagnostics().find(|found| found.code == code);
+                let found = left.all_diagnostics().find(|found| found.code() == code);
                 assert!(found.is_none(), "{code} is still in {fixed:?}");
             }
         }
@@ -200,13 +200,13 @@ fn a_repair_alone_brings_no_error() {
         let text = with("a", "metadata:\n  version: 1.0\n", &body);
         let count = |text: &str, code: &str| {
             let registry = read(&files(&[("rules/a/RULE.md", text)]));
-            registry.all_diagnostics().filter(|found| found.code == code).count()
+            registry.all_diagnostics().filter(|found| found.code() == code).count()
         };
         let registry = read(&files(&[("rules/a/RULE.md", &text)]));
         for found in registry.all_diagnostics().filter(|found| found.fix.is_some()) {
             let fixed = apply_safe_fixes(&text, [found]).text;
-            let (before, after) = (count(&text, found.code), count(&fixed, found.code));
-            assert!(after < before, "{} before {text:?} after {fixed:?}", found.code);
+            let (before, after) = (count(&text, found.code()), count(&fixed, found.code()));
+            assert!(after < before, "{} before {text:?} after {fixed:?}", found.code());
         }
         Ok(())
     });

@@ -37,7 +37,7 @@ pub(crate) fn findings(registry: &Registry) -> Vec<String> {
 /// A finding as the tests write it.
 pub(crate) fn shown(diagnostic: &Diagnostic) -> String {
     let path = diagnostic.path().strip_prefix("/p").unwrap().to_str().unwrap();
-    let code = diagnostic.code.strip_prefix("portable/").unwrap_or(diagnostic.code);
+    let code = diagnostic.code().strip_prefix("portable/").unwrap_or(diagnostic.code());
     format!("{path}:{} {code}", diagnostic.position().line)
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn findings_of(list: &[(&str, &str)]) -> Vec<String> {
 pub(crate) fn the<'r>(registry: &'r Registry, code: &str) -> &'r Diagnostic {
     let found: Vec<_> = registry
         .all_diagnostics()
-        .filter(|found| found.code.strip_prefix("portable/") == Some(code))
+        .filter(|found| found.code().strip_prefix("portable/") == Some(code))
         .collect();
     assert_eq!(found.len(), 1, "{code} in {:?}", findings(registry));
     found[0]

@@ -25,7 +25,7 @@ fn findings(system: &MemorySystem) -> Vec<String> {
     let found = lint(system);
     let shown = found.iter().map(|note| {
         let (path, line) = (shown(note.path()), note.position().line);
-        format!("{path}:{line} {} {}", note.code, note.message)
+        format!("{path}:{line} {} {}", note.code(), note.message)
     });
     shown.collect()
 }
@@ -222,7 +222,7 @@ fn unknown_agents_are_errors() {
     let system = with_task("---\nagent: curser\n---\n");
     let found = lint(&system);
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].code, found[0].severity), ("tasks/unknown-agent", Severity::Error));
+    assert_eq!((found[0].code(), found[0].severity), ("tasks/unknown-agent", Severity::Error));
     assert_eq!(found[0].help.as_deref(), Some("did you mean `cursor`?"));
 }
 
@@ -231,7 +231,7 @@ fn unknown_agents_are_errors() {
 fn timeouts_that_are_no_durations_are_found() {
     for value in ["10", "10 minutes", "1d", "[10m]"] {
         let found = lint(&with_task(&format!("---\ntimeout: {value}\n---\n")));
-        let codes: Vec<_> = found.iter().map(|note| note.code).collect();
+        let codes: Vec<_> = found.iter().map(Diagnostic::code).collect();
         assert_eq!(codes, ["tasks/invalid-timeout"], "{value}");
     }
 }
@@ -249,12 +249,12 @@ fn values_of_the_wrong_type_are_found() {
         "mcp_server: python",
     ] {
         let found = lint(&with_task(&format!("---\n{header}\n---\n")));
-        let codes: Vec<_> = found.iter().map(|note| note.code).collect();
+        let codes: Vec<_> = found.iter().map(Diagnostic::code).collect();
         assert_eq!(codes, ["tasks/wrong-type"], "{header}");
     }
     for header in ["bootstrap: [date]", "task_names:\n  a: b", "expand: 1"] {
         let found = lint(&with_rule(&format!("---\n{header}\n---\n")));
-        let codes: Vec<_> = found.iter().map(|note| note.code).collect();
+        let codes: Vec<_> = found.iter().map(Diagnostic::code).collect();
         assert_eq!(codes, ["tasks/wrong-type"], "{header}");
     }
 }
@@ -377,7 +377,7 @@ fn many_references_are_checked_in_one_go() {
     }
     let found = lint(&system);
     assert_eq!(found.len(), 10_000);
-    assert!(found.iter().all(|note| note.code == "tasks/placeholder-unfillable"));
+    assert!(found.iter().all(|note| note.code() == "tasks/placeholder-unfillable"));
 }
 
 /// G8: linting runs nothing; there is nothing that could.

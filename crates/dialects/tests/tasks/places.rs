@@ -289,7 +289,7 @@ fn depth_is_limited_aloud() {
     let prompt = run(&system, &["t"]);
     assert_eq!(rules(&prompt), [".agents/rules/z.md"]);
     assert_eq!(prompt.diagnostics.len(), 1);
-    assert_eq!(prompt.diagnostics[0].code, "tasks/too-deep");
+    assert_eq!(prompt.diagnostics[0].code(), "tasks/too-deep");
 }
 
 /// Ruling T10: a root that is not there says so.

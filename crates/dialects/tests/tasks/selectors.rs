@@ -296,7 +296,7 @@ fn commands_are_selected_too() {
     let prompt = run(&system, &["-s", "stage=testing", "t"]);
     assert_eq!(task_text(&prompt), "/c x\n");
     assert_eq!(left_out(&prompt).len(), 1);
-    assert_eq!(prompt.diagnostics[0].code, "tasks/unknown-command");
+    assert_eq!(prompt.diagnostics[0].code(), "tasks/unknown-command");
     assert!(prompt.diagnostics[0].message.contains("stage=building"));
 }
 

@@ -200,7 +200,7 @@ pub(crate) fn warnings(prompt: &Prompt) -> Vec<String> {
     notes
         .map(|note| {
             let (path, line) = (shown(note.path()), note.position().line);
-            format!("{path}:{line} {} {}", note.code, note.message)
+            format!("{path}:{line} {} {}", note.code(), note.message)
         })
         .collect()
 }
@@ -209,7 +209,7 @@ pub(crate) fn warnings(prompt: &Prompt) -> Vec<String> {
 pub(crate) fn codes(prompt: &Prompt) -> Vec<String> {
     let notes = prompt.diagnostics.iter();
     notes
-        .map(|note| format!("{}:{} {}", shown(note.path()), note.position().line, note.code))
+        .map(|note| format!("{}:{} {}", shown(note.path()), note.position().line, note.code()))
         .collect()
 }
 

@@ -1,6 +1,7 @@
 //! Front matter as people write it (ruling G1), and files that are no help to anybody (G2).
 #![expect(clippy::disallowed_methods, reason = "the ugly files lie in a folder")]
 
+use brief_syntax::Diagnostic;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -51,7 +52,7 @@ fn rules_of_cursor_are_read_and_repairs_are_reported() {
             assert_eq!(rule.text(name), Some(*value), "{header}");
         }
         let expected = vec!["frontmatter-repaired"; repairs];
-        let found: Vec<&str> = prompt.diagnostics.iter().map(|note| note.code).collect();
+        let found: Vec<&str> = prompt.diagnostics.iter().map(Diagnostic::code).collect();
         assert_eq!(found, expected, "{header}");
         assert!(prompt.diagnostics.iter().all(|note| note.fix.is_some()), "{header}");
     }
@@ -189,7 +190,7 @@ fn a_bomb_of_aliases_is_a_diagnostic() {
     text.push_str("---\nR\n");
     let prompt = run(&with_rule("r.md", text), &["-s", "g=x", "t"]);
     assert!(rules(&prompt).contains(&"CLAUDE.md"));
-    assert!(prompt.diagnostics.iter().any(|note| note.code == "yaml/alias-bomb"));
+    assert!(prompt.diagnostics.iter().any(|note| note.code() == "yaml/alias-bomb"));
 }
 
 /// The 35 ugly files, as rules and as skills: each is in or out or reported, none hides another.

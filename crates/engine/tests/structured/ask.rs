@@ -58,7 +58,7 @@ impl Ask<'_> {
         self.answer(|catalog, _| {
             let diagnostics = catalog.diagnostics();
             let problem = |found: &brief_syntax::Diagnostic| {
-                (found.code, found.position().line, found.severity == Severity::Error)
+                (found.code(), found.position().line, found.severity == Severity::Error)
             };
             diagnostics.iter().map(problem).collect()
         })

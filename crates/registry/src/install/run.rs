@@ -13,7 +13,7 @@ use brief_dialects::portable::{Item, ItemId, has_own_copy};
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
-use brief_syntax::{Diagnostic, Severity, Source, Span};
+use brief_syntax::{Diagnostic, Rule, Severity, Source, Span};
 
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
 use super::open::{OpenedSource, Opener, name_places};
@@ -540,7 +540,7 @@ fn put(
 }
 
 /// Creates a warning about a file that belongs to no item.
-pub(super) fn warning(code: &'static str, path: &Path, message: String, help: &str) -> Diagnostic {
+pub(super) fn warning(rule: Rule, path: &Path, message: String, help: &str) -> Diagnostic {
     let source = Arc::new(Source::unread(path));
-    Diagnostic::warning(code, &source, Span::default(), message).with_help(help)
+    Diagnostic::new(rule, &source, Span::default(), message).with_help(help)
 }

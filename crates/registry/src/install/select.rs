@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use brief_dialects::portable::bundle;
 use brief_dialects::portable::{Bundle, Item, ItemId, Kind, Registry};
 use brief_syntax::near_miss::{nearest, nearest_few};
-use brief_syntax::{Diagnostic, Severity};
+use brief_syntax::{Diagnostic, Rule, Severity, rules};
 
 use super::Unresolved;
 use super::open::OpenedSource;
@@ -155,12 +155,15 @@ impl Selector<'_> {
 }
 
 /// Findings that one registry alone cannot judge: other sources may have the items of its bundles.
-const RESOLVED: [&str; 3] =
-    ["portable/bundle-unresolved", "portable/bundle-requires", "portable/bundle-circle"];
+const RESOLVED: [Rule; 3] = [
+    rules::portable::BUNDLE_UNRESOLVED,
+    rules::portable::BUNDLE_REQUIRES,
+    rules::portable::BUNDLE_CIRCLE,
+];
 
-fn first_error(diagnostics: &[Diagnostic], except: &[&str]) -> Option<String> {
+fn first_error(diagnostics: &[Diagnostic], except: &[Rule]) -> Option<String> {
     let mut errors = diagnostics.iter().filter(|found| found.severity == Severity::Error);
-    let error = errors.find(|found| !except.contains(&found.code))?;
+    let error = errors.find(|found| !except.contains(&found.rule))?;
     let name = error.source.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
     Some(format!("{name}:{}: {}", error.position().line, error.message))
 }

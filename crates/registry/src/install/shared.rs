@@ -5,6 +5,7 @@ use std::io;
 
 use brief_dialects::portable::output::{Compile, Foreign, Merge, Outputs, SharedEntry};
 use brief_syntax::hash::sha256;
+use brief_syntax::rules;
 use brief_syntax::system::{FileKind, Permission, ReadError};
 
 use super::run::warning;
@@ -48,7 +49,7 @@ pub(super) fn plan(
         } else {
             let message = "the lock names the file, but no client shares it; it stays as it is";
             let (place, help) = (plan.path_of(&path), "take out by hand what came from a client");
-            let found = warning("portable/shared-file", &place, message.to_owned(), help);
+            let found = warning(rules::portable::SHARED_FILE, &place, message.to_owned(), help);
             plan.diagnostics.push(found);
         }
     }
@@ -79,7 +80,12 @@ fn one(
         let names: Vec<String> = wanted.iter().map(SharedEntry::name).collect();
         let message = format!("{problem}; it stays as it is, without {}", names.join(", "));
         let help = "correct it, or write the entry yourself";
-        plan.diagnostics.push(warning("portable/shared-file", &plan.path_of(path), message, help));
+        plan.diagnostics.push(warning(
+            rules::portable::SHARED_FILE,
+            &plan.path_of(path),
+            message,
+            help,
+        ));
         let mut entries = before.to_vec();
         entries.sort_unstable();
         entries.dedup_by_key(|entry| entry.name());
@@ -114,7 +120,12 @@ fn one(
         plan.kept += 1;
         let message = format!("`{name}`: {why}; it stays as it is");
         let help = "remove it; `brief sync --force FILE` replaces it";
-        plan.diagnostics.push(warning("portable/shared-file", &plan.path_of(path), message, help));
+        plan.diagnostics.push(warning(
+            rules::portable::SHARED_FILE,
+            &plan.path_of(path),
+            message,
+            help,
+        ));
     }
     if merged.text == text {
         if text.is_some() && !merged.entries.is_empty() {

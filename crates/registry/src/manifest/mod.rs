@@ -18,7 +18,7 @@ use std::sync::Arc;
 use brief_dialects::portable::toml::{self, Entry, Problem, Table};
 use brief_dialects::portable::{ItemId, Kind, name_problem};
 use brief_syntax::near_miss::nearest;
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use crate::address::redact;
 use crate::lock::is_sha256;
@@ -240,7 +240,7 @@ fn address(entry: &Entry<'_>) -> Result<String, Problem> {
     let shown = Arc::new(Source::new(entry.source.path(), redact(file)));
     let span = Span::new(start, start + entry.key.len());
     let message = format!("`{}`: it holds a password", entry.path);
-    let problem = Diagnostic::error("portable/invalid-config", &shown, span, message);
+    let problem = Diagnostic::new(rules::portable::INVALID_CONFIG, &shown, span, message);
     Err(Box::new(problem.with_help(
         "write the address without it: git asks your credential helper; change the password, if others have seen it",
     )))

@@ -13,7 +13,7 @@ use brief_dialects::portable::Item;
 use brief_syntax::hash::{Hasher, sha256};
 use brief_syntax::limits;
 use brief_syntax::system::{Dir, Permission, ReadError, System};
-use brief_syntax::{Diagnostic, Root, Source, Span};
+use brief_syntax::{Diagnostic, Root, Source, Span, rules};
 
 use super::record::FileRecord;
 use super::split;
@@ -144,7 +144,7 @@ fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFi
 fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
     let source = Arc::new(Source::unread(item.directory().join(path)));
     let message = format!("the file cannot be read: {error}");
-    let problem = Diagnostic::error("portable/unreadable", &source, Span::default(), message);
+    let problem = Diagnostic::new(rules::portable::UNREADABLE, &source, Span::default(), message);
     Box::new(problem.with_help("the files beside an item must be regular files of at most 16 MiB"))
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use brief_dialects::portable::output::{Compiled, Content, OutputFile};
 use brief_dialects::portable::{Item, ItemId};
 use brief_syntax::hash::sha256;
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::backup::{back_up, read_backup};
 use super::disk::{Disk, DiskState};
@@ -467,7 +467,7 @@ impl<'p> Plan<'p> {
             let message =
                 "the file is no longer wanted, but was changed since it was written; it stays";
             self.diagnostics.push(
-                Diagnostic::warning("portable/output-stale", &source, Span::default(), message)
+                Diagnostic::new(rules::portable::OUTPUT_STALE, &source, Span::default(), message)
                     .with_help(self.policy.advice.stale),
             );
             let record = self.after.items.entry(item.to_owned()).or_default();
@@ -552,14 +552,14 @@ impl<'p> Plan<'p> {
     fn edit(&self, path: &str) -> Diagnostic {
         let source = Arc::new(Source::unread(self.out.join(path)));
         let message = "the file was changed since it was written; it stays as it is";
-        Diagnostic::error("portable/output-edited", &source, Span::default(), message)
+        Diagnostic::new(rules::portable::OUTPUT_EDITED, &source, Span::default(), message)
             .with_help(self.policy.advice.edited)
     }
 
     fn in_the_way(&self, item: &Item, path: &str, what: &str) -> Diagnostic {
         let source = Arc::new(Source::unread(self.out.join(path)));
         let message = format!("the file {what}; nothing of the {} is written", item.id());
-        Diagnostic::error("portable/output-in-the-way", &source, Span::default(), message)
+        Diagnostic::new(rules::portable::OUTPUT_IN_THE_WAY, &source, Span::default(), message)
             .with_help(self.policy.advice.foreign)
     }
 }
@@ -588,13 +588,13 @@ fn unportable(item: &Item, path: &str) -> Diagnostic {
     let message =
         format!("`{path}` is not a valid path for a file; nothing of the {} is written", item.id());
     let source = item.document().source();
-    Diagnostic::error("portable/unportable-file-name", source, Span::default(), message)
+    Diagnostic::new(rules::portable::UNPORTABLE_FILE_NAME, source, Span::default(), message)
         .with_help("give the file another name")
 }
 
 fn collision(item: &Item, path: &str, other: &str) -> Diagnostic {
     let source = item.document().source();
     let message = format!("the {} and `{other}` would both be `{path}`", item.id());
-    Diagnostic::error("portable/output-collision", source, Span::default(), message)
+    Diagnostic::new(rules::portable::OUTPUT_COLLISION, source, Span::default(), message)
         .with_help("rename one, or give their kinds different paths in `brief.toml`")
 }

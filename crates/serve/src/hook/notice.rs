@@ -66,5 +66,5 @@ pub(super) fn about(
 
 /// Returns whether a problem hides guidance. All others are for `lint`.
 fn hides_guidance(diagnostic: &Diagnostic) -> bool {
-    diagnostic.severity == Severity::Error || diagnostic.code.starts_with("project/")
+    diagnostic.severity == Severity::Error || diagnostic.code().starts_with("project/")
 }

@@ -13,6 +13,7 @@ use super::{
     report_yaml_problems,
 };
 use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::rules;
 use crate::source::{Source, Span};
 use crate::yaml::Yaml;
 
@@ -43,7 +44,7 @@ impl FrontMatter {
                 if let Some((span, _)) = first.filter(|(_, line)| line.trim_end() == "---") {
                     let message = "the header has no closing `---`";
                     let diagnostic =
-                        Diagnostic::error("frontmatter-unclosed", source, span, message);
+                        Diagnostic::new(rules::FRONTMATTER_UNCLOSED, source, span, message);
                     diagnostics.push(diagnostic.with_help("add a line `---` after the last field"));
                 }
                 FrontMatter { header: None, body_start: start, diagnostics }
@@ -69,7 +70,7 @@ fn parse(
                 let fix = Edit::replace(span, edit.replacement.clone());
                 let message = "this is not valid YAML; it was read as if the value were quoted";
                 diagnostics.push(
-                    Diagnostic::warning("frontmatter-repaired", source, span, message)
+                    Diagnostic::new(rules::FRONTMATTER_REPAIRED, source, span, message)
                         .with_help(format!("write `{}`", edit.replacement.trim()))
                         .with_fix(Fix::safe("quote the value", vec![fix])),
                 );
@@ -83,7 +84,7 @@ fn parse(
     report_yaml_problems(source, &yaml, diagnostics);
     if yaml.root().is_some_and(|root| has_swallowed_value(root, 0)) {
         let message = "a value begins with `!`, which is a tag in YAML and no text";
-        let diagnostic = Diagnostic::error("frontmatter-invalid", source, header, message);
+        let diagnostic = Diagnostic::new(rules::FRONTMATTER_INVALID, source, header, message);
         diagnostics.push(diagnostic.with_help("quote the value"));
     }
     yaml
@@ -137,7 +138,7 @@ mod tests {
     }
 
     fn codes(front: &FrontMatter) -> Vec<&'static str> {
-        front.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+        front.diagnostics.iter().map(Diagnostic::code).collect()
     }
 
     #[test]

@@ -24,7 +24,7 @@ impl<'d> JsonDiagnostic<'d> {
     pub fn below(root: &Path, diagnostic: &'d Diagnostic) -> JsonDiagnostic<'d> {
         let position = diagnostic.position();
         JsonDiagnostic {
-            code: diagnostic.code,
+            code: diagnostic.code(),
             severity: diagnostic.severity.to_string(),
             path: diagnostic.shown_path(root).into_owned(),
             line: position.line,
@@ -129,15 +129,17 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::rules;
     use crate::source::{Source, Span};
 
     #[test]
     fn the_shape_is_fixed() {
         let source = Arc::new(Source::new("/p/AGENTS.yaml", "a\nbc\n"));
-        let diagnostic = Diagnostic::warning("area/problem", &source, Span::new(3, 4), "m");
+        let diagnostic =
+            Diagnostic::new(rules::FRONTMATTER_REPAIRED, &source, Span::new(3, 4), "m");
         assert_eq!(
             serde_json::to_string(&JsonDiagnostic::below(Path::new("/p"), &diagnostic)).unwrap(),
-            r#"{"code":"area/problem","severity":"warning","path":"AGENTS.yaml","line":2,"column":2,"message":"m","help":null}"#
+            r#"{"code":"frontmatter-repaired","severity":"warning","path":"AGENTS.yaml","line":2,"column":2,"message":"m","help":null}"#
         );
     }
 }

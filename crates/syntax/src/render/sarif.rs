@@ -6,12 +6,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::rules::RulePage;
 
 /// Returns a SARIF log with one run. Paths below `root` are relative to it, as scanning services
 /// expect; others are absolute.
 pub fn sarif(diagnostics: &[Diagnostic], root: &Path, version: &str) -> Value {
-    let codes: BTreeSet<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
-    let rules: Vec<Value> = codes.iter().map(|code| json!({ "id": code })).collect();
+    let codes: BTreeSet<&str> = diagnostics.iter().map(Diagnostic::code).collect();
+    let rules: Vec<Value> =
+        codes.into_iter().filter_map(RulePage::find).map(|page| rule(&page)).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -20,6 +22,14 @@ pub fn sarif(diagnostics: &[Diagnostic], root: &Path, version: &str) -> Value {
             "columnKind": "unicodeCodePoints",
             "results": diagnostics.iter().map(|diagnostic| result(diagnostic, root)).collect::<Vec<_>>(),
         }],
+    })
+}
+
+fn rule(page: &RulePage) -> Value {
+    json!({
+        "id": page.code,
+        "shortDescription": {"text": page.summary()},
+        "help": {"text": page.help(), "markdown": page.to_string()},
     })
 }
 
@@ -35,7 +45,7 @@ fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
         },
     });
     let mut result = json!({
-        "ruleId": diagnostic.code,
+        "ruleId": diagnostic.code(),
         "level": match diagnostic.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -100,6 +110,7 @@ mod tests {
 
     use super::*;
     use crate::diagnostic::{Edit, Fix};
+    use crate::rules;
     use crate::source::{Source, Span};
 
     #[test]
@@ -107,12 +118,17 @@ mod tests {
         let source = Arc::new(Source::new("/p/a b/AGENTS.yaml", "on: edti\n"));
         let span = Span::new(4, 8);
         let diagnostic =
-            Diagnostic::error("structured/invalid-on", &source, span, "unknown action")
+            Diagnostic::new(rules::structured::INVALID_ON, &source, span, "unknown action")
                 .with_help("did you mean `edit`?")
                 .with_fix(Fix::safe("write `edit`", vec![Edit::replace(span, "edit")]));
         let log = sarif(&[diagnostic], Path::new("/p"), "1.2.3");
         let run = &log["runs"][0];
-        assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "structured/invalid-on");
+        let rule = &run["tool"]["driver"]["rules"][0];
+        assert_eq!(rule["id"], "structured/invalid-on");
+        assert!(rule["shortDescription"]["text"].as_str().unwrap().starts_with("`on` is not"));
+        assert!(
+            rule["help"]["markdown"].as_str().unwrap().starts_with("# structured/invalid-on\n")
+        );
         let result = &run["results"][0];
         assert_eq!(result["level"], "error");
         assert_eq!(result["message"]["text"], "unknown action\ndid you mean `edit`?");

@@ -48,7 +48,7 @@ impl<'r> Terminal<'r> {
         let path = diagnostic.shown_path(self.root);
         let path = visible_line(&path);
         let message = visible_line(&diagnostic.message);
-        let title = level.primary_title(message).id(diagnostic.code);
+        let title = level.primary_title(message).id(diagnostic.code());
         let excerpt = Excerpt::of(diagnostic);
         let mut group = if excerpt.text.is_empty() && diagnostic.source.text().is_empty() {
             title.element(annotate_snippets::Origin::path(path))
@@ -115,19 +115,25 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::rules;
     use crate::source::Source;
 
     fn render(text: &str, span: Span) -> String {
         let source = Arc::new(Source::new("/p/sub/AGENTS.yaml", text));
-        let diagnostic = Diagnostic::error("area/problem", &source, span, "unknown field `mach`")
-            .with_help("did you mean `match`?");
+        let diagnostic = Diagnostic::new(
+            rules::structured::UNKNOWN_FIELD,
+            &source,
+            span,
+            "unknown field `mach`",
+        )
+        .with_help("did you mean `match`?");
         Terminal::new(Path::new("/p"), Colour::Never, 100).render(&diagnostic)
     }
 
     #[test]
     fn the_caret_stands_under_the_place() {
         insta::assert_snapshot!(render("context:\n  - mach: x\n", Span::new(13, 17)), @r"
-        error[area/problem]: unknown field `mach`
+        warning[structured/unknown-field]: unknown field `mach`
          --> sub/AGENTS.yaml:2:5
           |
         2 |   - mach: x
@@ -140,7 +146,7 @@ mod tests {
     #[test]
     fn hidden_characters_are_shown_and_the_caret_follows() {
         insta::assert_snapshot!(render("a\u{1b}[2J mach: x\n", Span::new(6, 10)), @r"
-        error[area/problem]: unknown field `mach`
+        warning[structured/unknown-field]: unknown field `mach`
          --> sub/AGENTS.yaml:1:12
           |
         1 | a\u{1b}[2J mach: x
@@ -153,7 +159,7 @@ mod tests {
     #[test]
     fn a_file_without_text_has_a_place_too() {
         insta::assert_snapshot!(render("", Span::at(0)), @r"
-        error[area/problem]: unknown field `mach`
+        warning[structured/unknown-field]: unknown field `mach`
         --> sub/AGENTS.yaml
          = help: did you mean `match`?
         ");

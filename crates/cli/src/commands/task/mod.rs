@@ -15,6 +15,7 @@ use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part, Prompt};
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::{Asked, Execution, Off, Outcome, Wish};
 use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::{Rule, rules};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
@@ -271,19 +272,19 @@ pub(crate) fn run(
 /// Counts the placeholders that stay as written because their value is missing or failed (ruling
 /// T13).
 fn missing_from(prompt: &Prompt) -> usize {
-    const CODES: [&str; 10] = [
-        "tasks/bootstrap-failed",
-        "tasks/command-failed",
-        "tasks/missing-file",
-        "tasks/missing-parameter",
-        "tasks/outside-project",
-        "tasks/sensitive-file",
-        "tasks/system-file",
-        "tasks/unknown-command",
-        "tasks/unreadable-file",
-        "tasks/untrusted",
+    const RULES: [Rule; 10] = [
+        rules::tasks::BOOTSTRAP_FAILED,
+        rules::tasks::COMMAND_FAILED,
+        rules::tasks::MISSING_FILE,
+        rules::tasks::MISSING_PARAMETER,
+        rules::tasks::OUTSIDE_PROJECT,
+        rules::tasks::SENSITIVE_FILE,
+        rules::tasks::SYSTEM_FILE,
+        rules::tasks::UNKNOWN_COMMAND,
+        rules::tasks::UNREADABLE_FILE,
+        rules::tasks::UNTRUSTED,
     ];
-    prompt.diagnostics.iter().filter(|found| CODES.contains(&found.code)).count()
+    prompt.diagnostics.iter().filter(|found| RULES.contains(&found.rule)).count()
 }
 
 /// Reports commands that the user turned off, because they stay as text in the prompt.

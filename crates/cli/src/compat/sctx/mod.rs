@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_engine::System;
-use brief_syntax::{Diagnostic, Severity};
+use brief_syntax::{Diagnostic, Severity, rules};
 
 use crate::error::CommandError;
 use crate::session::Session;
@@ -121,7 +121,7 @@ fn warn(ui: &mut Ui, diagnostics: &[Diagnostic]) -> io::Result<()> {
     for diagnostic in diagnostics.iter().filter(|found| found.severity == Severity::Error) {
         let path = diagnostic.path().display();
         let line = diagnostic.position().line;
-        if diagnostic.code == "structured/invalid-yaml" {
+        if diagnostic.rule == rules::structured::INVALID_YAML {
             ui.warning(&format!(
                 "failed to parse {path}: line {line}: {}",
                 yaml_error(diagnostic)

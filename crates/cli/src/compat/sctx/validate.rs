@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use brief_engine::{Catalog, Dialects, Root, Scope, structured};
-use brief_syntax::Severity;
 use brief_syntax::walk::Ignored;
+use brief_syntax::{Severity, rules};
 
 use super::{Outcome, SctxFailure, warn_if_nothing_found, yaml_error};
 use crate::session::Session;
@@ -42,9 +42,11 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     }
     for diagnostic in &diagnostics {
         let place = format!("{}:{}", diagnostic.path().display(), diagnostic.position().line);
-        let message = match diagnostic.code {
-            "structured/invalid-yaml" => format!("invalid YAML: {}", yaml_error(diagnostic)),
-            "structured/unreadable" => format!("cannot read file: {}", yaml_error(diagnostic)),
+        let message = match diagnostic.rule {
+            rules::structured::INVALID_YAML => format!("invalid YAML: {}", yaml_error(diagnostic)),
+            rules::structured::UNREADABLE => {
+                format!("cannot read file: {}", yaml_error(diagnostic))
+            }
             _ => diagnostic.message.clone(),
         };
         ui.print_line(format!("{}: {place}: {message}", diagnostic.severity))?;

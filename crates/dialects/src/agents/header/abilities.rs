@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use brief_syntax::Span;
 use brief_syntax::yaml::{Node, Value as Yaml};
+use brief_syntax::{Span, rules};
 
 use super::{Keyed, Metadata};
 use crate::agents::ability::{Ability, Base};
@@ -24,8 +24,8 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, keyed: &Keyed<'_>, metadata: &mut
     if let Some(node) = keyed.get("abilities") {
         // Y42: reading only one of them would lose the denials of the other.
         if allow.is_some() || deny.is_some() {
-            return notes.error(
-                "agents/abilities-twice",
+            return notes.report(
+                rules::agents::ABILITIES_TWICE,
                 node.span(),
                 "`abilities` stands beside `allow` or `deny`, and nothing tells which one counts",
                 "put all of it below `abilities:`",
@@ -66,9 +66,9 @@ fn list(notes: &mut AgentNotes<'_>, node: Node<'_>, side: AbilityList) -> Vec<(A
         Ok(ability) if found.len() < MOST => found.push((ability, span)),
         Ok(_) => {
             let message = format!("the list has more than {MOST} abilities");
-            notes.error("agents/ability", span, message, "allow or deny all of `sh`");
+            notes.report(rules::agents::ABILITY, span, message, "allow or deny all of `sh`");
         }
-        Err(error) => notes.error("agents/ability", span, error.to_string(), error.help()),
+        Err(error) => notes.report(rules::agents::ABILITY, span, error.to_string(), error.help()),
     };
     match node.value() {
         // Y45: no abilities.
@@ -89,11 +89,11 @@ fn list(notes: &mut AgentNotes<'_>, node: Node<'_>, side: AbilityList) -> Vec<(A
                         });
                         let help = written.unwrap_or_else(|| "write a name".to_owned());
                         let message = "an ability is a name, not a mapping";
-                        notes.error("agents/ability", item.span(), message, help);
+                        notes.report(rules::agents::ABILITY, item.span(), message, help);
                     }
                     other => {
                         let message = format!("an ability is a name, not {}", other.noun());
-                        notes.error("agents/ability", item.span(), message, "write a name");
+                        notes.report(rules::agents::ABILITY, item.span(), message, "write a name");
                     }
                 }
             }
@@ -101,7 +101,7 @@ fn list(notes: &mut AgentNotes<'_>, node: Node<'_>, side: AbilityList) -> Vec<(A
         other => {
             let name = if side == AbilityList::Allow { "allow" } else { "deny" };
             let message = format!("`{name}` is {}", other.noun());
-            notes.error("agents/ability", node.span(), message, "write a list of abilities");
+            notes.report(rules::agents::ABILITY, node.span(), message, "write a list of abilities");
         }
     }
     found
@@ -113,14 +113,14 @@ fn compare(notes: &mut AgentNotes<'_>, allow: &[(Ability, Span)], deny: &[(Abili
     for (allowed, span) in allow {
         for (denied, _) in deny.iter().filter(|(denied, _)| denied.forbids(allowed)) {
             match (allowed, denied) {
-                (Ability::Program(program), Ability::Base(Base::Sh)) => notes.warn(
-                    "agents/dead-ability",
+                (Ability::Program(program), Ability::Base(Base::Sh)) => notes.report(
+                    rules::agents::DEAD_ABILITY,
                     *span,
                     format!("`sh:{program}` is allowed to no effect: all of `sh` is denied"),
                     "remove it, or deny single programs",
                 ),
-                _ => notes.error(
-                    "agents/ability-overlap",
+                _ => notes.report(
+                    rules::agents::ABILITY_OVERLAP,
                     *span,
                     format!("`{allowed}` is both allowed and denied"),
                     "remove one",

@@ -7,7 +7,7 @@ use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::yaml::{Field, Node, Value};
-use brief_syntax::{Diagnostic, Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::is_document;
 
@@ -129,8 +129,9 @@ impl Checked<'_> {
                 let (name, span) = (field.name(), field.key.span());
                 let message = format!("no client reads `{name}` here");
                 let fix = Fix::safe(format!("write `{meant}`"), vec![Edit::replace(span, meant)]);
-                let found = Diagnostic::warning("native/unknown-field", self.source, span, message)
-                    .with_help(format!("did you mean `{meant}`?"));
+                let found =
+                    Diagnostic::new(rules::native::UNKNOWN_FIELD, self.source, span, message)
+                        .with_help(format!("did you mean `{meant}`?"));
                 if is_spelling { found.with_fix(fix) } else { found }
             })
             .collect()
@@ -153,8 +154,8 @@ impl Checked<'_> {
         };
         let message = format!("{client} does not read `{}`, {effect}", field.name());
         Some(
-            Diagnostic::warning(
-                "native/other-clients-field",
+            Diagnostic::new(
+                rules::native::OTHER_CLIENTS_FIELD,
                 self.source,
                 field.key.span(),
                 message,
@@ -189,7 +190,7 @@ impl Checked<'_> {
                 "Cursor takes the quotes of `globs` for a part of the pattern, which then matches nothing"
             }
         };
-        let found = Diagnostic::warning("native/cursor-globs", self.source, span, message);
+        let found = Diagnostic::new(rules::native::CURSOR_GLOBS, self.source, span, message);
         let found = found.with_help(format!("write `globs: {bare}`"));
         // Braces hold commas of their own; what stands on several lines has comments in it.
         let is_plain = !bare.contains(['{', '#', '\n']) && !written.contains(['\n', '#']);
@@ -212,7 +213,7 @@ impl Checked<'_> {
         let message = "without `applyTo`, Copilot applies these instructions to no file by itself";
         let span = self.header_span();
         Some(
-            Diagnostic::warning("native/no-apply-to", self.source, span, message)
+            Diagnostic::new(rules::native::NO_APPLY_TO, self.source, span, message)
                 .with_help("add `applyTo: \"**\"` for every file, or the patterns of some"),
         )
     }
@@ -241,8 +242,8 @@ impl Checked<'_> {
                 Some(_) => format!("the skill has no {missing}"),
             };
             found.push(
-                Diagnostic::warning(
-                    "native/skill-field-missing",
+                Diagnostic::new(
+                    rules::native::SKILL_FIELD_MISSING,
                     self.source,
                     self.header_span(),
                     message,
@@ -258,7 +259,7 @@ impl Checked<'_> {
                 let span = self.front.get(field).map_or(Span::default(), Node::span);
                 let message = format!("`{field}` has {length} characters, and may have {limit}");
                 found.push(
-                    Diagnostic::warning("native/skill-too-long", self.source, span, message)
+                    Diagnostic::new(rules::native::SKILL_TOO_LONG, self.source, span, message)
                         .with_help("shorten it: Codex and others leave such a skill out"),
                 );
             }
@@ -288,8 +289,8 @@ impl Checked<'_> {
             Some(_) => format!("{client} passes by an agent without {}", missing.join(" and ")),
         };
         Some(
-            Diagnostic::warning(
-                "native/agent-field-missing",
+            Diagnostic::new(
+                rules::native::AGENT_FIELD_MISSING,
                 self.source,
                 self.header_span(),
                 message,

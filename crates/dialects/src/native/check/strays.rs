@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_profiles::Form;
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Source, Span, limits};
+use brief_syntax::{Diagnostic, Severity, Source, Span, limits, rules};
 
 use crate::agents::{AgentFormat, format_of};
 use crate::native;
@@ -108,7 +108,7 @@ impl Strays {
             }
         }
         found.retain(|found| {
-            found.code != "native/no-apply-to"
+            found.rule != rules::native::NO_APPLY_TO
                 || found.path().parent().is_some_and(|above| directories.contains(above))
         });
     }
@@ -126,7 +126,7 @@ impl Strays {
                 "no client reads this file: Copilot reads only `.instructions.md` files here";
             let source = Arc::new(Source::unread(path));
             found.push(
-                Diagnostic::warning("native/unread-file", &source, Span::at(0), message)
+                Diagnostic::new(rules::native::UNREAD_FILE, &source, Span::at(0), message)
                     .with_help("let its name end in `.instructions.md`, or move it"),
             );
         }
@@ -134,14 +134,14 @@ impl Strays {
             let message = "this is a link that leads nowhere";
             let source = Arc::new(Source::unread(path));
             found.push(
-                Diagnostic::warning("native/unreadable", &source, Span::at(0), message)
+                Diagnostic::new(rules::native::UNREADABLE, &source, Span::at(0), message)
                     .with_help("names are case-sensitive on most systems; correct the link"),
             );
         }
         let misplaced = self.rules.iter().filter(|(_, is_misplaced)| *is_misplaced);
         found.extend(misplaced.map(|(source, _)| {
             let message = "Cursor reads `.mdc` files from `.cursor/rules` only";
-            Diagnostic::warning("native/unread-file", source, Span::at(0), message)
+            Diagnostic::new(rules::native::UNREAD_FILE, source, Span::at(0), message)
                 .with_help("move it to `.cursor/rules`")
         }));
         let mut elsewhere = self.rules.iter().filter(|(_, is_misplaced)| !is_misplaced);
@@ -154,9 +154,11 @@ impl Strays {
                 ),
             };
             found.push(
-                Diagnostic::note("native/unread-file", first, Span::at(0), message).with_help(
-                    "a collection for other projects is fine; move your own rules there",
-                ),
+                Diagnostic::new(rules::native::UNREAD_FILE, first, Span::at(0), message)
+                    .with_severity(Severity::Note)
+                    .with_help(
+                        "a collection for other projects is fine; move your own rules there",
+                    ),
             );
         }
         found

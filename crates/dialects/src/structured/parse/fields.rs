@@ -6,7 +6,7 @@ use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::hidden::{self, HiddenText};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::yaml::{Node, ProblemKind, Value};
-use brief_syntax::{Diagnostic, Span, limits};
+use brief_syntax::{Diagnostic, Rule, Span, limits, rules};
 
 use crate::moment::{Action, Actions, Timing};
 
@@ -36,7 +36,7 @@ impl ContextFileReader<'_> {
                 let problem = format!("{name}: {field} is text, not {}", other.noun());
                 let help = "quote it, or write it as a block after `|`";
                 let diagnostic =
-                    self.fail("structured/wrong-type", node.span(), problem).with_help(help);
+                    self.fail(rules::structured::WRONG_TYPE, node.span(), problem).with_help(help);
                 self.diagnostics.push(diagnostic);
                 return None;
             }
@@ -59,7 +59,7 @@ impl ContextFileReader<'_> {
             }
             other => {
                 let problem = format!("{name}: {field} is text, not {}", other.noun());
-                self.warn("structured/wrong-type", node.span(), problem, "the field is ignored");
+                self.ignored(node.span(), problem);
                 None
             }
         }
@@ -74,7 +74,7 @@ impl ContextFileReader<'_> {
     ) {
         if let Some(found) = HiddenText::find(text) {
             let problem = format!("{name}: {field}: {}", found.message());
-            self.warn("structured/hidden-character", node.span(), problem, hidden::HELP);
+            self.report(rules::structured::HIDDEN_CHARACTER, node.span(), problem, hidden::HELP);
         }
     }
 
@@ -102,7 +102,7 @@ impl ContextFileReader<'_> {
                 let problem = format!("{name}: {field} is a list of patterns, not a mapping");
                 let help = format!("write `{field}: [\"**/*.ext\"]`");
                 let diagnostic =
-                    self.fail("structured/wrong-type", node.span(), problem).with_help(help);
+                    self.fail(rules::structured::WRONG_TYPE, node.span(), problem).with_help(help);
                 self.diagnostics.push(diagnostic);
                 (Vec::new(), Vec::new())
             }
@@ -117,7 +117,7 @@ impl ContextFileReader<'_> {
             format!("{name}: {field} is a list of patterns; one text counts as a list of one");
         let help = format!("write `{field}: [{written}]`");
         let source = &self.file.source;
-        let diagnostic = Diagnostic::warning("structured/single-pattern", source, span, problem);
+        let diagnostic = Diagnostic::new(rules::structured::SINGLE_PATTERN, source, span, problem);
         let edit = Edit::replace(span, format!("[{written}]"));
         let is_one_line = !written.is_empty() && !written.contains('\n');
         let diagnostic = diagnostic.with_help(help);
@@ -151,7 +151,7 @@ impl ContextFileReader<'_> {
             }
             other => {
                 let problem = format!("{name}: a {field} pattern is text, not {}", other.noun());
-                let diagnostic = self.fail("structured/wrong-type", span, problem);
+                let diagnostic = self.fail(rules::structured::WRONG_TYPE, span, problem);
                 self.diagnostics.push(diagnostic.with_help("quote it"));
                 return None;
             }
@@ -168,7 +168,7 @@ impl ContextFileReader<'_> {
                 let text = self.file.source.slice(span);
                 let at = text.find(written).map(|start| span.start + start + error.offset());
                 let span = at.map_or(span, |at| Span::new(at, at + 1));
-                let diagnostic = self.fail("structured/invalid-glob", span, problem);
+                let diagnostic = self.fail(rules::structured::INVALID_GLOB, span, problem);
                 self.diagnostics.push(diagnostic);
                 None
             }
@@ -182,7 +182,7 @@ impl ContextFileReader<'_> {
             "{name}: {field} pattern {written} must be quoted: YAML reads `*` as a reference"
         );
         let diagnostic = self
-            .fail("structured/unquoted-glob", span, problem)
+            .fail(rules::structured::UNQUOTED_GLOB, span, problem)
             .with_help(format!("write `\"{written}\"`"))
             .with_fix(Fix::safe("quote it", vec![Edit::replace(span, format!("\"{written}\""))]));
         self.diagnostics.push(diagnostic);
@@ -207,7 +207,7 @@ impl ContextFileReader<'_> {
             return;
         };
         let problem = format!("{name}: {field} pattern \"{written}\" can never match");
-        self.warn("structured/never-matches", span, problem, help);
+        self.report(rules::structured::NEVER_MATCHES, span, problem, help);
     }
 
     pub(super) fn actions(&mut self, node: Node<'_>, name: impl Display + Copy) -> Actions {
@@ -237,14 +237,20 @@ impl ContextFileReader<'_> {
                     let problem = format!(
                         "{name}: invalid action \"{word}\" (must be read, edit, create, or all)"
                     );
-                    self.invalid_word("structured/invalid-on", node, word, problem, &ON_VALUES);
+                    self.invalid_word(
+                        rules::structured::INVALID_ON,
+                        node,
+                        word,
+                        problem,
+                        &ON_VALUES,
+                    );
                     Actions::NONE
                 }
             },
             other => {
                 let problem =
                     format!("{name}: on is a word or a list of words, not {}", other.noun());
-                let diagnostic = self.fail("structured/invalid-on", node.span(), problem);
+                let diagnostic = self.fail(rules::structured::INVALID_ON, node.span(), problem);
                 self.diagnostics
                     .push(diagnostic.with_help("write `on: edit` or `on: [read, edit]`"));
                 Actions::NONE
@@ -262,13 +268,19 @@ impl ContextFileReader<'_> {
                 None => {
                     let problem =
                         format!("{name}: invalid when \"{word}\" (must be before, after, or all)");
-                    self.invalid_word("structured/invalid-when", node, word, problem, &WHEN_VALUES);
+                    self.invalid_word(
+                        rules::structured::INVALID_WHEN,
+                        node,
+                        word,
+                        problem,
+                        &WHEN_VALUES,
+                    );
                     default
                 }
             },
             other => {
                 let problem = format!("{name}: when is one word, not {}", other.noun());
-                let diagnostic = self.fail("structured/invalid-when", node.span(), problem);
+                let diagnostic = self.fail(rules::structured::INVALID_WHEN, node.span(), problem);
                 self.diagnostics.push(diagnostic.with_help("write `when: all` for both"));
                 default
             }
@@ -277,14 +289,14 @@ impl ContextFileReader<'_> {
 
     fn invalid_word(
         &mut self,
-        code: &'static str,
+        rule: Rule,
         node: Node<'_>,
         word: &str,
         problem: String,
         words: &[&str],
     ) {
         let span = node.span();
-        let mut diagnostic = self.fail(code, span, problem);
+        let mut diagnostic = self.fail(rule, span, problem);
         if let Some(meant) = nearest(word, words) {
             // Only a difference in case is certain.
             let edits = vec![Edit::replace(span, meant)];
@@ -309,7 +321,7 @@ impl ContextFileReader<'_> {
             Value::Sequence(list) => list,
             other => {
                 let problem = format!("{name}: alternatives is a list, not {}", other.noun());
-                self.warn("structured/wrong-type", node.span(), problem, "the field is ignored");
+                self.ignored(node.span(), problem);
                 return Vec::new();
             }
         };
@@ -349,7 +361,7 @@ impl ContextFileReader<'_> {
                 let problem = format!("{name}: {field} is missing");
                 let help = "say what was considered and why it was rejected";
                 let span = self.first_line(node.span());
-                self.warn("structured/incomplete-alternative", span, problem, help);
+                self.report(rules::structured::INCOMPLETE_ALTERNATIVE, span, problem, help);
             }
         }
         (!alternative.option.is_empty()).then_some(alternative)
@@ -367,7 +379,7 @@ impl ContextFileReader<'_> {
                 };
                 let problem = format!("{name}: invalid date \"{written}\" (must be YYYY-MM-DD)");
                 let help = "the decision is delivered without its date";
-                self.error("structured/invalid-date", node.span(), problem, help);
+                self.report(rules::structured::INVALID_DATE, node.span(), problem, help);
                 None
             }
         }
