@@ -186,7 +186,7 @@ fn property<'o, 't>(
     let mut found = object.properties.iter().filter(|property| property.name.as_str() == key);
     let first = found.next();
     if found.next().is_some() {
-        return Err(format!("the key `{key}` is duplicated; remove one of them"));
+        return Err(format!("`{key}` is duplicated; remove one of them"));
     }
     Ok(first)
 }

@@ -252,9 +252,9 @@ fn a_file_of_another_shape_is_refused() {
         ("null", "it is not a table of JSON"),
         ("{\"instructions\": \"a\"}", "`instructions` is not a list"),
         ("{\"instructions\": null}", "`instructions` is not a list"),
-        ("{\"instructions\": [], \"instructions\": []}", "`instructions` stands there twice"),
+        ("{\"instructions\": [], \"instructions\": []}", "`instructions` is duplicated"),
         ("{\"mcpServers\": []}", "`mcpServers` is not a table"),
-        ("{\"mcpServers\": {\"a\": 1, \"a\": 2}}", "in `mcpServers`, `a` stands there twice"),
+        ("{\"mcpServers\": {\"a\": 1, \"a\": 2}}", "in `mcpServers`, `a` is duplicated"),
     ] {
         let error = Ask::about(text).want(&[listed(), keyed("a", "{}")]).unwrap_err();
         assert!(error.contains(problem), "{text}: {error}");
