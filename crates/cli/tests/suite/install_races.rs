@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use brief_testkit::Sandbox;
 
-use crate::install_scene::item;
+use crate::install_scene::{item, remove_mark};
 use crate::project;
 
 /// Runs at once.
@@ -58,6 +58,9 @@ fn tree(project: &Sandbox) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     collect(&project.path(), "", &mut found);
     found.remove(".brief/lock");
+    if let Some(record) = found.get_mut(".brief/installed.json") {
+        remove_mark(record);
+    }
     found
 }
 

@@ -179,6 +179,14 @@ pub(crate) fn tree(base: &Path) -> Tree {
     found
 }
 
+/// Removes the mark of derived capability lists from the record of an installation. It covers the
+/// project's path with a key of the machine, so it differs between copies.
+pub(crate) fn remove_mark(record: &mut Vec<u8>) {
+    let text = String::from_utf8_lossy(record);
+    let is_kept = |line: &&str| !line.trim_start().starts_with("\"capabilities\": \"");
+    *record = text.split_inclusive('\n').filter(is_kept).collect::<String>().into_bytes();
+}
+
 /// What is not only for us.
 pub(crate) fn outside(tree: &Tree) -> Tree {
     let is_own = |path: &str| path == ".brief/" || path.starts_with(".brief/");
@@ -218,7 +226,11 @@ pub(crate) fn collect(directory: &Path, below: &str, found: &mut Tree) {
             collect(&path, &name, found);
             found.insert(name, (None, mode));
         } else {
-            found.insert(name, (Some(fs::read(&path).unwrap()), mode));
+            let mut content = fs::read(&path).unwrap();
+            if name.ends_with("installed.json") {
+                remove_mark(&mut content);
+            }
+            found.insert(name, (Some(content), mode));
         }
     }
 }
