@@ -146,7 +146,7 @@ fn run(count: u64, seed: u64) -> ExitCode {
             Err(CallError::Ended { message }) => {
                 (ran, ended) = (ran + 1, ended + 1);
                 // A native function that cannot be stopped, or a full realm, are limits.
-                let is_limit = ["longer than", "could not go on", "too much memory"];
+                let is_limit = ["longer than", "cannot be called after", "too much memory"];
                 if !is_limit.iter().any(|words| message.contains(words)) {
                     strange += 1;
                     println!("after {ran} scripts: {message}: {scripts:#?}");

@@ -28,10 +28,10 @@ fn what_opens_the_gate() {
 #[test]
 fn what_keeps_it_shut() {
     for (function, message) in [
-        ("() => false", "the startup tool `t` said no: false"),
+        ("() => false", "the startup tool `t` refused: false"),
         (
             "async () => ({ ok: false, message: 'no' })",
-            "said no: {\"ok\":false,\"message\":\"no\"}",
+            "refused: {\"ok\":false,\"message\":\"no\"}",
         ),
         ("() => { throw new Error('db down') }", "the startup tool `t` failed: db down"),
         ("() => Promise.reject(new Error('db down'))", "db down"),

@@ -57,10 +57,10 @@ fn what_does_not_become_ready() {
         ("kill -9 $$".to_owned(), "ended by the system"),
         ("sleep 60".to_owned(), "it took longer than 2 s and was ended"),
         ("printf '\\377\\377\\377\\377'".to_owned(), "a message of 4294967295 bytes"),
-        (raw("not JSON"), "makes no sense"),
-        (raw("{\"nobody\": 1}"), "makes no sense"),
-        (raw("{\"done\": {\"value\": 1}}"), "makes no sense"),
-        (raw(&"[".repeat(20_000)), "makes no sense"),
+        (raw("not JSON"), "sent an invalid message"),
+        (raw("{\"nobody\": 1}"), "sent an invalid message"),
+        (raw("{\"done\": {\"value\": 1}}"), "sent an invalid message"),
+        (raw(&"[".repeat(20_000)), "sent an invalid message"),
         ("printf '\\000\\000\\001\\000half'".to_owned(), "the worker ended with status 0"),
         ("printf '\\000\\000\\001\\000half'; sleep 60".to_owned(), "longer than 2 s"),
         ("yes".to_owned(), "bytes"),
@@ -81,13 +81,13 @@ fn what_does_not_answer_a_call() {
     for (script, words) in [
         ("exit 0".to_owned(), "the worker ended with status 0"),
         ("sleep 60".to_owned(), "longer than 2 s"),
-        (format!("while :; do {log}; done"), "logged more than it may"),
+        (format!("while :; do {log}; done"), "exceeded its limit for the log"),
         (format!("{ask}; exit 9"), "status 9"),
-        (ready(), "makes no sense"),
+        (ready(), "sent an invalid message"),
         // The second worker fails in the same way.
-        (spent.clone(), "makes no sense"),
-        (format!("{log}; {spent}"), "makes no sense"),
-        (raw("{\"failed\": {}}"), "makes no sense"),
+        (spent.clone(), "sent an invalid message"),
+        (format!("{log}; {spent}"), "sent an invalid message"),
+        (raw("{\"failed\": {}}"), "sent an invalid message"),
     ] {
         let script = format!("{}; head -c 4 >/dev/null; {script}", ready());
         let mut tools = load(&script).unwrap();

@@ -128,7 +128,7 @@ fn redirects_have_an_end_and_may_stay() {
     assert_eq!(fetch(port, function).0.unwrap(), json!([true, "there"]));
     let port = serve(|_| redirect("/again"));
     let error = fetch(port, function).0.unwrap_err().to_string();
-    assert!(error.contains("leads elsewhere more than 5 times"), "{error}");
+    assert!(error.contains("redirects more than 5 times"), "{error}");
 }
 
 #[test]

@@ -421,7 +421,7 @@ fn a_journal_of_another_project_is_refused() {
     first.write(".brief/journal.json", &text);
     let finished = first.run(&["sync"]);
     assert_eq!(finished.code, Some(0), "{finished}");
-    assert!(finished.stderr.contains("ended in the middle is finished now"), "{finished}");
+    assert!(finished.stderr.contains("an interrupted run is finished now"), "{finished}");
 }
 
 /// A project with the skill installed, and its lock.

@@ -61,7 +61,7 @@ fn a_killed_remove_is_finished_by_the_next_remove() {
         let name = if at % 2 == 0 { "skill-1" } else { "skill/skill-1" };
         let said = run(&project, &["remove", name]);
         let step = &killed.steps[at];
-        assert!(said.contains("ended in the middle is finished now"), "{at}, {step}: {said}");
+        assert!(said.contains("an interrupted run is finished now"), "{at}, {step}: {said}");
         assert!(!project.path().join(".claude/skills/skill-1").exists(), "{at}, {step}");
         assert!(project.path().join(".claude/skills/skill-0").exists(), "{at}, {step}");
         // A name that nothing had is still a mistake.
@@ -94,10 +94,10 @@ fn every_command_that_writes_finishes_a_killed_run_first() {
         }
         // Whoever only asks is told, and leaves it.
         let checked = project.run(&["sync", "--dry-run"]);
-        assert!(checked.stderr.contains("a run was ended in the middle"), "{checked}");
+        assert!(checked.stderr.contains("a run was interrupted"), "{checked}");
         assert!(journal.exists());
         let said = run(&project, args);
-        assert!(said.contains("ended in the middle is finished now"), "{args:?}: {said}");
+        assert!(said.contains("an interrupted run is finished now"), "{args:?}: {said}");
         assert!(!journal.exists() && !project.path().join(".brief/staged").exists(), "{args:?}");
     }
 }
