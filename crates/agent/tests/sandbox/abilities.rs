@@ -109,7 +109,7 @@ fn paths_stay_in_the_project() {
         ("await host.fs.readText('inner-link/a.txt')", "link"),
         ("await host.fs.list('link')", "link"),
         ("await host.fs.writeText('link/new.txt', 'x')", "link"),
-        ("await host.fs.writeText('file-link', 'x')", "is a symbolic link, and stays"),
+        ("await host.fs.writeText('file-link', 'x')", "is a symbolic link, so it is not replaced"),
         ("await host.fs.readText('.env')", "may hold secrets (`.env`)"),
         ("await host.fs.stat('.ENV')", "may hold secrets"),
         ("await host.fs.writeText('.env.local', '')", "may hold secrets"),
