@@ -1,5 +1,5 @@
-//! Passes options to the linker for release builds: a static C library, compact relocations and `hook.ld`,
-//! which places the functions that a hook runs next to each other.
+//! Passes options to the linker for release builds: a static C library, compact relocations and `hook.ld`.
+//! That file groups the functions that a hook runs.
 //!
 //! A hook is started for every tool call. Loading three shared libraries takes as long as its work, and
 //! the loader writes every relocation before the first line of ours runs. Programs for development go

@@ -51,8 +51,8 @@ pub struct Cli {
     command: Command,
 }
 
-/// The commands that programs call many times a minute, without the definitions of all others,
-/// which cost more than the answer.
+/// The commands that programs call many times a minute. Building the definitions of all commands
+/// takes longer than answering one of these.
 #[derive(Debug, Parser)]
 #[command(name = "brief")]
 struct OftenCalled {

@@ -159,7 +159,7 @@ impl Cost {
     }
 }
 
-/// Who asks, which guidance to look at, and from where.
+/// The options of a question: client, task, dialects and start directory.
 #[derive(Debug, Args)]
 pub(crate) struct QuestionArgs {
     /// Only this dialect; may be given several times

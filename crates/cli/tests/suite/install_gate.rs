@@ -218,8 +218,8 @@ fn a_lock_that_lost_its_capability_lists_is_refused() {
     }
 }
 
-/// What was derived once is kept by content, and only under a mark of this machine: a mark from elsewhere makes no
-/// forged list true.
+/// A derived list is reused only under a mark of this machine. A mark from another machine does not make
+/// `sync` believe a forged list.
 #[test]
 fn a_mark_from_elsewhere_vouches_for_no_list() {
     let (project, _remote) = with_skill("Ask https://api.example.com.");
@@ -245,8 +245,8 @@ fn a_mark_from_elsewhere_vouches_for_no_list() {
     }
 }
 
-/// What is kept is a fact, and no permission: an acceptance that was taken back and a policy that came later count, and
-/// so does a byte that looks like the sign that stands for it.
+/// A reused list is judged again in each run: a withdrawn acceptance counts. An invalid
+/// byte and the replacement character, which both print as U+FFFD, have different hashes.
 #[test]
 fn what_was_derived_before_is_judged_again() {
     let (project, _remote) = with_skill(&format!("Sort modules. {}", tags("hi there")));

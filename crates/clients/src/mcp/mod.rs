@@ -1,6 +1,6 @@
 //! MCP servers in each client's own shape.
 //!
-//! What clients call the same things is data (`[mcp]` of a client's file). Nothing here starts a server.
+//! Each client's file and field names stand in `[mcp]` of its profile. This module starts no server.
 
 mod found;
 mod read;
