@@ -65,7 +65,8 @@ fn refuse_consumer(session: &Session, item_root: &Path) -> Result<(), CommandErr
         return Ok(());
     }
     let place = project.outputs.display();
-    let message = format!("`{place}` uses items of registries ({proof}), and is none itself");
+    let message =
+        format!("`{place}` installs items of registries ({proof}); it is not a source registry");
     Err(CommandError::refused(message)
         .with_hint("write the item in the registry that it is to come from; `brief add DIRECTORY` tries it here"))
 }
@@ -76,7 +77,7 @@ pub(crate) fn run(
     args: &NewArgs,
 ) -> Result<ExitCode, CommandError> {
     if let Some(problem) = name_problem(&args.name) {
-        let message = format!("`{}` is no name: {problem}", args.name);
+        let message = format!("`{}` is not a valid name: {problem}", args.name);
         return Err(CommandError::usage(message)
             .with_hint("use a-z, 0-9 and hyphens between them, 64 at most"));
     }

@@ -34,7 +34,7 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
             "restore it from version control, or remove it and run `brief sync`: what we wrote is recorded elsewhere, too",
         ),
         InstallError::Tampered { source_name, .. } => CommandError::refused(message).with_hint(
-            format!("somebody has changed `brief.lock` or the cache; `brief update {source_name}` takes what is there now"),
+            format!("`brief.lock` or the cache has changed; `brief update {source_name}` accepts the new content"),
         ),
         InstallError::Edit { error: EditError::Outrun, .. } => CommandError::outrun(message),
         InstallError::Edit { .. } => CommandError::usage(message),

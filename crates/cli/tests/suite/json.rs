@@ -246,7 +246,7 @@ fn an_error_is_one_object() {
       "kind": "error",
       "version": 1,
       "error": {
-        "message": "brief.toml:1:11: `clients`: this is no table",
+        "message": "brief.toml:1:11: `clients`: this is not a table",
         "hints": []
       }
     }

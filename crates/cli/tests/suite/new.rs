@@ -56,8 +56,9 @@ fn a_project_that_uses_items_gets_none_of_its_own() {
         for args in [&["new", "rule", "demo"][..], &["new", "bundle", "demo", "--in", "content"]] {
             let output = project.run(args);
             assert_eq!(output.code, Some(1), "{output}");
-            let words =
-                format!("`$PROJECT` uses items of registries ({proof}), and is none itself");
+            let words = format!(
+                "`$PROJECT` installs items of registries ({proof}); it is not a source registry"
+            );
             assert!(output.stderr.contains(&words), "{output}");
             assert!(output.stderr.contains("hint: write the item in the registry"), "{output}");
         }

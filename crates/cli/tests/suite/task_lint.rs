@@ -56,7 +56,7 @@ mcp_server: {args: []}
         .with_file(".agents/commands/deploy.md", "Deploy ${a b}.\n")
         .with_file(".env", "TOKEN=x\n");
     insta::assert_snapshot!(project.run(&["lint"]), @r"
-    warning[tasks/placeholder-unfillable]: nothing can fill `${a b}`: that is no name of a parameter
+    warning[tasks/placeholder-unfillable]: nothing can fill `${a b}`: that is not a parameter name
      --> .agents/commands/deploy.md:1:8
       |
     1 | Deploy ${a b}.
@@ -86,7 +86,7 @@ mcp_server: {args: []}
       |
       = help: did you mean `/deploy`?
 
-    warning[tasks/unknown-field]: `selector` is no field of this format
+    warning[tasks/unknown-field]: `selector` is not a field of this format
      --> .agents/tasks/fix-bug.md:2:1
       |
     2 | selector:
@@ -108,7 +108,7 @@ mcp_server: {args: []}
       |
       = help: did you mean `cursor`?
 
-    warning[tasks/invalid-timeout]: `10 minutes` is no duration
+    warning[tasks/invalid-timeout]: `10 minutes` is not a duration
      --> .agents/tasks/fix-bug.md:6:10
       |
     6 | timeout: 10 minutes

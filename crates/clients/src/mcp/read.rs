@@ -204,8 +204,8 @@ mod tests {
     fn what_is_wrong_has_a_place() {
         let server = |line: &str| format!("[mcp.x]\ncommand = \"c\"\n{line}\n");
         for (text, line, message) in [
-            ("mcp = 1\n", 1, "`mcp`: this is no table"),
-            ("mcp.x = 1\n", 1, "`mcp.x`: this is no table"),
+            ("mcp = 1\n", 1, "`mcp`: this is not a table"),
+            ("mcp.x = 1\n", 1, "`mcp.x`: this is not a table"),
             ("[mcp.\"a b\"]\ncommand = \"c\"\n", 1, "this names no server"),
             ("[mcp.x]\n", 1, "a server has either `command` or `url`"),
             ("[mcp.x]\ncommand = \"\"\n", 2, "it is empty"),
@@ -213,8 +213,8 @@ mod tests {
             (&server("url = \"u\""), 1, "a server has either `command` or `url`"),
             (&server("headers = {}"), 3, "a server with `command` has no such key"),
             (&server("argz = []"), 3, "`mcp.x.argz`: there is no such key"),
-            (&server("args = \"a\""), 3, "this is no list of texts"),
-            (&server("env = { A = 1 }"), 3, "`mcp.x.env.A`: this is no text"),
+            (&server("args = \"a\""), 3, "this is not a list of strings"),
+            (&server("env = { A = 1 }"), 3, "`mcp.x.env.A`: this is not a string"),
             (&server("type = \"htpp\""), 3, "`htpp` means nothing here"),
             (&server("disabled = \"yes\""), 3, "neither `true` nor `false`"),
             (&server("clients = [\"cluade\"]"), 3, "unknown client `cluade`"),

@@ -499,6 +499,6 @@ fn constant(entry: &Entry<'_>) -> Result<Constant, Problem> {
     let text = entry.item.as_str().map(|text| Constant::Text(text.to_owned()));
     let boolean = entry.item.as_bool().map(Constant::Boolean);
     let number = entry.item.as_integer().map(Constant::Number);
-    let problem = || entry.wrong("this is no text, number or boolean", "");
+    let problem = || entry.wrong("this is not a string, number or boolean", "");
     text.or(boolean).or(number).ok_or_else(problem)
 }

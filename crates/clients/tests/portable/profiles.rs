@@ -97,7 +97,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
     let path = "[clients.claude.rule]\npath = ";
     let cases = [
         ("[clients", "1:9", "the file is not TOML"),
-        ("clients = 1\n", "1:11", "`clients`: this is no table"),
+        ("clients = 1\n", "1:11", "`clients`: this is not a table"),
         ("[clients.claude]\nrul = {}\n", "2:1", "`clients.claude.rul`: there is no such key"),
         (&format!("{path}\".claude/x.md\"\n"), "2:8", "it lacks `{name}`"),
         (&format!("{path}\"../{{name}}.md\"\n"), "2:8", "it is not a plain relative path"),
@@ -106,7 +106,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
         (&format!("{path}\".brief/{{name}}\"\n"), "2:8", "brief itself"),
         (&format!("{path}\"docs/{{name}}.md\"\n"), "2:8", "like `.claude`"),
         (&format!("{path}\".c/{{kind}}/{{name}}\"\n"), "2:8", "only `{name}` is filled in"),
-        (&format!("{path}7\n"), "2:8", "this is no text"),
+        (&format!("{path}7\n"), "2:8", "this is not a string"),
         ("[clients.claude.tools]\nraed = \"x\"\n", "2:1", "there is no such key"),
         ("[clients.claude.tools]\nread = 1\n", "2:8", "this is no name"),
         ("[clients.x]\nname = \"X\"\n", "1:10", "the client `x` lacks a table"),
@@ -158,9 +158,9 @@ fn build_options_are_read_and_checked() {
         ("out = \"c:/x\"", "it does not lie in the registry"),
         ("clients = [\"cursor\"]", "unknown client `cursor`"),
         ("clients = []", "the list is empty"),
-        ("clients = \"claude\"", "this is no list of texts"),
+        ("clients = \"claude\"", "this is not a list of strings"),
         ("h1 = \"nam\"", "`nam` means nothing here"),
-        ("license = true", "this is no text"),
+        ("license = true", "this is not a string"),
         ("outt = \"x\"", "there is no such key"),
     ] {
         let problems = read(&format!("[build]\n{line}\n")).unwrap_err();

@@ -169,9 +169,9 @@ impl<'y> Keyed<'y> {
             if !is_known {
                 let help = match nearest(name, known) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => "remove it; nobody reads it".to_owned(),
+                    None => "remove it; it has no effect".to_owned(),
                 };
-                let message = format!("`{name}` is no field of {place} and is ignored");
+                let message = format!("`{name}` is not a field of {place} and is ignored");
                 notes.report(rules::agents::UNKNOWN_KEY, field.key.span(), message, help);
             }
             fields.insert(lower, field.value);
@@ -318,7 +318,7 @@ impl HeaderReader<'_, '_, '_> {
         let mut known = BTreeSet::new();
         for Given { text, span } in names {
             if text.contains(['=', '\0']) || text.contains(char::is_whitespace) {
-                let message = format!("`{text}` is no name of an environment variable");
+                let message = format!("`{text}` is not a name of an environment variable");
                 let help = "write the name alone; a value never stands in an agent file";
                 self.notes.report(rules::agents::WRONG_TYPE, span, message, help);
             } else if known.insert(text.clone()) {

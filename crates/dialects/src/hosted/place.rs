@@ -64,7 +64,7 @@ impl HostedPlace {
         let above = self.working.ancestors().take_while(|path| path.starts_with(&self.mounted));
         let foreign = self.foreign_levels();
         if foreign > 0 {
-            let message = "this is somebody else's code, so its context is not the project's";
+            let message = "this is the code of a dependency, so its context does not count";
             diagnostics.push(about(&self.working, rules::hosted::DEPENDENCY_SKIPPED, message));
         }
         let mut levels: Vec<(Arc<Path>, Scope)> = above

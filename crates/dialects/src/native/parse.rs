@@ -329,7 +329,7 @@ impl Fields<'_> {
     fn problem(&self, field: &str, problem: GlobsProblem) -> Diagnostic {
         match problem {
             GlobsProblem::Invalid { span, pattern, error } => {
-                let message = format!("`{pattern}` in `{field}` is no pattern: {error}");
+                let message = format!("`{pattern}` in `{field}` is not a pattern: {error}");
                 Diagnostic::new(rules::native::BAD_GLOB, self.source, span, message)
                     .with_help("the other patterns still count; `\\[` is a literal bracket")
             }

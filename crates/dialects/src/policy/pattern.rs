@@ -68,7 +68,7 @@ impl SourcePattern {
             let host = text.split('/').next().unwrap_or_default();
             let is_host = host.contains(['.', ':', '*']) || host == "localhost";
             if !is_host {
-                return Err(format!("`{host}` is no host; write `github.com/{text}`"));
+                return Err(format!("`{host}` is not a host; write `github.com/{text}`"));
             }
         }
         let pair = |text: &str| -> Result<[Glob; 2], String> {

@@ -84,7 +84,7 @@ fn read_entry(
                     let known = Capability::from_name(&name).ok_or_else(|| {
                         let names = Capability::ALL.map(Capability::as_str);
                         let help = format!("capabilities are {}", names.join(", "));
-                        entry.wrong(&format!("`{name}` is no capability"), &help)
+                        entry.wrong(&format!("`{name}` is not a capability"), &help)
                     })?;
                     layer.never.push((line(&entry), known));
                 }
@@ -99,7 +99,7 @@ fn patterns(entry: &Entry<'_>, home: Option<&Path>) -> Result<Vec<SourcePattern>
     let texts = entry.texts()?;
     let pattern = |text: &String| {
         SourcePattern::read(text, home)
-            .map_err(|problem| entry.wrong(&format!("`{text}` is no pattern: {problem}"), ""))
+            .map_err(|problem| entry.wrong(&format!("`{text}` is not a pattern: {problem}"), ""))
     };
     texts.iter().map(pattern).collect()
 }

@@ -99,7 +99,7 @@ fn foreign(item: &Item) -> Vec<Diagnostic> {
         );
     }
     if let Some(problem) = super::fields::name_problem(&item.id.name) {
-        let message = format!("`{}` is no name: {problem}", item.id.name);
+        let message = format!("`{}` is not a valid name: {problem}", item.id.name);
         found.push(
             Diagnostic::new(rules::portable::INVALID_NAME, source, Span::default(), message)
                 .with_help("use a-z, 0-9 and hyphens between them, 64 at most"),

@@ -120,7 +120,7 @@ impl ItemFields<'_> {
             }
             _ => {
                 let shown = node.as_str().unwrap_or(node.value().noun());
-                let message = format!("`{shown}` is no version of the format");
+                let message = format!("`{shown}` is not a version of the format");
                 self.report(
                     rules::portable::INVALID_SCHEMA,
                     node.span(),
@@ -158,7 +158,7 @@ impl ItemFields<'_> {
     /// look-alikes.
     pub(super) fn check_name(&mut self, name: &str, span: Span) {
         if let Some(problem) = name_problem(name) {
-            let message = format!("`{name}` is no name: {problem}");
+            let message = format!("`{name}` is not a valid name: {problem}");
             let help = "use a-z, 0-9 and hyphens between them, 64 at most";
             self.report(rules::portable::INVALID_NAME, span, message, help);
         }
@@ -239,7 +239,7 @@ impl ItemFields<'_> {
                     .with_fix(Fix::safe("quote the version", vec![edit])),
             );
         } else if semver::Version::parse(text).is_err() {
-            let message = format!("`{text}` is no semantic version");
+            let message = format!("`{text}` is not a semantic version");
             let help = "write three numbers, as in `\"1.0.0\"`";
             self.report(rules::portable::VERSION_NOT_SEMVER, node.span(), message, help);
         }
@@ -300,7 +300,7 @@ impl ItemFields<'_> {
             return;
         };
         if list.is_empty() {
-            let message = "the audience is empty, so the item is for nobody";
+            let message = "the audience is empty, so the item is for no client";
             let help = "name a client, or remove the field to mean all";
             self.report(rules::portable::EMPTY_AUDIENCE, node.span(), message, help);
         }
@@ -396,7 +396,7 @@ impl ItemFields<'_> {
         match node.as_str().map(|text| (text, Mode::from_name(text))) {
             None => self.wrong_type("mode", node, "a text"),
             Some((text, None)) => {
-                let message = format!("`{text}` is no mode");
+                let message = format!("`{text}` is not a mode");
                 let help = match near_miss::nearest(text, &names) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("modes are {}", names.join(", ")),
@@ -445,7 +445,7 @@ impl ItemFields<'_> {
         let plain: String = tool.chars().filter(char::is_ascii_alphanumeric).collect();
         let same = names.iter().find(|name| name.replace('-', "").eq_ignore_ascii_case(&plain));
         let near = same.copied().or_else(|| near_miss::nearest(tool, &names));
-        let message = format!("`{tool}` is no capability");
+        let message = format!("`{tool}` is not a capability");
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!(

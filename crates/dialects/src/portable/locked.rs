@@ -150,7 +150,7 @@ fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
                 tables.map(|table| table as &dyn TableLike).collect::<Vec<_>>()
             });
             let offset = item.span().map(|span| span.start);
-            tables.or(inline).ok_or_else(|| invalid(offset, "`item` is no list of tables"))?
+            tables.or(inline).ok_or_else(|| invalid(offset, "`item` is not a list of tables"))?
         }
     };
     let mut items = Vec::with_capacity(tables.len());

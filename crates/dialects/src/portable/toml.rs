@@ -95,7 +95,7 @@ impl<'t> Entry<'t> {
 
     /// Returns the value as a string.
     pub fn text(&self) -> Result<&'t str, Problem> {
-        self.item.as_str().ok_or_else(|| self.wrong("this is no text", "write it in quotes"))
+        self.item.as_str().ok_or_else(|| self.wrong("this is not a string", "write it in quotes"))
     }
 
     /// Returns the value as one of the given words.
@@ -114,7 +114,7 @@ impl<'t> Entry<'t> {
 
     /// Returns the value as a list of strings.
     pub fn texts(&self) -> Result<Vec<String>, Problem> {
-        let problem = || self.wrong("this is no list of texts", "write `[\"…\", \"…\"]`");
+        let problem = || self.wrong("this is not a list of strings", "write `[\"…\", \"…\"]`");
         let list = self.item.as_array().ok_or_else(problem)?;
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(problem)).collect()
     }
@@ -122,7 +122,7 @@ impl<'t> Entry<'t> {
     /// Returns the value as a table.
     pub fn table(&self) -> Result<Table<'_>, Problem> {
         let content = self.item.as_table_like();
-        let content = content.ok_or_else(|| self.wrong("this is no table", ""))?;
+        let content = content.ok_or_else(|| self.wrong("this is not a table", ""))?;
         Ok(Table { source: self.source, content, prefix: &self.path })
     }
 }

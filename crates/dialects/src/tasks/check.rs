@@ -295,7 +295,7 @@ fn calls(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
 fn unfillable(document: &Document, name: &str, known: &KnownNames<'_>) -> Option<String> {
     let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
     if !name.chars().all(is_part) {
-        return Some("that is no name of a parameter".to_owned());
+        return Some("that is not a parameter name".to_owned());
     }
     let position: usize = name.parse().ok()?;
     match document.kind {
@@ -343,7 +343,7 @@ fn field_names(document: &Document, selected: &BTreeSet<&str>) -> Vec<Diagnostic
                 (Kind::Rule, "task_name") => "task_names",
                 _ => near_miss::nearest(name, known).filter(|near| is_slip(name, near))?,
             };
-            let message = format!("`{name}` is no field of this format");
+            let message = format!("`{name}` is not a field of this format");
             let source = document.source();
             Some(
                 Diagnostic::new(rules::tasks::UNKNOWN_FIELD, source, field.key.span(), message)
@@ -403,7 +403,7 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
         (Kind::Task, "timeout") => {
             let is_duration = text.is_some_and(is_duration);
             (!is_duration).then(|| {
-                let message = format!("`{}` is no duration", text.unwrap_or(value.noun()));
+                let message = format!("`{}` is not a duration", text.unwrap_or(value.noun()));
                 Diagnostic::new(rules::tasks::INVALID_TIMEOUT, source, node.span(), message)
                     .with_help("write `30s`, `10m` or `1h30m`")
             })

@@ -117,7 +117,7 @@ fn a_key_stands_once() {
 fn unknown_keys_are_warned_of() {
     assert_eq!(warnings(&headed("statsu: disabled")), ["2 unknown-key"]);
     assert_eq!(help(&headed("statsu: disabled")), "did you mean `status`?");
-    assert_eq!(help(&headed("colour: red")), "remove it; nobody reads it");
+    assert_eq!(help(&headed("colour: red")), "remove it; it has no effect");
     assert_eq!(warnings(&headed("required:\n  evn: [A]")), ["3 unknown-key"]);
     assert_eq!(help(&headed("required:\n  evn: [A]")), "did you mean `env`?");
 }

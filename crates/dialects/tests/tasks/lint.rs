@@ -95,7 +95,7 @@ fn slips_in_field_names_are_found() {
     ] {
         let system = with_task(&format!("---\na: b\n{field}: x\n---\n"));
         let expected = format!(
-            ".agents/tasks/t.md:3 tasks/unknown-field `{field}` is no field of this format"
+            ".agents/tasks/t.md:3 tasks/unknown-field `{field}` is not a field of this format"
         );
         assert_eq!(findings(&system), [expected]);
         assert_eq!(help(&system), [format!("did you mean `{meant}`?")]);
@@ -147,7 +147,7 @@ fn placeholders_that_nothing_can_fill_are_found() {
         findings(&system),
         [
             ".agents/tasks/t.md:1 tasks/placeholder-unfillable nothing can fill `${1}`: only commands have arguments by position",
-            ".agents/tasks/t.md:2 tasks/placeholder-unfillable nothing can fill `${ no name }`: that is no name of a parameter",
+            ".agents/tasks/t.md:2 tasks/placeholder-unfillable nothing can fill `${ no name }`: that is not a parameter name",
             ".agents/commands/c.md:1 tasks/placeholder-unfillable nothing can fill `${0}`: arguments are counted from 1",
             ".agents/commands/c.md:2 tasks/placeholder-unfillable nothing can fill `${2}`: no call has more than 1 argument",
         ]

@@ -78,7 +78,7 @@ impl Executing {
         let wall = wall.filter(|wall| *wall <= limits.wall).ok_or_else(|| {
             let most = limits.wall.as_secs();
             CommandError::usage(format!(
-                "`--time-limit {seconds}` is no number between 0 and {most}"
+                "`--time-limit {seconds}` is not a number between 0 and {most}"
             ))
             .with_hint("write a number of seconds, such as `--time-limit 2.5`")
         })?;

@@ -202,7 +202,7 @@ impl<'t> Parsing<'t> {
             [TagWord::Name(name), ..] => {
                 return Err(place.syntax(format!("there is no helper `{name}`")));
             }
-            _ => return Err(place.syntax("this is no expression")),
+            _ => return Err(place.syntax("this is not an expression")),
         };
         self.push(TemplateNode::Print { expression, place });
         Ok(())
@@ -423,7 +423,7 @@ fn expression(
                 lookup(object, key, place, depth + 1)
             }
             [TagWord::Name(name), ..] => Err(place.syntax(format!("there is no helper `{name}`"))),
-            _ => Err(place.syntax("this is no expression")),
+            _ => Err(place.syntax("this is not an expression")),
         },
         TagWord::Name(name) => match name.as_str() {
             "null" | "undefined" => Ok(Expression::Literal(Value::Null)),
@@ -450,7 +450,7 @@ fn lookup(
 }
 
 fn path(written: &str, place: TagPlace) -> Result<Path, TemplateProblem> {
-    let invalid = || place.syntax(format!("`{written}` is no name"));
+    let invalid = || place.syntax(format!("`{written}` is not a name"));
     let mut path =
         Path { written: written.to_owned(), up: 0, data: false, this: false, names: Vec::new() };
     let mut rest = written;
