@@ -65,6 +65,12 @@ impl Session {
         Project::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
     }
 
+    /// The directory itself as a project, whatever repository it is part of.
+    pub(crate) fn directory_project(&self) -> Result<Project<'_>, CommandError> {
+        let opened = Project::open_directory(self.system(), &self.directory);
+        opened.map_err(|error| self.unopened(&error))
+    }
+
     /// The root of the project.
     pub(crate) fn repository(&self) -> Result<Root, CommandError> {
         Ok(self.project()?.root().clone())

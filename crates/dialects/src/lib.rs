@@ -22,9 +22,11 @@ pub mod sensitive;
 pub mod structured;
 pub mod tasks;
 
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::sync::Arc;
 
+use brief_syntax::system::Dir;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, System, Target, limits};
 
@@ -59,8 +61,25 @@ pub trait Dialect: Sync {
 
     /// Reads the files needed to answer a question about one path; `None` for a dialect with a
     /// [`Dialect::reader`].
-    fn ask(&self, _system: &dyn System, _moment: &Moment) -> Option<Box<dyn Shelf>> {
+    /// `top` is the mounted directory if it is held open already.
+    fn ask(
+        &self,
+        _system: &dyn System,
+        _moment: &Moment,
+        _top: Option<&dyn Dir>,
+    ) -> Option<Box<dyn Shelf>> {
         None
+    }
+
+    /// Returns the directory that a directory of the dialect's own files belongs to: files in it are
+    /// checked from there.
+    fn owner_of(&self, _system: &dyn System, _directory: &Target) -> Option<Target> {
+        None
+    }
+
+    /// Returns whether a file of that name in that directory is the dialect's.
+    fn knows(&self, _directory: &Target, _name: &OsStr) -> bool {
+        false
     }
 }
 

@@ -4,7 +4,8 @@
 //! list or a check. The cost of one question depends on the depth of its path alone.
 
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use brief_dialects::{
     Candidate, Dialect, Dialects, Likeness, Moment, Mounted, ProjectFiles, Reached, Reader, Reason,
     Resolution, Shelf,
 };
-use brief_syntax::system::FileKind;
+use brief_syntax::system::{Dir, FileKind};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits, rules};
 
@@ -77,6 +78,17 @@ fn kept(dialects: Dialects) -> Option<Vec<&'static str>> {
     names.iter().any(is_wider).then_some(names)
 }
 
+/// Returns the directory that a directory of some dialect's own files belongs to.
+pub(crate) fn owner_of(system: &dyn System, directory: &Target) -> Option<Target> {
+    // From the back: a dialect that clients share its directories with goes first.
+    DIALECTS.iter().rev().find_map(|dialect| dialect.owner_of(system, directory))
+}
+
+/// Returns whether a file of that name in that directory is some dialect's.
+pub(crate) fn knows(directory: &Target, name: &OsStr) -> bool {
+    DIALECTS.iter().any(|dialect| dialect.knows(directory, name))
+}
+
 impl Catalog {
     /// Reads what the dialects need to answer a question about one path.
     pub fn about(system: &dyn System, moment: &Moment) -> Catalog {
@@ -87,28 +99,33 @@ impl Catalog {
             && moment
                 .mounted_target()
                 .is_some_and(|target| target.directories().len() >= limits::MOUNTED_LEVELS);
-        let mut gaps = match &moment.mounted {
-            // One walk serves all where everything counts from one directory.
+        // One walk serves all dialects where everything counts from one directory, which is opened once.
+        let top = system.open_dir(root.path());
+        let mut gaps;
+        match &moment.mounted {
             None => {
                 of_root.append(&mut of_mounted);
-                along(system, root, moment.located(), &mut of_root)
+                gaps = along(system, root, &top, moment.located(), &mut of_root);
             }
             Some(Mounted { root: mounted, target, .. }) => {
-                let gaps = along(system, root, moment.located(), &mut of_root);
-                let more = along(system, mounted, target.as_ref(), &mut of_mounted);
-                if gaps.is_empty() { more } else { gaps }
+                gaps = along(system, root, &top, moment.located(), &mut of_root);
+                let top = system.open_dir(mounted.path());
+                let more = along(system, mounted, &top, target.as_ref(), &mut of_mounted);
+                if gaps.is_empty() {
+                    gaps = more;
+                }
             }
-        };
+        }
+        let top = top.ok().filter(|_| moment.mounted.is_none());
         if is_deep && gaps.is_empty() {
             let reason = GapReason::TooDeep { limit: limits::MOUNTED_LEVELS };
             gaps.push(Gap { path: moment.mounted_path().to_owned(), reason });
         }
         let mut shelves = finished(of_root);
         shelves.append(&mut finished(of_mounted));
-        shelves.extend(
-            chosen(dialects)
-                .filter_map(|(rank, dialect)| Some((rank, dialect.ask(system, moment)?))),
-        );
+        shelves.extend(chosen(dialects).filter_map(|(rank, dialect)| {
+            Some((rank, dialect.ask(system, moment, top.as_deref())?))
+        }));
         // In the order of the dialects, however each of them reads.
         shelves.sort_by_key(|(rank, _)| *rank);
         let mut catalog =
@@ -314,11 +331,16 @@ fn finished(readers: Vec<Ranked>) -> Vec<(usize, Box<dyn Shelf>)> {
 fn along(
     system: &dyn System,
     root: &Root,
+    top: &io::Result<Box<dyn Dir>>,
     target: Option<&Target>,
     readers: &mut [Ranked],
 ) -> Vec<Gap> {
     let Some(target) = target.filter(|_| !readers.is_empty()) else { return Vec::new() };
-    walk::along(system, root, target, &mut |visit| {
+    let top = match top {
+        Ok(top) => top.as_ref(),
+        Err(error) => return vec![walk::unreadable(root.path(), error)],
+    };
+    walk::along_from(system, root, top, target, &mut |visit| {
         for (_, reader) in readers.iter_mut() {
             reader.visit(visit);
         }

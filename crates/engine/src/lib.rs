@@ -37,6 +37,7 @@ mod catalog;
 pub mod diff;
 mod installed;
 mod links;
+pub mod lint;
 mod order;
 mod project;
 mod prompt;

@@ -45,6 +45,16 @@ impl<'s> Project<'s> {
         Project { system, root, directory: directory.to_owned(), started }
     }
 
+    /// Finds a path in the project, as [`Project::briefing`] does; `None` when it lies outside.
+    pub fn locate(&self, path: &Path) -> Option<Target> {
+        self.root.locate(self.system, &self.directory, path)
+    }
+
+    /// Returns the directory that relative paths start at.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Returns the root.
     pub fn root(&self) -> &Root {
         &self.root

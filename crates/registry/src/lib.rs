@@ -10,6 +10,7 @@ mod address;
 mod admission;
 pub mod build;
 mod cache;
+pub mod elsewhere;
 mod error;
 mod extract;
 mod git;

@@ -128,10 +128,20 @@ pub fn along(
     target: &Target,
     visitor: &mut dyn FnMut(&Visit<'_>),
 ) -> Vec<Gap> {
-    let mut handle = match system.open_dir(root.path()) {
-        Ok(handle) => handle,
-        Err(error) => return vec![unreadable(root.path(), &error)],
-    };
+    match system.open_dir(root.path()) {
+        Ok(top) => along_from(system, root, top.as_ref(), target, visitor),
+        Err(error) => vec![unreadable(root.path(), &error)],
+    }
+}
+
+/// As [`along`], from a root that is held open as `top`.
+pub fn along_from(
+    system: &dyn System,
+    root: &Root,
+    top: &dyn Dir,
+    target: &Target,
+    visitor: &mut dyn FnMut(&Visit<'_>),
+) -> Vec<Gap> {
     let names = target.directories();
     // On a very deep path, the directories nearest to the target matter most.
     let skipped = (names.len() + 1).saturating_sub(limits::PATH_DEPTH);
@@ -140,17 +150,18 @@ pub fn along(
         let reason = GapReason::TooDeep { limit: limits::PATH_DEPTH };
         gaps.push(Gap { path: root.path().to_owned(), reason });
     }
+    let mut below: Option<Box<dyn Dir>> = None;
     let mut path = PathBuf::new();
     let mut slashed = String::new();
     for depth in 0..=names.len() {
+        let handle = below.as_deref().unwrap_or(top);
         if depth >= skipped {
-            let handle = handle.as_ref();
             let (path, slashed) = (path.as_path(), slashed.as_str());
             visitor(&Visit { system, root, handle, path, slashed, entries: None, ignored: &[] });
         }
         let Some(name) = names.get(depth) else { break };
         match handle.open_dir(name) {
-            Ok(next) => handle = next,
+            Ok(next) => below = Some(next),
             Err(error) => {
                 let absent = [std::io::ErrorKind::NotFound, std::io::ErrorKind::NotADirectory];
                 if !absent.contains(&error.kind()) {
@@ -386,7 +397,8 @@ fn descend(path: &mut PathBuf, slashed: &mut String, name: &OsStr) {
     slashed.push_str(&OsString::from(name).to_string_lossy());
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Gap {
+/// Returns the gap of a directory that the system refused to open.
+pub fn unreadable(path: &Path, error: &std::io::Error) -> Gap {
     Gap { path: path.to_owned(), reason: GapReason::Unreadable(error.to_string()) }
 }
 

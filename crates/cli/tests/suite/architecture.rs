@@ -9,7 +9,7 @@ use crate::workspace;
 /// The floors from the top down. A crate sees only floors below its own.
 const FLOORS: [&[&str]; 6] = [
     &["brief-cli"],
-    &["brief-serve"],
+    &["brief-serve", "briefing"],
     &["brief-agent", "brief-clients", "brief-engine", "brief-registry", "brief-runtime"],
     &["brief-dialects"],
     &["brief-profiles"],
@@ -117,6 +117,22 @@ fn the_test_kit_is_for_tests_only() {
         if name == TESTKIT {
             assert_eq!(dependencies, ["brief-syntax"]);
             assert!(dev_dependencies.is_empty());
+        }
+    }
+}
+
+/// Design: "the walk of a command as a list of files; the longest ≤ 15".
+#[test]
+fn every_walk_is_there() {
+    let page = fs::read_to_string(workspace().join("ARCHITECTURE.md")).unwrap();
+    let walks = page.split("\n## ").find(|section| section.starts_with("Walks\n")).unwrap();
+    let walks: Vec<&str> = walks.split("\n\n**").skip(1).collect();
+    assert_eq!(walks.len(), 4);
+    for walk in walks {
+        let files: Vec<&str> = walk.split('`').filter(|word| word.ends_with(".rs")).collect();
+        assert!((5..=15).contains(&files.len()), "{walk}");
+        for file in files {
+            assert!(workspace().join("crates").join(file).is_file(), "{file}");
         }
     }
 }

@@ -3,6 +3,7 @@
 //! An agent is called by its file or name, so a question about a path only lists the available
 //! ones.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::system::Below;
@@ -33,6 +34,10 @@ impl Dialect for Agents {
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
         let files = AgentFiles { asked: moment.mounted_target().cloned(), ..AgentFiles::default() };
         Some(Box::new(Along { files, way: LevelCount::to(moment) }))
+    }
+
+    fn knows(&self, directory: &Target, name: &OsStr) -> bool {
+        load::is_agent_file(directory, name)
     }
 }
 

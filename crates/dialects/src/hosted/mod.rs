@@ -56,7 +56,7 @@ pub use model::{
 };
 pub use parse::{Format, Parsed, parse};
 pub use pattern::Pattern;
-pub use shelf::{Hosted, owner_of};
+pub use shelf::Hosted;
 
 /// The name of the dialect.
 pub const NAME: &str = "hosted";
@@ -155,5 +155,5 @@ pub fn resolve(system: &dyn System, query: &Query<'_>) -> HostedContext {
 
 /// Answers a question about a path, with the user's options.
 pub fn resolve_with(system: &dyn System, query: &Query<'_>, options: Options) -> HostedContext {
-    resolve::resolve(system, query, options)
+    resolve::resolve(system, query, options, None)
 }

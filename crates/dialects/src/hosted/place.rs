@@ -21,18 +21,37 @@ pub(super) struct HostedPlace {
     pub(super) working: PathBuf,
     /// The file of the question, unless it is a directory.
     pub(super) target: Option<PathBuf>,
-    /// The mounted directory, held open.
-    pub(super) root: Option<Box<dyn Dir>>,
+}
+
+/// The mounted directory, held open by the caller or by the answer.
+pub(super) enum MountedHandle<'t> {
+    Shared(&'t dyn Dir),
+    Own(Box<dyn Dir>),
+}
+
+impl MountedHandle<'_> {
+    pub(super) fn get(&self) -> &dyn Dir {
+        match self {
+            MountedHandle::Shared(handle) => *handle,
+            MountedHandle::Own(handle) => handle.as_ref(),
+        }
+    }
 }
 
 impl HostedPlace {
-    pub(super) fn of(
+    /// Finds the directories, and opens the mounted one unless the caller holds it open as `top`.
+    pub(super) fn of<'t>(
         system: &dyn System,
         query: &Query<'_>,
+        top: Option<&'t dyn Dir>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> HostedPlace {
+    ) -> (HostedPlace, Option<MountedHandle<'t>>) {
         let named = absolute(system, query.mounted);
-        let (root, mounted) = match system.open_root(&named) {
+        let opened = match top {
+            Some(top) => Ok((MountedHandle::Shared(top), named.clone())),
+            None => system.open_root(&named).map(|(root, path)| (MountedHandle::Own(root), path)),
+        };
+        let (root, mounted) = match opened {
             Ok((root, path)) => (Some(root), path),
             Err(error) => {
                 let path = resolve_existing(system, &named).path;
@@ -43,19 +62,19 @@ impl HostedPlace {
         };
         let path = absolute(system, query.path);
         let (working, target) = root
-            .as_deref()
-            .and_then(|root| find_below(root, &named, &mounted, &path))
+            .as_ref()
+            .and_then(|root| find_below(root.get(), &named, &mounted, &path))
             .unwrap_or_else(|| find_anywhere(system, &path));
         if working.starts_with(&mounted) {
-            return HostedPlace { mounted, working, target, root };
+            return (HostedPlace { mounted, working, target }, root);
         }
         let message = format!(
             "this lies outside the mounted directory {}, so it counts as its own",
             mounted.display()
         );
         diagnostics.push(about(&working, rules::hosted::WORKDIR_OUTSIDE_MOUNTED, message));
-        let root = system.open_dir(&working).ok();
-        HostedPlace { mounted: working.clone(), working, target, root }
+        let root = system.open_dir(&working).ok().map(MountedHandle::Own);
+        (HostedPlace { mounted: working.clone(), working, target }, root)
     }
 
     /// Returns the directories from the mounted to the working one, each with its scope. A very

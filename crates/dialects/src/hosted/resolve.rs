@@ -24,7 +24,7 @@ use super::model::{
 };
 use super::parse::{self, Format, Parsed};
 use super::pattern::Pattern;
-use super::place::{HostedEnvironment, HostedPlace, about, expand_home, relative};
+use super::place::{HostedEnvironment, HostedPlace, MountedHandle, about, expand_home, relative};
 use super::sources::open_contexts;
 use super::{Anchor, ExtraNames, HostedContext, Options, Query};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};
@@ -33,11 +33,19 @@ use crate::sensitive::{self, Leaf, Sensitive, Tier};
 const MATCHES_LISTED: usize = 100;
 
 /// Reads the files that count for a question and answers it.
-pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) -> HostedContext {
+///
+/// `top` is the mounted directory if it is held open already; its path has no links then.
+pub(super) fn resolve(
+    system: &dyn System,
+    query: &Query<'_>,
+    options: Options,
+    top: Option<&dyn Dir>,
+) -> HostedContext {
     let mut diagnostics = Vec::new();
     let environment = HostedEnvironment::of(system, &mut diagnostics);
-    let place = HostedPlace::of(system, query, &mut diagnostics);
-    let mut contexts = open_contexts(system, &place, &environment, &mut diagnostics);
+    let (place, root) = HostedPlace::of(system, query, top, &mut diagnostics);
+    let root = root.as_ref().map(MountedHandle::get);
+    let mut contexts = open_contexts(system, &place, root, &environment, &mut diagnostics);
     let layers: Vec<Layer> = contexts
         .iter()
         .filter_map(|context| {
@@ -70,7 +78,7 @@ pub(super) fn resolve(system: &dyn System, query: &Query<'_>, options: Options) 
         context.walk(&roots, &mut judge);
         judge.sum_up(&context.path);
     }
-    judge.include(system, place.root.as_deref());
+    judge.include(system, root);
     let Judge { items, left_out, mut diagnostics, .. } = judge;
     diagnostic::sort(&mut diagnostics);
     diagnostics.dedup();

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, System, Target, TargetKind};
 
 use crate::answer::{Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution};
@@ -10,8 +11,9 @@ use crate::moment::Moment;
 use crate::{Dialect, Reader, Shelf};
 
 use super::place::HostedEnvironment;
+use super::resolve::resolve;
 use super::whole::HostedDirectories;
-use super::{HostedContext, NAME, Query, Scope, resolve_with};
+use super::{HostedContext, NAME, Query, Scope};
 
 /// The dialect of `.context` directories.
 #[derive(Debug, Clone, Copy)]
@@ -26,10 +28,26 @@ impl Dialect for Hosted {
         Some(Box::new(HostedDirectories::default()))
     }
 
-    fn ask(&self, system: &dyn System, moment: &Moment) -> Option<Box<dyn Shelf>> {
+    fn ask(
+        &self,
+        system: &dyn System,
+        moment: &Moment,
+        top: Option<&dyn Dir>,
+    ) -> Option<Box<dyn Shelf>> {
         let Moment { path, mentions, .. } = moment;
         let query = Query { mounted: moment.mounted_path(), path, mentions };
-        Some(Box::new(Answered(resolve_with(system, &query, moment.hosted))))
+        Some(Box::new(Answered(resolve(system, &query, moment.hosted, top))))
+    }
+
+    fn owner_of(&self, system: &dyn System, directory: &Target) -> Option<Target> {
+        let client_path = HostedEnvironment::of(system, &mut Vec::new()).client;
+        let names = directory.directories();
+        let is_here = |names: &[OsString]| {
+            names.iter().zip(&client_path).all(|(name, part)| name == part.as_str())
+        };
+        let depth = (0..names.len())
+            .find(|&depth| names.len() - depth >= client_path.len() && is_here(&names[depth..]))?;
+        Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
     }
 }
 
@@ -103,16 +121,4 @@ pub(super) fn left_out<'s>(left_out: &'s super::LeftOut, place: &HostedContext) 
         level: level(&left_out.path, left_out.scope, place),
         reason: Reason::Stated(&left_out.reason),
     }
-}
-
-/// Returns the owner of the context directory that `directory` is or is in.
-pub fn owner_of(system: &dyn System, directory: &Target) -> Option<Target> {
-    let client_path = HostedEnvironment::of(system, &mut Vec::new()).client;
-    let names = directory.directories();
-    let is_here = |names: &[OsString]| {
-        names.iter().zip(&client_path).all(|(name, part)| name == part.as_str())
-    };
-    let depth = (0..names.len())
-        .find(|&depth| names.len() - depth >= client_path.len() && is_here(&names[depth..]))?;
-    Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, System, rules};
 
 use super::context_dir::ContextDir;
@@ -13,11 +14,11 @@ use super::place::{HostedEnvironment, HostedPlace, about};
 pub(super) fn open_contexts(
     system: &dyn System,
     place: &HostedPlace,
+    root: Option<&dyn Dir>,
     environment: &HostedEnvironment,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ContextDir> {
     let mut contexts = Vec::new();
-    let root = place.root.as_deref();
     let levels = place.levels(diagnostics);
     // If the start of a very deep path is skipped, every path starts where reading does.
     let deep =

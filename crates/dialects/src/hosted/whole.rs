@@ -311,7 +311,7 @@ mod tests {
                 target: Some(target.clone()),
                 ..Moment::default()
             };
-            let alone = Hosted.ask(&system, &moment).unwrap();
+            let alone = Hosted.ask(&system, &moment, None).unwrap();
             assert_eq!(seen(whole.as_ref(), &target), seen(alone.as_ref(), &target), "{path}");
         }
     }

@@ -21,7 +21,7 @@ use crate::repair::Paths;
 use super::model::{Folder, Guide, Use};
 
 pub(super) use strays::Strays;
-pub use strays::is_client_file;
+pub(super) use strays::is_client_file;
 
 /// From this many rules on, a project whose rules mostly match nothing is a collection for others.
 const COLLECTION: usize = 4;

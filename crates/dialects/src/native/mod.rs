@@ -19,7 +19,7 @@
 //! let root = Root::open(&system, Path::new("/shop"))?;
 //! let about = Moment::about(&system, root, Path::new("/shop"), Path::new("src/cart.ts"));
 //! let moment = Moment { client: Some("claude".into()), ..about };
-//! let shelf = Native.ask(&system, &moment).expect("it answers questions about paths");
+//! let shelf = Native.ask(&system, &moment, None).expect("it answers questions about paths");
 //! let mut answer = Resolution::default();
 //! shelf.resolve(&moment, &mut answer);
 //! let [rule] = &answer.items[..] else { panic!("one rule") };
@@ -46,10 +46,9 @@ mod settings;
 mod shelf;
 mod walk;
 
-pub use check::is_client_file;
 pub use clients::is_beginning;
 pub use readers::reads;
-pub use shelf::{Native, owner_of};
+pub use shelf::Native;
 
 /// The name of the dialect.
 pub const NAME: &str = "native";

@@ -40,8 +40,29 @@ impl Dialect for Native {
         }))
     }
 
-    fn ask(&self, system: &dyn System, moment: &Moment) -> Option<Box<dyn Shelf>> {
-        Some(Box::new(OnTheWay::read(system, moment)))
+    fn ask(
+        &self,
+        system: &dyn System,
+        moment: &Moment,
+        top: Option<&dyn Dir>,
+    ) -> Option<Box<dyn Shelf>> {
+        Some(Box::new(OnTheWay::read(system, moment, top)))
+    }
+
+    fn owner_of(&self, _system: &dyn System, directory: &Target) -> Option<Target> {
+        let names = directory.directories();
+        let depth = (0..names.len()).find(|&depth| {
+            BUILTIN.project.iter().any(|place| {
+                let mut parts = place.path.split('/').zip(&names[depth..]);
+                place.shape != PlaceShape::File && parts.all(|(part, name)| name == part)
+            })
+        })?;
+        Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
+    }
+
+    fn knows(&self, _directory: &Target, name: &OsStr) -> bool {
+        let is_known = |name| check::is_client_file(name) || super::is_beginning(name);
+        name.to_str().is_some_and(is_known)
     }
 }
 
@@ -61,7 +82,7 @@ struct OnTheWay {
 }
 
 impl OnTheWay {
-    fn read(system: &dyn System, moment: &Moment) -> OnTheWay {
+    fn read(system: &dyn System, moment: &Moment, top: Option<&dyn Dir>) -> OnTheWay {
         let mut shelf = OnTheWay {
             folders: Vec::new(),
             target: moment.mounted_target().cloned(),
@@ -71,7 +92,17 @@ impl OnTheWay {
             root: PathBuf::new(),
         };
         // Whether it can be read is for others to say, who are asked about the same directory.
-        let Ok((root, path)) = system.open_root(moment.mounted_path()) else { return shelf };
+        let opened;
+        let (root, path) = match top {
+            Some(top) => (top, moment.mounted_path().to_owned()),
+            None => match system.open_root(moment.mounted_path()) {
+                Ok((root, path)) => {
+                    opened = root;
+                    (opened.as_ref(), path)
+                }
+                Err(_) => return shelf,
+            },
+        };
         shelf.root.clone_from(&path);
         let known: Cow<'static, KnownClients> = Cow::Borrowed(&BUILTIN);
         if let Some((folder, ground)) = of_user(system, &known, &path) {
@@ -80,7 +111,7 @@ impl OnTheWay {
         }
         if let Some(target) = moment.mounted_target() {
             let mut ground = Ground::new(system, &known, path, limits::NATIVE_BYTES);
-            shelf.walk(&mut ground, root.as_ref(), target);
+            shelf.walk(&mut ground, root, target);
             shelf.take(ground);
         }
         shelf.known = known;
@@ -283,16 +314,4 @@ impl Shelf for Everywhere {
             project.flat_map(|folder| &folder.guides).filter_map(|guide| guide.place.as_ref());
         places.filter(|place| tasks::reads(&place.path)).count()
     }
-}
-
-/// Returns the directory whose client files `directory` holds.
-pub fn owner_of(directory: &Target) -> Option<Target> {
-    let names = directory.directories();
-    let depth = (0..names.len()).find(|&depth| {
-        BUILTIN.project.iter().any(|place| {
-            let mut parts = place.path.split('/').zip(&names[depth..]);
-            place.shape != PlaceShape::File && parts.all(|(part, name)| name == part)
-        })
-    })?;
-    Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
 }

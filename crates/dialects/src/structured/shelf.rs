@@ -1,6 +1,7 @@
 //! The implementation of [`Dialect`] for this format.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,6 +39,10 @@ impl Dialect for Structured {
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(ContextFiles { is_whole: true, ..ContextFiles::default() }))
+    }
+
+    fn knows(&self, _directory: &Target, name: &OsStr) -> bool {
+        FILE_NAMES.iter().any(|known| name == *known)
     }
 }
 

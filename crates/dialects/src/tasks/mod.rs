@@ -38,8 +38,8 @@ pub use parameters::{ParameterError, Parameters, environment_name};
 pub use prompt::{Amount, HiddenInPrompt, Included, LeftOut, Prompt, Reason, Request, TaskError};
 pub use render::{Layout, Part};
 pub use selectors::{SelectorError, Selectors, Verdict};
+pub use shelf::Tasks;
 pub(crate) use shelf::reads;
-pub use shelf::{Tasks, is_rule_file, owner_of};
 pub use skill::Skill;
 pub use variants::FromElsewhere;
 

@@ -36,23 +36,21 @@ impl Dialect for Tasks {
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(Projects::default()))
     }
-}
 
-/// Returns the directory that owns the tasks, rules, commands or skills in `directory`.
-pub fn owner_of(directory: &Target) -> Option<Target> {
-    let names = directory.directories();
-    let depth = (0..names.len()).find(|&depth| places::is_at_place(&names[depth..]))?;
-    Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
+    fn owner_of(&self, _system: &dyn System, directory: &Target) -> Option<Target> {
+        let names = directory.directories();
+        let depth = (0..names.len()).find(|&depth| places::is_at_place(&names[depth..]))?;
+        Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
+    }
+
+    fn knows(&self, _directory: &Target, name: &OsStr) -> bool {
+        name.to_str().is_some_and(places::is_beginning)
+    }
 }
 
 /// Returns whether rules or skills at a path below a project, a file or a directory, are read.
 pub(crate) fn reads(path: &str) -> bool {
     places::reads(path)
-}
-
-/// Returns whether a file of that name holds rules, in any directory.
-pub fn is_rule_file(name: &OsStr) -> bool {
-    name.to_str().is_some_and(places::is_beginning)
 }
 
 /// Every directory of a project that has files of this format.

@@ -1,6 +1,7 @@
 //! Where files are found, and under which conditions they are not.
 
-use brief_dialects::native::owner_of;
+use brief_dialects::Dialect;
+use brief_dialects::native::Native;
 use brief_syntax::{Target, TargetKind};
 
 use crate::support::{ask, project, with_shelf};
@@ -90,7 +91,7 @@ fn links_are_followed_inside_only() {
 fn a_directory_of_client_files_has_an_owner() {
     let owner = |path| {
         let target = Target::from_slashed(path, TargetKind::Directory);
-        owner_of(&target).map(|owner| owner.slashed().to_owned())
+        Native.owner_of(&project(&[]), &target).map(|owner| owner.slashed().to_owned())
     };
     assert_eq!(owner(".github/instructions"), Some(String::new()));
     assert_eq!(owner("a/.clinerules/deep"), Some("a".to_owned()));

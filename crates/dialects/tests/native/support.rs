@@ -95,7 +95,7 @@ pub(crate) fn with_shelf(
     let root = Root::open(system, Path::new("/p")).expect("the project is there");
     let moment = Moment::about(system, root, Path::new("/p"), Path::new(path));
     let target = moment.located().expect("it is inside");
-    let shelf = Native.ask(system, &moment).expect("it answers");
+    let shelf = Native.ask(system, &moment, None).expect("it answers");
     look(shelf.as_ref(), target);
 }
 

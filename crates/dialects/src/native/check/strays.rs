@@ -27,7 +27,7 @@ const ENDINGS: [(&str, Form, &str); 3] = [
 ];
 
 /// Returns whether a name is one of a client's files, wherever it lies.
-pub fn is_client_file(name: &str) -> bool {
+pub(in crate::native) fn is_client_file(name: &str) -> bool {
     ENDINGS.iter().any(|(ending, ..)| name.len() > ending.len() && name.ends_with(ending))
 }
 
