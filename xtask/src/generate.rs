@@ -9,7 +9,7 @@ use brief_syntax::rules::RulePage;
 use brief_syntax::text::grouped;
 use brief_syntax::{glob, limits};
 
-use crate::workspace;
+use crate::{clients, workspace};
 
 /// A generated file and its content.
 struct Page {
@@ -26,6 +26,7 @@ fn pages() -> Vec<Page> {
     ];
     let rules = RulePage::all();
     pages.extend(rules.map(|rule| page(&diagnostics::path(rule.code), rule.to_string())));
+    pages.extend(clients::pages().into_iter().map(|(path, content)| Page { path, content }));
     pages
 }
 

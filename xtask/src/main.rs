@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
 mod bench;
+mod clients;
 mod generate;
 
 use std::process::{Command, ExitCode};

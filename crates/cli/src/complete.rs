@@ -11,6 +11,7 @@ use std::sync::Arc;
 use brief_clients::compile::Clients;
 use brief_clients::profile::{Scope as Places, Section};
 use brief_engine::tasks::Library;
+use brief_profiles::OwnClients;
 use brief_registry::history::Repository;
 use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
@@ -45,7 +46,8 @@ pub(crate) fn clients(typed: &OsStr) -> Vec<CompletionCandidate> {
         let bytes = session.system().read(&path, limits::FILE_BYTES).ok()?;
         Some(Arc::new(Source::from_bytes(path, bytes)))
     });
-    let read = |source| Clients::read(source, Section::Build, Places::Project).ok();
+    let own = OwnClients::default();
+    let read = |source| Clients::read(source, &own, Section::Build, Places::Project).ok();
     let clients = read(source.as_ref()).or_else(|| read(None));
     let Some(clients) = clients else { return Vec::new() };
     fitting(clients.profiles().ids().into_iter().map(str::to_owned), typed)

@@ -36,7 +36,12 @@ pub struct Findings {
 /// The checks of `brief.toml`, by the crates that read it.
 pub trait ConfigurationCheck {
     /// Returns the problems of the file.
-    fn check(&self, configuration: &Arc<Source>) -> Vec<Diagnostic>;
+    fn check(
+        &self,
+        system: &dyn System,
+        root: &Root,
+        configuration: &Arc<Source>,
+    ) -> Vec<Diagnostic>;
 
     /// Removes the problems of the project that its other sources settle.
     fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>);
@@ -212,7 +217,11 @@ impl<'s> Lint<'s> {
                 return vec![Diagnostic::new(rule, &source, Span::default(), message)];
             }
         };
-        let mut found = configuration.check(&Arc::new(Source::from_bytes(path, bytes)));
+        let mut found = configuration.check(
+            self.system,
+            &self.root,
+            &Arc::new(Source::from_bytes(path, bytes)),
+        );
         diagnostic::sort(&mut found);
         found.dedup();
         found

@@ -13,6 +13,7 @@
 
 mod constant;
 mod model;
+mod own;
 mod places;
 
 pub use constant::{List, Text, list, text};
@@ -21,6 +22,7 @@ pub use model::{
     Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue,
     TaskRules, Unless,
 };
+pub use own::{DIRECTORY as OWN_CLIENTS, OwnClients, parse};
 pub use places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 
 /// The clients of `clients/*.toml`.

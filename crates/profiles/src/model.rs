@@ -326,6 +326,17 @@ impl Seats {
         Seats::START
     }
 
+    /// Returns the seats of both sets.
+    #[must_use]
+    pub fn and(self, other: Seats) -> Seats {
+        Seats(self.0 | other.0)
+    }
+
+    /// Returns whether all seats of another set are in this one.
+    pub fn includes(self, other: Seats) -> bool {
+        self.0 & other.0 == other.0
+    }
+
     /// Returns whether a seat is in the set.
     pub fn contains(self, seat: Seat) -> bool {
         self.0 & seat as u8 != 0

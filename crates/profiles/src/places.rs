@@ -59,14 +59,26 @@ const PLUGIN: &str = "PLUGIN/";
 
 impl KnownClients {
     /// Collects the places that clients read. The error says what two of them say differently.
-    pub fn of(mut clients: Vec<Client>) -> Result<KnownClients, String> {
-        clients.sort_by(|left, right| left.id.cmp(&right.id));
-        let project = places(&clients, |client| &client.reads)?;
-        let home = places(&clients, |client| &client.home_reads)?;
+    pub fn of(clients: Vec<Client>) -> Result<KnownClients, String> {
+        let none = KnownClients {
+            clients: List::default(),
+            project: List::default(),
+            home: List::default(),
+            first_bytes: 0,
+        };
+        none.with(clients)
+    }
+
+    /// Adds clients, and the places that only they read.
+    pub fn with(&self, mut clients: Vec<Client>) -> Result<KnownClients, String> {
+        let project = places(&self.project, &clients, |client| &client.reads)?;
+        let home = places(&self.home, &clients, |client| &client.home_reads)?;
         for client in &mut clients {
             client.reads = without_facts(&client.reads);
             client.home_reads = without_facts(&client.home_reads);
         }
+        clients.extend(self.clients.iter().cloned());
+        clients.sort_by(|left, right| left.id.cmp(&right.id));
         let first_bytes = project.iter().filter_map(|place| place.path.bytes().next());
         let first_bytes = first_bytes.fold(0, |all, byte| all | bit(byte));
         Ok(KnownClients {
@@ -151,37 +163,42 @@ fn usual_form(path: &str) -> Form {
     }
 }
 
+/// Returns the places that are known, and after them those that clients read besides.
 fn places(
+    known: &[ClientPlace],
     clients: &[Client],
     reads: impl Fn(&Client) -> &[ClientRead],
 ) -> Result<Vec<ClientPlace>, String> {
-    let mut found: Vec<(u16, ClientPlace, Option<&Client>)> = Vec::new();
+    // A place that is known was described.
+    let known = known.iter().map(|place| (0, place.clone(), true));
+    let mut found: Vec<(u16, ClientPlace, bool)> = known.collect();
+    let old = found.len();
     for client in clients {
         for read in reads(client).iter().filter(|read| !read.path.starts_with(PLUGIN)) {
             let facts = read.facts.as_deref().cloned().unwrap_or_default();
-            let says = read.facts.is_some().then_some(client);
+            let says = read.facts.is_some();
             let rank = facts.rank.unwrap_or(u16::MAX);
             let place = ClientPlace::of(client, read, &facts);
             match found.iter_mut().find(|(_, known, _)| known.key == place.key) {
                 None => found.push((rank, place, says)),
-                Some(known) if known.2.is_none() => *known = (rank, place, says),
-                Some((_, known, Some(other))) if says.is_some() && *known != place => {
-                    let (one, other) = (&*other.id, &*client.id);
+                Some(known) if !known.2 => *known = (rank, place, says),
+                Some((_, known, _)) if says && *known != place => {
+                    let (id, path) = (&client.id, &read.path);
                     return Err(format!(
-                        "{one} and {other} say differently what `{}` is",
-                        &*read.path
+                        "{id} and another client say differently what `{path}` is"
                     ));
                 }
                 Some(_) => {}
             }
         }
     }
-    found.sort_by(|(left, one, _), (right, other, _)| (left, &one.path).cmp(&(right, &other.path)));
+    found[old..]
+        .sort_by(|(left, one, _), (right, other, _)| (left, &one.path).cmp(&(right, &other.path)));
     let places: Vec<ClientPlace> = found.into_iter().map(|(_, place, _)| place).collect();
     for client in clients {
         for path in reads(client).iter().flat_map(|read| read.unless.paths()) {
             if !places.iter().any(|place| place.key == *path) {
-                return Err(format!("{}: no client reads `{}`", &*client.id, &**path));
+                return Err(format!("{}: no client reads `{path}`", client.id));
             }
         }
     }

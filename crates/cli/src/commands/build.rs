@@ -9,6 +9,7 @@ use std::sync::Arc;
 use brief_clients::compile::Clients;
 use brief_clients::profile::{Scope, Section};
 use brief_dialects::portable::config;
+use brief_profiles::OwnClients;
 use brief_registry::ChangeKind;
 use brief_registry::build::{self, BuildError, Edited, Mode, Report, Request};
 use brief_syntax::render::{Envelope, path_below};
@@ -82,7 +83,9 @@ pub(crate) fn run(
             return Ok(ErrorKind::Usage.exit_code());
         }
     };
-    let clients = match Clients::read(configuration.as_ref(), Section::Build, Scope::Project) {
+    let own = OwnClients::below(session.system(), &registry);
+    let clients = Clients::read(configuration.as_ref(), &own, Section::Build, Scope::Project);
+    let clients = match clients {
         Ok(clients) => clients,
         Err(diagnostics) => {
             ui.print_diagnostics(&diagnostics, session.root()?.path())?;

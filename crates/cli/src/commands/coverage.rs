@@ -12,7 +12,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Looking, Started, client_names, dialects, shown_place};
+use super::question::{ClientName, Looking, Started, dialects, known_client, shown_place};
 use super::whole::{JsonPlace, ShownName, WholeProject, counted, shown_directory};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -41,7 +41,7 @@ pub(crate) struct CoverageArgs {
     heavy: usize,
 
     /// The client that asks: what it loads by itself counts as guidance
-    #[arg(long, value_name = "NAME", value_parser = client_names())]
+    #[arg(long, value_name = "NAME", value_parser = ClientName)]
     client: Option<String>,
 
     #[command(flatten)]
@@ -125,6 +125,7 @@ pub(crate) fn run(
         &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
     let counter = args.looking.counting.counter(session, whole.root.path());
     let started = Some(args.started.directory(session)?);
+    args.client.iter().try_for_each(|client| known_client(session, client))?;
     let moment = Moment { client: args.client.clone(), started, ..Moment::default() };
     let survey = whole.survey(&moment, &counter)?;
     let found = CoverageFindings {

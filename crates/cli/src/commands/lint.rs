@@ -8,6 +8,7 @@ use brief_clients::compile::Clients;
 use brief_clients::profile::{Scope as ProfileScope, Section};
 use brief_engine::lint::{ConfigurationCheck, Findings, UncheckedPath, UnwrittenFix};
 use brief_engine::{Root, System};
+use brief_profiles::OwnClients;
 use brief_registry::elsewhere;
 use brief_registry::manifest::Manifest;
 use brief_syntax::diagnostic::Applicability;
@@ -148,10 +149,18 @@ fn unwritten(fix: &UnwrittenFix) -> CommandError {
 struct ProjectConfiguration;
 
 impl ConfigurationCheck for ProjectConfiguration {
-    fn check(&self, configuration: &Arc<Source>) -> Vec<Diagnostic> {
+    fn check(
+        &self,
+        system: &dyn System,
+        root: &Root,
+        configuration: &Arc<Source>,
+    ) -> Vec<Diagnostic> {
         let mut found = Manifest::read(configuration).err().unwrap_or_default();
+        // The other keys of a client's file are checked with what clients read.
+        let own = OwnClients::below(system, root.path());
+        let own = OwnClients { diagnostics: Vec::new(), ..own };
         for section in [Section::Install, Section::Build] {
-            let clients = Clients::read(Some(configuration), section, ProfileScope::Project);
+            let clients = Clients::read(Some(configuration), &own, section, ProfileScope::Project);
             found.extend(clients.err().unwrap_or_default());
         }
         found

@@ -1,20 +1,24 @@
 //! The arguments of `context`, `why` and their kin, turned into a question; and their words when the
 //! answer is empty.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use brief_clients::compile::UnknownClient;
 use brief_engine::tasks::Selectors;
 use brief_engine::tokens::Counter;
 use brief_engine::{
     Action, Briefing, BriefingRequest, Dialects, Moment, Root, Timing, agents, hosted, native,
     portable, structured, tasks,
 };
-use brief_profiles::BUILTIN;
+use brief_profiles::{BUILTIN, OwnClients};
+use brief_syntax::near_miss::nearest;
 use brief_syntax::render::Envelope;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::error::CommandError;
+use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -94,9 +98,41 @@ impl Started {
     }
 }
 
-/// The clients whose own files are known: what they load by themselves is not delivered again.
-pub(crate) fn client_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(BUILTIN.names())
+/// Takes the name of a client. Those that are built in are listed; a project may describe others, which
+/// [`known_client`] looks up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClientName;
+
+impl TypedValueParser for ClientName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        NonEmptyStringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(BUILTIN.names().into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// Refuses a client that is neither built in nor described by the project.
+pub(crate) fn known_client(session: &Session, name: &str) -> Result<(), CommandError> {
+    if BUILTIN.find(name).is_some() {
+        return Ok(());
+    }
+    let known = OwnClients::below(session.system(), session.repository()?.path()).known();
+    if known.find(name).is_some() {
+        return Ok(());
+    }
+    let names = known.names();
+    let near = nearest(name, &names).map(str::to_owned);
+    let known = names.into_iter().map(str::to_owned).collect();
+    Err(unknown_client(&UnknownClient { name: name.to_owned(), near, known }))
 }
 
 /// How tokens are counted.
@@ -178,7 +214,7 @@ pub(crate) struct QuestionArgs {
     mentions: Vec<String>,
 
     /// The client that asks: what it loads by itself is left out
-    #[arg(long, value_name = "NAME", value_parser = client_names())]
+    #[arg(long, value_name = "NAME", value_parser = ClientName)]
     client: Option<String>,
 
     #[command(flatten)]
@@ -262,6 +298,7 @@ impl QuestionArgs {
     ) -> Result<BriefingRequest<'s>, CommandError> {
         let mut request = request(session, path)?;
         let moment = &mut request.moment;
+        self.client.iter().try_for_each(|client| known_client(session, client))?;
         moment.client.clone_from(&self.client);
         moment.started = Some(self.started.directory(session)?);
         moment.task.clone_from(&self.task);

@@ -40,6 +40,8 @@ enum SchemaArg {
     Hosted,
     /// `policy.toml`, of the machine or the user
     Policy,
+    /// `.brief/clients/NAME.toml`, an AI client
+    Client,
 }
 
 /// The schema of a file, which lies in `docs/schemas/files`.
@@ -62,6 +64,7 @@ impl SchemaArg {
             SchemaArg::Task => schema!("task"),
             SchemaArg::Hosted => hosted::CONFIG_SCHEMA,
             SchemaArg::Policy => schema!("policy"),
+            SchemaArg::Client => schema!("client"),
         }
     }
 }

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use brief_engine::Moment;
 use brief_engine::sees::{How, SeenItem, Sees, Sight, Total, Viewer};
 use brief_engine::tokens::Counter;
-use brief_profiles::BUILTIN;
+use brief_profiles::OwnClients;
 use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::question::{
-    Counting, Started, Typed, When, WhyHint, client_names, request, shown_place,
+    ClientName, Counting, Started, Typed, When, WhyHint, known_client, request, shown_place,
 };
 use super::whole::{JsonPlace, ShownName, counted};
 use crate::error::CommandError;
@@ -31,7 +31,7 @@ pub(crate) struct SeesArgs {
     path: PathBuf,
 
     /// The clients [default: those whose own files the project has, else claude, codex, copilot and cursor]
-    #[arg(value_name = "CLIENT", value_parser = client_names())]
+    #[arg(value_name = "CLIENT", value_parser = ClientName)]
     clients: Vec<String>,
 
     #[command(flatten)]
@@ -73,8 +73,10 @@ pub(crate) fn run(
     let counter = args.counting.counter(session, root);
     let mut clients = args.clients.clone();
     clients.dedup();
+    clients.iter().try_for_each(|client| known_client(session, client))?;
     if clients.is_empty() {
-        let shown = BUILTIN.shown(|path| session.system().resolve(&root.join(path)).is_ok());
+        let known = OwnClients::below(session.system(), root).known();
+        let shown = known.shown(|path| session.system().resolve(&root.join(path)).is_ok());
         let usual = if shown.is_empty() { USUAL.to_vec() } else { shown };
         clients = usual.into_iter().map(str::to_owned).collect();
     }

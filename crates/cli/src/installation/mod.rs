@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use brief_clients::compile::{Clients, UnknownClient};
 use brief_clients::profile::{Scope, Section};
+use brief_profiles::OwnClients;
 use brief_registry::install::{self, Finished, InstallError, Mode, Project, Report, Request};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::Manifest;
@@ -123,7 +124,8 @@ impl Installation {
         let finished = finished.map_err(|error| refusal(&error))?;
         let is_elsewhere = session.root()?.path() != project.outputs;
         let source = read_manifest(session.system(), &project)?;
-        let clients = Clients::read(source.as_ref(), Section::Install, scope);
+        let own = OwnClients::below(session.system(), &project.outputs);
+        let clients = Clients::read(source.as_ref(), &own, Section::Install, scope);
         let manifest = source.as_ref().map(Manifest::read).transpose();
         match (clients, manifest) {
             (Ok(clients), Ok(manifest)) => {

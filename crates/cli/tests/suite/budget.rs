@@ -149,12 +149,8 @@ fn a_client_and_a_task_are_part_of_the_moment() {
     assert!(why.stdout.starts_with("src/cart.py, for claude, task fix\n"), "{why}");
     insta::assert_snapshot!(shop().run(&["why", "a", "--client", "cluade"]), @"
     ------- stderr -------
-    error: invalid value 'cluade' for '--client <NAME>'
-      [possible values: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed]
-
-      tip: a similar value exists: 'claude'
-
-    For more information, try '--help'.
+    error: unknown client `cluade`
+    hint: did you mean `claude`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
     [exit status: 2]
     [EOF]
     ");

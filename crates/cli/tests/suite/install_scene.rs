@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use brief_clients::compile::Clients;
 use brief_clients::profile::{Scope, Section};
+use brief_profiles::OwnClients;
 use brief_registry::Network;
 use brief_registry::build;
 use brief_registry::install::{
@@ -121,7 +122,9 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
     let root = base.join("project");
     let text = fs::read_to_string(root.join("brief.toml")).ok();
     let source = text.map(|text| Arc::new(Source::new(root.join("brief.toml"), text)));
-    let clients = Clients::read(source.as_ref(), Section::Install, Scope::Project).unwrap();
+    let clients =
+        Clients::read(source.as_ref(), &OwnClients::default(), Section::Install, Scope::Project)
+            .unwrap();
     if let Action::Build = action {
         let registry = base.join("source");
         let request = build::Request {

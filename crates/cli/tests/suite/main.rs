@@ -84,6 +84,7 @@ mod new;
 #[cfg(unix)]
 #[cfg(target_os = "linux")]
 mod observed;
+mod own_clients;
 mod pages;
 #[cfg(unix)]
 mod policy;

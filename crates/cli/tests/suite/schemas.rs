@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{project, workspace};
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "agents-yaml",
     "brief-toml",
     "rule",
@@ -28,6 +28,7 @@ const KINDS: [&str; 10] = [
     "task",
     "hosted",
     "policy",
+    "client",
 ];
 
 fn schema(kind: &str) -> Schema<'static> {
@@ -213,6 +214,12 @@ fn mistakes_are_refused() {
         value.as_object_mut().unwrap().extend(extra);
         value
     };
+    let acme = |extra: Value| {
+        let seen = json!({"how": "documents", "date": "2026-11-16"});
+        let mut value = json!({"id": "acme", "name": "Acme", "seen": seen});
+        value.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        value
+    };
     for (kind, bad) in [
         ("agents-yaml", json!({"contexts": []})),
         ("agents-yaml", json!({"context": {"content": "x"}})),
@@ -243,12 +250,31 @@ fn mistakes_are_refused() {
         ("agent-file", json!({"status": "maybe"})),
         ("agent-file", json!({"comands": []})),
         ("agent-file", json!({"commands": "hello"})),
+        ("client", json!({"id": "acme", "name": "Acme"})),
+        ("client", acme(json!({"reads": [{"path": "A.md", "form": "rst"}]}))),
+        ("client", acme(json!({"signes": []}))),
         ("task", json!({"agent": "nobody"})),
         ("task", json!({"selectors": ["go"]})),
         ("task", json!({"expand": "no"})),
     ] {
         assert!(!schema(kind).problems(&bad).is_empty(), "{kind}: {bad}");
     }
+}
+
+/// Our own clients are files of the kind that a project writes.
+#[test]
+fn our_own_clients_fit() {
+    let schema = schema("client");
+    let mut count = 0;
+    for entry in fs::read_dir(workspace().join("crates/profiles/clients")).unwrap() {
+        let path = entry.unwrap().path();
+        let value: toml_edit::DocumentMut = fs::read_to_string(&path).unwrap().parse().unwrap();
+        let value: Value = toml_edit::de::from_document(value).unwrap();
+        let problems = schema.problems(&value);
+        assert!(problems.is_empty(), "{}: {problems:#?}", path.display());
+        count += 1;
+    }
+    assert_eq!(count, brief_profiles::BUILTIN.clients.len());
 }
 
 /// Each kind has a schema that says what it is for, and the program names all of them.

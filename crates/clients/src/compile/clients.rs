@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use brief_dialects::portable::Item;
 use brief_dialects::portable::output::{Compile, Compiled, Merge, Merged, Outputs, SharedFile};
+use brief_profiles::OwnClients;
 use brief_syntax::hash::sha256;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
@@ -39,26 +40,25 @@ pub struct UnknownClient {
 }
 
 impl Clients {
-    /// Parses a `brief.toml`; without one all settings have their defaults.
+    /// Parses a `brief.toml`, for the clients that are built in and the project's own. Without one, all
+    /// settings have their defaults.
     pub fn read(
         configuration: Option<&Arc<Source>>,
+        own: &OwnClients,
         section: Section,
         scope: Scope,
     ) -> Result<Clients, Vec<Diagnostic>> {
-        let (profiles, mut settings, servers) = match configuration {
-            Some(source) => {
-                let profiles = Profiles::with_overrides(source, section)?;
-                let settings = Settings::read_section(section, source, &profiles);
-                let servers = mcp::read(source, &profiles.ids());
-                match (settings, servers) {
-                    (Ok(settings), Ok(servers)) => (profiles, settings, servers),
-                    (settings, servers) => {
-                        let problems = settings.err().into_iter().chain(servers.err());
-                        return Err(problems.flatten().collect());
-                    }
-                }
+        let none = Arc::new(Source::new("brief.toml", ""));
+        let source = configuration.unwrap_or(&none);
+        let profiles = Profiles::with_overrides(source, own, section)?;
+        let settings = Settings::read_section(section, source, &profiles);
+        let servers = mcp::read(source, &profiles.ids());
+        let (mut settings, servers) = match (settings, servers) {
+            (Ok(settings), Ok(servers)) => (settings, servers),
+            (settings, servers) => {
+                let problems = settings.err().into_iter().chain(servers.err());
+                return Err(problems.flatten().collect());
             }
-            None => (Profiles::builtin(), Settings::default_of(section), Vec::new()),
         };
         settings.options.scope = scope;
         let fingerprint = fingerprint(&profiles, &settings);

@@ -46,6 +46,7 @@ mod tests {
     use std::sync::Arc;
 
     use brief_dialects::portable::output::Compile;
+    use brief_profiles::OwnClients;
     use brief_syntax::Source;
 
     use super::*;
@@ -53,7 +54,7 @@ mod tests {
 
     fn clients(text: &str, scope: Scope) -> Clients {
         let source = Arc::new(Source::new("brief.toml", text));
-        Clients::read(Some(&source), Section::Install, scope).unwrap()
+        Clients::read(Some(&source), &OwnClients::default(), Section::Install, scope).unwrap()
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::portable::Kind;
-use brief_profiles::{BUILTIN, Client};
+use brief_profiles::{BUILTIN, Client, OwnClients};
 use brief_syntax::{Diagnostic, Source};
 
 pub use path::Template;
@@ -332,17 +332,20 @@ impl Profiles {
         Profiles { list }
     }
 
-    /// Returns the clients that we know with what a project's `brief.toml` changes and adds, for what
+    /// Returns the clients that we know and the project's own, with what its `brief.toml` changes and adds, for what
     /// `section` wants.
     ///
     /// Everything that is wrong with it is reported, not only the first thing.
     pub fn with_overrides(
         configuration: &Arc<Source>,
+        own: &OwnClients,
         section: Section,
     ) -> Result<Profiles, Vec<Diagnostic>> {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = own.diagnostics.clone();
         let variant = |client: &str| read::variant_of(configuration, section.as_str(), client);
-        let drafts = builtin_drafts(&variant);
+        let mut drafts = builtin_drafts(&variant);
+        let of_project = own.compiled();
+        drafts.extend(of_project.map(|file| read::client_file(file, &variant, &mut diagnostics)));
         let drafts = read::with_overrides(drafts, configuration, &mut diagnostics);
         let list: Vec<Profile> =
             drafts.into_iter().filter_map(|draft| draft.finish(&mut diagnostics)).collect();

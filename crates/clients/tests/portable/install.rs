@@ -8,6 +8,7 @@ use brief_clients::compile::{Clients, Compiled, Content, UnknownClient};
 use brief_clients::profile::{Scope, Section};
 use brief_dialects::portable;
 use brief_dialects::portable::output::{Compile, Foreign, Merge, Outputs, SharedEntry};
+use brief_profiles::OwnClients;
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Diagnostic, Root, Source};
 
@@ -15,7 +16,7 @@ use crate::document;
 
 fn read(text: &str, scope: Scope) -> Result<Clients, Vec<Diagnostic>> {
     let source = Arc::new(Source::new("brief.toml", text));
-    Clients::read(Some(&source), Section::Install, scope)
+    Clients::read(Some(&source), &OwnClients::default(), Section::Install, scope)
 }
 
 fn clients(text: &str, scope: Scope) -> Clients {
@@ -62,7 +63,7 @@ fn a_home_directory_has_its_own_places() {
 /// Links lead to what lies beside an item from there, too.
 #[test]
 fn links_lead_to_files_below_a_home_directory() {
-    let home = Clients::read(None, Section::Install, Scope::Home).unwrap();
+    let home = Clients::read(None, &OwnClients::default(), Section::Install, Scope::Home).unwrap();
     let compiled = compiled(&home, "agents/x/AGENT.md", &["agents/x/b.txt"]);
     let find = |path: &str| compiled.files.iter().find(|file| file.path == path).unwrap();
     assert_eq!(find(".agents/agents/x/b.txt").content, Content::Copy("b.txt".to_owned()));
@@ -140,14 +141,19 @@ fn a_wrong_configuration_is_reported() {
 fn each_section_is_read_alone() {
     let text = "[build]\nout = \"x\"\nh1 = \"never\"\n[install]\nclients = [\"claude\"]\n";
     let source = Arc::new(Source::new("brief.toml", text));
-    let build = Clients::read(Some(&source), Section::Build, Scope::Project).unwrap();
-    let install = Clients::read(Some(&source), Section::Install, Scope::Project).unwrap();
+    let build =
+        Clients::read(Some(&source), &OwnClients::default(), Section::Build, Scope::Project)
+            .unwrap();
+    let install =
+        Clients::read(Some(&source), &OwnClients::default(), Section::Install, Scope::Project)
+            .unwrap();
     assert_eq!(build.settings().out.as_deref(), Some("x"));
     assert_eq!(build.wanted(&[]).unwrap(), ["claude", "copilot", "opencode"]);
     assert_eq!(install.settings().out, None);
     assert_eq!(install.wanted(&[]).unwrap(), ["claude"]);
     let problems = Clients::read(
         Some(&Arc::new(Source::new("brief.toml", "[build]\nclaude-md = \"leave\"\n"))),
+        &OwnClients::default(),
         Section::Build,
         Scope::Project,
     );
@@ -363,7 +369,8 @@ fn examples_of_the_reference_are_valid() {
     for text in examples {
         let source = Arc::new(Source::new("brief.toml", text));
         for section in [Section::Build, Section::Install] {
-            let outcome = Clients::read(Some(&source), section, Scope::Project);
+            let outcome =
+                Clients::read(Some(&source), &OwnClients::default(), section, Scope::Project);
             assert!(outcome.is_ok(), "{text}: {:?}", outcome.err());
         }
     }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use brief_clients::compile::{Compiled, Content, compile_for};
 use brief_clients::profile::{Options, Profile, Profiles, Section, Settings};
 use brief_dialects::portable::{self, Registry};
+use brief_profiles::OwnClients;
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Root, Source};
 
@@ -33,7 +34,8 @@ impl Shop {
     /// A registry of these files with a `brief.toml`.
     fn configured(configuration: &str, files: &[(&str, &str)]) -> Shop {
         let source = Arc::new(Source::new("/r/brief.toml", configuration));
-        let profiles = Profiles::with_overrides(&source, Section::Build).unwrap();
+        let profiles =
+            Profiles::with_overrides(&source, &OwnClients::default(), Section::Build).unwrap();
         let options = Settings::read(&source, &profiles).unwrap().options;
         let mut system = MemorySystem::new("/r");
         for (path, content) in files {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use brief_clients::profile::{Profiles, Section, Settings};
 use brief_dialects::portable::{CAPABILITIES, CLIENTS, Kind, MODEL_ALIASES, config};
+use brief_profiles::OwnClients;
 use brief_syntax::Source;
 
 use crate::{AGENT, Shop, document};
@@ -17,7 +18,10 @@ fn our_profiles_are_the_documents_clients() {
         assert!(Kind::ALL.into_iter().all(|kind| profile.layout(kind).is_some()));
     }
     let source = Arc::new(Source::new("brief.toml", ""));
-    assert_eq!(Profiles::with_overrides(&source, Section::Build).unwrap(), profiles);
+    assert_eq!(
+        Profiles::with_overrides(&source, &OwnClients::default(), Section::Build).unwrap(),
+        profiles
+    );
     assert_eq!((CAPABILITIES.len(), MODEL_ALIASES.len()), (8, 3));
 }
 
@@ -134,7 +138,8 @@ fn a_wrong_profile_is_an_error_with_a_place() {
     ];
     for (text, place, message) in cases {
         let source = Arc::new(Source::new("brief.toml", text));
-        let problems = Profiles::with_overrides(&source, Section::Build).unwrap_err();
+        let problems =
+            Profiles::with_overrides(&source, &OwnClients::default(), Section::Build).unwrap_err();
         let problem = problems.iter().find(|found| found.message.contains(message));
         let problem = problem.unwrap_or_else(|| panic!("{text}: {problems:?}"));
         let position = problem.position();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use brief_profiles::{BUILTIN, Form, KnownClients, PlaceShape};
+use brief_profiles::{BUILTIN, Form, KnownClients, OwnClients, PlaceShape};
 use brief_syntax::system::{Dir, DirEntry};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, System, Target, TargetKind, limits, rules};
@@ -17,7 +17,7 @@ use crate::{is_looked_at, tasks};
 use super::model::{Folder, mark_shared};
 use super::read::{self, Ground, Level};
 use super::resolve::{About, Asked, liken, resolve};
-use super::{NAME, check};
+use super::{NAME, check, settings};
 
 /// The dialect of the files that clients read by themselves.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +66,9 @@ impl Dialect for Native {
     }
 }
 
+/// The directory that holds a project's own clients, among others.
+const OWN: &str = ".brief";
+
 /// A directory with fewer names is listed once; in a larger one each name is asked for.
 const LISTED: usize = 128;
 
@@ -104,14 +107,21 @@ impl OnTheWay {
             },
         };
         shelf.root.clone_from(&path);
-        let known: Cow<'static, KnownClients> = Cow::Borrowed(&BUILTIN);
+        let entries = listed(root);
+        let known = if entries.as_ref().is_none_or(|entries| is_listed(entries, OWN)) {
+            let mut own = OwnClients::read(root, &path);
+            shelf.diagnostics.append(&mut own.diagnostics);
+            own.known()
+        } else {
+            Cow::Borrowed(&BUILTIN)
+        };
         if let Some((folder, ground)) = of_user(system, &known, &path) {
             shelf.folders.extend(folder);
             shelf.take(ground);
         }
         if let Some(target) = moment.mounted_target() {
             let mut ground = Ground::new(system, &known, path, limits::NATIVE_BYTES);
-            shelf.walk(&mut ground, root, target);
+            shelf.walk(&mut ground, root, entries, target);
             shelf.take(ground);
         }
         shelf.known = known;
@@ -124,12 +134,19 @@ impl OnTheWay {
         self.found += ground.found;
     }
 
-    fn walk(&mut self, ground: &mut Ground<'_>, root: &dyn Dir, target: &Target) {
+    fn walk(
+        &mut self,
+        ground: &mut Ground<'_>,
+        root: &dyn Dir,
+        top: Option<Vec<DirEntry>>,
+        target: &Target,
+    ) {
         let names = target.directories();
         let levels = names.len() + 1;
         let mut path = ground.root().to_owned();
         let mut directory = String::new();
         let mut below: Option<Box<dyn Dir>> = None;
+        let mut top = Some(top);
         if levels > limits::NATIVE_LEVELS {
             let limit = limits::NATIVE_LEVELS;
             let message = format!(
@@ -140,7 +157,7 @@ impl OnTheWay {
         for depth in 0..=names.len() {
             let handle = below.as_deref().unwrap_or(root);
             if is_looked_at(depth, levels, limits::NATIVE_LEVELS) {
-                let listed = listed(handle);
+                let listed = top.take().unwrap_or_else(|| listed(handle));
                 let has = |name: &str| match &listed {
                     Some(entries) => is_listed(entries, name),
                     None => true,
@@ -236,6 +253,9 @@ impl Reader for Everywhere {
         self.strays.visit(visit);
         if self.root.as_os_str().is_empty() {
             visit.root().clone_into(&mut self.root);
+            let mut own = OwnClients::below(visit.system(), visit.root());
+            self.diagnostics.append(&mut own.diagnostics);
+            self.known = own.known();
             // Its mistakes are not the project's.
             let user = of_user(visit.system(), &self.known, visit.root());
             self.folders.extend(user.and_then(|(folder, _)| folder));
@@ -246,7 +266,9 @@ impl Reader for Everywhere {
                 || visit.ignored_entries().iter().any(|entry| entry.name == name)
         };
         let mut all = entries.iter().chain(visit.ignored_entries());
-        if !all.any(|entry| entry.name.to_str().is_some_and(super::is_beginning)) {
+        let is_beginning =
+            |name: &str| self.known.is_beginning(name) || settings::is_beginning(name);
+        if !all.any(|entry| entry.name.to_str().is_some_and(is_beginning)) {
             return;
         }
         let Ok(root) = visit.system().open_dir(visit.root()) else { return };

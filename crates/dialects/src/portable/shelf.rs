@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_profiles::OwnClients;
 use brief_syntax::system::{ReadError, System};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
@@ -138,6 +139,10 @@ impl Reader for RegistryFiles {
             && let Ok(bytes) = visit.read(config::FILE_NAME)
         {
             self.clients.extend(config::client_names(&bytes));
+        }
+        if visit.slashed().is_empty() {
+            let own = OwnClients::below(visit.system(), visit.root());
+            self.clients.extend(own.clients.iter().map(|client| client.id.to_string()));
         }
         self.locks.visit(visit);
         self.collector.visit(visit);

@@ -1,0 +1,83 @@
+//! A client that is not built in: one TOML file, no Rust.
+
+use serde_json::json;
+
+use crate::project;
+
+const ACME: &str = r#"
+id = "acme"
+name = "Acme"
+seen = { version = "1.0.0", how = "run", date = "2026-11-16" }
+signs = [".acme"]
+
+reads = [
+  { path = "ACME.md", seats = ["up"] },
+  { path = ".acme/rules", form = "cursor", endings = [".mdc"] },
+]
+
+[rule]
+path = ".acme/rules/{name}.mdc"
+files = ".agents/rules/{name}"
+fields = [
+  { key = "description", from = "description" },
+  { key = "globs", from = "scope.paths", as = "bare" },
+]
+"#;
+
+const RULE: &str = "---\nschema: 1\nname: money\ndescription: Money\n\
+                    audience: [acme]\nscope:\n  paths: [\"**/*.py\"]\n---\n\n## Money\n\nIntegers.\n";
+
+/// Items are compiled for it.
+#[test]
+fn an_own_client_is_compiled_for() {
+    let project = project()
+        .with_file(".brief/clients/acme.toml", ACME)
+        .with_file("rules/money/RULE.md", RULE);
+    let built = project.run(&["build"]);
+    assert_eq!(built.code, Some(0), "{built}");
+    let rule = project.read("dist/.acme/rules/money.mdc");
+    assert!(rule.starts_with("---\ndescription: Money\nglobs: **/*.py\n---\n"), "{rule}");
+    assert_eq!(project.run(&["lint"]).code, Some(0), "lint knows the audience, too");
+}
+
+/// What it loads by itself is left out for it, and delivered to others.
+#[test]
+fn an_own_client_sees_its_files() {
+    let project = project()
+        .with_file(".brief/clients/acme.toml", ACME)
+        .with_file("ACME.md", "Be kind.\n")
+        .with_file(".acme/rules/py.mdc", "---\nglobs: **/*.py\n---\nNo floats.\n")
+        .with_file("CLAUDE.md", "Be quick.\n");
+    let names = |client: &str| {
+        let answer = project.run(&["context", "cart.py", "--client", client, "--json"]).json();
+        let items = answer["items"].as_array().unwrap().clone();
+        let names = items.iter().map(|item| item["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<String>>()
+    };
+    assert_eq!(names("acme"), ["CLAUDE"]);
+    assert_eq!(names("claude"), ["ACME", "py"]);
+    let sees = project.run(&["sees", "cart.py", "--json"]).json();
+    assert_eq!(sees["clients"], json!(["acme", "claude"]));
+    let sees = project.run(&["sees", "cart.py", "acme", "--json"]).json();
+    let loaded = sees["items"].as_array().unwrap().iter();
+    let loaded = loaded.filter(|item| item["seen"]["acme"]["how"] == "loaded").count();
+    assert_eq!(loaded, 2, "{sees}");
+}
+
+/// What is wrong with its file has a line and a way out, and one mistake does not hide the next.
+#[test]
+fn a_wrong_client_is_told() {
+    let text = format!("{ACME}\n[mpc]\n").replace("signs", "sings");
+    let project = project().with_file(".brief/clients/acme.toml", &text);
+    let lint = project.run(&["lint"]);
+    assert_eq!(lint.code, Some(1), "{lint}");
+    for part in [
+        ".brief/clients/acme.toml:5",
+        "unknown field `sings`",
+        "unknown field `mpc`",
+        "brief schema client",
+    ] {
+        assert!(lint.stdout.contains(part), "{part}: {lint}");
+    }
+    assert_eq!(project.run(&["context", "a.py", "--client", "acme"]).code, Some(2));
+}

@@ -1,0 +1,276 @@
+//! Clients that a project describes itself, in `.brief/clients/NAME.toml`.
+//!
+//! Such a file has the keys of our own. It adds a client; it cannot change one that is built in, because then
+//! a project could keep guidance from the clients of everybody who opens it.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_syntax::near_miss::nearest;
+use brief_syntax::system::{Dir, System};
+use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use toml_edit::{Array, ArrayOfTables, Document, Item, Key, Table, Value, value};
+
+use crate::constant::Text;
+use crate::model::Client;
+use crate::{BUILTIN, KnownClients};
+
+/// The directory of a project's own clients.
+pub const DIRECTORY: &str = ".brief/clients";
+
+/// The most clients that a project describes.
+const MOST_CLIENTS: usize = 32;
+
+/// The clients of a project's own files, and what is wrong with the files.
+#[derive(Debug, Default)]
+pub struct OwnClients {
+    /// The clients whose files are right, by name.
+    pub clients: Vec<Client>,
+    /// All files that were read, by name.
+    pub sources: Vec<Arc<Source>>,
+    /// What is wrong with them.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl OwnClients {
+    /// Reads the clients that a project describes. `top` is its root, at `root`.
+    pub fn read(top: &dyn Dir, root: &Path) -> OwnClients {
+        let mut own = OwnClients::default();
+        let Ok(directory) = top.open_dir_below(Path::new(DIRECTORY)) else { return own };
+        let mut entries = directory.first_entries(MOST_CLIENTS).unwrap_or_default();
+        entries.sort_unstable();
+        for entry in entries {
+            let path = root.join(DIRECTORY).join(&entry.name);
+            if path.extension().is_none_or(|extension| extension != "toml") {
+                continue;
+            }
+            match directory.read(&entry.name, limits::FILE_BYTES) {
+                Ok(bytes) => own.add(Arc::new(Source::from_bytes(path, bytes))),
+                Err(error) => {
+                    let source = Arc::new(Source::unread(&path));
+                    let message = format!("the client cannot be read: {error}");
+                    own.diagnostics.push(problem(&source, Span::default(), message));
+                }
+            }
+        }
+        own
+    }
+
+    /// Reads the clients of the project at `root`.
+    pub fn below(system: &dyn System, root: &Path) -> OwnClients {
+        match system.open_root(root) {
+            Ok((top, path)) => OwnClients::read(top.as_ref(), &path),
+            Err(_) => OwnClients::default(),
+        }
+    }
+
+    /// Adds the client of one file.
+    pub fn add(&mut self, source: Arc<Source>) {
+        match parse(&source) {
+            Ok(client) => {
+                // What two clients say differently of one place is said of the second.
+                let mut clients = self.clients.clone();
+                clients.push(client);
+                match BUILTIN.with(clients.clone()) {
+                    Ok(_) => self.clients = clients,
+                    Err(message) => {
+                        self.diagnostics.push(problem(&source, Span::default(), message));
+                    }
+                }
+            }
+            Err(problems) => self.diagnostics.extend(problems),
+        }
+        self.sources.push(source);
+    }
+
+    /// Returns the clients that are known in the project.
+    pub fn known(&self) -> Cow<'static, KnownClients> {
+        match BUILTIN.with(self.clients.clone()) {
+            Ok(known) if !self.clients.is_empty() => Cow::Owned(known),
+            _ => Cow::Borrowed(&BUILTIN),
+        }
+    }
+
+    /// Returns the files of the clients that items are compiled for.
+    pub fn compiled(&self) -> impl Iterator<Item = &Arc<Source>> {
+        let is_compiled = |source: &&Arc<Source>| {
+            let stem = source.path().file_stem();
+            let mut clients = self.clients.iter().filter(|client| client.source.is_some());
+            clients.any(|client| stem.is_some_and(|stem| stem == &*client.id))
+        };
+        self.sources.iter().filter(is_compiled)
+    }
+}
+
+/// Reads a client's file. Each problem names the line, and the way out.
+pub fn parse(source: &Arc<Source>) -> Result<Client, Vec<Diagnostic>> {
+    let text = source.text();
+    let wrong = |span: Option<std::ops::Range<usize>>, message: String| {
+        let span = span.map_or(Span::default(), |range| Span::new(range.start, range.end));
+        problem(source, span, message)
+    };
+    let document = Document::parse(text).map_err(|error| {
+        vec![wrong(error.span(), format!("the file is not TOML: {}", error.message()))]
+    })?;
+    let mut problems = Vec::new();
+    // Each key by itself, so that one mistake does not hide the next.
+    for (key, item) in document.iter() {
+        let place = document.key(key).and_then(Key::span);
+        for part in parts(item) {
+            let mut table = required();
+            table.insert(key, part);
+            if let Err(error) = client(table) {
+                let span = error.span().or_else(|| place.clone());
+                problems.push(wrong(span, format!("`{key}`: {}", error.message())));
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut client = client(document.as_table().clone())
+        .map_err(|error| vec![wrong(None, error.message().to_owned())])?;
+    problems.extend(check(source, &client).into_iter().map(|(place, message)| {
+        let start = text.find(&format!("\"{place}\"")).unwrap_or_default();
+        wrong(Some(start..start + place.len() + 2), message)
+    }));
+    if client.outputs().next().is_some() {
+        client.source = Some(Text::from(text.to_owned()));
+    }
+    if problems.is_empty() { Ok(client) } else { Err(problems) }
+}
+
+fn client(table: Table) -> Result<Client, toml_edit::de::Error> {
+    Client::deserialize(Value::from(table.into_inline_table()).into_deserializer())
+}
+
+/// Returns the elements of a list one by one, and anything else as it is.
+fn parts(item: &Item) -> Vec<Item> {
+    if let Some(list) = item.as_array().filter(|list| !list.is_empty()) {
+        list.iter().map(|element| value(Array::from_iter([element.clone()]))).collect()
+    } else if let Some(tables) = item.as_array_of_tables() {
+        let one = |table: &Table| Item::ArrayOfTables(ArrayOfTables::from_iter([table.clone()]));
+        tables.iter().map(one).collect()
+    } else {
+        vec![item.clone()]
+    }
+}
+
+/// The keys that every client has.
+fn required() -> Table {
+    let seen = Table::from_iter([("how", value("documents")), ("date", value("2026-01-01"))]);
+    Table::from_iter([("id", value("x")), ("name", value("x")), ("seen", Item::Table(seen))])
+}
+
+fn problem(source: &Arc<Source>, span: Span, message: String) -> Diagnostic {
+    Diagnostic::new(rules::portable::INVALID_CONFIG, source, span, message).with_help(
+        "`brief schema client` prints the keys of this file; docs/clients has files that are right",
+    )
+}
+
+/// Returns the values that are wrong, each with the reason.
+fn check(source: &Source, client: &Client) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let id = &*client.id;
+    let is_word =
+        !id.is_empty() && id.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
+    if !is_word {
+        found.push((id.to_owned(), "a client's `id` has a-z, 0-9 and hyphens only".to_owned()));
+    } else if source.path().file_stem().is_none_or(|stem| stem != id) {
+        found.push((id.to_owned(), format!("the file of this client is called `{id}.toml`")));
+    }
+    for name in std::iter::once(&client.id).chain(&client.aliases) {
+        if BUILTIN.find(name).is_some() {
+            let message = format!(
+                "`{name}` is built in; change single keys of it in `[clients.{name}]` of brief.toml"
+            );
+            found.push((name.to_string(), message));
+        }
+    }
+    if let Some(other) = &client.items_of
+        && !crate::COMPILED.contains(&&**other)
+    {
+        let near = nearest(other, &crate::COMPILED);
+        let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        found.push((other.to_string(), format!("items are not compiled for `{other}`{hint}")));
+    }
+    let reads = client.reads.iter().chain(&client.home_reads);
+    let paths = reads.flat_map(|read| std::iter::once(&read.path).chain(read.unless.paths()));
+    let directories = client.directories.iter().map(|directory| &directory.path);
+    for path in paths.chain(directories).chain(&client.signs).chain(&client.home_signs) {
+        let is_name = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['\\', ':']);
+        if !path.trim_end_matches('/').split('/').all(is_name) {
+            found.push((path.to_string(), format!("`{path}` is not a plain relative path")));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RIGHT: &str = "id = \"acme\"\nname = \"Acme\"\n\
+                         seen = { how = \"documents\", date = \"2026-11-16\" }\n";
+
+    fn problems(text: &str) -> Vec<String> {
+        let source = Arc::new(Source::new("acme.toml", text));
+        let found = parse(&source).err().unwrap_or_default();
+        found.iter().map(|one| format!("{}: {}", one.position().line, one.message)).collect()
+    }
+
+    #[test]
+    fn every_problem_has_a_line() {
+        assert_eq!(problems(RIGHT), [""; 0]);
+        let found = problems(&format!(
+            "{RIGHT}reads = [\n  {{ path = \"A.md\", seat = [] }},\n  {{ path = \"B.md\", form = \"rst\" }},\n]\n\
+             sings = []\n"
+        ));
+        let expected = [
+            ("5: ", "unknown field `seat`"),
+            ("6: ", "unknown variant `rst`"),
+            ("8: ", "unknown field `sings`"),
+        ];
+        assert_eq!(found.len(), expected.len(), "{found:#?}");
+        for (found, (line, message)) in found.iter().zip(expected) {
+            assert!(found.starts_with(line) && found.contains(message), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_client_that_is_built_in_stays_as_it_is() {
+        for (text, message) in [
+            (RIGHT.replace("acme", "claude"), "`claude` is built in"),
+            (RIGHT.replace("acme", "other"), "is called `other.toml`"),
+            (RIGHT.replace("acme", "A b"), "has a-z, 0-9 and hyphens only"),
+            (format!("{RIGHT}aliases = [\"codex\"]\n"), "`codex` is built in"),
+            (format!("{RIGHT}reads = [{{ path = \"../x\" }}]\n"), "not a plain relative path"),
+            (format!("{RIGHT}signs = [\"/etc\"]\n"), "not a plain relative path"),
+            (format!("{RIGHT}items-of = \"cluade\"\n"), "did you mean `claude`?"),
+            ("id = \"acme\"\n".to_owned(), "missing field `name`"),
+            ("id = [".to_owned(), "the file is not TOML"),
+        ] {
+            let found = problems(&text);
+            assert!(found.iter().any(|found| found.contains(message)), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn an_own_client_is_known_beside_ours() {
+        let mut own = OwnClients::default();
+        let text =
+            format!("{RIGHT}reads = [{{ path = \"ACME.md\" }}, {{ path = \"AGENTS.md\" }}]\n");
+        own.add(Arc::new(Source::new("acme.toml", text)));
+        let known = own.known();
+        assert!(known.find("acme").is_some() && known.find("claude").is_some());
+        assert_eq!(known.project.len(), BUILTIN.project.len() + 1);
+        assert!(known.is_beginning("ACME.md") && !BUILTIN.is_beginning("ACME.md"));
+        let other = format!("{RIGHT}reads = [{{ path = \"AGENTS.md\", form = \"cursor\" }}]\n");
+        let mut own = OwnClients::default();
+        own.add(Arc::new(Source::new("acme.toml", other)));
+        assert!(own.diagnostics[0].message.contains("say differently what `AGENTS.md` is"));
+    }
+}
