@@ -5,10 +5,10 @@ use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
-    Catalog, Dialects, Moment, Resolution, Root, Scope, System, Target, TargetKind, native,
+    Catalog, Dialects, Moment, Resolution, Root, Scope, Target, TargetKind, native,
 };
 use brief_profiles::BUILTIN;
-use brief_syntax::system::MemorySystem;
+use brief_syntax::system::{Files, MemorySystem};
 use brief_syntax::walk::Ignored;
 
 const DIRECTORIES: [&str; 5] = ["", "a/", "a/b/", "c/", ".claude/"];

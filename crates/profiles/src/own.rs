@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::near_miss::nearest;
-use brief_syntax::system::{Dir, System};
+use brief_syntax::system::{Dir, Files};
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -60,7 +60,7 @@ impl OwnClients {
     }
 
     /// Reads the clients of the project at `root`.
-    pub fn below(system: &dyn System, root: &Path) -> OwnClients {
+    pub fn below(system: &dyn Files, root: &Path) -> OwnClients {
         match system.open_root(root) {
             Ok((top, path)) => OwnClients::read(top.as_ref(), &path),
             Err(_) => OwnClients::default(),

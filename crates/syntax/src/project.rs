@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::limits;
-use crate::system::{Below, Dir, FileKind, ReadError, Resolved, System};
+use crate::system::{Below, Dir, FileKind, Files, ReadError, Resolved};
 
 /// The directory at or below which everything is read. The default is the empty path, where nothing
 /// lies.
@@ -36,14 +36,14 @@ pub struct Target {
 
 impl Root {
     /// Resolves the links in `path`, which must lead to a directory.
-    pub fn open(system: &dyn System, path: &Path) -> io::Result<Root> {
+    pub fn open(system: &dyn Files, path: &Path) -> io::Result<Root> {
         Ok(Root { path: system.resolve_dir(path)? })
     }
 
     /// Returns the repository that holds this directory: the nearest one with a `.git`, or the
     /// directory itself. It is the root of a question (ruling G16).
     #[must_use]
-    pub fn repository(self, system: &dyn System) -> Root {
+    pub fn repository(self, system: &dyn Files) -> Root {
         let is_repository = |directory: &&Path| system.resolve(&directory.join(".git")).is_ok();
         match self.path.ancestors().find(is_repository) {
             Some(directory) => Root { path: directory.to_owned() },
@@ -61,7 +61,7 @@ impl Root {
     /// A relative path starts at `base`. The system resolves the existing part of the path; the
     /// rest is appended as text. A path that does not exist is a directory if it ends in a
     /// separator.
-    pub fn locate(&self, system: &dyn System, base: &Path, path: &Path) -> Option<Target> {
+    pub fn locate(&self, system: &dyn Files, base: &Path, path: &Path) -> Option<Target> {
         let absolute = base.join(path);
         let Resolved { path: resolved, kind } = resolve_existing(system, &absolute);
         let inside = resolved.strip_prefix(&self.path).ok()?;
@@ -80,7 +80,7 @@ impl Root {
     /// open `dir`.
     pub fn read_in(
         &self,
-        system: &dyn System,
+        system: &dyn Files,
         handle: &dyn Dir,
         dir: &Path,
         name: &str,
@@ -91,7 +91,7 @@ impl Root {
         }
     }
 
-    fn read_linked(&self, system: &dyn System, link: &Path) -> Result<Vec<u8>, ReadError> {
+    fn read_linked(&self, system: &dyn Files, link: &Path) -> Result<Vec<u8>, ReadError> {
         let resolved = system.resolve(&self.path.join(link))?;
         let Ok(inside) = resolved.path.strip_prefix(&self.path) else {
             return Err(ReadError::Io(io::Error::other(
@@ -114,7 +114,7 @@ impl Root {
 /// Resolves the existing part of an absolute path; the rest is appended as text.
 ///
 /// A missing path counts as a directory if it ends in a separator, else as a file.
-pub fn resolve_existing(system: &dyn System, absolute: &Path) -> Resolved {
+pub fn resolve_existing(system: &dyn Files, absolute: &Path) -> Resolved {
     let ends_in_separator =
         absolute.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
     let missing = if ends_in_separator { FileKind::Directory } else { FileKind::File };
@@ -157,7 +157,7 @@ const NEW_LEVELS: usize = 4;
 /// exist.
 ///
 /// A path exists only if every shorter one does, so a binary search finds the longest.
-fn longest_existing(system: &dyn System, components: &[Component<'_>]) -> Option<(usize, PathBuf)> {
+fn longest_existing(system: &dyn Files, components: &[Component<'_>]) -> Option<(usize, PathBuf)> {
     let resolve = |count: usize| {
         let prefix: PathBuf = components[..count].iter().collect();
         system.resolve_dir(&prefix).ok().map(|path| (count, path))

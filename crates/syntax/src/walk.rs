@@ -12,7 +12,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::limits;
 use crate::project::{Root, Target};
-use crate::system::{Below, Dir, DirEntry, FileKind, ReadError, System};
+use crate::system::{Below, Dir, DirEntry, FileKind, Files, ReadError, System};
 
 /// A directory during a walk.
 pub struct Visit<'v> {
@@ -357,7 +357,7 @@ impl WholeWalk<'_> {
 }
 
 /// Returns whether version control ignores a path below a root, existing or not.
-pub fn is_ignored(system: &dyn System, root: &Root, below: &Path) -> bool {
+pub fn is_ignored(system: &dyn Files, root: &Root, below: &Path) -> bool {
     let mut rules: Vec<Gitignore> = Vec::new();
     let mut directory = root.path().to_owned();
     for name in below {

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use brief_syntax::System;
 use brief_syntax::system::{
-    Access, Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Identity, Ownership,
-    Permission, Place, ReadError, Resolved, STAGED, StagedFile, Status, Stream, TemporaryDir,
+    Access, Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Files, Identity, Machine,
+    Ownership, Permission, Place, Processes, ReadError, Resolved, STAGED, StagedFile, Status,
+    Stream, TemporaryDir,
 };
 
 use crate::RealSystem;
@@ -465,27 +465,7 @@ impl Dir for FaultyDir {
     }
 }
 
-impl System for Faulty {
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        self.real.current_dir()
-    }
-
-    fn env(&self, name: &str) -> Option<OsString> {
-        self.real.env(name)
-    }
-
-    fn random(&self) -> io::Result<[u8; 32]> {
-        self.real.random()
-    }
-
-    fn machine_directory(&self) -> Option<PathBuf> {
-        self.real.machine_directory()
-    }
-
-    fn now(&self) -> SystemTime {
-        self.real.now()
-    }
-
+impl Files for Faulty {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
         self.real.resolve(path)
     }
@@ -516,10 +496,6 @@ impl System for Faulty {
 
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
         self.whole("temporary_dir", Path::new(""), || self.real.temporary_dir())
-    }
-
-    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        self.log.whole("run", &call.program, || self.real.run(call, output))
     }
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
@@ -580,5 +556,33 @@ impl System for Faulty {
     /// Counts a step, as for a directory.
     fn settle(&self, path: &Path) -> io::Result<()> {
         self.whole("settle", path, || Ok(()))
+    }
+}
+
+impl Processes for Faulty {
+    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        self.log.whole("run", &call.program, || self.real.run(call, output))
+    }
+}
+
+impl Machine for Faulty {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        self.real.current_dir()
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.real.env(name)
+    }
+
+    fn random(&self) -> io::Result<[u8; 32]> {
+        self.real.random()
+    }
+
+    fn machine_directory(&self) -> Option<PathBuf> {
+        self.real.machine_directory()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.real.now()
     }
 }

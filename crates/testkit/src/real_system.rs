@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use brief_syntax::System;
 use brief_syntax::system::{
-    Call, Companion, Dir, Ending, Environment, FileLock, Identity, OsSystem, Owner, Ownership,
-    ReadError, Resolved, Stream, TemporaryDir,
+    Call, Companion, Dir, Ending, Environment, FileLock, Files, Identity, Machine, OsSystem, Owner,
+    Ownership, Processes, ReadError, Resolved, Stream, TemporaryDir,
 };
 
 /// Real files, with the test's own environment and current directory. Programs get that environment too, and
@@ -60,63 +59,11 @@ impl RealSystem {
     }
 }
 
-impl System for RealSystem {
-    fn env(&self, name: &str) -> Option<OsString> {
-        self.env.get(name).filter(|value| !value.is_empty()).map(OsString::from)
-    }
-
-    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        self.held_calls().push(call.clone());
-        if self.has_no_programs {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        let mut call = call.clone();
-        if call.environment == Environment::Inherited {
-            // The test's environment comes first, so that the call can remove variables.
-            let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
-            call.env = env.chain(call.env).collect();
-        }
-        if call.environment == Environment::Path
-            && let Some(path) = self.env.get("PATH")
-        {
-            call.env.insert(0, ("PATH".into(), Some(path.into())));
-        }
-        OsSystem.run(&call, output)
-    }
-
-    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
-        self.held_calls().push(call.clone());
-        OsSystem.start(call)
-    }
-
-    fn own_program(&self) -> io::Result<PathBuf> {
-        self.own_program.clone().map_or_else(|| OsSystem.own_program(), Ok)
-    }
-
-    fn elapsed(&self) -> Duration {
-        OsSystem.elapsed()
-    }
-
+impl Files for RealSystem {
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
         let real = OsSystem.ownership(path)?;
         let is_foreign = self.foreign.as_deref() == Some(path);
         Ok(if is_foreign { Ownership { owner: Owner::Other, ..real } } else { real })
-    }
-
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        Ok(self.current_dir.clone())
-    }
-
-    fn random(&self) -> io::Result<[u8; 32]> {
-        OsSystem.random()
-    }
-
-    fn machine_directory(&self) -> Option<PathBuf> {
-        self.machine_directory.clone()
-    }
-
-    fn now(&self) -> SystemTime {
-        OsSystem.now()
     }
 
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
@@ -197,5 +144,61 @@ impl System for RealSystem {
 
     fn remove_tree(&self, path: &Path) -> io::Result<()> {
         OsSystem.remove_tree(path)
+    }
+}
+
+impl Processes for RealSystem {
+    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        self.held_calls().push(call.clone());
+        if self.has_no_programs {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let mut call = call.clone();
+        if call.environment == Environment::Inherited {
+            // The test's environment comes first, so that the call can remove variables.
+            let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
+            call.env = env.chain(call.env).collect();
+        }
+        if call.environment == Environment::Path
+            && let Some(path) = self.env.get("PATH")
+        {
+            call.env.insert(0, ("PATH".into(), Some(path.into())));
+        }
+        OsSystem.run(&call, output)
+    }
+
+    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
+        self.held_calls().push(call.clone());
+        OsSystem.start(call)
+    }
+
+    fn own_program(&self) -> io::Result<PathBuf> {
+        self.own_program.clone().map_or_else(|| OsSystem.own_program(), Ok)
+    }
+}
+
+impl Machine for RealSystem {
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.env.get(name).filter(|value| !value.is_empty()).map(OsString::from)
+    }
+
+    fn elapsed(&self) -> Duration {
+        OsSystem.elapsed()
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(self.current_dir.clone())
+    }
+
+    fn random(&self) -> io::Result<[u8; 32]> {
+        OsSystem.random()
+    }
+
+    fn machine_directory(&self) -> Option<PathBuf> {
+        self.machine_directory.clone()
+    }
+
+    fn now(&self) -> SystemTime {
+        OsSystem.now()
     }
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use brief_agent::sandbox::{Limits, MissingFence, WorkerProgram};
 use brief_agent::{CallError, Grants, Host, ToolBox, ToolsError};
 use brief_syntax::System;
-use brief_syntax::system::OsSystem;
+use brief_syntax::system::{Files, OsSystem};
 use serde_json::{Value, json};
 
 /// The worker program beside the tests.

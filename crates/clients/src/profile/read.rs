@@ -33,7 +33,7 @@ pub(super) struct Draft {
 #[derive(Debug, Default)]
 struct LayoutDraft {
     path: Option<Template>,
-    files: Option<Files>,
+    files: Option<ProfileFiles>,
     fields: Option<Vec<FieldRule>>,
     unknown: UnknownFields,
     most_characters: Option<usize>,
@@ -43,7 +43,7 @@ struct LayoutDraft {
 }
 
 #[derive(Debug)]
-enum Files {
+enum ProfileFiles {
     Beside,
     In(Template),
 }
@@ -348,8 +348,8 @@ impl LayoutDraft {
         let lacks =
             |key: &str| (format!("`{kind}.{key}`, a directory for what lies beside an item"), help);
         let files = match files {
-            Some(Files::In(files)) => Some(files),
-            Some(Files::Beside) | None if path.has_own_directory() => None,
+            Some(ProfileFiles::In(files)) => Some(files),
+            Some(ProfileFiles::Beside) | None if path.has_own_directory() => None,
             _ => return Err(lacks("files")),
         };
         let is_apart = home.path.as_ref().is_none_or(Template::has_own_directory);
@@ -372,11 +372,11 @@ fn templates(entry: &Entry<'_>) -> Result<Vec<Template>, Problem> {
     places.collect::<Result<_, _>>().map_err(|problem| entry.wrong(problem, help))
 }
 
-fn files(entry: &Entry<'_>) -> Result<Files, Problem> {
+fn files(entry: &Entry<'_>) -> Result<ProfileFiles, Problem> {
     if entry.text()? == "beside" {
-        return Ok(Files::Beside);
+        return Ok(ProfileFiles::Beside);
     }
-    directory(entry).map(Files::In)
+    directory(entry).map(ProfileFiles::In)
 }
 
 fn directory(entry: &Entry<'_>) -> Result<Template, Problem> {

@@ -96,7 +96,7 @@ fn count_now(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use brief_syntax::limits::TOKEN_COUNT_BYTES;
-    use brief_syntax::system::MemorySystem;
+    use brief_syntax::system::{Files, MemorySystem};
 
     use super::*;
     use crate::tokens::Counter;

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Below, Dir, DirEntry, FileKind, ReadError, Resolved, System};
+use super::{
+    Below, Dir, DirEntry, FileKind, Files, Machine, Processes, ReadError, Resolved, System,
+};
 
 /// A system with texts in front.
 pub struct Buffers {
@@ -116,19 +118,7 @@ impl Dir for Behind {
     }
 }
 
-impl System for Buffers {
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        self.system.current_dir()
-    }
-
-    fn env(&self, name: &str) -> Option<OsString> {
-        self.system.env(name)
-    }
-
-    fn now(&self) -> SystemTime {
-        self.system.now()
-    }
-
+impl Files for Buffers {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
         if self.texts.contains_key(path) {
             return Ok(Resolved { path: path.to_owned(), kind: FileKind::File });
@@ -161,6 +151,22 @@ impl System for Buffers {
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
         self.system.modified(path)
+    }
+}
+
+impl Processes for Buffers {}
+
+impl Machine for Buffers {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        self.system.current_dir()
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.system.env(name)
+    }
+
+    fn now(&self) -> SystemTime {
+        self.system.now()
     }
 }
 

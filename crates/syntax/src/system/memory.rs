@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::{
-    Access, Dir, DirEntry, FileContent, FileKind, Permission, Place, ReadError, Resolved, STAGED,
-    StagedFile, System,
+    Access, Dir, DirEntry, FileContent, FileKind, Files, Machine, Permission, Place, Processes,
+    ReadError, Resolved, STAGED, StagedFile,
 };
 
 /// How many links one path may go through, as on Linux.
@@ -307,23 +307,7 @@ impl Dir for Handle {
     }
 }
 
-impl System for MemorySystem {
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        Ok(self.state().current_dir.clone())
-    }
-
-    fn env(&self, name: &str) -> Option<OsString> {
-        self.state().env.get(name).cloned().filter(|value| !value.is_empty())
-    }
-
-    fn machine_directory(&self) -> Option<PathBuf> {
-        self.state().machine_directory.clone()
-    }
-
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + self.state().now
-    }
-
+impl Files for MemorySystem {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
         let state = self.state();
         let path = state.resolve(path)?;
@@ -403,5 +387,25 @@ impl System for MemorySystem {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
         state.nodes.remove(&path).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+impl Processes for MemorySystem {}
+
+impl Machine for MemorySystem {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(self.state().current_dir.clone())
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.state().env.get(name).cloned().filter(|value| !value.is_empty())
+    }
+
+    fn machine_directory(&self) -> Option<PathBuf> {
+        self.state().machine_directory.clone()
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + self.state().now
     }
 }

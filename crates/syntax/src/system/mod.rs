@@ -1,4 +1,4 @@
-//! The only door to files, environment, clock and processes.
+//! The only door to files, environment, clock and processes: [`Files`], [`Processes`], [`Machine`].
 //!
 //! Libraries take `&dyn System`, so that a test needs no directory and an editor can ask about an
 //! unsaved buffer. Reading on behalf of a project goes through a held [`Dir`], which never follows
@@ -7,8 +7,10 @@
 
 mod buffers;
 mod deadline;
+mod files;
 mod interruption;
 mod listing;
+mod machine;
 mod memory;
 mod os;
 mod passed;
@@ -21,20 +23,18 @@ mod writing;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 pub use buffers::Buffers;
 pub use deadline::Deadline;
+pub use files::Files;
 pub use interruption::Interruption;
 pub use listing::{Listed, ListedKind, Listing};
+pub use machine::{Machine, cache_directory, config_directory, state_directory};
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use passed::Passed;
-pub use private::{
-    FileLock, Identity, Owner, Ownership, TemporaryDir, Writers, cache_directory, config_directory,
-    state_directory,
-};
-pub use process::{Call, Companion, Ending, Environment, OverLimit, Stream};
+pub use private::{FileLock, Identity, Owner, Ownership, TemporaryDir, Writers};
+pub use process::{Call, Companion, Ending, Environment, OverLimit, Processes, Stream};
 pub use remembered::Remembered;
 pub use tree::{Contents, Seen, TreeSystem};
 pub use writing::Over;
@@ -73,7 +73,7 @@ pub struct Resolved {
     pub kind: FileKind,
 }
 
-/// What [`System::look`] or [`Dir::look_below`] found.
+/// What [`Files::look`] or [`Dir::look_below`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Below {
     /// A directory.
@@ -82,7 +82,7 @@ pub enum Below {
     NotADirectory,
     /// Nothing, maybe from higher up on.
     Missing,
-    /// It takes more to tell: [`System::resolve`] does.
+    /// It takes more to tell: [`Files::resolve`] does.
     Unsure,
 }
 
@@ -270,7 +270,7 @@ pub trait Dir: Send {
     }
 
     /// Creates a file in this directory that must not exist yet, to be written by and by. It need not be
-    /// safe on disk before [`System::settle`].
+    /// safe on disk before [`Files::settle`].
     fn create_file(&self, _name: &OsStr, _permission: Permission) -> io::Result<Box<dyn Write>> {
         read_only()
     }
@@ -346,206 +346,10 @@ pub trait Dir: Send {
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>>;
 }
 
-/// Files, environment, clock, processes.
-pub trait System: Send + Sync {
-    /// Returns the directory that the program was started in.
-    fn current_dir(&self) -> io::Result<PathBuf>;
+/// Files, processes and the machine.
+pub trait System: Files + Processes + Machine {}
 
-    /// Tells that the user works in a directory: no program is taken from the project around it.
-    fn work_in(&self, _directory: &Path) {}
-
-    /// Returns an environment variable; an empty one counts as absent.
-    fn env(&self, name: &str) -> Option<OsString>;
-
-    /// Returns the directory for settings of the whole machine, which only its administrator writes.
-    fn machine_directory(&self) -> Option<PathBuf> {
-        None
-    }
-
-    /// Returns the time.
-    fn now(&self) -> SystemTime;
-
-    /// Returns bytes that cannot be guessed.
-    fn random(&self) -> io::Result<[u8; 32]> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "there is no chance here"))
-    }
-
-    /// Returns the time since some moment that stays the same; it never goes back.
-    fn elapsed(&self) -> Duration {
-        self.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
-    }
-
-    /// Follows every link in `path` and says what is there. A relative path starts at
-    /// [`System::current_dir`].
-    fn resolve(&self, path: &Path) -> io::Result<Resolved>;
-
-    /// Follows every link in the path of a directory; anything else is an error. Cheaper than
-    /// [`System::resolve`] where the system can tell.
-    fn resolve_dir(&self, path: &Path) -> io::Result<PathBuf> {
-        match self.resolve(path)? {
-            Resolved { path, kind: FileKind::Directory } => Ok(path),
-            _ => Err(io::ErrorKind::NotADirectory.into()),
-        }
-    }
-
-    /// Says what is at an absolute path, as far as one call can tell. Anything but
-    /// [`Below::Unsure`] also means that no link is on the way.
-    fn look(&self, _path: &Path) -> Below {
-        Below::Unsure
-    }
-
-    /// Opens a directory by path, following links. For roots that the user named; everything
-    /// below them goes through [`Dir`].
-    fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>>;
-
-    /// Opens a directory by path, following links, and says which one it is: its absolute path
-    /// without links.
-    fn open_root(&self, path: &Path) -> io::Result<(Box<dyn Dir>, PathBuf)> {
-        let path = self.resolve_dir(path)?;
-        Ok((self.open_dir(&path)?, path))
-    }
-
-    /// Opens the directory `below` of `base`, following links in `base` only.
-    fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
-        self.open_dir(base)?.open_dir_below(below)
-    }
-
-    /// Reads a regular file by path, following links: for the user's own files.
-    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError>;
-
-    /// Returns whether the user may execute a file, links followed.
-    fn is_executable(&self, _path: &Path) -> io::Result<bool> {
-        Ok(false)
-    }
-
-    /// Says whose a file or directory is and who may change it, links followed.
-    fn ownership(&self, _path: &Path) -> io::Result<Ownership> {
-        Ok(Ownership::PRIVATE)
-    }
-
-    /// Says which file or directory is at a path, links followed, so that another one in its place is told
-    /// from it. An error where the system cannot tell.
-    fn identity(&self, _path: &Path) -> io::Result<Identity> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "files have no identity here"))
-    }
-
-    /// Waits for a lock on the file at `path`, which is created for the user alone. It keeps other
-    /// threads and processes out that ask for it too.
-    fn lock(&self, _path: &Path) -> io::Result<FileLock> {
-        Ok(FileLock::of_nobody())
-    }
-
-    /// Creates a new directory for the user alone, outside any project.
-    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "there are no temporary directories here"))
-    }
-
-    /// Starts a program and waits for its end; what it writes is handed on as it comes.
-    ///
-    /// An error means that it did not start.
-    fn run(&self, _call: &Call, _output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
-    }
-
-    /// Starts a program that runs beside us, with pipes to its standard input and from its standard
-    /// output. [`Call::input`] and the limits of the call are for [`System::run`] and do not count.
-    fn start(&self, _call: &Call) -> io::Result<Box<dyn Companion>> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
-    }
-
-    /// Starts a program of the user's own at the terminal that we are at, gives it a text, and waits for its
-    /// end: a pager.
-    fn show(&self, _command: &OsStr, _text: &[u8]) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "there is no terminal here"))
-    }
-
-    /// Returns a path that starts this very program again.
-    fn own_program(&self) -> io::Result<PathBuf> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "this program has no file here"))
-    }
-
-    /// Returns when a file or directory was last changed.
-    fn modified(&self, path: &Path) -> io::Result<SystemTime>;
-
-    /// Creates a directory and those above it, readable by the user alone where that exists.
-    fn create_private_dir(&self, _path: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    /// Creates a directory and those above it.
-    fn create_dir(&self, _path: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    /// Adds bytes to the end of a file in one write, creating it if needed. Appends of two
-    /// processes do not mix.
-    fn append(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    /// Creates an executable file that must not exist yet, for the user alone.
-    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.create_staged_file(path, bytes)
-    }
-
-    /// Removes a file.
-    fn remove_file(&self, _path: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    /// Removes an empty directory.
-    fn remove_empty_dir(&self, _path: &Path) -> io::Result<()> {
-        read_only()
-    }
-
-    /// Creates a directory in `parent` under a name that nobody else has, for the user alone. It
-    /// is filled there and then put in place with [`System::rename_dir`].
-    ///
-    /// The lock shows others that its run is alive.
-    fn create_staging_dir(&self, _parent: &Path) -> io::Result<(PathBuf, FileLock)> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be staged here"))
-    }
-
-    /// Returns whether the run is gone that has created a staging directory, where the system can tell.
-    fn is_abandoned(&self, _path: &Path) -> bool {
-        false
-    }
-
-    /// Creates a file that must not exist yet, below a staging directory. It need not be safe on
-    /// disk before [`System::rename_dir`] returns.
-    fn create_staged_file(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    /// Creates a symbolic link at `path`, which must not exist yet.
-    fn create_link(&self, _path: &Path, _target: &Path) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no link can be created here"))
-    }
-
-    /// Gives a directory with all in it another name in one step. A directory that is there
-    /// already stays and is [`io::ErrorKind::AlreadyExists`], unless it is empty. What was written
-    /// below is on disk before the name changes, where the system can promise that.
-    fn rename_dir(&self, _from: &Path, _to: &Path) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be renamed here"))
-    }
-
-    /// Removes a directory and everything below it. Links are removed, not followed.
-    fn remove_tree(&self, _path: &Path) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be removed here"))
-    }
-
-    /// Waits until what was written on the file system of `path` is safe on disk, where the system
-    /// can tell.
-    fn settle(&self, _path: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Returns the flag that ^C raises. From now on it does nothing else: whoever asks for the flag
-    /// ends by itself when it is raised.
-    fn interruption(&self) -> io::Result<Interruption> {
-        Ok(Interruption::default())
-    }
-}
+impl<S: Files + Processes + Machine> System for S {}
 
 /// What a system says that can only be read.
 fn read_only<T>() -> io::Result<T> {

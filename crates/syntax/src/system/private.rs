@@ -6,10 +6,8 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
-
-use super::System;
 
 /// Whose a file or directory is, and who may change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,37 +89,6 @@ impl TemporaryDir {
     pub fn path(&self) -> &Path {
         self.0.path()
     }
-}
-
-/// Returns the directory for what we remember about the user's work: `$XDG_STATE_HOME/brief`, or
-/// the platform's place for such things. `None` where the environment names no place.
-pub fn state_directory(system: &dyn System) -> Option<PathBuf> {
-    let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".local").join("state")))
-        .or_else(|| absolute("LOCALAPPDATA"))?;
-    Some(state.join("brief"))
-}
-
-/// Returns the directory for the user's own settings: `$XDG_CONFIG_HOME/brief`, or the usual place for such
-/// things. `None` where the environment names no place.
-pub fn config_directory(system: &dyn System) -> Option<PathBuf> {
-    let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = absolute("XDG_CONFIG_HOME").or_else(|| {
-        let home = absolute("HOME").or_else(|| absolute("USERPROFILE"))?;
-        Some(home.join(".config"))
-    })?;
-    Some(config.join("brief"))
-}
-
-/// Returns the directory for what can be made again: `$XDG_CACHE_HOME/brief`, or the platform's place
-/// for such things. `None` where the environment names no place.
-pub fn cache_directory(system: &dyn System) -> Option<PathBuf> {
-    let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
-        .or_else(|| absolute("LOCALAPPDATA"))?;
-    Some(cache.join("brief"))
 }
 
 #[cfg(unix)]
@@ -223,7 +190,6 @@ pub(super) fn temporary_dir() -> io::Result<TemporaryDir> {
 #[cfg(unix)]
 mod tests {
     use super::*;
-    use crate::system::MemorySystem;
     use std::os::unix::fs::PermissionsExt;
 
     fn with_mode(path: &Path, mode: u32) -> Ownership {
@@ -288,17 +254,5 @@ mod tests {
         assert!(other.try_lock().is_err());
         drop(held);
         assert!(other.try_lock().is_ok());
-    }
-
-    #[test]
-    fn the_state_directory_is_absolute() {
-        let system = MemorySystem::new("/p").with_env("HOME", "/h");
-        let found = |system: &MemorySystem| state_directory(system);
-        assert_eq!(found(&system), Some(PathBuf::from("/h/.local/state/brief")));
-        let system = system.with_env("XDG_STATE_HOME", "state");
-        assert_eq!(found(&system), Some(PathBuf::from("/h/.local/state/brief")));
-        let system = system.with_env("XDG_STATE_HOME", "/s");
-        assert_eq!(found(&system), Some(PathBuf::from("/s/brief")));
-        assert_eq!(found(&MemorySystem::new("/p")), None);
     }
 }

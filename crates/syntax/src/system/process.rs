@@ -1,11 +1,47 @@
-//! Starting a program, with limits on its time and its output.
+//! Programs: starting one, with limits on its time and its output.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Interruption;
+
+/// The programs that run for us, and this one.
+pub trait Processes: Send + Sync {
+    /// Tells that the user works in a directory: no program is taken from the project around it.
+    fn work_in(&self, _directory: &Path) {}
+
+    /// Starts a program and waits for its end; what it writes is handed on as it comes.
+    ///
+    /// An error means that it did not start.
+    fn run(&self, _call: &Call, _output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
+    }
+
+    /// Starts a program that runs beside us, with pipes to its standard input and from its standard
+    /// output. [`Call::input`] and the limits of the call are for [`Processes::run`] and do not count.
+    fn start(&self, _call: &Call) -> io::Result<Box<dyn Companion>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
+    }
+
+    /// Starts a program of the user's own at the terminal that we are at, gives it a text, and waits for its
+    /// end: a pager.
+    fn show(&self, _command: &OsStr, _text: &[u8]) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "there is no terminal here"))
+    }
+
+    /// Returns a path that starts this very program again.
+    fn own_program(&self) -> io::Result<PathBuf> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this program has no file here"))
+    }
+
+    /// Returns the flag that ^C raises. From now on it does nothing else: whoever asks for the flag
+    /// ends by itself when it is raised.
+    fn interruption(&self) -> io::Result<Interruption> {
+        Ok(Interruption::default())
+    }
+}
 
 /// A program to start. Its standard input is [`Call::input`].
 #[derive(Debug, Clone)]

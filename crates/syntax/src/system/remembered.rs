@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::{
-    Below, Call, Companion, Dir, Ending, FileKind, FileLock, Identity, Interruption, Ownership,
-    ReadError, Resolved, Stream, System, TemporaryDir,
+    Below, Call, Companion, Dir, Ending, FileKind, FileLock, Files, Identity, Interruption,
+    Machine, Ownership, Processes, ReadError, Resolved, Stream, System, TemporaryDir,
 };
 
 /// Remembers what paths resolve to, for the length of one question: several dialects ask about the
@@ -26,7 +26,7 @@ impl Remembered {
     }
 }
 
-impl System for Remembered {
+impl Files for Remembered {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(resolved) = known.get(path) {
@@ -60,34 +60,6 @@ impl System for Remembered {
                 resolved
             }
         }
-    }
-
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        self.system.current_dir()
-    }
-
-    fn work_in(&self, directory: &Path) {
-        self.system.work_in(directory);
-    }
-
-    fn env(&self, name: &str) -> Option<OsString> {
-        self.system.env(name)
-    }
-
-    fn random(&self) -> io::Result<[u8; 32]> {
-        self.system.random()
-    }
-
-    fn machine_directory(&self) -> Option<PathBuf> {
-        self.system.machine_directory()
-    }
-
-    fn now(&self) -> SystemTime {
-        self.system.now()
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.system.elapsed()
     }
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
@@ -124,18 +96,6 @@ impl System for Remembered {
 
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
         self.system.temporary_dir()
-    }
-
-    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        self.system.run(call, output)
-    }
-
-    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
-        self.system.start(call)
-    }
-
-    fn own_program(&self) -> io::Result<PathBuf> {
-        self.system.own_program()
     }
 
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -193,9 +153,53 @@ impl System for Remembered {
     fn settle(&self, path: &Path) -> io::Result<()> {
         self.system.settle(path)
     }
+}
+
+impl Processes for Remembered {
+    fn work_in(&self, directory: &Path) {
+        self.system.work_in(directory);
+    }
+
+    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        self.system.run(call, output)
+    }
+
+    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
+        self.system.start(call)
+    }
+
+    fn own_program(&self) -> io::Result<PathBuf> {
+        self.system.own_program()
+    }
 
     fn interruption(&self) -> io::Result<Interruption> {
         self.system.interruption()
+    }
+}
+
+impl Machine for Remembered {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        self.system.current_dir()
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.system.env(name)
+    }
+
+    fn random(&self) -> io::Result<[u8; 32]> {
+        self.system.random()
+    }
+
+    fn machine_directory(&self) -> Option<PathBuf> {
+        self.system.machine_directory()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.system.now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.system.elapsed()
     }
 }
 

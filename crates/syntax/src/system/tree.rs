@@ -14,7 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::listing::{Listed, ListedKind, Listing};
-use super::{Dir, DirEntry, FileContent, FileKind, Permission, ReadError, Resolved, System};
+use super::{
+    Dir, DirEntry, FileContent, FileKind, Files, Machine, Permission, Processes, ReadError,
+    Resolved,
+};
 use crate::hash::sha256;
 
 /// How many links one path may go through, as on Linux.
@@ -355,19 +358,7 @@ impl Dir for Handle {
     }
 }
 
-impl System for TreeSystem {
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        Ok(self.shared.mount.clone())
-    }
-
-    fn env(&self, name: &str) -> Option<OsString> {
-        self.shared.env.get(name).cloned().filter(|value| !value.is_empty())
-    }
-
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH
-    }
-
+impl Files for TreeSystem {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
         let (path, node) = self.shared.resolve(path)?;
         let kind = match node {
@@ -401,6 +392,22 @@ impl System for TreeSystem {
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
         self.resolve(path).map(|_| SystemTime::UNIX_EPOCH)
+    }
+}
+
+impl Processes for TreeSystem {}
+
+impl Machine for TreeSystem {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(self.shared.mount.clone())
+    }
+
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.shared.env.get(name).cloned().filter(|value| !value.is_empty())
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH
     }
 }
 

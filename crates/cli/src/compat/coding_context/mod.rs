@@ -22,9 +22,9 @@ Usage:
 
 Options:
   -C dir              Work as if started in dir
-  -d dir|url          TaskSearch this directory first (repeatable)
-  -D dir|url          TaskSearch this directory last, if it is there (repeatable)
-  -m file|url         TaskSearch the directories that this file names, one in each line
+  -d dir|url          Search this directory first (repeatable)
+  -D dir|url          Search this directory last, if it is there (repeatable)
+  -m file|url         Search the directories that this file names, one in each line
   -p key=value        Fill ${key} with value (repeatable)
   -s key=value        Use only what is for key=value, or for every key (repeatable)
   -a agent            Use only what is for this agent, or for every one

@@ -1,17 +1,22 @@
-//! What this process knows of itself and may start.
+//! The real environment, clock and chance.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is the seam that everything else goes through"
 )]
 
+use std::env;
+use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::OsSystem;
+use crate::system::Machine;
 
 /// The directory for settings of the whole machine. It is not looked up in the environment, which a
 /// project can have a hand in.
-pub(super) const MACHINE_DIRECTORY: &str = if cfg!(windows) {
+const MACHINE_DIRECTORY: &str = if cfg!(windows) {
     "C:\\ProgramData\\brief"
 } else if cfg!(target_os = "macos") {
     "/Library/Application Support/brief"
@@ -19,37 +24,31 @@ pub(super) const MACHINE_DIRECTORY: &str = if cfg!(windows) {
     "/etc/brief"
 };
 
-pub(super) fn elapsed() -> Duration {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed()
-}
-
-pub(super) fn random() -> io::Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)?;
-    Ok(bytes)
-}
-
-pub(super) fn own_program() -> io::Result<PathBuf> {
-    // The kernel's own link leads to the program also after its file was replaced.
-    #[cfg(target_os = "linux")]
-    if std::fs::symlink_metadata("/proc/self/exe").is_ok() {
-        return Ok(PathBuf::from("/proc/self/exe"));
+impl Machine for OsSystem {
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        env::current_dir()
     }
-    std::env::current_exe()
-}
 
-#[cfg(unix)]
-pub(super) fn is_executable(path: &Path) -> io::Result<bool> {
-    use rustix::fs::{Access, AtFlags, CWD};
-    match rustix::fs::accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS) {
-        Ok(()) => Ok(true),
-        Err(rustix::io::Errno::ACCESS) => Ok(false),
-        Err(error) => Err(error.into()),
+    fn env(&self, name: &str) -> Option<OsString> {
+        env::var_os(name).filter(|value| !value.is_empty())
     }
-}
 
-#[cfg(not(unix))]
-pub(super) fn is_executable(path: &Path) -> io::Result<bool> {
-    std::fs::metadata(path).map(|metadata| metadata.is_file())
+    fn machine_directory(&self) -> Option<PathBuf> {
+        Some(MACHINE_DIRECTORY.into())
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn random(&self) -> io::Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn elapsed(&self) -> Duration {
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed()
+    }
 }

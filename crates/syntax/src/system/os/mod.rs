@@ -1,4 +1,4 @@
-//! The real system.
+//! The real system: its files here, its processes in `programs`, the machine in `machine`.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is the seam that everything else goes through"
@@ -11,6 +11,7 @@ mod handles;
 mod machine;
 #[cfg(unix)]
 mod process;
+mod programs;
 mod read;
 #[cfg(unix)]
 mod search;
@@ -18,61 +19,25 @@ mod tree;
 #[cfg(unix)]
 mod write;
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use self::read::{read_by_pieces, read_open};
 #[cfg(target_os = "linux")]
 use super::Below;
 use super::{
-    Access, Dir, DirEntry, FileContent, FileKind, FileLock, Identity, Ownership, Permission, Place,
-    ReadError, Resolved, StagedFile, Status, System, TemporaryDir, private,
+    Access, Dir, DirEntry, FileContent, FileKind, FileLock, Files, Identity, Ownership, Permission,
+    Place, ReadError, Resolved, StagedFile, Status, TemporaryDir, private,
 };
-#[cfg(unix)]
-use super::{Call, Companion, Ending, Stream};
 
 /// The operating system that the program runs on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OsSystem;
 
-impl System for OsSystem {
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        env::current_dir()
-    }
-
-    #[cfg(unix)]
-    fn work_in(&self, directory: &Path) {
-        search::avoid(directory);
-    }
-
-    fn env(&self, name: &str) -> Option<OsString> {
-        env::var_os(name).filter(|value| !value.is_empty())
-    }
-
-    fn machine_directory(&self) -> Option<PathBuf> {
-        Some(machine::MACHINE_DIRECTORY.into())
-    }
-
-    fn now(&self) -> SystemTime {
-        SystemTime::now()
-    }
-
-    fn random(&self) -> io::Result<[u8; 32]> {
-        machine::random()
-    }
-
-    fn elapsed(&self) -> Duration {
-        machine::elapsed()
-    }
-
-    fn own_program(&self) -> io::Result<PathBuf> {
-        machine::own_program()
-    }
-
+impl Files for OsSystem {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
         handles::resolve(path)
     }
@@ -106,7 +71,7 @@ impl System for OsSystem {
     }
 
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        machine::is_executable(path)
+        programs::is_executable(path)
     }
 
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
@@ -123,21 +88,6 @@ impl System for OsSystem {
 
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
         private::temporary_dir()
-    }
-
-    #[cfg(unix)]
-    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        process::run(call, output)
-    }
-
-    #[cfg(unix)]
-    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
-        companion::start(call)
-    }
-
-    #[cfg(unix)]
-    fn show(&self, command: &OsStr, text: &[u8]) -> io::Result<()> {
-        process::show(command, text)
     }
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
@@ -195,11 +145,6 @@ impl System for OsSystem {
     #[cfg(target_os = "linux")]
     fn settle(&self, path: &Path) -> io::Result<()> {
         Ok(rustix::fs::syncfs(File::open(path)?)?)
-    }
-
-    #[cfg(unix)]
-    fn interruption(&self) -> io::Result<super::Interruption> {
-        process::interruption()
     }
 }
 

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::machine::is_executable;
+use super::programs::is_executable;
 
 /// The `PATH` of a process that has none, as `execvp` has it.
 const WITHOUT_PATH: &str = "/usr/bin:/bin";

@@ -85,7 +85,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn removing_a_tree_spares_what_its_links_lead_to() {
-        use super::super::{OsSystem, System};
+        use super::super::{Files, OsSystem};
 
         let place = tempfile::tempdir().unwrap();
         let (kept, tree) = (place.path().join("kept"), place.path().join("tree"));

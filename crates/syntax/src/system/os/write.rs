@@ -164,7 +164,7 @@ mod tests {
     use std::io::Write;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    use crate::system::{Access, Dir, OsSystem, Permission, STAGED, System};
+    use crate::system::{Access, Dir, Files, OsSystem, Permission, STAGED, System};
 
     fn held(path: &std::path::Path) -> Box<dyn Dir> {
         OsSystem.open_dir(path).unwrap()

@@ -1,0 +1,86 @@
+//! The environment, the clock and chance.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// The environment, the clock and chance.
+pub trait Machine: Send + Sync {
+    /// Returns the directory that the program was started in.
+    fn current_dir(&self) -> io::Result<PathBuf>;
+
+    /// Returns an environment variable; an empty one counts as absent.
+    fn env(&self, name: &str) -> Option<OsString>;
+
+    /// Returns the directory for settings of the whole machine, which only its administrator writes.
+    fn machine_directory(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// Returns the time.
+    fn now(&self) -> SystemTime;
+
+    /// Returns bytes that cannot be guessed.
+    fn random(&self) -> io::Result<[u8; 32]> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "there is no chance here"))
+    }
+
+    /// Returns the time since some moment that stays the same; it never goes back.
+    fn elapsed(&self) -> Duration {
+        self.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+    }
+}
+
+/// Returns the directory for what we remember about the user's work: `$XDG_STATE_HOME/brief`, or
+/// the platform's place for such things. `None` where the environment names no place.
+pub fn state_directory(system: &dyn Machine) -> Option<PathBuf> {
+    let absolute = |name| absolute_path(system, name);
+    let state = absolute("XDG_STATE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".local").join("state")))
+        .or_else(|| absolute("LOCALAPPDATA"))?;
+    Some(state.join("brief"))
+}
+
+/// Returns the directory for the user's own settings: `$XDG_CONFIG_HOME/brief`, or the usual place for such
+/// things. `None` where the environment names no place.
+pub fn config_directory(system: &dyn Machine) -> Option<PathBuf> {
+    let absolute = |name| absolute_path(system, name);
+    let config = absolute("XDG_CONFIG_HOME").or_else(|| {
+        let home = absolute("HOME").or_else(|| absolute("USERPROFILE"))?;
+        Some(home.join(".config"))
+    })?;
+    Some(config.join("brief"))
+}
+
+/// Returns the directory for what can be made again: `$XDG_CACHE_HOME/brief`, or the platform's place
+/// for such things. `None` where the environment names no place.
+pub fn cache_directory(system: &dyn Machine) -> Option<PathBuf> {
+    let absolute = |name| absolute_path(system, name);
+    let cache = absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .or_else(|| absolute("LOCALAPPDATA"))?;
+    Some(cache.join("brief"))
+}
+
+fn absolute_path(system: &dyn Machine, name: &str) -> Option<PathBuf> {
+    system.env(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::MemorySystem;
+
+    #[test]
+    fn the_state_directory_is_absolute() {
+        let system = MemorySystem::new("/p").with_env("HOME", "/h");
+        let found = |system: &MemorySystem| state_directory(system);
+        assert_eq!(found(&system), Some(PathBuf::from("/h/.local/state/brief")));
+        let system = system.with_env("XDG_STATE_HOME", "state");
+        assert_eq!(found(&system), Some(PathBuf::from("/h/.local/state/brief")));
+        let system = system.with_env("XDG_STATE_HOME", "/s");
+        assert_eq!(found(&system), Some(PathBuf::from("/s/brief")));
+        assert_eq!(found(&MemorySystem::new("/p")), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! Programs on a real system: which file is one, and what starts and ends it.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the seam that everything else goes through"
+)]
+
+#[cfg(unix)]
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::OsSystem;
+#[cfg(unix)]
+use super::{companion, process, search};
+use crate::system::Processes;
+#[cfg(unix)]
+use crate::system::{Call, Companion, Ending, Interruption, Stream};
+
+impl Processes for OsSystem {
+    #[cfg(unix)]
+    fn work_in(&self, directory: &Path) {
+        search::avoid(directory);
+    }
+
+    fn own_program(&self) -> io::Result<PathBuf> {
+        // The kernel's own link leads to the program also after its file was replaced.
+        #[cfg(target_os = "linux")]
+        if std::fs::symlink_metadata("/proc/self/exe").is_ok() {
+            return Ok(PathBuf::from("/proc/self/exe"));
+        }
+        std::env::current_exe()
+    }
+
+    #[cfg(unix)]
+    fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
+        process::run(call, output)
+    }
+
+    #[cfg(unix)]
+    fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
+        companion::start(call)
+    }
+
+    #[cfg(unix)]
+    fn show(&self, command: &OsStr, text: &[u8]) -> io::Result<()> {
+        process::show(command, text)
+    }
+
+    #[cfg(unix)]
+    fn interruption(&self) -> io::Result<Interruption> {
+        process::interruption()
+    }
+}
+
+#[cfg(unix)]
+pub(super) fn is_executable(path: &Path) -> io::Result<bool> {
+    use rustix::fs::{Access, AtFlags, CWD};
+    match rustix::fs::accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::ACCESS) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_executable(path: &Path) -> io::Result<bool> {
+    std::fs::metadata(path).map(|metadata| metadata.is_file())
+}
