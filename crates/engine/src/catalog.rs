@@ -100,23 +100,27 @@ impl Catalog {
                 .mounted_target()
                 .is_some_and(|target| target.directories().len() >= limits::MOUNTED_LEVELS);
         // One walk serves all dialects where everything counts from one directory, which is opened once.
-        let top = system.open_dir(root.path());
-        let mut gaps;
-        match &moment.mounted {
+        let mut gaps = Vec::new();
+        let (mounted, target) = match &moment.mounted {
             None => {
-                of_root.append(&mut of_mounted);
-                gaps = along(system, root, &top, moment.located(), &mut of_root);
+                of_mounted.append(&mut of_root);
+                (root, moment.located())
             }
             Some(Mounted { root: mounted, target, .. }) => {
-                gaps = along(system, root, &top, moment.located(), &mut of_root);
-                let top = system.open_dir(mounted.path());
-                let more = along(system, mounted, &top, target.as_ref(), &mut of_mounted);
-                if gaps.is_empty() {
-                    gaps = more;
+                if !of_root.is_empty() {
+                    let top = system.open_dir(root.path());
+                    gaps = along(system, root, &top, moment.located(), &mut of_root);
                 }
+                (mounted, target.as_ref())
             }
+        };
+        let top = system.open_dir(mounted.path());
+        let more = along(system, mounted, &top, target, &mut of_mounted);
+        if gaps.is_empty() {
+            gaps = more;
         }
-        let top = top.ok().filter(|_| moment.mounted.is_none());
+        // Dialects that resolve the path themselves look at links in it.
+        let top = top.ok().filter(|_| moment.mounted_path() == mounted.path());
         if is_deep && gaps.is_empty() {
             let reason = GapReason::TooDeep { limit: limits::MOUNTED_LEVELS };
             gaps.push(Gap { path: moment.mounted_path().to_owned(), reason });

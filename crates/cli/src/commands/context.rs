@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use brief_engine::{BriefedItem, Briefing, ItemPlace, State, agents, tasks};
 use brief_syntax::text::visible_line;
@@ -135,7 +136,7 @@ fn elsewhere(root: &Path, also: &[ItemPlace]) -> String {
 /// One heading per entry, its text below it.
 fn print_items(ui: &mut Ui, briefing: &Briefing) -> Result<(), CommandError> {
     // Entries of one file stand together, and its path can be long.
-    let of_one_file = briefing.active.chunk_by(|left, right| left.path == right.path);
+    let of_one_file = briefing.active.chunk_by(|left, right| Arc::ptr_eq(&left.path, &right.path));
     let root = briefing.root();
     for (index, items) in of_one_file.enumerate() {
         let path = &items[0].path;

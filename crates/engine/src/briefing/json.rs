@@ -41,7 +41,7 @@ impl<T, R: Serialize> Serialize for Sequence<'_, T, R> {
 
 impl Serialize for Explanation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.place {
+        match self.end {
             None => serializer.serialize_str(&self.words),
             Some(_) => serializer.collect_str(self),
         }

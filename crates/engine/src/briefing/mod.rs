@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use brief_dialects::hosted::{Config, ConfiguredServer};
 use brief_dialects::{
-    Applied, LeftOut, Level, Moment, Name, Origin, Reason, ReasonKind, Resolution, State,
-    structured,
+    Applied, LeftOut, Level, Moment, Name, Origin, Reason, ReasonEnd, ReasonKind, Resolution,
+    State, structured,
 };
 use brief_syntax::Diagnostic;
 
@@ -137,20 +137,28 @@ pub struct ItemPlace {
 pub struct Explanation {
     /// The kind of reason, for callers that branch on it.
     pub kind: ReasonKind,
-    words: String,
-    /// The other place that the words end in.
-    place: Option<ItemPlace>,
+    words: Box<str>,
+    end: Option<ExplanationEnd>,
+}
+
+/// The end of an explanation, shared with others: a path can be long, and a briefing has thousands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ExplanationEnd {
+    /// The path that was asked about.
+    Path(Arc<str>),
+    /// Another place.
+    Place(ItemPlace),
 }
 
 impl Explanation {
     /// Returns the words, with paths below `root` relative to it.
     pub fn seen_from(&self, root: &Path) -> String {
-        match &self.place {
-            None => self.words.clone(),
-            Some(ItemPlace { path, line, .. }) => {
+        match &self.end {
+            Some(ExplanationEnd::Place(ItemPlace { path, line, .. })) => {
                 let path = path.strip_prefix(root).unwrap_or(path);
                 format!("{} {}:{line}", self.words, path.display())
             }
+            _ => self.to_string(),
         }
     }
 }
@@ -158,9 +166,12 @@ impl Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.words)?;
-        match &self.place {
+        match &self.end {
             None => Ok(()),
-            Some(place) => write!(formatter, " {}:{}", place.path.display(), place.line),
+            Some(ExplanationEnd::Path(path)) => write!(formatter, " {path}"),
+            Some(ExplanationEnd::Place(place)) => {
+                write!(formatter, " {}:{}", place.path.display(), place.line)
+            }
         }
     }
 }
@@ -174,8 +185,12 @@ impl Briefing {
             budget::fit(&mut resolution, budget, &count);
         }
         let Resolution { items, decisions, left_out, hosted, .. } = resolution;
-        let mut copier = Copier { about: moment.slashed(), path: None };
-        let mut in_state: [Vec<BriefedItem>; 3] = Default::default();
+        let mut copier = Copier::about(moment.slashed());
+        let with_room = |state: State| {
+            Vec::with_capacity(items.iter().filter(|applied| applied.item.state == state).count())
+        };
+        let mut in_state: [Vec<BriefedItem>; 3] =
+            [State::Active, State::Offered, State::Manual].map(with_room);
         for (rank, applied) in items.into_iter().enumerate() {
             let cost = budget::cost(&applied.item, &count);
             let state = applied.item.state;
@@ -243,13 +258,17 @@ pub fn first_line(text: &str) -> Option<&str> {
 }
 
 /// Makes owned parts of borrowed ones. Neighbours come from one file and share its path.
-struct Copier<'m, 's> {
+struct Copier<'s> {
     /// The path that reasons speak about.
-    about: &'m str,
+    about: Arc<str>,
     path: Option<(&'s Path, Arc<Path>)>,
 }
 
-impl<'s> Copier<'_, 's> {
+impl<'s> Copier<'s> {
+    fn about(path: &str) -> Copier<'s> {
+        Copier { about: Arc::from(if path.is_empty() { "." } else { path }), path: None }
+    }
+
     fn path(&mut self, path: &'s Path) -> Arc<Path> {
         match &self.path {
             Some((known, shared)) if std::ptr::eq(*known, path) => Arc::clone(shared),
@@ -269,8 +288,11 @@ impl<'s> Copier<'_, 's> {
     fn explanation(&mut self, reason: &Reason<'s>) -> Explanation {
         Explanation {
             kind: reason.kind(),
-            words: reason.about(self.about).without_place().to_string(),
-            place: reason.place().map(|origin| self.place(origin)),
+            words: reason.about(&self.about).without_end().to_string().into_boxed_str(),
+            end: reason.ends_in().map(|end| match end {
+                ReasonEnd::Path => ExplanationEnd::Path(Arc::clone(&self.about)),
+                ReasonEnd::Place(origin) => ExplanationEnd::Place(self.place(origin)),
+            }),
         }
     }
 
