@@ -156,7 +156,7 @@ pub(crate) fn glob(bytes: &[u8]) {
 }
 
 pub(crate) fn hosted_pattern(bytes: &[u8]) {
-    let _ = hosted::Pattern::new(&text(bytes));
+    let _ = hosted::HostedPattern::new(&text(bytes));
     let _ = structured::Pattern::new(&text(bytes));
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn hook_event(bytes: &[u8]) {
 
 pub(crate) fn agent(bytes: &[u8]) {
     let source = source(bytes, "/p/agents/dev_x.agent.md");
-    let options = agents::Options { root: Some(Path::new("/p")), fetched: &[] };
+    let options = agents::AgentOptions { root: Some(Path::new("/p")), fetched: &[] };
     let loaded = agents::load_text(&*SYSTEM, &source, &options);
     assert_places(loaded.diagnostics());
     if let Some(agent) = loaded.agent() {

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use files::ToolFiles;
 
 pub use address::is_public;
-pub use audit::Audit;
+pub use audit::AbilityAudit;
 pub use grants::{GrantError, Grants};
 pub use network::{NetworkPolicy, fetch_text};
 pub use programs::DEFAULT_PATH;
@@ -36,7 +36,7 @@ pub use scope::{is_listed, runs_anything};
 const TICK: Duration = Duration::from_millis(20);
 
 /// The MCP servers that the operator configured, for the ability `mcp`.
-pub trait McpServers: Send {
+pub trait McpAccess: Send {
     /// Calls a tool of a server and returns its result. The error is a message.
     fn call(
         &mut self,
@@ -105,8 +105,8 @@ pub struct Host {
     env: Vec<String>,
     network: NetworkPolicy,
     path: Vec<String>,
-    mcp: Option<Box<dyn McpServers>>,
-    audit: Audit,
+    mcp: Option<Box<dyn McpAccess>>,
+    audit: AbilityAudit,
     stop: Interruption,
 }
 
@@ -127,7 +127,7 @@ impl Host {
             network: NetworkPolicy::default(),
             path: DEFAULT_PATH.map(str::to_owned).to_vec(),
             mcp: None,
-            audit: Audit::none(),
+            audit: AbilityAudit::none(),
             stop: Interruption::default(),
         }
     }
@@ -161,14 +161,14 @@ impl Host {
 
     /// Sets the servers that `mcp` reaches.
     #[must_use]
-    pub fn with_mcp(mut self, servers: Box<dyn McpServers>) -> Host {
+    pub fn with_mcp(mut self, servers: Box<dyn McpAccess>) -> Host {
         self.mcp = Some(servers);
         self
     }
 
     /// Sets the audit log.
     #[must_use]
-    pub fn with_audit(mut self, audit: Audit) -> Host {
+    pub fn with_audit(mut self, audit: AbilityAudit) -> Host {
         self.audit = audit;
         self
     }
@@ -184,7 +184,7 @@ impl Host {
     }
 
     /// Returns the audit log.
-    pub fn audit(&self) -> &Audit {
+    pub fn audit(&self) -> &AbilityAudit {
         &self.audit
     }
 

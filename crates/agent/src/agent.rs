@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use brief_dialects::agents::{Agent, Effective, Scheme, Value as AgentValue, check_tools};
+use brief_dialects::agents::{Agent, AgentValue, Effective, Scheme, check_tools};
 use brief_syntax::system::Interruption;
 use brief_syntax::{Diagnostic, Severity, Span, System, rules};
 use serde_json::{Value, json};
 
 use crate::abilities::{GrantError, Grants, Host};
-use crate::conversation::Tools;
+use crate::conversation::ReadyTools;
 use crate::gates;
 use crate::sandbox::{Fences, Limits, MissingFence, WorkerProgram};
 use crate::tools::{CallError, Evaluation, Schema, ToolBox, ToolsError, Unchecked};
@@ -144,7 +144,7 @@ impl AgentTools {
     }
 }
 
-impl Tools for AgentTools {
+impl ReadyTools for AgentTools {
     fn schemes(&self) -> &[Scheme] {
         &self.schemes
     }

@@ -16,7 +16,7 @@ pub mod remote_commands;
 pub mod sandbox;
 pub mod tools;
 
-pub use abilities::{Audit, Grants, Host, McpServers, NetworkPolicy};
+pub use abilities::{AbilityAudit, Grants, Host, McpAccess, NetworkPolicy};
 pub use gates::GateError;
 pub use sandbox::{Limits, WorkerProgram};
 pub use tools::{CallError, Evaluation, Tool, ToolBox, ToolsError};

@@ -15,7 +15,7 @@ use brief_syntax::system::{Call, Companion, Environment, Interruption, OverLimit
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::abilities::McpServers;
+use crate::abilities::McpAccess;
 use brief_syntax::system::Passed;
 
 /// The protocol revision in our request; a server answers with its own.
@@ -115,7 +115,7 @@ impl StdioServers {
     }
 }
 
-impl McpServers for StdioServers {
+impl McpAccess for StdioServers {
     fn call(
         &mut self,
         server: &str,

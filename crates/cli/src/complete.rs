@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_clients::compile::Clients;
-use brief_clients::profile::{Scope as Places, Section};
+use brief_clients::profile::{ProfileScope as Places, Section};
 use brief_engine::tasks::Library;
 use brief_profiles::OwnClients;
 use brief_registry::history::Repository;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use brief_syntax::yaml::Yaml;
 
-use crate::agents::{Value, fuzzing as agents};
+use crate::agents::{AgentValue, fuzzing as agents};
 use crate::policy::fuzzing as policy;
 use crate::tasks::fuzzing as tasks;
 
@@ -20,11 +20,11 @@ pub fn slash_calls(text: &[u8]) {
 
 /// Parses a template and renders it with values of all kinds.
 pub fn template(text: &str) {
-    static INPUT: LazyLock<Value> = LazyLock::new(|| {
+    static INPUT: LazyLock<AgentValue> = LazyLock::new(|| {
         let yaml = Yaml::parse(
             "a: {b: x, c: [1, 2]}\nl: [x, {y: z}, [1]]\ns: text\nn: 0\nf: false\nz: ~\n",
         );
-        yaml.root().map_or(Value::Null, Value::of)
+        yaml.root().map_or(AgentValue::Null, AgentValue::of)
     });
     agents::template(text, &INPUT);
 }

@@ -42,7 +42,7 @@ pub struct Moment {
     /// The tokens that the answer may cost; `None` for any number.
     pub budget: Option<usize>,
     /// The user's permissions for client-hosted context.
-    pub hosted: hosted::Options,
+    pub hosted: hosted::HostedOptions,
     /// The dialects to ask.
     pub dialects: Dialects,
     /// True to skip the candidates that do not apply. What the client loads by itself is kept,

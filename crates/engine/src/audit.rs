@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use brief_dialects::capability::{self, Capability, CapabilityFinding, Inventory};
-use brief_dialects::portable::Kind;
+use brief_dialects::portable::ItemKind;
 use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::walk::{self, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Target, limits};
@@ -131,7 +131,7 @@ impl Collector<'_> {
             .filter(|entry| is_file(entry.kind))
             .filter_map(|entry| entry.name.to_str())
             .collect();
-        let entrypoint = Kind::ALL.into_iter().find(|kind| files.contains(&kind.entrypoint()));
+        let entrypoint = ItemKind::ALL.into_iter().find(|kind| files.contains(&kind.entrypoint()));
         if let Some(kind) = entrypoint
             && self.item_above(slashed).is_none()
         {
@@ -145,7 +145,7 @@ impl Collector<'_> {
     /// Returns the path of the item whose directory holds a directory.
     fn item_above(&self, slashed: &str) -> Option<String> {
         let is_directory = |path: &&str| {
-            self.items.get(*path).is_some_and(|(kind, _)| Kind::from_name(kind).is_some())
+            self.items.get(*path).is_some_and(|(kind, _)| ItemKind::from_name(kind).is_some())
         };
         let above = std::iter::successors(Some(slashed), |path| {
             (!path.is_empty()).then(|| path.rsplit_once('/').map_or("", |(above, _)| above))
@@ -184,7 +184,7 @@ impl Collector<'_> {
 fn kind_of(path: &str) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_below = |folder: &str| path.split('/').rev().skip(1).any(|above| above == folder);
-    let entrypoint = Kind::ALL.into_iter().find(|kind| kind.entrypoint() == name);
+    let entrypoint = ItemKind::ALL.into_iter().find(|kind| kind.entrypoint() == name);
     let ending = name.rsplit('.').next().unwrap_or_default();
     if let Some(kind) = entrypoint {
         kind.as_str()

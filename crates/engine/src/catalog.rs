@@ -47,7 +47,7 @@ pub struct Catalog {
 
 /// How much of a project to read when no single path is asked about.
 #[derive(Debug, Clone)]
-pub struct Scope<'t> {
+pub struct CatalogScope<'t> {
     /// The directory to start at.
     pub start: &'t Target,
     /// Whether to go where version control does not look.
@@ -141,7 +141,7 @@ impl Catalog {
     }
 
     /// Reads the whole project, or the part of it that `scope` names.
-    pub fn whole(system: &dyn System, root: &Root, scope: Scope<'_>) -> Catalog {
+    pub fn whole(system: &dyn System, root: &Root, scope: CatalogScope<'_>) -> Catalog {
         let mut readers = readers(&scope.dialects, Dialect::whole_reader);
         let mut files = ProjectFiles::default();
         let gaps = walk::whole(system, root, scope.start, scope.ignored, &mut |visit| {

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use brief_dialects::portable::{self, Installed, Kind, Piece};
+use brief_dialects::portable::{self, Installed, InstalledPiece, ItemKind};
 use brief_dialects::{Moment, Name, Reason, Resolution, native, tasks};
 use brief_profiles::{BUILTIN, Client};
 
@@ -52,7 +52,7 @@ impl<'c> Variants<'c> {
     }
 
     /// Returns the item that a file belongs to, with what tells it from all others.
-    fn piece(&self, path: &Path) -> Option<((usize, usize), Piece<'c>)> {
+    fn piece(&self, path: &Path) -> Option<((usize, usize), InstalledPiece<'c>)> {
         let mut all = self.installed.iter().enumerate();
         all.find_map(|(place, installed)| {
             let piece = installed.at(path)?;
@@ -70,7 +70,7 @@ impl<'c> Variants<'c> {
         if !HOLDERS.contains(&dialect) {
             return None;
         }
-        let (key, Piece { item, copy, .. }) = self.piece(path)?;
+        let (key, InstalledPiece { item, copy, .. }) = self.piece(path)?;
         let label = (portable::NAME, item.kind.as_str(), Name::Text(&item.name));
         let reason = match copy {
             None => Some(Reason::Beside { kind: item.kind.as_str(), name: &item.name }),
@@ -109,7 +109,7 @@ pub(crate) fn rename<'c>(
             continue;
         };
         let is_listed = item.dialect == tasks::NAME
-            && label.1 == Kind::Rule.as_str()
+            && label.1 == ItemKind::Rule.as_str()
             && listing_client.is_some();
         (item.dialect, item.kind, item.name) = label;
         let loaded = listing_client

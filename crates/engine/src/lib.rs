@@ -54,10 +54,10 @@ pub use brief_dialects::{
 pub use brief_dialects::{agents, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};
 pub use briefing::{
-    BriefedDecision, BriefedItem, Briefing, Explanation, ItemPlace, McpServers, OmittedItem,
+    BriefedDecision, BriefedItem, Briefing, Explanation, ItemPlace, McpServersReport, OmittedItem,
     first_line,
 };
-pub use catalog::{Catalog, Scope};
+pub use catalog::{Catalog, CatalogScope};
 pub use project::{BriefingRequest, Project};
 pub use prompt::{PromptReport, RunReport};
 pub use tokens::estimate_tokens;

@@ -13,7 +13,7 @@ use brief_syntax::system::ReadError;
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Root, Rule, Span, System, Target, TargetKind, limits, rules};
 
-use crate::catalog::{self, Catalog, Scope};
+use crate::catalog::{self, Catalog, CatalogScope};
 use crate::project::Project;
 
 /// Findings that are reported only on request.
@@ -179,7 +179,7 @@ impl<'s> Lint<'s> {
     }
 
     fn read(&self, start: &Target, dialects: Dialects) -> (Findings, Catalog) {
-        let scope = Scope { start, ignored: self.ignored, dialects };
+        let scope = CatalogScope { start, ignored: self.ignored, dialects };
         let catalog = Catalog::whole(self.system, &self.root, scope);
         let mut diagnostics = catalog.check();
         diagnostics.extend(catalog.broken_links(self.system, &self.root));

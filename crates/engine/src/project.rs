@@ -8,7 +8,7 @@ use brief_syntax::walk::Ignored;
 use brief_syntax::{Root, System, Target, TargetKind};
 
 use crate::briefing::Briefing;
-use crate::catalog::{Catalog, Scope};
+use crate::catalog::{Catalog, CatalogScope};
 use crate::tokens::Counter;
 
 /// A project, seen from the directory where the work is done.
@@ -92,7 +92,7 @@ impl<'s> Project<'s> {
     /// Reads the whole project, without the directories that version control ignores.
     pub fn whole(&self, dialects: Dialects) -> Catalog {
         let top = Target::from_slashed("", TargetKind::Directory);
-        let scope = Scope { start: &top, ignored: Ignored::Skip, dialects };
+        let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects };
         Catalog::whole(self.system, &self.root, scope)
     }
 }
@@ -173,7 +173,7 @@ impl<'s> BriefingRequest<'s> {
             return Catalog::about(*system, moment);
         }
         let start = &Target::from_slashed("", TargetKind::Directory);
-        let scope = Scope { start, ignored: *ignored, dialects: moment.dialects.clone() };
+        let scope = CatalogScope { start, ignored: *ignored, dialects: moment.dialects.clone() };
         Catalog::whole(*system, &moment.root, scope)
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use brief_dialects::tasks::{self, Agent, Document, Included, Prompt};
+use brief_dialects::tasks::{self, CodingAgent, Included, Prompt, TaskDocument};
 use brief_syntax::yaml::Node;
 use serde::{Serialize, Serializer};
 
@@ -65,7 +65,7 @@ impl Serialize for PromptReport<'_> {
                 name: prompt.task.document.name(),
                 source: place_below(root, prompt.task.document.path(), 1),
                 scope: prompt.task.document.origin().scope(),
-                agent: prompt.agent.map(Agent::as_str),
+                agent: prompt.agent.map(CodingAgent::as_str),
                 frontmatter: prompt.task.document.front_matter(),
             },
             items: rules.chain(skills).chain(commands).collect(),
@@ -114,7 +114,7 @@ struct ItemReport<'r> {
     tokens: usize,
 }
 
-fn document<'r>(root: &Path, document: &'r Document) -> ItemReport<'r> {
+fn document<'r>(root: &Path, document: &'r TaskDocument) -> ItemReport<'r> {
     ItemReport {
         dialect: tasks::NAME,
         kind: document.kind().as_str(),

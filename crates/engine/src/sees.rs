@@ -13,7 +13,7 @@ use crate::catalog::Catalog;
 
 /// How an item comes to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum Arrival {
     /// The client loads it by itself, or the same text from another place.
     Loaded,
     /// The hook delivers it.
@@ -24,14 +24,14 @@ pub enum How {
     Unseen,
 }
 
-impl How {
+impl Arrival {
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
-            How::Loaded => "loaded",
-            How::Delivered => "delivered",
-            How::Offered => "offered",
-            How::Unseen => "unseen",
+            Arrival::Loaded => "loaded",
+            Arrival::Delivered => "delivered",
+            Arrival::Offered => "offered",
+            Arrival::Unseen => "unseen",
         }
     }
 }
@@ -40,7 +40,7 @@ impl How {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sight {
     /// How it comes to the client.
-    pub how: How,
+    pub how: Arrival,
     /// Why, in words.
     pub reason: String,
 }
@@ -69,7 +69,7 @@ pub struct SeenItem<'c> {
 impl SeenItem<'_> {
     /// Returns whether no client sees it.
     pub fn is_unseen(&self) -> bool {
-        self.seen.iter().all(|sight| sight.how == How::Unseen)
+        self.seen.iter().all(|sight| sight.how == Arrival::Unseen)
     }
 }
 
@@ -116,31 +116,31 @@ impl<'c> Sees<'c> {
             for applied in answer.items {
                 let tokens = cost(&applied.item, count);
                 let how = match applied.item.state {
-                    State::Manual => How::Unseen,
-                    _ if !viewer.has_hook => How::Unseen,
-                    State::Active => How::Delivered,
-                    State::Offered => How::Offered,
+                    State::Manual => Arrival::Unseen,
+                    _ if !viewer.has_hook => Arrival::Unseen,
+                    State::Active => Arrival::Delivered,
+                    State::Offered => Arrival::Offered,
                 };
                 let reason = match applied.item.state {
                     State::Active | State::Offered if !viewer.has_hook => no_hook(&viewer.moment),
                     _ => words(&applied.reason),
                 };
                 match how {
-                    How::Delivered => total.delivered += tokens,
-                    How::Offered => total.offered += tokens,
-                    How::Loaded | How::Unseen => {}
+                    Arrival::Delivered => total.delivered += tokens,
+                    Arrival::Offered => total.offered += tokens,
+                    Arrival::Loaded | Arrival::Unseen => {}
                 }
                 let left_out = applied.leave_out(Reason::Listed);
                 table.note(column, &left_out, tokens, Sight { how, reason });
             }
             for left_out in answer.left_out.iter().filter(|one| one.kind != "decision") {
                 let (how, tokens) = match left_out.reason {
-                    Reason::LoadedByClient { .. } => (How::Loaded, count(left_out.content)),
-                    Reason::SameTextLoaded { .. } => (How::Loaded, 0),
-                    Reason::SameText { .. } if viewer.has_hook => (How::Delivered, 0),
-                    _ => (How::Unseen, 0),
+                    Reason::LoadedByClient { .. } => (Arrival::Loaded, count(left_out.content)),
+                    Reason::SameTextLoaded { .. } => (Arrival::Loaded, 0),
+                    Reason::SameText { .. } if viewer.has_hook => (Arrival::Delivered, 0),
+                    _ => (Arrival::Unseen, 0),
                 };
-                total.loaded += if how == How::Loaded { tokens } else { 0 };
+                total.loaded += if how == Arrival::Loaded { tokens } else { 0 };
                 let reason = words(&left_out.reason);
                 table.note(column, left_out, tokens, Sight { how, reason });
             }
@@ -172,7 +172,8 @@ impl<'c> Table<'c> {
         let &LeftOut { dialect, kind, name, path, line, level, content, .. } = found;
         let index = *self.by_place.entry((dialect, path, line)).or_insert_with(|| {
             // A client that does not get to an item at all does not see it.
-            let unseen = Sight { how: How::Unseen, reason: "it is not for this client".to_owned() };
+            let unseen =
+                Sight { how: Arrival::Unseen, reason: "it is not for this client".to_owned() };
             let seen = vec![unseen; self.clients];
             let tokens = 0;
             self.items.push(SeenItem {

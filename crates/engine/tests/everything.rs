@@ -5,7 +5,7 @@ use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
-    Action, Candidate, Catalog, Dialects, Moment, Reason, Resolution, Root, Scope, Target,
+    Action, Candidate, Catalog, CatalogScope, Dialects, Moment, Reason, Resolution, Root, Target,
     TargetKind, budget, estimate_tokens,
 };
 use brief_profiles::BUILTIN;
@@ -223,7 +223,7 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
         let system = system(files(bytes)?.iter());
         let root = Root::open(&system, Path::new("/p")).unwrap();
         let top = Target::from_slashed("", TargetKind::Directory);
-        let scope = Scope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+        let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
         let whole = Catalog::whole(&system, &root, scope);
         let asked = moment(bytes)?;
         for path in PATHS {
@@ -247,7 +247,7 @@ fn what_reaches_a_file_is_what_applies_to_it() {
         let system = system(files.iter());
         let root = Root::open(&system, Path::new("/p")).expect("the root is a directory");
         let top = Target::from_slashed("", TargetKind::Directory);
-        let scope = Scope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+        let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
         let catalog = Catalog::whole(&system, &root, scope);
         let asked = moment(bytes)?;
         let all = &catalog.files().expect("all of it was read").files;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_dialects::policy::{Decision, Policy, SourcePlace};
+use brief_dialects::policy::{Policy, PolicyDecision, SourcePlace};
 use brief_syntax::System;
 
 use crate::source::Source;
@@ -15,7 +15,7 @@ impl Source {
         policy: &Policy,
         system: &dyn System,
         base: &Path,
-    ) -> Option<Decision> {
+    ) -> Option<PolicyDecision> {
         if policy.files().len() == 0 {
             return None;
         }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use brief_dialects::portable::output::Compile;
-use brief_dialects::portable::{self, Kind, Registry};
+use brief_dialects::portable::{self, ItemKind, Registry};
 use brief_syntax::project::resolve_existing;
 use brief_syntax::system::{Permission, System};
 use brief_syntax::{Diagnostic, Root, Severity};
@@ -226,7 +226,7 @@ fn refuse_source(out: &Path, root: &Root, registry: &Registry) -> Result<(), Bui
         let directory = root.path().join(item.slashed());
         let above = directory.parent().unwrap_or(root.path());
         let is_sorted =
-            above.file_name().and_then(|name| Kind::of_folder(name.to_str()?)).is_some();
+            above.file_name().and_then(|name| ItemKind::of_folder(name.to_str()?)).is_some();
         let item_root = if is_sorted { above.parent().unwrap_or(above) } else { above };
         if out == item_root || out.starts_with(&directory) || is_sorted && out.starts_with(above) {
             return Err(BuildError::OutIsSource { path: out.to_owned() });

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{ItemId, Kind, LOCK_VERSION, OLDEST_LOCK};
+use brief_dialects::portable::{ItemId, ItemKind, LOCK_VERSION, OLDEST_LOCK};
 use serde::Deserialize;
 
 use crate::manifest::Place;
@@ -335,7 +335,7 @@ impl RawSource {
 
 impl RawItem {
     fn check(self, is_old: bool) -> Result<(ItemId, LockedItem), Wrong> {
-        let Some(kind) = Kind::from_name(&self.kind) else {
+        let Some(kind) = ItemKind::from_name(&self.kind) else {
             return Err((quoted(&self.kind), format!("there is no kind `{}`", self.kind)));
         };
         if !is_sha256(&self.sha256) {
@@ -501,7 +501,7 @@ mod tests {
         ];
         Lock {
             sources: BTreeMap::from([("guidance".to_owned(), source), ("local".to_owned(), local)]),
-            items: BTreeMap::from([(ItemId { kind: Kind::Skill, name: "a".to_owned() }, item)]),
+            items: BTreeMap::from([(ItemId { kind: ItemKind::Skill, name: "a".to_owned() }, item)]),
             shared: BTreeMap::from([("CLAUDE.md".to_owned(), entries)]),
             is_old: false,
         }

@@ -12,7 +12,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::tasks::{
-    Author, Bootstrap, Document, Live, LiveCommand, NotRun, Parameters, Script, environment_name,
+    Author, Bootstrap, Live, LiveCommand, NotRun, Parameters, Script, TaskDocument,
+    environment_name,
 };
 use brief_syntax::{System, limits};
 
@@ -175,7 +176,7 @@ impl<'r> PromptRunner<'r> {
     }
 
     /// Allows content of a document to run, or returns the refusal.
-    fn allow(&mut self, document: &Document, content: Content<'_>) -> Result<(), RefusedRun> {
+    fn allow(&mut self, document: &TaskDocument, content: Content<'_>) -> Result<(), RefusedRun> {
         let root = document.root();
         let judged = self.consent.judge(document.author(), root, content);
         judged.map_err(|objection| match objection {

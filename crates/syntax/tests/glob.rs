@@ -1,7 +1,8 @@
 //! Globs, by example: what doublestar answers, what directories can contain, what is refused.
 
 use brief_syntax::glob::{
-    Alternatives, Case, Glob, GlobOptions, GlobProblem, MAX_PATTERN_BYTES, covers_everything_inside,
+    Alternatives, Glob, GlobOptions, GlobProblem, LetterCase, MAX_PATTERN_BYTES,
+    covers_everything_inside,
 };
 
 fn glob(pattern: &str) -> Glob {
@@ -92,7 +93,8 @@ fn matches_what_the_documentation_says() {
 
 #[test]
 fn dialects_may_ignore_case_and_separate_with_bars() {
-    let options = GlobOptions { case: Case::Insensitive, alternatives: Alternatives::CommaOrBar };
+    let options =
+        GlobOptions { case: LetterCase::Insensitive, alternatives: Alternatives::CommaOrBar };
     let table = [
         ("**/*.{js|ts}", "src/a.ts", true),
         ("**/*.{js|ts}", "src/A.TS", true),
@@ -330,7 +332,7 @@ fn globs_are_values() {
     assert_eq!(python, python.clone());
     assert_eq!(python, glob("**/*.py"));
     assert_ne!(python, glob("*.py"));
-    let options = GlobOptions { case: Case::Insensitive, ..GlobOptions::default() };
+    let options = GlobOptions { case: LetterCase::Insensitive, ..GlobOptions::default() };
     assert_ne!(python, Glob::with_options("**/*.py", options).unwrap());
     assert_eq!(format!("{python:?}"), r#"Glob("**/*.py")"#);
     assert_eq!(python.as_str(), "**/*.py");

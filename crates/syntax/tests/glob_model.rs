@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
-use brief_syntax::glob::{Alternatives, Case, Glob, GlobOptions, covers_everything_inside};
+use brief_syntax::glob::{Alternatives, Glob, GlobOptions, LetterCase, covers_everything_inside};
 
 /// Whether the pattern, which is well-formed, matches the path.
 fn model_matches(pattern: &str, path: &str) -> bool {
@@ -199,7 +199,8 @@ fn ordinary_patterns_match_as_the_model_does() {
 /// one for any other spelling either.
 #[test]
 fn spelling_makes_no_difference_when_case_is_ignored() {
-    let options = GlobOptions { case: Case::Insensitive, alternatives: Alternatives::CommaOrBar };
+    let options =
+        GlobOptions { case: LetterCase::Insensitive, alternatives: Alternatives::CommaOrBar };
     arbtest(|u| {
         let pattern = if u.arbitrary()? { any_pattern(u, 5, 2)? } else { ordinary_pattern(u)? };
         let path = any_path(u)?;

@@ -1,7 +1,7 @@
 //! The Markdown formatter through its public face: what it keeps, what it refuses, and that it comes
 //! to an end.
 
-use brief_syntax::markdown::{Refusal, format};
+use brief_syntax::markdown::{FormatRefusal, format};
 
 /// Formats, and checks that formatting again changes nothing.
 fn formatted(text: &str) -> String {
@@ -145,7 +145,7 @@ fn a_text_that_would_say_something_else_is_left_alone() {
     // The second line is text, not a list; a formatter can only keep that by joining the two.
     let text = "Written in a word processor:\n\t1.\tone\n\t2.\ttwo  \n\n\n\n# Next\nend";
     let left = format(text);
-    assert_eq!(left.refused, Some(Refusal::Meaning { line: 1 }));
+    assert_eq!(left.refused, Some(FormatRefusal::Meaning { line: 1 }));
     let blanks = left.text.replace(' ', "");
     assert_eq!(blanks, "Writteninawordprocessor:\n1.one\n2.two\n\n#Next\n\nend\n");
     assert_eq!(format(&left.text), left);

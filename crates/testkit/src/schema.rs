@@ -17,22 +17,22 @@ pub enum Unnamed {
 }
 
 /// A schema file, with the base directory of its references.
-pub struct Schema<'s> {
+pub struct JsonSchema<'s> {
     directory: &'s Path,
     document: Value,
     unnamed: Unnamed,
 }
 
-impl<'s> Schema<'s> {
+impl<'s> JsonSchema<'s> {
     /// Reads a schema.
-    pub fn read(directory: &'s Path, name: &str, unnamed: Unnamed) -> Schema<'s> {
-        Schema { directory, document: read(&directory.join(name)), unnamed }
+    pub fn read(directory: &'s Path, name: &str, unnamed: Unnamed) -> JsonSchema<'s> {
+        JsonSchema { directory, document: read(&directory.join(name)), unnamed }
     }
 
     /// Parses a schema.
-    pub fn parse(text: &str, unnamed: Unnamed) -> Schema<'static> {
+    pub fn parse(text: &str, unnamed: Unnamed) -> JsonSchema<'static> {
         let document = serde_json::from_str(text).expect("a schema is JSON");
-        Schema { directory: Path::new("."), document, unnamed }
+        JsonSchema { directory: Path::new("."), document, unnamed }
     }
 
     /// Returns all problems of a value, each with its place.
@@ -169,7 +169,7 @@ impl<'s> Schema<'s> {
             let target = self.document.pointer(pointer).unwrap_or_else(|| panic!("{reference}"));
             return self.check(target, value, at, problems);
         }
-        let other = Schema::read(self.directory, file, self.unnamed);
+        let other = JsonSchema::read(self.directory, file, self.unnamed);
         other.follow(&format!("#{pointer}"), value, at, problems);
     }
 }
@@ -269,7 +269,7 @@ mod tests {
 
     fn problems(schema: &str, value: &str) -> Vec<String> {
         let value = serde_json::from_str(value).unwrap();
-        Schema::parse(schema, Unnamed::Forbidden).problems(&value)
+        JsonSchema::parse(schema, Unnamed::Forbidden).problems(&value)
     }
 
     #[test]

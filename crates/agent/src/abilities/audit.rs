@@ -21,7 +21,7 @@ const SHORTEST_SECRET: usize = 4;
 const MOST: usize = 4 * 1024;
 
 /// The audit log of a host.
-pub struct Audit {
+pub struct AbilityAudit {
     place: LogTarget,
     number: u64,
     secrets: Vec<String>,
@@ -33,20 +33,20 @@ enum LogTarget {
     Memory(Arc<Mutex<Vec<String>>>),
 }
 
-impl Audit {
+impl AbilityAudit {
     /// Creates a log that writes nothing.
-    pub fn none() -> Audit {
-        Audit { place: LogTarget::Nowhere, number: 0, secrets: Vec::new() }
+    pub fn none() -> AbilityAudit {
+        AbilityAudit { place: LogTarget::Nowhere, number: 0, secrets: Vec::new() }
     }
 
     /// Creates a log that appends lines to a file, each in one write.
-    pub fn to_file(system: Arc<dyn System>, path: PathBuf) -> Audit {
-        Audit { place: LogTarget::File { system, path }, ..Audit::none() }
+    pub fn to_file(system: Arc<dyn System>, path: PathBuf) -> AbilityAudit {
+        AbilityAudit { place: LogTarget::File { system, path }, ..AbilityAudit::none() }
     }
 
     /// Creates a log in memory, shared with `lines`.
-    pub fn to_memory(lines: Arc<Mutex<Vec<String>>>) -> Audit {
-        Audit { place: LogTarget::Memory(lines), ..Audit::none() }
+    pub fn to_memory(lines: Arc<Mutex<Vec<String>>>) -> AbilityAudit {
+        AbilityAudit { place: LogTarget::Memory(lines), ..AbilityAudit::none() }
     }
 
     /// Keeps a value out of the log from now on.

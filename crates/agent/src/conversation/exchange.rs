@@ -21,8 +21,8 @@ use super::endpoint::Endpoint;
 use super::failure::TurnError;
 use super::message::TokenCounting;
 use super::sse::{Events, ServerEvent};
-use super::transport::{Post, Transport, TransportError, TransportProblem};
-use super::turn::Event;
+use super::transport::{ModelTransport, Post, TransportError, TransportProblem};
+use super::turn::TurnEvent;
 
 /// The interval of checks of ^C and the clock.
 const TICK: Duration = Duration::from_millis(50);
@@ -67,7 +67,7 @@ impl From<TurnError> for ExchangeFailure {
 
 /// The inputs of a request.
 pub(super) struct Exchange<'e> {
-    pub(super) transport: &'e Arc<dyn Transport>,
+    pub(super) transport: &'e Arc<dyn ModelTransport>,
     pub(super) endpoint: &'e Endpoint,
     pub(super) clock: &'e dyn Clock,
     pub(super) interruption: &'e Interruption,
@@ -83,7 +83,7 @@ impl Exchange<'_> {
         &self,
         body: &dyn Fn(TokenCounting) -> String,
         counting: &mut TokenCounting,
-        on: &mut dyn FnMut(Event<'_>),
+        on: &mut dyn FnMut(TurnEvent<'_>),
     ) -> (ModelReply, Result<(), ExchangeFailure>) {
         let mut pause = FIRST_PAUSE;
         let mut tries = 1;
@@ -105,7 +105,7 @@ impl Exchange<'_> {
             if !error.is_passing() || tries >= limits::AGENT_TRIES || is_too_long {
                 return (reply, Err(error.into()));
             }
-            on(Event::Notice(&format!("{error}; trying again in {} s", wait.as_secs_f64())));
+            on(TurnEvent::Notice(&format!("{error}; trying again in {} s", wait.as_secs_f64())));
             if let Err(stopped) = self.pause(wait) {
                 return (reply, Err(stopped.into()));
             }
@@ -137,7 +137,7 @@ impl Exchange<'_> {
         &self,
         body: String,
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(Event<'_>),
+        on: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<(), ExchangeFailure> {
         self.look()?;
         let post = Post {
@@ -174,7 +174,7 @@ impl Exchange<'_> {
         form: &mut AnswerForm,
         bytes: &[u8],
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(Event<'_>),
+        on: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<Progress, ExchangeFailure> {
         if matches!(form, AnswerForm::Unknown) {
             match bytes.trim_ascii_start().first() {
@@ -211,7 +211,7 @@ impl Exchange<'_> {
         &self,
         event: &ServerEvent,
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(Event<'_>),
+        on: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<Progress, ExchangeFailure> {
         let data = event.data.trim();
         if data == "[DONE]" {
@@ -236,15 +236,17 @@ impl Exchange<'_> {
         &self,
         json: &Json,
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(Event<'_>),
+        on: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<(), ExchangeFailure> {
-        assembly.take(json, &mut |text| on(Event::Text(text))).map_err(|refused| match refused {
-            RefusedPiece::TooMuch => ExchangeFailure::Stopped(Stopped::Output),
-            RefusedPiece::Reported(message) => {
-                TurnError::Reported { message: self.shown(&message) }.into()
-            }
-            RefusedPiece::Strange(message) => TurnError::Strange { message }.into(),
-        })
+        assembly.take(json, &mut |text| on(TurnEvent::Text(text))).map_err(
+            |refused| match refused {
+                RefusedPiece::TooMuch => ExchangeFailure::Stopped(Stopped::Output),
+                RefusedPiece::Reported(message) => {
+                    TurnError::Reported { message: self.shown(&message) }.into()
+                }
+                RefusedPiece::Strange(message) => TurnError::Strange { message }.into(),
+            },
+        )
     }
 
     /// Checks the reply when the body has ended.
@@ -252,7 +254,7 @@ impl Exchange<'_> {
         &self,
         form: AnswerForm,
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(Event<'_>),
+        on: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<(), ExchangeFailure> {
         match form {
             AnswerForm::Unknown => return Err(broken("nothing came").into()),
@@ -403,7 +405,7 @@ enum AnswerPiece {
 type Carried = Result<AnswerPiece, TransportError>;
 
 /// Sends a request and hands the answer back, piece by piece, while a receiver exists.
-fn carry(transport: &dyn Transport, post: &Post, sender: &SyncSender<Carried>) {
+fn carry(transport: &dyn ModelTransport, post: &Post, sender: &SyncSender<Carried>) {
     let mut answer = match transport.post(post) {
         Ok(answer) => answer,
         Err(error) => {

@@ -7,7 +7,7 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::transport::DefaultConnector;
 
 use super::endpoint::Endpoint;
-use super::transport::{Answer, Post, Transport, TransportError, TransportProblem};
+use super::transport::{Answer, ModelTransport, Post, TransportError, TransportProblem};
 use crate::names::Names;
 
 /// The time limit for a connection. A reachable server needs far less.
@@ -52,7 +52,7 @@ impl Http {
     }
 }
 
-impl Transport for Http {
+impl ModelTransport for Http {
     fn post(&self, post: &Post) -> Result<Answer, TransportError> {
         let mut request = self
             .agent

@@ -118,7 +118,7 @@ fn words(text: &str) -> Result<Vec<String>, InputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brief_dialects::agents::{Options, load_text};
+    use brief_dialects::agents::{AgentOptions, load_text};
     use brief_syntax::Source;
     use brief_syntax::system::MemorySystem;
     use std::sync::Arc;
@@ -127,7 +127,7 @@ mod tests {
         let text = "---\ncommands:\n  - name: test\n    description: d\n    body: Test $1 with $2.\n  \
                     - name: all\n    description: d\n    body: \"All: $ARGUMENTS\"\n---\n# A\n";
         let source = Arc::new(Source::from_bytes("/p/agents/a_b.agent.md", text.into()));
-        let loaded = load_text(&MemorySystem::new("/p"), &source, &Options::default());
+        let loaded = load_text(&MemorySystem::new("/p"), &source, &AgentOptions::default());
         loaded.agent().unwrap().clone()
     }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use super::failure::TurnError;
 use super::input::{Input, read_line};
-use super::turn::{Conversation, Ending, Event, Turn};
+use super::turn::{Conversation, Turn, TurnEnding, TurnEvent};
 
 /// A source of lines. The front end implements it for the terminal.
 pub trait Lines {
@@ -15,32 +15,32 @@ pub trait Lines {
     fn turn_over(&mut self, _turn: &Result<Turn, TurnError>) {}
 }
 
-/// Handles lines until the user is done: [`Ending::Answered`], or [`Ending::Interrupted`] after ^C during a
+/// Handles lines until the user is done: [`TurnEnding::Answered`], or [`TurnEnding::Interrupted`] after ^C during a
 /// turn. A failed turn does not end the conversation; [`Lines::turn_over`] reports it.
 pub fn interact(
     conversation: &mut Conversation<'_>,
     lines: &mut dyn Lines,
-    on: &mut dyn FnMut(Event<'_>),
-) -> io::Result<Ending> {
+    on: &mut dyn FnMut(TurnEvent<'_>),
+) -> io::Result<TurnEnding> {
     while let Some(line) = lines.next_line()? {
         if conversation.is_interrupted() {
-            return Ok(Ending::Interrupted);
+            return Ok(TurnEnding::Interrupted);
         }
         match read_line(conversation.agent(), &line) {
             Ok(Input::Nothing) => {}
             Ok(Input::Quit) => break,
-            Ok(Input::Help) => on(Event::Notice(&help(conversation))),
+            Ok(Input::Help) => on(TurnEvent::Notice(&help(conversation))),
             Ok(Input::Say(text)) => {
                 let turn = conversation.say(&text, on);
                 lines.turn_over(&turn);
                 if conversation.is_interrupted() {
-                    return Ok(Ending::Interrupted);
+                    return Ok(TurnEnding::Interrupted);
                 }
             }
-            Err(error) => on(Event::Notice(&format!("{error}; {}", error.help()))),
+            Err(error) => on(TurnEvent::Notice(&format!("{error}; {}", error.help()))),
         }
     }
-    Ok(Ending::Answered)
+    Ok(TurnEnding::Answered)
 }
 
 /// Returns the list of commands.

@@ -5,7 +5,7 @@
 //! model has answered, or a limit or the user ends it. The texts of the agent, the model and the tools are
 //! data: nothing here runs any of them.
 //!
-//! Network and clock are traits ([`Transport`], [`Clock`]); only `http` knows a real network. The key of the
+//! Network and clock are traits ([`ModelTransport`], [`Clock`]); only `http` knows a real network. The key of the
 //! server is a [`Key`], which cannot be printed.
 
 mod assembly;
@@ -31,9 +31,10 @@ pub use failure::TurnError;
 pub use http::Http;
 pub use input::{Input, InputError, read_line};
 pub use interact::{Lines, interact};
-pub use ready::{NotReady, Ready, Tools};
+pub use ready::{NotReady, Ready, ReadyTools};
 pub use transcript::{Transcript, TranscriptError};
-pub use transport::{Answer, Post, Transport, TransportError, TransportProblem};
+pub use transport::{Answer, ModelTransport, Post, TransportError, TransportProblem};
 pub use turn::{
-    Conversation, ConversationLimits, Ending, Event, Means, Settings, Turn, choose_model,
+    Conversation, ConversationLimits, ConversationSettings, Means, Turn, TurnEnding, TurnEvent,
+    choose_model,
 };

@@ -1,7 +1,7 @@
 //! The gates before an agent starts. An agent reaches a model only after all of them.
 
 use brief_dialects::agents::{
-    Ability, Agent, Base, Effective, Refusal, Rendered, Scheme, Value, refusals,
+    Ability, Agent, AgentRefusal, AgentValue, Base, Effective, Rendered, Scheme, refusals,
 };
 use brief_syntax::system::Interruption;
 use brief_syntax::{Diagnostic, System};
@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 const NAME_BYTES: usize = 64;
 
 /// The callable tools of an agent.
-pub trait Tools {
+pub trait ReadyTools {
     /// Returns the schemes of the tools, for the model.
     fn schemes(&self) -> &[Scheme];
 
@@ -42,7 +42,7 @@ pub struct Ready<'r> {
     offered: Vec<Scheme>,
     /// True if the ability `tool` is granted.
     may_call: bool,
-    tools: &'r mut dyn Tools,
+    tools: &'r mut dyn ReadyTools,
 }
 
 /// A closed gate.
@@ -51,7 +51,7 @@ pub struct Ready<'r> {
 pub enum NotReady {
     /// The agent is switched off, or the environment lacks something; all reasons are listed.
     #[error("{}", joined(.0))]
-    Refused(Vec<Refusal>),
+    Refused(Vec<AgentRefusal>),
     /// The texts cannot be rendered with this input.
     #[error("{}", joined_messages(.0))]
     Texts(Vec<Diagnostic>),
@@ -73,7 +73,7 @@ pub enum NotReady {
     },
 }
 
-fn joined(refusals: &[Refusal]) -> String {
+fn joined(refusals: &[AgentRefusal]) -> String {
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -90,9 +90,9 @@ impl<'r> Ready<'r> {
     pub fn pass(
         system: &dyn System,
         agent: &'r Agent,
-        input: Option<&Value>,
+        input: Option<&AgentValue>,
         effective: &Effective<'_>,
-        tools: &'r mut dyn Tools,
+        tools: &'r mut dyn ReadyTools,
     ) -> Result<Ready<'r>, NotReady> {
         let refusals = refusals(system, agent);
         if !refusals.is_empty() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::endpoint::Key;
 
 /// Sends a request to a server. It is called on its own thread.
-pub trait Transport: Send + Sync {
+pub trait ModelTransport: Send + Sync {
     /// Sends a request and returns once the head of the answer has come.
     ///
     /// Every status is an answer. Redirects are not followed: the key is for this server alone.

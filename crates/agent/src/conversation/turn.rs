@@ -18,12 +18,12 @@ use super::message::{ChatMessage, ModelCall, TokenCounting, request};
 use super::ready::Ready;
 use super::repeats::Repeats;
 use super::transcript::{ReplyExtent, Transcript, TranscriptError};
-use super::transport::Transport;
+use super::transport::ModelTransport;
 
 /// The connections of a conversation.
 pub struct Means<'m> {
     /// The transport to the server.
-    pub transport: Arc<dyn Transport>,
+    pub transport: Arc<dyn ModelTransport>,
     /// The server of the model.
     pub endpoint: Endpoint,
     /// The clock for limits and pauses.
@@ -34,7 +34,7 @@ pub struct Means<'m> {
 
 /// The settings of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct ConversationSettings {
     /// The name of the model.
     pub model: String,
     /// The limits of one turn.
@@ -67,7 +67,7 @@ impl Default for ConversationLimits {
 
 /// An event of a turn. All texts in it are untrusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'e> {
+pub enum TurnEvent<'e> {
     /// The next piece of the model's text.
     Text(&'e str),
     /// A tool is about to be called.
@@ -94,7 +94,7 @@ pub struct Turn {
     /// The model's last text, without earlier texts before tool calls.
     pub text: String,
     /// The cause of the end.
-    pub ending: Ending,
+    pub ending: TurnEnding,
     /// The number of requests to the model.
     pub rounds: usize,
     /// The tokens of all requests, as far as the server counts them.
@@ -104,7 +104,7 @@ pub struct Turn {
 /// The cause of a turn's end. Only `Answered` is a success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Ending {
+pub enum TurnEnding {
     /// The model has answered.
     Answered,
     /// The model reached its own limit within the answer.
@@ -123,17 +123,17 @@ pub enum Ending {
     Interrupted,
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for TurnEnding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Ending::Answered => "the model has answered",
-            Ending::Cut => "the answer is cut off: the model reached its own limit",
-            Ending::Filtered => "the server withheld a part of the answer",
-            Ending::Rounds => "stopped: the model kept asking for tools",
-            Ending::Time => "stopped: time is up",
-            Ending::Output => "stopped: the model wrote too much",
-            Ending::Repeating => "stopped: the model made the same call over and over",
-            Ending::Interrupted => "interrupted",
+            TurnEnding::Answered => "the model has answered",
+            TurnEnding::Cut => "the answer is cut off: the model reached its own limit",
+            TurnEnding::Filtered => "the server withheld a part of the answer",
+            TurnEnding::Rounds => "stopped: the model kept asking for tools",
+            TurnEnding::Time => "stopped: time is up",
+            TurnEnding::Output => "stopped: the model wrote too much",
+            TurnEnding::Repeating => "stopped: the model made the same call over and over",
+            TurnEnding::Interrupted => "interrupted",
         })
     }
 }
@@ -148,7 +148,7 @@ pub fn choose_model(agent: &Agent, given: Option<&str>) -> Option<String> {
 pub struct Conversation<'c> {
     ready: Ready<'c>,
     means: Means<'c>,
-    settings: Settings,
+    settings: ConversationSettings,
     history: Vec<ChatMessage>,
     transcript: Option<Transcript<'c>>,
     counting: TokenCounting,
@@ -170,7 +170,7 @@ impl<'c> Conversation<'c> {
     pub fn new(
         ready: Ready<'c>,
         means: Means<'c>,
-        settings: Settings,
+        settings: ConversationSettings,
         transcript: Option<Transcript<'c>>,
     ) -> Result<Conversation<'c>, TranscriptError> {
         let system = ready.system_message();
@@ -196,13 +196,17 @@ impl<'c> Conversation<'c> {
     ///
     /// After an error the conversation can go on: the message is dropped unless the model has already acted
     /// on it.
-    pub fn say(&mut self, text: &str, on: &mut dyn FnMut(Event<'_>)) -> Result<Turn, TurnError> {
+    pub fn say(
+        &mut self,
+        text: &str,
+        on: &mut dyn FnMut(TurnEvent<'_>),
+    ) -> Result<Turn, TurnError> {
         let before = self.history.len();
         self.history.push(ChatMessage::User(text.to_owned()));
         self.record(on, |transcript| transcript.said("user", text));
         let result = self.turn(on);
         let note = match &result {
-            Ok(turn) if turn.ending == Ending::Answered => None,
+            Ok(turn) if turn.ending == TurnEnding::Answered => None,
             Ok(turn) => Some(turn.ending.to_string()),
             Err(error) => Some(error.to_string()),
         };
@@ -216,7 +220,7 @@ impl<'c> Conversation<'c> {
         result
     }
 
-    fn turn(&mut self, on: &mut dyn FnMut(Event<'_>)) -> Result<Turn, TurnError> {
+    fn turn(&mut self, on: &mut dyn FnMut(TurnEvent<'_>)) -> Result<Turn, TurnError> {
         let mut spent = Spent {
             deadline: self.means.clock.now() + self.settings.limits.time,
             bytes: 0,
@@ -230,7 +234,7 @@ impl<'c> Conversation<'c> {
             let (reply, result) = self.ask(&spent, on);
             spent.bytes = spent.bytes.saturating_add(reply.bytes);
             spent.usage.add(reply.usage.unwrap_or_default());
-            let turn = |text: String, ending: Ending| Turn {
+            let turn = |text: String, ending: TurnEnding| Turn {
                 text,
                 ending,
                 rounds: spent.rounds,
@@ -250,12 +254,12 @@ impl<'c> Conversation<'c> {
             self.remember(&reply, ReplyExtent::Whole, on);
             if reply.calls.is_empty() {
                 let ending = match reply.finish {
-                    Some(Finish::Length) => Ending::Cut,
-                    Some(Finish::Filtered) => Ending::Filtered,
-                    _ => Ending::Answered,
+                    Some(Finish::Length) => TurnEnding::Cut,
+                    Some(Finish::Filtered) => TurnEnding::Filtered,
+                    _ => TurnEnding::Answered,
                 };
-                if reply.text.trim().is_empty() && ending == Ending::Answered {
-                    on(Event::Notice("the model said nothing"));
+                if reply.text.trim().is_empty() && ending == TurnEnding::Answered {
+                    on(TurnEvent::Notice("the model said nothing"));
                 }
                 return Ok(turn(reply.text, ending));
             }
@@ -273,7 +277,7 @@ impl<'c> Conversation<'c> {
     fn ask(
         &mut self,
         spent: &Spent,
-        on: &mut dyn FnMut(Event<'_>),
+        on: &mut dyn FnMut(TurnEvent<'_>),
     ) -> (ModelReply, Result<(), ExchangeFailure>) {
         let exchange = Exchange {
             transport: &self.means.transport,
@@ -288,7 +292,12 @@ impl<'c> Conversation<'c> {
         exchange.ask(&body, &mut self.counting, on)
     }
 
-    fn remember(&mut self, reply: &ModelReply, extent: ReplyExtent, on: &mut dyn FnMut(Event<'_>)) {
+    fn remember(
+        &mut self,
+        reply: &ModelReply,
+        extent: ReplyExtent,
+        on: &mut dyn FnMut(TurnEvent<'_>),
+    ) {
         let (text, calls) = (reply.text.clone(), reply.calls.clone());
         self.history.push(ChatMessage::Assistant { text, calls });
         self.record(on, |transcript| transcript.replied(reply, extent));
@@ -300,12 +309,12 @@ impl<'c> Conversation<'c> {
         &mut self,
         calls: &[ModelCall],
         spent: &mut Spent,
-        on: &mut dyn FnMut(Event<'_>),
-    ) -> Option<Ending> {
+        on: &mut dyn FnMut(TurnEvent<'_>),
+    ) -> Option<TurnEnding> {
         let mut ending = None;
         let mut has_repeated = false;
         if spent.rounds >= self.settings.limits.rounds {
-            ending = Some(Ending::Rounds);
+            ending = Some(TurnEnding::Rounds);
         }
         for call in calls {
             ending = ending.or_else(|| self.stopped(spent.deadline));
@@ -319,23 +328,23 @@ impl<'c> Conversation<'c> {
                     limits::AGENT_SAME_CALLS
                 ))
             } else {
-                on(Event::Called { name: &call.name, arguments: &call.arguments });
+                on(TurnEvent::Called { name: &call.name, arguments: &call.arguments });
                 self.call(call)
             };
             self.answer(call, result, on);
         }
         // The first warning may be enough.
         if has_repeated && std::mem::replace(&mut spent.is_warned, true) {
-            ending = ending.or(Some(Ending::Repeating));
+            ending = ending.or(Some(TurnEnding::Repeating));
         }
         ending.or_else(|| self.stopped(spent.deadline))
     }
 
-    fn stopped(&self, deadline: Duration) -> Option<Ending> {
+    fn stopped(&self, deadline: Duration) -> Option<TurnEnding> {
         if self.is_interrupted() {
-            Some(Ending::Interrupted)
+            Some(TurnEnding::Interrupted)
         } else if self.means.clock.now() >= deadline {
-            Some(Ending::Time)
+            Some(TurnEnding::Time)
         } else {
             None
         }
@@ -363,7 +372,7 @@ impl<'c> Conversation<'c> {
         &mut self,
         call: &ModelCall,
         result: Result<String, String>,
-        on: &mut dyn FnMut(Event<'_>),
+        on: &mut dyn FnMut(TurnEvent<'_>),
     ) {
         // No tool's result may carry the server's key to the model.
         let (limit, endpoint) = (self.settings.limits.result, &self.means.endpoint);
@@ -373,7 +382,7 @@ impl<'c> Conversation<'c> {
             Ok(text) => Ok(text.as_str()),
             Err(text) => Err(text.as_str()),
         };
-        on(Event::Answered { name: &call.name, result: shown });
+        on(TurnEvent::Answered { name: &call.name, result: shown });
         self.record(on, |transcript| transcript.answered(&call.id, &call.name, shown));
         let content = match result {
             Ok(text) => text,
@@ -385,22 +394,22 @@ impl<'c> Conversation<'c> {
     /// Appends to the transcript. After a failure the user is told once, and the conversation goes on.
     fn record(
         &mut self,
-        on: &mut dyn FnMut(Event<'_>),
+        on: &mut dyn FnMut(TurnEvent<'_>),
         write: impl FnOnce(&Transcript<'c>) -> Result<(), TranscriptError>,
     ) {
         if let Some(Err(error)) = self.transcript.as_ref().map(write) {
-            on(Event::Notice(&error.to_string()));
+            on(TurnEvent::Notice(&error.to_string()));
             self.transcript = None;
         }
     }
 }
 
-impl From<Stopped> for Ending {
+impl From<Stopped> for TurnEnding {
     fn from(stopped: Stopped) -> Self {
         match stopped {
-            Stopped::Interrupted => Ending::Interrupted,
-            Stopped::Time => Ending::Time,
-            Stopped::Output => Ending::Output,
+            Stopped::Interrupted => TurnEnding::Interrupted,
+            Stopped::Time => TurnEnding::Time,
+            Stopped::Output => TurnEnding::Output,
         }
     }
 }

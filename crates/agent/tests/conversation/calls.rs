@@ -1,6 +1,6 @@
 //! Tools that a model calls.
 
-use brief_agent::conversation::{ConversationLimits, Ending};
+use brief_agent::conversation::{ConversationLimits, TurnEnding};
 use serde_json::{Value as Json, json};
 
 use crate::harness::Trial;
@@ -102,7 +102,7 @@ fn the_same_call_is_made_three_times_at_most() {
 
     let outcome = Trial::new(vec![same()]).run();
     let turn = outcome.result.unwrap();
-    assert_eq!((turn.ending, turn.rounds), (Ending::Repeating, 5));
+    assert_eq!((turn.ending, turn.rounds), (TurnEnding::Repeating, 5));
     assert_eq!(outcome.calls.len(), 3);
     assert_eq!(outcome.requests.len(), 5);
     let note = outcome.transcript.last().unwrap();
@@ -115,7 +115,7 @@ fn rounds_have_a_limit_and_the_last_calls_are_not_made() {
     let limits = ConversationLimits { rounds: 4, ..ConversationLimits::default() };
     let outcome = Trial { limits, ..Trial::new(script) }.run();
     let turn = outcome.result.unwrap();
-    assert_eq!((turn.ending, turn.rounds), (Ending::Rounds, 4));
+    assert_eq!((turn.ending, turn.rounds), (TurnEnding::Rounds, 4));
     assert_eq!((outcome.requests.len(), outcome.calls.len()), (4, 3));
     assert!(outcome.seen.ends_with("[! not called: stopped: the model kept asking for tools]"));
 }

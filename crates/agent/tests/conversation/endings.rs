@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use brief_agent::conversation::{ConversationLimits, Ending, SystemClock};
+use brief_agent::conversation::{ConversationLimits, TurnEnding, SystemClock};
 use brief_syntax::system::{Interruption, OsSystem};
 use serde_json::json;
 
@@ -34,7 +34,7 @@ fn a_server_that_says_nothing_has_its_time() {
         let trial = Trial::new(vec![script]);
         let trial = Trial { limits: limits(300), clock: Some(&clock), ..trial };
         let outcome = in_time(|| trial.run());
-        assert_eq!(outcome.result.unwrap().ending, Ending::Time);
+        assert_eq!(outcome.result.unwrap().ending, TurnEnding::Time);
         assert_eq!(outcome.transcript.last().unwrap()["content"], "stopped: time is up");
     }
 }
@@ -50,7 +50,7 @@ fn a_server_that_drips_has_its_time_too() {
     let trial = Trial { limits: limits(600), clock: Some(&clock), ..Trial::new(vec![script]) };
     let outcome = in_time(|| trial.run());
     let turn = outcome.result.unwrap();
-    assert_eq!(turn.ending, Ending::Time);
+    assert_eq!(turn.ending, TurnEnding::Time);
     assert!(turn.text.starts_with('.') && turn.text == outcome.seen);
     let line = &outcome.transcript[2];
     assert_eq!((&line["content"], &line["partial"]), (&json!(turn.text), &json!(true)));
@@ -66,21 +66,21 @@ fn a_model_that_never_stops_is_stopped() {
     let endless = vec![stream_head(), Part::Forever(piece(&json!({"content": "la "})))];
     let outcome = in_time(|| Trial { limits, ..Trial::new(vec![endless]) }.run());
     let turn = outcome.result.unwrap();
-    assert_eq!((turn.ending, turn.text.len()), (Ending::Output, 50_000));
+    assert_eq!((turn.ending, turn.text.len()), (TurnEnding::Output, 50_000));
     assert_eq!(outcome.seen, turn.text);
 
     let call = json!({"tool_calls": [{"index": 0, "function": {"name": "add", "arguments": ""}}]});
     let more = json!({"tool_calls": [{"index": 0, "function": {"arguments": "xxxxxxxx"}}]});
     let endless = vec![stream_head(), delta(&call), Part::Forever(piece(&more))];
     let outcome = in_time(|| Trial { limits, ..Trial::new(vec![endless]) }.run());
-    assert_eq!(outcome.result.unwrap().ending, Ending::Output);
+    assert_eq!(outcome.result.unwrap().ending, TurnEnding::Output);
     assert!(outcome.calls.is_empty());
 
     // A line without an end, and JSON without an end.
     for start in ["data: ", "{\"choices\": ["] {
         let endless = vec![stream_head(), send(start), Part::Forever(vec![b' '; 4_096])];
         let outcome = in_time(|| Trial { limits, ..Trial::new(vec![endless]) }.run());
-        assert_eq!(outcome.result.unwrap().ending, Ending::Output);
+        assert_eq!(outcome.result.unwrap().ending, TurnEnding::Output);
     }
 }
 
@@ -92,7 +92,7 @@ fn rounds_share_their_output() {
     let script = vec![calls(&[("add", &arguments)])];
     let outcome = Trial { limits, ..Trial::new(script) }.run();
     let turn = outcome.result.unwrap();
-    assert_eq!((turn.ending, turn.rounds), (Ending::Output, 2));
+    assert_eq!((turn.ending, turn.rounds), (TurnEnding::Output, 2));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn an_interruption_keeps_what_was_said() {
     let trial = Trial { interrupt_at: Some("upon"), ..Trial::new(vec![script]) };
     let outcome = in_time(|| trial.run());
     let turn = outcome.result.unwrap();
-    assert_eq!((turn.ending, turn.text.as_str()), (Ending::Interrupted, "Once upon"));
+    assert_eq!((turn.ending, turn.text.as_str()), (TurnEnding::Interrupted, "Once upon"));
     let [.., said, note] = outcome.transcript.as_slice() else { panic!() };
     assert_eq!((&said["content"], &said["partial"]), (&json!("Once upon"), &json!(true)));
     assert_eq!((&note["role"], &note["content"]), (&json!("note"), &json!("interrupted")));
@@ -117,7 +117,7 @@ fn an_interruption_is_noticed_while_nothing_comes() {
     });
     let trial = Trial { interruption, ..Trial::new(vec![vec![slow()]]) };
     let outcome = in_time(|| trial.run());
-    assert_eq!(outcome.result.unwrap().ending, Ending::Interrupted);
+    assert_eq!(outcome.result.unwrap().ending, TurnEnding::Interrupted);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn nothing_is_called_after_an_interruption() {
     let script = vec![calls(&[("add", "{}"), ("boom", "{}")]), text("never")];
     let trial = Trial { interrupt_at: Some("[= 0]"), ..Trial::new(script) };
     let outcome = trial.run();
-    assert_eq!(outcome.result.unwrap().ending, Ending::Interrupted);
+    assert_eq!(outcome.result.unwrap().ending, TurnEnding::Interrupted);
     assert_eq!((outcome.calls.len(), outcome.requests.len()), (1, 1));
     assert!(outcome.seen.ends_with("[! not called: interrupted]"), "{}", outcome.seen);
 }

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use brief_agent::conversation::{Ending, TurnError};
+use brief_agent::conversation::{TurnEnding, TurnError};
 use serde_json::json;
 
 use crate::harness::{KEY, Trial};
@@ -111,7 +111,7 @@ fn a_stream_that_breaks_before_text_is_tried_again() {
     ] {
         let outcome = Trial::new(vec![cut.clone(), text("ok")]).run();
         let turn = outcome.result.unwrap_or_else(|error| panic!("{error} {cut:?}"));
-        assert_eq!((turn.text.as_str(), turn.ending), ("ok", Ending::Answered));
+        assert_eq!((turn.text.as_str(), turn.ending), ("ok", TurnEnding::Answered));
         assert_eq!(outcome.requests.len(), 2);
         assert!(outcome.calls.is_empty());
     }

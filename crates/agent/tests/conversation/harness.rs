@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_dialects::agents::{Ability, Agent, Base, Effective, Options, Scheme, load_text};
+use brief_dialects::agents::{Ability, Agent, Base, Effective, AgentOptions, Scheme, load_text};
 use brief_agent::conversation::{
-    Clock, Conversation, ConversationLimits, Endpoint, Event, Http, Means, NotReady, Ready,
-    Settings, Tools, Transcript, Turn, TurnError,
+    Clock, Conversation, ConversationLimits, Endpoint, TurnEvent, Http, Means, NotReady, Ready,
+    ConversationSettings, ReadyTools, Transcript, Turn, TurnError,
 };
 use brief_syntax::system::{Interruption, MemorySystem};
 use brief_syntax::{Source, System};
@@ -26,7 +26,7 @@ const AGENT: &str = "---\ntitle: Helper\nrecommended:\n  models: [small, large]\
 /// Parses an agent.
 pub(crate) fn agent(text: &str) -> Agent {
     let source = Arc::new(Source::from_bytes("/p/agents/a_b.agent.md", text.into()));
-    let loaded = load_text(&MemorySystem::new("/p"), &source, &Options::default());
+    let loaded = load_text(&MemorySystem::new("/p"), &source, &AgentOptions::default());
     loaded.agent().unwrap_or_else(|| panic!("{:?}", loaded.diagnostics())).clone()
 }
 
@@ -47,7 +47,7 @@ impl Fake {
     }
 }
 
-impl Tools for Fake {
+impl ReadyTools for Fake {
     fn schemes(&self) -> &[Scheme] {
         &self.schemes
     }
@@ -147,7 +147,7 @@ impl Trial<'_> {
             clock: self.clock.unwrap_or(&test_clock),
             interruption: self.interruption.clone(),
         };
-        let settings = Settings { model: "small".to_owned(), limits: self.limits };
+        let settings = ConversationSettings { model: "small".to_owned(), limits: self.limits };
         let mut conversation = Conversation::new(ready, means, settings, Some(transcript)).unwrap();
         let result = conversation.say("hi", &mut |event| {
             show(&mut seen, event);
@@ -163,15 +163,15 @@ impl Trial<'_> {
 }
 
 /// Records the output for the user.
-pub(crate) fn show(seen: &mut String, event: Event<'_>) {
+pub(crate) fn show(seen: &mut String, event: TurnEvent<'_>) {
     match event {
-        Event::Text(text) => seen.push_str(text),
-        Event::Called { name, arguments } => seen.push_str(&format!("[{name} {arguments}]")),
-        Event::Answered { result: Ok(text), .. } => {
+        TurnEvent::Text(text) => seen.push_str(text),
+        TurnEvent::Called { name, arguments } => seen.push_str(&format!("[{name} {arguments}]")),
+        TurnEvent::Answered { result: Ok(text), .. } => {
             seen.push_str(&format!("[= {}]", text.chars().take(40).collect::<String>()));
         }
-        Event::Answered { result: Err(text), .. } => seen.push_str(&format!("[! {text}]")),
-        Event::Notice(text) => seen.push_str(&format!("[note: {text}]")),
+        TurnEvent::Answered { result: Err(text), .. } => seen.push_str(&format!("[! {text}]")),
+        TurnEvent::Notice(text) => seen.push_str(&format!("[note: {text}]")),
     }
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn pass<'r>(
     system: &dyn System,
     agent: &'r Agent,
     grant: &[Ability],
-    tools: &'r mut dyn Tools,
+    tools: &'r mut dyn ReadyTools,
 ) -> Result<Ready<'r>, NotReady> {
     let effective = Effective::new(grant, &agent.abilities);
     assert!(!effective.has(&Ability::Base(Base::Network)));

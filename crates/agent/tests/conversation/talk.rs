@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_agent::conversation::{
-    Answer, Conversation, ConversationLimits, Ending, Endpoint, Event, Http, Lines, Means, Post,
-    Settings, Transcript, Transport, TransportError, Turn, TurnError, interact,
+    Answer, Conversation, ConversationLimits, TurnEnding, Endpoint, TurnEvent, Http, Lines, Means, Post,
+    ConversationSettings, Transcript, ModelTransport, TransportError, Turn, TurnError, interact,
 };
 use brief_syntax::system::Interruption;
 use serde_json::{Value as Json, json};
@@ -20,7 +20,7 @@ fn a_streamed_answer() {
     let outcome = Trial::new(vec![text("Hello, you there! ünïcödé 🤖")]).run();
     let turn = outcome.result.unwrap();
     assert_eq!(turn.text, "Hello, you there! ünïcödé 🤖");
-    assert_eq!((turn.ending, turn.rounds), (Ending::Answered, 1));
+    assert_eq!((turn.ending, turn.rounds), (TurnEnding::Answered, 1));
     assert_eq!(outcome.seen, turn.text);
     let [request] = outcome.requests.as_slice() else { panic!("{:?}", outcome.requests) };
     assert_eq!(request.path, "/v1/chat/completions");
@@ -59,7 +59,7 @@ fn an_answer_without_a_stream() {
     });
     let outcome = Trial::new(vec![json_answer("200 OK", &[], &answer)]).run();
     let turn = outcome.result.unwrap();
-    assert_eq!((turn.text.as_str(), turn.ending), ("Hello", Ending::Answered));
+    assert_eq!((turn.text.as_str(), turn.ending), ("Hello", TurnEnding::Answered));
     assert_eq!((turn.usage.prompt_tokens, turn.usage.completion_tokens), (5, 1));
     assert_eq!(outcome.seen, "Hello");
 }
@@ -67,7 +67,7 @@ fn an_answer_without_a_stream() {
 #[test]
 fn a_stream_without_a_last_word_ends_with_its_reason() {
     let script = vec![stream_head(), delta(&json!({"content": "Hello"})), finish("stop")];
-    assert_eq!(Trial::new(vec![script]).run().result.unwrap().ending, Ending::Answered);
+    assert_eq!(Trial::new(vec![script]).run().result.unwrap().ending, TurnEnding::Answered);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn an_answer_in_chunks() {
 
 #[test]
 fn what_ends_an_answer_is_told() {
-    for (reason, ending) in [("length", Ending::Cut), ("content_filter", Ending::Filtered)] {
+    for (reason, ending) in [("length", TurnEnding::Cut), ("content_filter", TurnEnding::Filtered)] {
         let script = vec![stream_head(), delta(&json!({"content": "He"})), finish(reason), done()];
         let outcome = Trial::new(vec![script]).run();
         assert_eq!(outcome.result.unwrap().ending, ending);
@@ -165,7 +165,7 @@ fn a_conversation_goes_on() {
         clock: &clock,
         interruption: Interruption::default(),
     };
-    let settings = Settings { model: "m".to_owned(), limits: ConversationLimits::default() };
+    let settings = ConversationSettings { model: "m".to_owned(), limits: ConversationLimits::default() };
     let mut conversation = Conversation::new(ready, means, settings, Some(transcript)).unwrap();
     let lines_typed = vec![
         "hello",
@@ -181,7 +181,7 @@ fn a_conversation_goes_on() {
     let mut typed = Typed { lines: lines_typed.into_iter(), turns: Vec::new() };
     let mut seen = String::new();
     let ending = interact(&mut conversation, &mut typed, &mut |event| show(&mut seen, event));
-    assert_eq!(ending.unwrap(), Ending::Answered);
+    assert_eq!(ending.unwrap(), TurnEnding::Answered);
     assert!(seen.contains("/test [a] [b]  Writes tests"), "{seen}");
     assert!(seen.contains("the command `test` needs `$2`"), "{seen}");
     assert_eq!(typed.turns.iter().filter(|turn| turn.is_ok()).count(), 3);
@@ -201,7 +201,7 @@ fn a_conversation_goes_on() {
 /// A server in memory that answers every request with the same bytes.
 struct Same(Vec<u8>, u16);
 
-impl Transport for Same {
+impl ModelTransport for Same {
     fn post(&self, _: &Post) -> Result<Answer, TransportError> {
         Ok(Answer {
             status: self.1,
@@ -243,11 +243,11 @@ fn any_answer_comes_to_an_end() {
             interruption: Interruption::default(),
         };
         let limits = ConversationLimits { rounds: 3, ..ConversationLimits::default() };
-        let settings = Settings { model: "m".to_owned(), limits };
+        let settings = ConversationSettings { model: "m".to_owned(), limits };
         let mut conversation = Conversation::new(ready, means, settings, None).unwrap();
         let mut seen = String::new();
         let turn = conversation.say("hi", &mut |event| {
-            if let Event::Text(text) = event {
+            if let TurnEvent::Text(text) = event {
                 seen.push_str(text);
             }
         });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_agent::sandbox::Limits;
-use brief_agent::{Audit, CallError, Grants, Host, McpServers, ToolBox};
+use brief_agent::{AbilityAudit, CallError, Grants, Host, McpAccess, ToolBox};
 use brief_testkit::RealSystem;
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ impl Project {
             .with_root(&self.path(""))
             .unwrap()
             .with_env(["KEY".to_owned(), "UNSET".to_owned()])
-            .with_audit(Audit::to_memory(self.lines.0.clone()))
+            .with_audit(AbilityAudit::to_memory(self.lines.0.clone()))
     }
 
     fn tools(&self, grants: &[&str], code: &str) -> ToolBox {
@@ -239,7 +239,7 @@ fn a_scope_refuses_options_that_start_programs() {
 
 struct Echo;
 
-impl McpServers for Echo {
+impl McpAccess for Echo {
     fn call(
         &mut self,
         server: &str,
@@ -341,7 +341,7 @@ fn every_question_is_in_the_log() {
 fn nothing_is_done_that_cannot_be_logged() {
     let project = Project::new(&[("a.txt", "a")]);
     let nowhere = project.path("a.txt/audit.jsonl");
-    let audit = Audit::to_file(crate::system(), nowhere);
+    let audit = AbilityAudit::to_file(crate::system(), nowhere);
     let host = project.host(&["fs"]).with_audit(audit);
     let code = tool("async (a, c, host) => host.fs.writeText('b.txt', 'b')");
     let mut tools = ToolBox::load(crate::system(), &worker(), &code, short(), host).unwrap();

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use brief_agent::{Audit, CallError, Grants, Host, NetworkPolicy};
+use brief_agent::{AbilityAudit, CallError, Grants, Host, NetworkPolicy};
 use serde_json::{Value, json};
 
 use crate::{Lines, load_with, short, system, tool};
@@ -64,7 +64,7 @@ fn fetch(port: u16, function: &str) -> (Result<Value, CallError>, String) {
     };
     let host = Host::new(system(), Grants::new(["network"], []).unwrap())
         .with_network(policy)
-        .with_audit(Audit::to_memory(lines.0.clone()));
+        .with_audit(AbilityAudit::to_memory(lines.0.clone()));
     let limits = brief_agent::Limits { wall: Duration::from_secs(20), ..short() };
     let mut tools = load_with(&tool(function), limits, host).unwrap();
     let result = tools.call("t", &json!({"port": port}), &json!({}));
@@ -143,7 +143,8 @@ fn answers_have_a_size() {
 #[test]
 fn without_a_grant_nothing_is_sent() {
     let lines = Lines::default();
-    let host = Host::new(system(), Grants::none()).with_audit(Audit::to_memory(lines.0.clone()));
+    let host =
+        Host::new(system(), Grants::none()).with_audit(AbilityAudit::to_memory(lines.0.clone()));
     let code = tool("async (a, c, host) => host.fetch('https://example.com/?key=1')");
     let mut tools = load_with(&code, short(), host).unwrap();
     let error = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use brief_engine::tasks::{Author, FromElsewhere, Origin, SearchRoot};
+use brief_engine::tasks::{Author, FromElsewhere, SearchOrigin, SearchRoot};
 use brief_registry::lock::{FILE_NAME, Lock};
 use brief_syntax::limits;
 use brief_syntax::system::ReadError;
@@ -27,8 +27,8 @@ pub(super) fn files(
     let project = installation::project_root(session)?;
     for root in roots.iter_mut().filter(|root| root.author != Author::Remote) {
         let (outputs, lock) = match root.origin {
-            Origin::Project => (project.clone(), project.join(FILE_NAME)),
-            Origin::Home => match installation::user_project(session.system()) {
+            SearchOrigin::Project => (project.clone(), project.join(FILE_NAME)),
+            SearchOrigin::Home => match installation::user_project(session.system()) {
                 Ok(user) => (user.outputs.clone(), user.lock()),
                 Err(_) => continue,
             },

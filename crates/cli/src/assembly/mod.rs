@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brief_engine::tasks::{
-    Agent, Amount, Author, HiddenInPrompt, Library, Parameters, Prompt, Request, SearchRoot,
-    Selectors, TaskError, TaskName,
+    Amount, Author, CodingAgent, HiddenInPrompt, Library, Parameters, Prompt, PromptRequest,
+    SearchRoot, Selectors, TaskError, TaskName,
 };
 use brief_runtime::{
     Asked, AskedKind, Execution, Outcome, ProjectRefusal, PromptRunner, ShellLimits, Wish,
@@ -36,7 +36,7 @@ pub(crate) struct Call {
     pub(crate) prompt: Option<OsString>,
     pub(crate) parameters: Parameters,
     pub(crate) selectors: Selectors,
-    pub(crate) agent: Option<Agent>,
+    pub(crate) agent: Option<CodingAgent>,
     /// Leaves out rules and skills, which the agent has already.
     pub(crate) task_alone: bool,
     pub(crate) directories: Directories,
@@ -78,7 +78,7 @@ pub(crate) fn assemble(
     let prompt = call.prompt.as_deref().map(OsStr::as_encoded_bytes);
     let prompt = prompt.filter(|prompt| !prompt.is_empty());
     let project = project_root(system, &root).unwrap_or_else(|_| root.clone());
-    let request = Request {
+    let request = PromptRequest {
         name: &name,
         prompt,
         parameters: &call.parameters,
@@ -213,7 +213,8 @@ pub(crate) fn trust_command(directory: &Path, project: &Path) -> String {
 /// Returns the error for a call without an agent to write rules for.
 pub(crate) fn no_agent_to_write_for() -> CommandError {
     let problem = "-w flag requires an agent to be specified (via task 'agent' field or -a flag)";
-    CommandError::refused(problem).with_hint(format!("agents are {}", Agent::names().join(", ")))
+    CommandError::refused(problem)
+        .with_hint(format!("agents are {}", CodingAgent::names().join(", ")))
 }
 
 fn refusal(error: &TaskError, root: &Path, roots: &[SearchRoot]) -> CommandError {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use brief_engine::tasks::{Author, Origin, SearchRoot};
+use brief_engine::tasks::{Author, SearchOrigin, SearchRoot};
 use brief_registry::{Cache, FetchError, Source};
 use brief_syntax::limits;
 use brief_syntax::system::{FileKind, words};
@@ -43,7 +43,7 @@ pub(crate) enum Tool {
 
 impl Tool {
     /// Returns the author of texts in a directory of this machine.
-    fn author(self, origin: Origin) -> Author {
+    fn author(self, origin: SearchOrigin) -> Author {
         match self {
             Tool::CodingContext => Author::User,
             Tool::Brief => Author::of(origin),
@@ -60,7 +60,7 @@ pub(crate) fn search_roots(
     let mut roots = Vec::new();
     let (project, tool) = (session.directory(), directories.tool);
     for text in &directories.given {
-        let (origin, author) = (Origin::Given, tool.author(Origin::Given));
+        let (origin, author) = (SearchOrigin::Given, tool.author(SearchOrigin::Given));
         let found = Wanted { text, base: project, origin, author }
             .find(ui, session, directories)
             .map_err(NotFound::refuse)?;
@@ -73,10 +73,10 @@ pub(crate) fn search_roots(
         let author = if is_home { Author::User } else { tool.author(origin) };
         SearchRoot { path, origin, author }
     };
-    roots.push(own(session.root()?.path().to_owned(), Origin::Project));
-    roots.extend(home.clone().map(|home| own(home, Origin::Home)));
+    roots.push(own(session.root()?.path().to_owned(), SearchOrigin::Project));
+    roots.extend(home.clone().map(|home| own(home, SearchOrigin::Home)));
     for text in &directories.fallback {
-        let (origin, author) = (Origin::Fallback, tool.author(Origin::Fallback));
+        let (origin, author) = (SearchOrigin::Fallback, tool.author(SearchOrigin::Fallback));
         let wanted = Wanted { text, base: project, origin, author };
         match wanted.find(ui, session, directories) {
             Ok(found) => roots.push(found),
@@ -87,7 +87,8 @@ pub(crate) fn search_roots(
         let Manifest { base, author, lines } = read_manifest(ui, session, manifest, directories)?;
         for line in lines {
             let text = OsString::from(line);
-            let wanted = Wanted { text: &text, base: &base, origin: Origin::Manifest, author };
+            let wanted =
+                Wanted { text: &text, base: &base, origin: SearchOrigin::Manifest, author };
             match wanted.find(ui, session, directories) {
                 Ok(found) => roots.push(found),
                 Err(problem) => problem.warn(ui)?,
@@ -108,7 +109,7 @@ struct Wanted<'w> {
     text: &'w OsStr,
     /// The base of relative paths.
     base: &'w Path,
-    origin: Origin,
+    origin: SearchOrigin,
     /// The author of the text that names it.
     author: Author,
 }
@@ -246,13 +247,13 @@ fn read_manifest(
     let (directory, name) = split_manifest(&text);
     let (path, author) = if directory.contains("::") || directory.contains("://") {
         let text = OsString::from(directory);
-        let (base, origin) = (session.directory(), Origin::Manifest);
+        let (base, origin) = (session.directory(), SearchOrigin::Manifest);
         let author = directories.tool.author(origin);
         let found = Wanted { text: &text, base, origin, author }.find(ui, session, directories);
         let found = found.map_err(NotFound::refuse)?;
         (found.path.join(name), found.author)
     } else {
-        (session.directory().join(manifest), directories.tool.author(Origin::Manifest))
+        (session.directory().join(manifest), directories.tool.author(SearchOrigin::Manifest))
     };
     let refused = |problem: &str| {
         let shown = path.display();

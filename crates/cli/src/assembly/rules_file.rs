@@ -1,7 +1,7 @@
 //! The writer of rules in a file that an agent reads (ruling T10): between our markers, beside the
 //! user's text.
 
-use brief_engine::tasks::{self, Agent, HandEdits, Placed, Prompt};
+use brief_engine::tasks::{self, CodingAgent, HandEdits, Placed, Prompt};
 use brief_syntax::limits;
 use brief_syntax::project::resolve_existing;
 use brief_syntax::system::ReadError;
@@ -24,7 +24,7 @@ pub(crate) enum RulesFile {
 pub(crate) fn write_rules(
     ui: &mut Ui,
     session: &Session,
-    agent: Agent,
+    agent: CodingAgent,
     prompt: &Prompt,
     place: RulesFile,
     edits: HandEdits,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_clients::compile::Clients;
-use brief_clients::profile::{Scope, Section};
+use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::portable::config;
 use brief_profiles::OwnClients;
 use brief_registry::ChangeKind;
@@ -84,7 +84,8 @@ pub(crate) fn run(
         }
     };
     let own = OwnClients::below(session.system(), &registry);
-    let clients = Clients::read(configuration.as_ref(), &own, Section::Build, Scope::Project);
+    let clients =
+        Clients::read(configuration.as_ref(), &own, Section::Build, ProfileScope::Project);
     let clients = match clients {
         Ok(clients) => clients,
         Err(diagnostics) => {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_engine::survey::{Gap, Survey, Surveyed};
+use brief_engine::survey::{CoverageGap, Survey, Surveyed};
 use brief_engine::tokens::Counter;
 use brief_engine::{LeftOut, Moment, Name, Reason};
 use brief_syntax::Diagnostic;
@@ -113,7 +113,7 @@ struct CoverageFindings<'s> {
     dead: Vec<Diagnostic>,
     idle: Vec<Idle<'s>>,
     heavy: Vec<&'s Surveyed<'s>>,
-    gaps: Vec<Gap<'s>>,
+    gaps: Vec<CoverageGap<'s>>,
 }
 
 pub(crate) fn run(
@@ -296,7 +296,7 @@ impl CoverageFindings<'_> {
     }
 }
 
-fn shown_gap(gap: &Gap<'_>) -> String {
+fn shown_gap(gap: &CoverageGap<'_>) -> String {
     let directory = shown_directory(Some(&gap.directory));
     if gap.is_deep {
         let directory = if gap.directory.is_empty() { "" } else { &directory };

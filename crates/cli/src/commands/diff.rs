@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_engine::diff::{
-    self, Asked, Change, ChangeKind, Changed, Comparison, Cover, Piece, Report, Side, slashed_below,
+    self, Changed, Comparison, Cover, DiffPiece, DiffQuestion, DiffReport, ItemChange,
+    ItemChangeKind, Side, slashed_below,
 };
-use brief_engine::{Catalog, Dialects, Moment, Root, Scope, estimate_tokens, hosted};
+use brief_engine::{Catalog, CatalogScope, Dialects, Moment, Root, estimate_tokens, hosted};
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
 use brief_syntax::render::Envelope;
 use brief_syntax::system::TreeSystem;
@@ -102,7 +103,7 @@ pub(crate) fn run(
         client: args.client.clone(),
         ..Moment::default()
     };
-    let asked = Asked { moment: &moment, changed: &changed, within: &within };
+    let asked = DiffQuestion { moment: &moment, changed: &changed, within: &within };
     let comparison = diff::compare(old, new, &asked);
     let (old_problems, new_problems) =
         (problems(old, root, &changed), problems(new, root, &changed));
@@ -111,7 +112,7 @@ pub(crate) fn run(
         let from = before.side(&old_problems);
         let to = after.side(&new_problems);
         let comparison = &comparison;
-        let body = Report { root, from, to, moment: &moment, comparison };
+        let body = DiffReport { root, from, to, moment: &moment, comparison };
         ui.print_json(&Envelope { kind: "diff", root, diagnostics: &new_problems, body })?;
     } else {
         mention(ui, &before, &old_problems, root)?;
@@ -186,7 +187,7 @@ impl ComparedState {
     fn read(&self, root: &Path, dialects: Dialects) -> Catalog {
         let start = Session::top();
         // Everything in a tree counts, also files in its `.gitignore`.
-        let scope = Scope { start: &start, ignored: Ignored::Visit, dialects };
+        let scope = CatalogScope { start: &start, ignored: Ignored::Visit, dialects };
         let nothing = TreeSystem::empty(root);
         let read = |tree: &TreeSystem| {
             Root::open(tree, root).map(|root| Catalog::whole(tree, &root, scope.clone()))
@@ -286,7 +287,7 @@ struct Printer<'p> {
 
 impl Printer<'_> {
     /// Prints a change with its text.
-    fn print(&self, ui: &mut Ui, change: &Change<'_>) -> Result<(), CommandError> {
+    fn print(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result<(), CommandError> {
         let Some(heading) = self.heading(change) else { return Ok(()) };
         ui.print_heading(&heading)?;
         let files = concerned(&self.comparison.cover(change));
@@ -294,7 +295,10 @@ impl Printer<'_> {
         if let Some(was) = self.was(change) {
             ui.print_line(format!("  {}", visible_line(&was)))?;
         }
-        if matches!(change.kind, ChangeKind::Added | ChangeKind::Removed | ChangeKind::Text) {
+        if matches!(
+            change.kind,
+            ItemChangeKind::Added | ItemChangeKind::Removed | ItemChangeKind::Text
+        ) {
             for line in compared(change) {
                 ui.print_compared("    ", &line)?;
             }
@@ -303,36 +307,36 @@ impl Printer<'_> {
     }
 
     /// Prints a change in one line.
-    fn print_line(&self, ui: &mut Ui, change: &Change<'_>) -> Result<(), CommandError> {
+    fn print_line(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result<(), CommandError> {
         let Some(heading) = self.heading(change) else { return Ok(()) };
         let lines = compared(change);
         let count = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
         let lines = match change.kind {
-            ChangeKind::Added | ChangeKind::Removed | ChangeKind::Text => {
+            ItemChangeKind::Added | ItemChangeKind::Removed | ItemChangeKind::Text => {
                 format!(", +{} -{}", count('+'), count('-'))
             }
-            ChangeKind::State | ChangeKind::Moved | ChangeKind::Order => String::new(),
+            ItemChangeKind::State | ItemChangeKind::Moved | ItemChangeKind::Order => String::new(),
         };
         let cover = concerned(&self.comparison.cover(change));
         ui.print_line(visible_line(&format!("{heading}{lines}, {cover}")))?;
         Ok(())
     }
 
-    fn place(&self, piece: &Piece<'_>) -> String {
+    fn place(&self, piece: &DiffPiece<'_>) -> String {
         format!("{}:{}", slashed_below(self.root, piece.path), piece.line)
     }
 
-    fn heading(&self, change: &Change<'_>) -> Option<String> {
+    fn heading(&self, change: &ItemChange<'_>) -> Option<String> {
         let piece = change.piece()?;
         let word = match change.kind {
-            ChangeKind::Added => "added",
-            ChangeKind::Removed => "removed",
-            ChangeKind::Text => "changed",
-            ChangeKind::State => piece.state.as_str(),
-            ChangeKind::Moved => "moved",
-            ChangeKind::Order => "reordered",
+            ItemChangeKind::Added => "added",
+            ItemChangeKind::Removed => "removed",
+            ItemChangeKind::Text => "changed",
+            ItemChangeKind::State => piece.state.as_str(),
+            ItemChangeKind::Moved => "moved",
+            ItemChangeKind::Order => "reordered",
         };
-        let tokens = |piece: &Option<Piece<'_>>| {
+        let tokens = |piece: &Option<DiffPiece<'_>>| {
             piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
         };
         let (before, after) = (tokens(&change.before), tokens(&change.after));
@@ -345,10 +349,10 @@ impl Printer<'_> {
     }
 
     /// Returns the earlier state, if the text does not show it.
-    fn was(&self, change: &Change<'_>) -> Option<String> {
+    fn was(&self, change: &ItemChange<'_>) -> Option<String> {
         let (before, after) = (change.before.as_ref()?, change.after.as_ref()?);
         match change.kind {
-            ChangeKind::Moved => Some(format!("was {}", self.place(before))),
+            ItemChangeKind::Moved => Some(format!("was {}", self.place(before))),
             _ if before.state != after.state => {
                 Some(format!("was {}, is {}", before.state.as_str(), after.state.as_str()))
             }
@@ -358,8 +362,8 @@ impl Printer<'_> {
 }
 
 /// Returns the lines that differ, with some lines around them.
-fn compared(change: &Change<'_>) -> Vec<String> {
-    let text = |piece: Option<&Piece<'_>>| {
+fn compared(change: &ItemChange<'_>) -> Vec<String> {
+    let text = |piece: Option<&DiffPiece<'_>>| {
         let Some(piece) = piece else { return String::new() };
         let description = match piece.description.trim() {
             "" => String::new(),

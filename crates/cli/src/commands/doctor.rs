@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::Profile;
 use brief_dialects::portable::output::{Compile, Foreign, Merge, SharedEntry};
-use brief_dialects::portable::{ItemId, Kind};
+use brief_dialects::portable::{ItemId, ItemKind};
 use brief_registry::install::{self, Drift, Inventory};
 use brief_registry::lock::Lock;
 use brief_syntax::render::Envelope;
@@ -309,11 +309,11 @@ fn doubles(installation: &Installation, lock: &Lock, findings: &mut Vec<Finding>
         .collect();
     let scope = installation.clients.scope();
     let doubles = places::duplicates(&files, &items, &profiles, scope);
-    let mut seen: BTreeMap<(&str, Kind), Vec<&Duplicate>> = BTreeMap::new();
+    let mut seen: BTreeMap<(&str, ItemKind), Vec<&Duplicate>> = BTreeMap::new();
     for double in &doubles {
         // Of skills and agents with one name a client keeps one (seen in Copilot CLI 1.0.102 and
         // opencode 1.18.33 on 2026-11-16), but copies of a skill are useless where one is enough.
-        let client = if double.item.kind == Kind::Rule { double.client.as_str() } else { "" };
+        let client = if double.item.kind == ItemKind::Rule { double.client.as_str() } else { "" };
         seen.entry((client, double.item.kind)).or_default().push(double);
     }
     for ((client, kind), doubles) in seen {
@@ -322,15 +322,15 @@ fn doubles(installation: &Installation, lock: &Lock, findings: &mut Vec<Finding>
         let (count, example) = (counted(names.len(), kind.as_str()), doubles[0]);
         let places = example.paths.join(", ");
         let finding = match kind {
-            Kind::Rule => (
+            ItemKind::Rule => (
                 format!("{client} reads {count} from several places, such as {places}"),
                 "name fewer `clients` in `[install]`, or in `audience` of the rule",
             ),
-            Kind::Skill => (
+            ItemKind::Skill => (
                 format!("several clients could share {count}, which they have copies of: {places}"),
                 "`layout = \"shared\"` in `[install]` writes each once",
             ),
-            Kind::Agent => continue,
+            ItemKind::Agent => continue,
         };
         findings.push(Finding::note("double", None, finding.0, finding.1));
     }

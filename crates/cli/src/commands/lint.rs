@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_clients::compile::Clients;
-use brief_clients::profile::{Scope as ProfileScope, Section};
+use brief_clients::profile::{ProfileScope, Section};
 use brief_engine::lint::{ConfigurationCheck, Findings, UncheckedPath, UnwrittenFix};
 use brief_engine::{Root, System};
 use brief_profiles::OwnClients;

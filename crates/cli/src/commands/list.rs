@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{Item, ItemId, Registry};
+use brief_dialects::portable::{ItemId, PortableItem, Registry};
 use brief_registry::Source;
 use brief_registry::install::{Inventory, look_into};
 use brief_registry::lock::{Lock, LockedItem};
@@ -210,7 +210,7 @@ fn print_json(
         InstalledRow {
             kind: id.kind.as_str(),
             name: &id.name,
-            description: found.map(Item::description),
+            description: found.map(PortableItem::description),
             version: item.version.as_deref(),
             license: found.and_then(|found| found.document().text("license")),
             metadata: found.and_then(|found| found.document().field("metadata")),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use brief_clients::mcp::{self, FoundServer, Protocol, Server, ServerFile, Transport};
 use brief_engine::hosted::CONFIG_NAME;
 use brief_engine::mcp::{Connection, McpServer, ServerKind};
-use brief_engine::{McpServers, hosted};
+use brief_engine::{McpServersReport, hosted};
 use brief_profiles::ServerProfile;
 use brief_syntax::limits;
 use brief_syntax::render::Envelope;
@@ -47,7 +47,7 @@ pub(crate) struct McpServersArgs {
 
 #[derive(Serialize)]
 struct Configured<'s> {
-    mcp_servers: McpServers<'s>,
+    mcp_servers: McpServersReport<'s>,
     /// The servers of clients' own files, each with its place.
     client_servers: Vec<ClientServer>,
 }
@@ -131,7 +131,8 @@ pub(crate) fn run(
     let of_clients =
         if args.client.is_none() { of_clients(ui, session, root)? } else { Vec::new() };
     if args.json {
-        let body = Configured { mcp_servers: McpServers(servers), client_servers: of_clients };
+        let body =
+            Configured { mcp_servers: McpServersReport(servers), client_servers: of_clients };
         ui.print_json(&Envelope { kind: "mcp-servers", root, diagnostics, body })?;
         return Ok(ExitCode::SUCCESS);
     }

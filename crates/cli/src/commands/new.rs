@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_engine::portable::{self, Kind, name_problem, scaffold};
+use brief_engine::portable::{self, ItemKind, name_problem, scaffold};
 use brief_registry::install::Project;
 use brief_syntax::Root;
 use clap::{Args, ValueEnum};
@@ -40,11 +40,11 @@ enum NewKind {
 }
 
 impl NewKind {
-    fn item(self) -> Option<Kind> {
+    fn item(self) -> Option<ItemKind> {
         match self {
-            NewKind::Rule => Some(Kind::Rule),
-            NewKind::Skill => Some(Kind::Skill),
-            NewKind::Agent => Some(Kind::Agent),
+            NewKind::Rule => Some(ItemKind::Rule),
+            NewKind::Skill => Some(ItemKind::Skill),
+            NewKind::Agent => Some(ItemKind::Agent),
             NewKind::Bundle => None,
         }
     }

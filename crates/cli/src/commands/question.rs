@@ -322,14 +322,14 @@ impl QuestionArgs {
         &self.only
     }
 
-    fn hosted(&self) -> hosted::Options {
-        hosted::Options {
+    fn hosted(&self) -> hosted::HostedOptions {
+        hosted::HostedOptions {
             anchor: match self.anchor {
                 AnchorArg::Working => hosted::Anchor::WorkingDirectory,
                 AnchorArg::Config => hosted::Anchor::ConfigDirectory,
             },
             outside: if self.outside { hosted::Outside::Allow } else { hosted::Outside::Refuse },
-            ..hosted::Options::default()
+            ..hosted::HostedOptions::default()
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_engine::Moment;
-use brief_engine::sees::{How, SeenItem, Sees, Sight, Total, Viewer};
+use brief_engine::sees::{Arrival, SeenItem, Sees, Sight, Total, Viewer};
 use brief_engine::tokens::Counter;
 use brief_profiles::OwnClients;
 use brief_syntax::render::Envelope;
@@ -104,8 +104,8 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn word(how: How) -> &'static str {
-    if how == How::Unseen { "-" } else { how.as_str() }
+fn word(how: Arrival) -> &'static str {
+    if how == Arrival::Unseen { "-" } else { how.as_str() }
 }
 
 /// Prints one row for each item that any client sees, then the sums.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use brief_clients::compile::Clients;
 use brief_clients::places;
 use brief_clients::profile::{Profile, Profiles, Sharing};
-use brief_dialects::portable::Kind;
+use brief_dialects::portable::ItemKind;
 use brief_registry::lock::Lock;
 use brief_syntax::system::System;
 
@@ -45,7 +45,7 @@ impl Installation {
 /// chooses a layout.
 pub(super) fn layout_of(clients: &Clients, lock: &Lock) -> Sharing {
     let profiles: Vec<&Profile> = clients.profiles().iter().collect();
-    let mut skills = lock.items.iter().filter(|(id, _)| id.kind == Kind::Skill);
+    let mut skills = lock.items.iter().filter(|(id, _)| id.kind == ItemKind::Skill);
     let is_twice = skills.any(|(id, item)| {
         let reads = places::reads(&profiles, id.kind, &id.name, clients.scope());
         let own: BTreeSet<&String> = reads.iter().filter_map(|reads| reads.paths.first()).collect();

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_clients::compile::{Clients, UnknownClient};
-use brief_clients::profile::{Scope, Section};
+use brief_clients::profile::{ProfileScope, Section};
 use brief_profiles::OwnClients;
 use brief_registry::install::{self, Finished, InstallError, Mode, Project, Report, Request};
 use brief_registry::lock::Lock;
@@ -113,9 +113,9 @@ impl Installation {
         mode: Mode,
     ) -> Result<Result<Installation, ExitCode>, CommandError> {
         let (project, scope) = if place.global {
-            (user_project(session.system())?, Scope::Home)
+            (user_project(session.system())?, ProfileScope::Home)
         } else {
-            (Project::at(&project_root(session)?), Scope::Project)
+            (Project::at(&project_root(session)?), ProfileScope::Project)
         };
         let finished = match mode {
             Mode::Write => install::finish(session.system(), &project),

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use brief_dialects::portable::{ItemId, Kind};
+use brief_dialects::portable::{ItemId, ItemKind};
 use brief_registry::manifest::Edit;
 use brief_syntax::system::STAGED;
 use brief_testkit::{Fault, Lack, Refusal};
@@ -183,7 +183,7 @@ fn refuse_every_step(scene: &Scene) {
 }
 
 fn removal() -> Action {
-    let item = ItemId { kind: Kind::Skill, name: "ship".to_owned() };
+    let item = ItemId { kind: ItemKind::Skill, name: "ship".to_owned() };
     Action::Edit(vec![Edit::Exclude { source: "guidance".to_owned(), item }])
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_clients::compile::Clients;
-use brief_clients::profile::{Scope, Section};
+use brief_clients::profile::{ProfileScope, Section};
 use brief_profiles::OwnClients;
 use brief_registry::Network;
 use brief_registry::build;
@@ -122,9 +122,13 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
     let root = base.join("project");
     let text = fs::read_to_string(root.join("brief.toml")).ok();
     let source = text.map(|text| Arc::new(Source::new(root.join("brief.toml"), text)));
-    let clients =
-        Clients::read(source.as_ref(), &OwnClients::default(), Section::Install, Scope::Project)
-            .unwrap();
+    let clients = Clients::read(
+        source.as_ref(),
+        &OwnClients::default(),
+        Section::Install,
+        ProfileScope::Project,
+    )
+    .unwrap();
     if let Action::Build = action {
         let registry = base.join("source");
         let request = build::Request {

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use brief_testkit::Sandbox;
-use brief_testkit::schema::{Schema, Unnamed};
+use brief_testkit::schema::{JsonSchema, Unnamed};
 use serde_json::Value;
 
 use crate::{project, workspace};
@@ -149,7 +149,7 @@ fn every_command_answers_in_the_documented_shape() {
         assert!(root.starts_with('/') || root.starts_with("$PROJECT"), "{line}: {root}");
         assert!(answer["diagnostics"].is_array(), "{line}");
         let name = format!("{}.json", kind.replace(' ', "-"));
-        let problems = Schema::read(&schemas, &name, Unnamed::Forbidden).problems(&answer);
+        let problems = JsonSchema::read(&schemas, &name, Unnamed::Forbidden).problems(&answer);
         assert!(problems.is_empty(), "{line}: {problems:#?}\n{output}");
         no_path_below_root(kind, &answer, root, line);
     }
@@ -198,7 +198,7 @@ fn no_path_below_root(kind: &str, answer: &Value, root: &str, line: &str) {
 #[test]
 fn an_error_is_one_object() {
     let schemas = workspace().join("docs/schemas");
-    let schema = Schema::read(&schemas, "error.json", Unnamed::Forbidden);
+    let schema = JsonSchema::read(&schemas, "error.json", Unnamed::Forbidden);
     let project = project()
         .with_file("brief.toml", "clients = 3\n")
         .with_file("x.agent.md", "---\nstatus: maybe\n---\n# X\n");

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_engine::{Catalog, Dialects, Root, Scope, Target, TargetKind};
+use brief_engine::{Catalog, CatalogScope, Dialects, Root, Target, TargetKind};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::source::Source;
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 use brief_syntax::yaml::Yaml;
 use brief_syntax::{Severity, text::visible};
-use brief_testkit::schema::{Schema, Unnamed};
+use brief_testkit::schema::{JsonSchema, Unnamed};
 use serde_json::{Value, json};
 
 use crate::{project, workspace};
@@ -31,8 +31,8 @@ const KINDS: [&str; 11] = [
     "client",
 ];
 
-fn schema(kind: &str) -> Schema<'static> {
-    Schema::parse(&project().run(&["schema", kind]).stdout, Unnamed::Allowed)
+fn schema(kind: &str) -> JsonSchema<'static> {
+    JsonSchema::parse(&project().run(&["schema", kind]).stdout, Unnamed::Allowed)
 }
 
 /// The kind of a file that has a schema, by its name.
@@ -105,14 +105,17 @@ fn spelled(value: Value) -> Value {
 }
 
 /// Holds every file that the program has nothing to say about beside the schema of its kind.
-fn accept_good(files: &BTreeMap<String, String>, schemas: &BTreeMap<&str, Schema<'_>>) -> usize {
+fn accept_good(
+    files: &BTreeMap<String, String>,
+    schemas: &BTreeMap<&str, JsonSchema<'_>>,
+) -> usize {
     let mut system = MemorySystem::new("/p").with_dir("/p");
     for (path, text) in files {
         system = system.with_file(&format!("/p/{path}"), text);
     }
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let scope = Scope { start: &top, ignored: Ignored::Visit, dialects: Dialects::All };
+    let scope = CatalogScope { start: &top, ignored: Ignored::Visit, dialects: Dialects::All };
     let catalog = Catalog::whole(&system, &root, scope);
     let mut found = catalog.check();
     found.extend(catalog.diagnostics());
@@ -151,7 +154,7 @@ fn tree(top: &Path, below: &str, files: &mut BTreeMap<String, String>) {
 /// take, too.
 #[test]
 fn what_the_program_takes_the_schemas_take() {
-    let schemas: BTreeMap<&str, Schema<'_>> = KINDS.map(|kind| (kind, schema(kind))).into();
+    let schemas: BTreeMap<&str, JsonSchema<'_>> = KINDS.map(|kind| (kind, schema(kind))).into();
     let mut accepted = 0;
     for dialect in ["structured", "tasks", "agents"] {
         let path = workspace().join("conformance").join(dialect).join("cases.json");

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use brief_dialects::portable::Item;
-use brief_dialects::portable::links::{Target, file_links};
+use brief_dialects::portable::PortableItem;
+use brief_dialects::portable::links::{LinkTarget, file_links};
 use brief_syntax::markdown::format;
 use brief_syntax::{Diagnostic, Span, rules};
 
@@ -70,14 +70,14 @@ impl Compiler<'_> {
 /// Rewrites relative links for the directory of the output.
 ///
 /// A link to a file that the item does not have stays as it is: it was broken before.
-fn relink<'b>(body: &'b str, item: &Item, place: &OutputDirs<'_>) -> Cow<'b, str> {
+fn relink<'b>(body: &'b str, item: &PortableItem, place: &OutputDirs<'_>) -> Cow<'b, str> {
     if place.files == place.directory && place.path.ends_with(item.kind().entrypoint()) {
         return Cow::Borrowed(body);
     }
     let mut output = String::new();
     let mut copied = 0;
     for link in file_links(body) {
-        let Target::Inside(inside) = &link.target else { continue };
+        let LinkTarget::Inside(inside) = &link.target else { continue };
         let Some(target) = target_of(inside, item, place) else { continue };
         let written = &body[link.span.range()];
         let ending = written.find(['#', '?']).map_or("", |at| &written[at..]);
@@ -94,7 +94,7 @@ fn relink<'b>(body: &'b str, item: &Item, place: &OutputDirs<'_>) -> Cow<'b, str
 }
 
 /// Returns the path of an item's file below the output directory.
-fn target_of(inside: &str, item: &Item, place: &OutputDirs<'_>) -> Option<String> {
+fn target_of(inside: &str, item: &PortableItem, place: &OutputDirs<'_>) -> Option<String> {
     if inside == item.kind().entrypoint() {
         return Some(place.path.to_owned());
     }

@@ -5,15 +5,17 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use brief_dialects::portable::Item;
-use brief_dialects::portable::output::{Compile, Compiled, Merge, Merged, Outputs, SharedFile};
+use brief_dialects::portable::PortableItem;
+use brief_dialects::portable::output::{
+    Compile, Compiled, Merge, MergedOutput, Outputs, SharedFile,
+};
 use brief_profiles::OwnClients;
 use brief_syntax::hash::sha256;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
 
 use crate::mcp::{self, Declared};
-use crate::profile::{Profile, Profiles, Scope, Section, Settings, Sharing};
+use crate::profile::{Profile, ProfileScope, ProfileSettings, Profiles, Section, Sharing};
 use crate::shared;
 
 use super::compile_for;
@@ -22,7 +24,7 @@ use super::compile_for;
 #[derive(Debug, Clone)]
 pub struct Clients {
     pub(super) profiles: Profiles,
-    pub(super) settings: Settings,
+    pub(super) settings: ProfileSettings,
     pub(super) servers: Vec<Declared>,
     fingerprint: String,
 }
@@ -46,12 +48,12 @@ impl Clients {
         configuration: Option<&Arc<Source>>,
         own: &OwnClients,
         section: Section,
-        scope: Scope,
+        scope: ProfileScope,
     ) -> Result<Clients, Vec<Diagnostic>> {
         let none = Arc::new(Source::new("brief.toml", ""));
         let source = configuration.unwrap_or(&none);
         let profiles = Profiles::with_overrides(source, own, section)?;
-        let settings = Settings::read_section(section, source, &profiles);
+        let settings = ProfileSettings::read_section(section, source, &profiles);
         let servers = mcp::read(source, &profiles.ids());
         let (mut settings, servers) = match (settings, servers) {
             (Ok(settings), Ok(servers)) => (settings, servers),
@@ -81,7 +83,7 @@ impl Clients {
     }
 
     /// Returns the settings of the section `[clients]`.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ProfileSettings {
         &self.settings
     }
 
@@ -91,7 +93,7 @@ impl Clients {
     }
 
     /// Returns the scope of outputs: the project or the user.
-    pub fn scope(&self) -> Scope {
+    pub fn scope(&self) -> ProfileScope {
         self.settings.options.scope
     }
 
@@ -119,7 +121,7 @@ impl Clients {
 }
 
 /// Returns the hash of the inputs that all items share.
-fn fingerprint(profiles: &Profiles, settings: &Settings) -> String {
+fn fingerprint(profiles: &Profiles, settings: &ProfileSettings) -> String {
     let mut text = format!("brief {}\n", env!("CARGO_PKG_VERSION"));
     let _ = write!(text, "{profiles:?}\n{:?}", settings.options);
     sha256(text.as_bytes())
@@ -134,7 +136,7 @@ impl Compile for Clients {
         &self.fingerprint
     }
 
-    fn compile(&self, item: &Item, clients: &[&str]) -> Compiled {
+    fn compile(&self, item: &PortableItem, clients: &[&str]) -> Compiled {
         let profiles: Vec<&Profile> = self.chosen(clients).collect();
         compile_for(item, &profiles, &self.settings.options, &self.profiles.ids())
     }
@@ -155,7 +157,7 @@ impl Compile for Clients {
         self.shared_files(project)
     }
 
-    fn merge(&self, request: &Merge<'_>) -> Result<Merged, String> {
+    fn merge(&self, request: &Merge<'_>) -> Result<MergedOutput, String> {
         shared::merge(request, self.schema_of(request.path))
     }
 }

@@ -1,6 +1,6 @@
 //! The front matter of an output (§3 and appendix B of the specification).
 
-use brief_dialects::portable::{Item, MODEL_ALIASES};
+use brief_dialects::portable::{MODEL_ALIASES, PortableItem};
 use brief_syntax::yaml::{Node, Value as Read, Yaml};
 use brief_syntax::{Diagnostic, rules};
 
@@ -302,6 +302,6 @@ fn stays_bare(text: &str) -> bool {
 }
 
 /// Returns whether an item has a body of its own for a client.
-pub(super) fn has_override(item: &Item, client: &str) -> bool {
+pub(super) fn has_override(item: &PortableItem, client: &str) -> bool {
     item.overrides().iter().any(|own| own.client == client)
 }

@@ -13,33 +13,40 @@ mod reach;
 mod tests;
 mod yaml;
 
-use brief_dialects::portable::{Item, Kind};
+use brief_dialects::portable::{ItemKind, PortableItem};
 use brief_syntax::yaml::Node;
 use brief_syntax::{Diagnostic, Rule, Span, rules};
 
-use crate::profile::{AgentSkills, FieldValue, From, Layout, Options, Profile, Sharing, When};
+use crate::profile::{
+    AgentSkills, FieldValue, From, Layout, Profile, ProfileOptions, Sharing, When,
+};
 
 use body::Bodies;
 use fields::has_override;
 
 pub use clients::{Clients, UnknownClient};
-pub use needs::LeftOut;
+pub use needs::UnsupportedServer;
 
-pub use brief_dialects::portable::output::{Compiled, Content, OutputFile};
+pub use brief_dialects::portable::output::{Compiled, OutputContent, OutputFile};
 
 /// Compiles an item for one client; `clients` are the names of all known clients.
 ///
 /// A client that the item excludes, or that lacks items of its kind, gets no files.
-pub fn compile(item: &Item, profile: &Profile, options: &Options, clients: &[&str]) -> Compiled {
+pub fn compile(
+    item: &PortableItem,
+    profile: &Profile,
+    options: &ProfileOptions,
+    clients: &[&str],
+) -> Compiled {
     compile_for(item, &[profile], options, clients)
 }
 
 /// Compiles an item for several clients. Common work is done once, and a file that several clients share is
 /// returned once.
 pub fn compile_for(
-    item: &Item,
+    item: &PortableItem,
     profiles: &[&Profile],
-    options: &Options,
+    options: &ProfileOptions,
     clients: &[&str],
 ) -> Compiled {
     let mut compiled = Compiled::default();
@@ -50,14 +57,17 @@ pub fn compile_for(
         outputs.extend(one.run(&mut bodies, &mut compiled.diagnostics));
     }
     // Agents differ in their fields and in the names of tools.
-    if options.sharing == Sharing::Shared && item.kind() != Kind::Agent {
+    if options.sharing == Sharing::Shared && item.kind() != ItemKind::Agent {
         share(&mut outputs);
     }
     for ClientOutput { path, files, text, .. } in outputs {
-        add(&mut compiled, OutputFile { path, content: Content::Text(text) });
+        add(&mut compiled, OutputFile { path, content: OutputContent::Text(text) });
         for file in item.files() {
             let path = format!("{files}/{}", file.path);
-            add(&mut compiled, OutputFile { path, content: Content::Copy(file.path.clone()) });
+            add(
+                &mut compiled,
+                OutputFile { path, content: OutputContent::Copy(file.path.clone()) },
+            );
         }
     }
     compiled
@@ -108,9 +118,9 @@ fn share(outputs: &mut Vec<ClientOutput>) {
 
 /// The compiler of one item for one client.
 struct Compiler<'c> {
-    item: &'c Item,
+    item: &'c PortableItem,
     profile: &'c Profile,
-    options: &'c Options,
+    options: &'c ProfileOptions,
     clients: &'c [&'c str],
 }
 
@@ -140,7 +150,7 @@ impl Compiler<'_> {
         };
         let also_read = layout.also_read_in(scope).iter().map(|place| place.fill(name)).collect();
         let says = match self.item.kind() {
-            Kind::Rule => {
+            ItemKind::Rule => {
                 let is_plain = self.item.passthrough(self.profile.id()).is_none();
                 is_plain.then_some(body)
             }

@@ -7,14 +7,14 @@ use brief_profiles::{ServerFormat, ServerProfile, Text};
 use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
 
 use crate::mcp;
-use crate::profile::{Bridge, Files, Listing, Profile, Scope, Template};
+use crate::profile::{Bridge, Files, ListEntry, Profile, ProfileScope, Template};
 
 use super::Clients;
 use super::body::relative;
 
 /// A server that a client cannot get.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct UnsupportedServer {
     /// The name of the client.
     pub client: String,
     /// The name of the server.
@@ -28,7 +28,7 @@ type Entries = BTreeMap<String, Vec<SharedEntry>>;
 
 impl Clients {
     /// Returns the servers that some clients cannot get, with the reason.
-    pub fn left_out(&self, clients: &[&str]) -> Vec<LeftOut> {
+    pub fn left_out(&self, clients: &[&str]) -> Vec<UnsupportedServer> {
         let mut left_out = Vec::new();
         self.add_servers(clients, &BTreeSet::new(), &mut Entries::new(), &mut left_out);
         left_out
@@ -61,7 +61,8 @@ impl Clients {
         let files = self.listings().filter_map(|listing| self.files_of(listing));
         watched.extend(files.filter(|files| !files.others.is_empty()).flat_map(Files::iter));
         for profile in self.profiles.iter() {
-            if let Some(bridge) = profile.bridge().filter(|_| self.scope() == Scope::Project) {
+            if let Some(bridge) = profile.bridge().filter(|_| self.scope() == ProfileScope::Project)
+            {
                 watched.insert(&bridge.from);
                 watched.extend(bridge.files.iter());
             }
@@ -76,28 +77,28 @@ impl Clients {
 
     /// Returns the address of the schema with which a new file begins.
     pub(super) fn schema_of(&self, path: &str) -> Option<&str> {
-        let is_it = |listing: &&Listing| {
+        let is_it = |listing: &&ListEntry| {
             self.files_of(listing).is_some_and(|files| files.iter().any(|file| file == path))
         };
         self.listings().find(is_it).and_then(|listing| listing.schema.as_deref())
     }
 
-    fn add_listing(&self, listing: &Listing, present: &BTreeSet<String>, entries: &mut Entries) {
+    fn add_listing(&self, listing: &ListEntry, present: &BTreeSet<String>, entries: &mut Entries) {
         let Some(files) =
             self.files_of(listing).filter(|_| !self.is_left(listing.setting.as_deref()))
         else {
             return;
         };
         let value = match self.scope() {
-            Scope::Project => &listing.value,
-            Scope::Home => &listing.home_value,
+            ProfileScope::Project => &listing.value,
+            ProfileScope::Home => &listing.home_value,
         };
         let entry = SharedEntry::Listed { key: listing.list.clone(), value: value.clone() };
         add(entries, there(&files.usual, files.others.iter().map(String::as_str), present), entry);
     }
 
     fn add_bridge(&self, bridge: &Bridge, present: &BTreeSet<String>, entries: &mut Entries) {
-        let is_needed = self.scope() == Scope::Project
+        let is_needed = self.scope() == ProfileScope::Project
             && present.contains(&bridge.from)
             && !self.is_left(bridge.setting.as_deref());
         if !is_needed {
@@ -125,7 +126,7 @@ impl Clients {
         clients: &[&str],
         present: &BTreeSet<String>,
         entries: &mut Entries,
-        left_out: &mut Vec<LeftOut>,
+        left_out: &mut Vec<UnsupportedServer>,
     ) {
         for profile in self.chosen(clients) {
             let client = profile.id();
@@ -133,7 +134,7 @@ impl Clients {
                 let server = &declared.server;
                 match self.server_entry(client, server, present) {
                     Ok((path, entry)) => add(entries, path, entry),
-                    Err(why) => left_out.push(LeftOut {
+                    Err(why) => left_out.push(UnsupportedServer {
                         client: client.to_owned(),
                         server: server.name.clone(),
                         why,
@@ -172,19 +173,19 @@ impl Clients {
         known: &'static ServerProfile,
     ) -> Option<(&'static str, &'static [Text])> {
         match self.scope() {
-            Scope::Project => Some((&known.file, &known.or)),
-            Scope::Home => Some((known.home_file.as_deref()?, &known.home_or)),
+            ProfileScope::Project => Some((&known.file, &known.or)),
+            ProfileScope::Home => Some((known.home_file.as_deref()?, &known.home_or)),
         }
     }
 
-    pub(super) fn files_of<'l>(&self, listing: &'l Listing) -> Option<&'l Files> {
+    pub(super) fn files_of<'l>(&self, listing: &'l ListEntry) -> Option<&'l Files> {
         match self.scope() {
-            Scope::Project => Some(&listing.files),
-            Scope::Home => listing.home_files.as_ref(),
+            ProfileScope::Project => Some(&listing.files),
+            ProfileScope::Home => listing.home_files.as_ref(),
         }
     }
 
-    fn listings(&self) -> impl Iterator<Item = &Listing> {
+    fn listings(&self) -> impl Iterator<Item = &ListEntry> {
         let layouts = self.profiles.iter().flat_map(Profile::layouts);
         layouts.filter_map(|(_, layout)| layout.listing.as_ref())
     }

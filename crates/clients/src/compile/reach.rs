@@ -1,7 +1,7 @@
 //! Recognises paths that could be our outputs. A lock that came with a project is believed only for these.
 
 use crate::profile::{Files, Layout, Profile, Profiles};
-use crate::{mcp, profile::Scope};
+use crate::{mcp, profile::ProfileScope};
 
 use super::Clients;
 
@@ -32,7 +32,7 @@ impl Clients {
     }
 }
 
-fn is_place_of(layout: &Layout, scope: Scope, path: &str) -> bool {
+fn is_place_of(layout: &Layout, scope: ProfileScope, path: &str) -> bool {
     let own = layout.path_in(scope);
     own.matches(path)
         || match layout.files_in(scope) {
@@ -52,14 +52,14 @@ mod tests {
     use super::*;
     use crate::profile::Section;
 
-    fn clients(text: &str, scope: Scope) -> Clients {
+    fn clients(text: &str, scope: ProfileScope) -> Clients {
         let source = Arc::new(Source::new("brief.toml", text));
         Clients::read(Some(&source), &OwnClients::default(), Section::Install, scope).unwrap()
     }
 
     #[test]
     fn only_places_of_items_could_have_been_written() {
-        let project = clients("", Scope::Project);
+        let project = clients("", ProfileScope::Project);
         for path in [
             ".claude/rules/api.md",
             ".claude/skills/ship/SKILL.md",
@@ -85,21 +85,21 @@ mod tests {
         ] {
             assert!(!project.could_write(path), "{path}");
         }
-        assert!(clients("", Scope::Home).could_write(".copilot/skills/ship/SKILL.md"));
+        assert!(clients("", ProfileScope::Home).could_write(".copilot/skills/ship/SKILL.md"));
     }
 
     #[test]
     fn places_of_a_project_count_beside_ours() {
         let text = "[clients.claude.rule]\npath = \".claude/guides/{name}.md\"\n";
-        let moved = clients(text, Scope::Project);
+        let moved = clients(text, ProfileScope::Project);
         assert!(moved.could_write(".claude/guides/api.md"));
         assert!(moved.could_write(".claude/rules/api.md"));
-        assert!(!clients("", Scope::Project).could_write(".claude/guides/api.md"));
+        assert!(!clients("", ProfileScope::Project).could_write(".claude/guides/api.md"));
     }
 
     #[test]
     fn only_files_that_clients_share_are_shared() {
-        let project = clients("", Scope::Project);
+        let project = clients("", ProfileScope::Project);
         for path in ["CLAUDE.md", "opencode.json", "opencode.jsonc", ".mcp.json"] {
             assert!(project.could_share(path), "{path}");
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_dialects::portable::{self, CAPABILITIES, Kind};
+use brief_dialects::portable::{self, CAPABILITIES, ItemKind};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::system::MemorySystem;
 use brief_syntax::yaml::{Node, Value as Read, Yaml};
@@ -11,8 +11,8 @@ use brief_syntax::{Root, Severity, Source};
 
 use super::fields;
 use super::yaml::{Map, YamlValue, merge, of_node, write};
-use super::{Compiled, Content, compile};
-use crate::profile::{FieldValue, From, Options, Profiles, Shape};
+use super::{Compiled, OutputContent, compile};
+use crate::profile::{FieldValue, From, ProfileOptions, Profiles, Shape};
 
 fn written(text: &str) -> String {
     let line = write(&vec![(YamlValue::text("k"), YamlValue::text(text))]);
@@ -261,8 +261,8 @@ fn compiled_for(client: &str, path: &str, text: &str) -> (Compiled, FrontMatter)
     let clients = profiles.ids();
     let registry = portable::read(&system, &root, &clients);
     let profile = profiles.get(client).unwrap();
-    let compiled = compile(&registry.items[0], profile, &Options::default(), &clients);
-    let Content::Text(text) = &compiled.files[0].content else { panic!("{client}: no text") };
+    let compiled = compile(&registry.items[0], profile, &ProfileOptions::default(), &clients);
+    let OutputContent::Text(text) = &compiled.files[0].content else { panic!("{client}: no text") };
     let front = FrontMatter::read(&Arc::new(Source::new("out.md", text.as_str())));
     (compiled, front)
 }
@@ -338,7 +338,7 @@ fn r6_dropped_tools_never_widen_access() {
             listed.join(", ")
         );
         for profile in profiles.iter() {
-            let Some(layout) = profile.layout(Kind::Agent) else { continue };
+            let Some(layout) = profile.layout(ItemKind::Agent) else { continue };
             let rule = layout
                 .fields
                 .iter()

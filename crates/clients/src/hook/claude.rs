@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use brief_dialects::{Action, Timing};
 
 use super::payload::{Payload, PayloadFields};
-use super::{Client, Extent, HookEvent, How, Session, ToolCall, Touch, patch, shell};
+use super::{
+    HookClient, HookEvent, HookSession, MemoryExtent, ToolCall, ToolEffect, Touch, patch, shell,
+};
 
 pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
-    let session = payload.session_id.as_deref().filter(|id| !id.is_empty()).map(|id| Session {
+    let session = payload.session_id.as_deref().filter(|id| !id.is_empty()).map(|id| HookSession {
         id: id.to_owned(),
         agent: payload.agent_id.as_deref().filter(|id| !id.is_empty()).map(str::to_owned),
     });
@@ -19,12 +21,14 @@ pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
             return match payload.source.as_deref() {
                 // The conversation continues with everything that was said.
                 Some("resume") => HookEvent::Other,
-                Some("compact") => HookEvent::Forget { session, extent: Extent::Conversation },
-                _ => HookEvent::Forget { session, extent: Extent::Session },
+                Some("compact") => {
+                    HookEvent::Forget { session, extent: MemoryExtent::Conversation }
+                }
+                _ => HookEvent::Forget { session, extent: MemoryExtent::Session },
             };
         }
         Some("PreCompact" | "PostCompact") => {
-            return HookEvent::Forget { session, extent: Extent::Conversation };
+            return HookEvent::Forget { session, extent: MemoryExtent::Conversation };
         }
         _ => return HookEvent::Other,
     };
@@ -33,7 +37,7 @@ pub(super) fn event(payload: &Payload<'_>) -> HookEvent {
         return HookEvent::Other;
     }
     HookEvent::Tool(ToolCall {
-        client: Client::Claude,
+        client: HookClient::Claude,
         cwd: payload.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
         session,
         timing,
@@ -49,29 +53,29 @@ fn touches(payload: &Payload<'_>, timing: Timing) -> Vec<Touch> {
     let input = &payload.tool_input;
     let file = file(input);
     match payload.tool_name.as_deref().unwrap_or_default() {
-        "Read" | "NotebookRead" => one(file, How::Does(Action::Read)),
-        "Edit" | "MultiEdit" | "NotebookEdit" => one(file, How::Does(Action::Edit)),
+        "Read" | "NotebookRead" => one(file, ToolEffect::Does(Action::Read)),
+        "Edit" | "MultiEdit" | "NotebookEdit" => one(file, ToolEffect::Does(Action::Edit)),
         "Write" => {
             // After the tool has run the file exists in any case; its response tells an edit from a creation.
             let created = payload.tool_response.kind.as_deref() == Some("create");
             let how = match timing {
-                Timing::Before => How::Writes,
-                Timing::After if created => How::Does(Action::Create),
-                Timing::After => How::Does(Action::Edit),
+                Timing::Before => ToolEffect::Writes,
+                Timing::After if created => ToolEffect::Does(Action::Create),
+                Timing::After => ToolEffect::Does(Action::Edit),
             };
             one(file, how)
         }
         // Searches are about a directory: the named one, or the current one.
         "Grep" | "Glob" | "LS" => {
             let path = input.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
-            vec![Touch::new(path, How::Does(Action::Read))]
+            vec![Touch::new(path, ToolEffect::Does(Action::Read))]
         }
         "Bash" => shell::touches(input.command.as_deref().unwrap_or_default()),
         "apply_patch" => {
             let text = input.command.as_deref().or(input.input.as_deref());
             patch::touches(text.unwrap_or_default())
         }
-        _ => one(file, How::Unknown),
+        _ => one(file, ToolEffect::Unknown),
     }
 }
 
@@ -80,6 +84,6 @@ fn file<'p>(input: &'p PayloadFields<'_>) -> Option<&'p str> {
     path.filter(|path| !path.is_empty())
 }
 
-fn one(path: Option<&str>, how: How) -> Vec<Touch> {
+fn one(path: Option<&str>, how: ToolEffect) -> Vec<Touch> {
     path.into_iter().map(|path| Touch::new(path, how)).collect()
 }

@@ -23,9 +23,9 @@ pub enum HookEvent {
     /// The conversation was started, cleared or compacted: earlier guidance is forgotten.
     Forget {
         /// The affected session.
-        session: Option<Session>,
+        session: Option<HookSession>,
         /// The forgotten part.
-        extent: Extent,
+        extent: MemoryExtent,
     },
     /// Any other event.
     Other,
@@ -33,7 +33,7 @@ pub enum HookEvent {
 
 /// The part of a session's memory that an event erases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum MemoryExtent {
     /// The whole session: it began or ended.
     Session,
     /// One conversation of it, which was compacted.
@@ -42,7 +42,7 @@ pub enum Extent {
 
 /// A conversation with a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct HookSession {
     /// The client's id of the session.
     pub id: String,
     /// The agent within it; a subagent does not see the main agent's guidance.
@@ -53,11 +53,11 @@ pub struct Session {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
     /// The client, which decides the format of the answer.
-    pub client: Client,
+    pub client: HookClient,
     /// The current directory of the client; `None` for the root.
     pub cwd: Option<PathBuf>,
     /// The session, if the client names one.
-    pub session: Option<Session>,
+    pub session: Option<HookSession>,
     /// The time of the event: before or after the tool runs.
     pub timing: Timing,
     /// The paths that the tool touches.
@@ -70,7 +70,7 @@ pub struct ToolCall {
 
 /// The client that asks, which decides the format of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Client {
+pub enum HookClient {
     /// Claude Code, and clients that speak its hook protocol.
     Claude,
     /// The pi coding agent.
@@ -83,28 +83,28 @@ pub struct Touch {
     /// The path as the client gave it.
     pub path: PathBuf,
     /// The effect on the path.
-    pub how: How,
+    pub how: ToolEffect,
 }
 
-impl Client {
+impl HookClient {
     /// Returns the name of the client, as in its own files.
     pub fn name(self) -> &'static str {
         match self {
-            Client::Claude => "claude",
-            Client::Pi => "pi",
+            HookClient::Claude => "claude",
+            HookClient::Pi => "pi",
         }
     }
 }
 
 impl Touch {
-    fn new(path: impl Into<PathBuf>, how: How) -> Touch {
+    fn new(path: impl Into<PathBuf>, how: ToolEffect) -> Touch {
         Touch { path: path.into(), how }
     }
 }
 
 /// The effect of a tool on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum ToolEffect {
     /// A single action.
     Does(Action),
     /// A write: an edit if the file exists, else a creation.
@@ -160,19 +160,19 @@ pub struct Words<'w> {
 /// Returns the JSON answer with `words` for `client`.
 ///
 /// It never contains a permission decision: context must not approve a tool call.
-pub fn answer(client: Client, timing: Timing, words: Words<'_>) -> String {
+pub fn answer(client: HookClient, timing: Timing, words: Words<'_>) -> String {
     let hook_event_name = match timing {
         Timing::Before => "PreToolUse",
         Timing::After => "PostToolUse",
     };
     let Words { context, notice } = words;
     let json = match client {
-        Client::Claude => serde_json::to_string(&ClaudeAnswer {
+        HookClient::Claude => serde_json::to_string(&ClaudeAnswer {
             system_message: notice,
             hook_specific_output: context
                 .map(|context| ClaudeOutput { hook_event_name, additional_context: context }),
         }),
-        Client::Pi => {
+        HookClient::Pi => {
             serde_json::to_string(&PiAnswer { additional_context: context.unwrap_or_default() })
         }
     };

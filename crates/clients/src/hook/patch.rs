@@ -2,7 +2,7 @@
 
 use brief_dialects::Action;
 
-use super::{How, Touch};
+use super::{ToolEffect, Touch};
 
 /// Returns the files that a patch names, in order.
 pub(super) fn touches(text: &str) -> Vec<Touch> {
@@ -16,7 +16,7 @@ pub(super) fn touches(text: &str) -> Vec<Touch> {
         let (path, action) = headers
             .iter()
             .find_map(|&(header, action)| Some((line.strip_prefix(header)?.trim(), action)))?;
-        (!path.is_empty()).then(|| Touch::new(path, How::Does(action)))
+        (!path.is_empty()).then(|| Touch::new(path, ToolEffect::Does(action)))
     });
     named.collect()
 }
@@ -36,9 +36,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                ("new.py".to_owned(), How::Does(Action::Create)),
-                ("a b.py".to_owned(), How::Does(Action::Edit)),
-                ("c.py".to_owned(), How::Does(Action::Create)),
+                ("new.py".to_owned(), ToolEffect::Does(Action::Create)),
+                ("a b.py".to_owned(), ToolEffect::Does(Action::Edit)),
+                ("c.py".to_owned(), ToolEffect::Does(Action::Create)),
             ]
         );
     }

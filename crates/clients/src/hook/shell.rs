@@ -9,7 +9,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use super::{How, Touch};
+use super::{ToolEffect, Touch};
 use words::{LinePart, Redirect, ShellCommand, ShellWord};
 
 /// The limit for the touches of one command line; more is a listing, not work on a file.
@@ -72,8 +72,8 @@ impl ShellReader {
         for (redirect, word) in &command.redirects {
             let ShellWord::Plain(path) = word else { continue };
             match redirect {
-                Redirect::From => self.touch(path, How::Does(brief_dialects::Action::Read)),
-                Redirect::To => self.touch(path, How::Writes),
+                Redirect::From => self.touch(path, ToolEffect::Does(brief_dialects::Action::Read)),
+                Redirect::To => self.touch(path, ToolEffect::Writes),
             }
         }
     }
@@ -88,7 +88,7 @@ impl ShellReader {
         };
     }
 
-    fn touch(&mut self, path: &str, how: How) {
+    fn touch(&mut self, path: &str, how: ToolEffect) {
         if path.is_empty() || path == "-" || path.starts_with("/dev/") {
             return;
         }
@@ -113,10 +113,10 @@ mod tests {
     /// Shows a touch as `r path`, `e path` or `w path`.
     fn shown(line: &str) -> Vec<String> {
         let letter = |how| match how {
-            How::Does(Action::Read) => 'r',
-            How::Does(_) => 'e',
-            How::Writes => 'w',
-            How::Unknown => '?',
+            ToolEffect::Does(Action::Read) => 'r',
+            ToolEffect::Does(_) => 'e',
+            ToolEffect::Writes => 'w',
+            ToolEffect::Unknown => '?',
         };
         touches(line)
             .iter()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brief_dialects::portable::toml::{self, Entry, Problem, Table};
+use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
 
@@ -64,10 +64,10 @@ struct Draft {
 }
 
 fn declared(
-    entry: &Entry<'_>,
+    entry: &TomlEntry<'_>,
     known: &[&str],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Declared, Problem> {
+) -> Result<Declared, TomlProblem> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if entry.key.is_empty() || !entry.key.bytes().all(is_plain) {
         return Err(entry.wrong("this names no server", "use letters, digits, `_` and `-`"));
@@ -85,7 +85,7 @@ fn declared(
             _ => {}
         }
     }
-    let mixed = |entry: Option<Entry<'_>>, other: &str| match entry {
+    let mixed = |entry: Option<TomlEntry<'_>>, other: &str| match entry {
         Some(entry) => Err(entry.wrong(&format!("a server with `{other}` has no such key"), "")),
         None => Ok(()),
     };
@@ -110,7 +110,7 @@ fn declared(
 }
 
 impl Draft {
-    fn set(&mut self, entry: &Entry<'_>, known: &[&str]) -> Result<(), Problem> {
+    fn set(&mut self, entry: &TomlEntry<'_>, known: &[&str]) -> Result<(), TomlProblem> {
         match entry.key {
             "command" => self.command = Some(word(entry)?),
             "args" => self.args = entry.texts()?,
@@ -132,7 +132,7 @@ impl Draft {
     }
 }
 
-fn word(entry: &Entry<'_>) -> Result<String, Problem> {
+fn word(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     match entry.text()? {
         "" => Err(entry.wrong("it is empty", "")),
         text => Ok(text.to_owned()),
@@ -140,12 +140,12 @@ fn word(entry: &Entry<'_>) -> Result<String, Problem> {
 }
 
 /// Texts by name. What looks like a variable stays as it is: clients fill it in.
-fn pairs(entry: &Entry<'_>) -> Result<Vec<(String, String)>, Problem> {
-    let pair = |entry: Entry<'_>| Ok((entry.key.to_owned(), entry.text()?.to_owned()));
+fn pairs(entry: &TomlEntry<'_>) -> Result<Vec<(String, String)>, TomlProblem> {
+    let pair = |entry: TomlEntry<'_>| Ok((entry.key.to_owned(), entry.text()?.to_owned()));
     entry.table()?.entries().map(pair).collect()
 }
 
-fn clients(entry: &Entry<'_>, known: &[&str]) -> Result<Vec<String>, Problem> {
+fn clients(entry: &TomlEntry<'_>, known: &[&str]) -> Result<Vec<String>, TomlProblem> {
     let clients = entry.texts()?;
     if let Some(client) = clients.iter().find(|client| !known.contains(&client.as_str())) {
         let help = match nearest(client, known) {

@@ -6,9 +6,9 @@ mod unread;
 
 use std::collections::BTreeSet;
 
-use brief_dialects::portable::{ItemId, Kind};
+use brief_dialects::portable::{ItemId, ItemKind};
 
-use crate::profile::{Profile, Scope};
+use crate::profile::{Profile, ProfileScope};
 
 pub use unread::{Unread, directories, unread};
 
@@ -22,7 +22,12 @@ pub struct Reads<'p> {
 }
 
 /// Returns where each client would look for an item. A client that has nothing of the kind is left out.
-pub fn reads<'p>(profiles: &[&'p Profile], kind: Kind, name: &str, scope: Scope) -> Vec<Reads<'p>> {
+pub fn reads<'p>(
+    profiles: &[&'p Profile],
+    kind: ItemKind,
+    name: &str,
+    scope: ProfileScope,
+) -> Vec<Reads<'p>> {
     let of_client = |client: &&'p Profile| {
         let layout = client.layout(kind)?;
         let own = std::iter::once(layout.path_in(scope));
@@ -49,7 +54,7 @@ pub fn duplicates(
     files: &BTreeSet<String>,
     items: &[ItemId],
     profiles: &[&Profile],
-    scope: Scope,
+    scope: ProfileScope,
 ) -> Vec<Duplicate> {
     let mut duplicates = Vec::new();
     for item in items {
@@ -69,7 +74,7 @@ mod tests {
     use super::*;
     use crate::profile::Profiles;
 
-    fn paths(client: &str, kind: Kind, scope: Scope) -> Vec<String> {
+    fn paths(client: &str, kind: ItemKind, scope: ProfileScope) -> Vec<String> {
         let profiles = Profiles::builtin();
         let profile = profiles.get(client).unwrap();
         reads(&[profile], kind, "x", scope).remove(0).paths
@@ -78,22 +83,22 @@ mod tests {
     /// The tables of overlaps, by client and kind.
     #[test]
     fn clients_read_places_of_others() {
-        use Scope::{Home, Project};
+        use ProfileScope::{Home, Project};
         for (client, kind, scope, expected) in [
-            ("claude", Kind::Rule, Project, &[".claude/rules/x.md"][..]),
-            ("claude", Kind::Skill, Project, &[".claude/skills/x/SKILL.md"]),
-            ("claude", Kind::Skill, Home, &[".claude/skills/x/SKILL.md"]),
-            ("claude", Kind::Agent, Project, &[".claude/agents/x.md"]),
+            ("claude", ItemKind::Rule, Project, &[".claude/rules/x.md"][..]),
+            ("claude", ItemKind::Skill, Project, &[".claude/skills/x/SKILL.md"]),
+            ("claude", ItemKind::Skill, Home, &[".claude/skills/x/SKILL.md"]),
+            ("claude", ItemKind::Agent, Project, &[".claude/agents/x.md"]),
             (
                 "copilot",
-                Kind::Rule,
+                ItemKind::Rule,
                 Project,
                 &[".github/instructions/x.instructions.md", ".claude/rules/x.md"],
             ),
-            ("copilot", Kind::Rule, Home, &[".copilot/instructions/x.instructions.md"]),
+            ("copilot", ItemKind::Rule, Home, &[".copilot/instructions/x.instructions.md"]),
             (
                 "copilot",
-                Kind::Skill,
+                ItemKind::Skill,
                 Project,
                 &[
                     ".github/skills/x/SKILL.md",
@@ -103,20 +108,20 @@ mod tests {
             ),
             (
                 "copilot",
-                Kind::Skill,
+                ItemKind::Skill,
                 Home,
                 &[".copilot/skills/x/SKILL.md", ".agents/skills/x/SKILL.md"],
             ),
             (
                 "copilot",
-                Kind::Agent,
+                ItemKind::Agent,
                 Project,
                 &[".github/agents/x.agent.md", ".github/agents/x.md", ".claude/agents/x.md"],
             ),
-            ("opencode", Kind::Rule, Project, &[".agents/rules/x/RULE.md"]),
+            ("opencode", ItemKind::Rule, Project, &[".agents/rules/x/RULE.md"]),
             (
                 "opencode",
-                Kind::Skill,
+                ItemKind::Skill,
                 Project,
                 &[
                     ".agents/skills/x/SKILL.md",
@@ -127,7 +132,7 @@ mod tests {
             ),
             (
                 "opencode",
-                Kind::Agent,
+                ItemKind::Agent,
                 Home,
                 &[".config/opencode/agents/x.md", ".config/opencode/agent/x.md"],
             ),
@@ -142,7 +147,8 @@ mod tests {
         let profiles = Profiles::builtin();
         let all: Vec<&Profile> = profiles.iter().collect();
         let item = |kind, name: &str| ItemId { kind, name: name.to_owned() };
-        let items = [item(Kind::Skill, "x"), item(Kind::Agent, "x"), item(Kind::Rule, "y")];
+        let items =
+            [item(ItemKind::Skill, "x"), item(ItemKind::Agent, "x"), item(ItemKind::Rule, "y")];
         let files: BTreeSet<String> = [
             ".claude/skills/x/SKILL.md",
             ".agents/skills/x/SKILL.md",
@@ -154,7 +160,7 @@ mod tests {
         ]
         .map(str::to_owned)
         .into();
-        let found = duplicates(&files, &items, &all, Scope::Project);
+        let found = duplicates(&files, &items, &all, ProfileScope::Project);
         let found: Vec<String> = found
             .into_iter()
             .map(|one| format!("{}, {}: {}", one.client, one.item, one.paths.join(" ")))
@@ -168,6 +174,6 @@ mod tests {
             ]
         );
         let claude = [profiles.get("claude").unwrap()];
-        assert_eq!(duplicates(&files, &items, &claude, Scope::Project), []);
+        assert_eq!(duplicates(&files, &items, &claude, ProfileScope::Project), []);
     }
 }

@@ -15,15 +15,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_dialects::portable::Kind;
+use brief_dialects::portable::ItemKind;
 use brief_profiles::{BUILTIN, Client, OwnClients};
 use brief_syntax::{Diagnostic, Source};
 
 pub use path::Template;
 pub use settings::{
-    AgentSkills, FirstHeading, License, Options, Scope, Section, Settings, Sharing,
+    AgentSkills, FirstHeading, License, ProfileOptions, ProfileScope, ProfileSettings, Section,
+    Sharing,
 };
-pub use shared::{Bridge, Files, Listing};
+pub use shared::{Bridge, Files, ListEntry};
 
 /// How one client wants its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,24 +80,24 @@ impl Profile {
     }
 
     /// Returns how items of a kind are laid out; `None` when the client has no such thing.
-    pub fn layout(&self, kind: Kind) -> Option<&Layout> {
+    pub fn layout(&self, kind: ItemKind) -> Option<&Layout> {
         match kind {
-            Kind::Rule => self.rule.as_ref(),
-            Kind::Skill => self.skill.as_ref(),
-            Kind::Agent => self.agent.as_ref(),
+            ItemKind::Rule => self.rule.as_ref(),
+            ItemKind::Skill => self.skill.as_ref(),
+            ItemKind::Agent => self.agent.as_ref(),
         }
     }
 
     /// Returns all layouts, in the order of the kinds.
-    pub fn layouts(&self) -> impl Iterator<Item = (Kind, &Layout)> {
-        Kind::ALL.into_iter().filter_map(|kind| Some((kind, self.layout(kind)?)))
+    pub fn layouts(&self) -> impl Iterator<Item = (ItemKind, &Layout)> {
+        ItemKind::ALL.into_iter().filter_map(|kind| Some((kind, self.layout(kind)?)))
     }
 
     /// Returns the files and directories by which a project that uses the client is told.
-    pub fn signs(&self, scope: Scope) -> &[String] {
+    pub fn signs(&self, scope: ProfileScope) -> &[String] {
         match scope {
-            Scope::Project => &self.signs,
-            Scope::Home => &self.home_signs,
+            ProfileScope::Project => &self.signs,
+            ProfileScope::Home => &self.home_signs,
         }
     }
 
@@ -124,7 +125,7 @@ pub struct Layout {
     /// What is different below a user's home directory.
     pub home: Home,
     /// What has to stand in a file of the user so that the client reads these.
-    pub listing: Option<Listing>,
+    pub listing: Option<ListEntry>,
 }
 
 /// What is different below a user's home directory; what is not said is as in a project.
@@ -140,25 +141,25 @@ pub struct Home {
 
 impl Layout {
     /// Returns where the file goes.
-    pub fn path_in(&self, scope: Scope) -> &Template {
+    pub fn path_in(&self, scope: ProfileScope) -> &Template {
         match (scope, &self.home.path) {
-            (Scope::Home, Some(path)) => path,
+            (ProfileScope::Home, Some(path)) => path,
             _ => &self.path,
         }
     }
 
     /// Returns the directory that supporting files go to; `None` for that of the file itself.
-    pub fn files_in(&self, scope: Scope) -> Option<&Template> {
+    pub fn files_in(&self, scope: ProfileScope) -> Option<&Template> {
         match (scope, &self.home.files) {
-            (Scope::Home, Some(files)) => Some(files),
+            (ProfileScope::Home, Some(files)) => Some(files),
             _ => self.files.as_ref(),
         }
     }
 
     /// Returns other places where the client finds the file, too.
-    pub fn also_read_in(&self, scope: Scope) -> &[Template] {
+    pub fn also_read_in(&self, scope: ProfileScope) -> &[Template] {
         match (scope, &self.home.also_read) {
-            (Scope::Home, Some(places)) => places,
+            (ProfileScope::Home, Some(places)) => places,
             _ => &self.also_read,
         }
     }
@@ -257,11 +258,11 @@ impl From {
     }
 
     /// Returns the only kind that has the field; `None` for a field of all kinds.
-    fn only(self) -> Option<Kind> {
+    fn only(self) -> Option<ItemKind> {
         match self {
             From::Name | From::Description => None,
-            From::ScopePaths => Some(Kind::Rule),
-            From::Mode | From::Model | From::Tools | From::PreloadSkills => Some(Kind::Agent),
+            From::ScopePaths => Some(ItemKind::Rule),
+            From::Mode | From::Model | From::Tools | From::PreloadSkills => Some(ItemKind::Agent),
         }
     }
 

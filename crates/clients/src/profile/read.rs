@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use brief_dialects::portable::{CAPABILITIES, Kind};
+use brief_dialects::portable::{CAPABILITIES, ItemKind};
 use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::Item;
 
 use super::{
-    Bridge, Constant, FieldRule, FieldValue, From, Home, Layout, Listing, Profile, Shape, Template,
-    UnknownFields, Unnamed, Variant, When, shared,
+    Bridge, Constant, FieldRule, FieldValue, From, Home, Layout, ListEntry, Profile, Shape,
+    Template, UnknownFields, Unnamed, Variant, When, shared,
 };
-use brief_dialects::portable::toml::{self, Entry, Problem, Table};
+use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 
 /// A client before everything about it was read.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct LayoutDraft {
     most_characters: Option<usize>,
     also_read: Vec<Template>,
     home: Home,
-    listing: Option<Listing>,
+    listing: Option<ListEntry>,
 }
 
 #[derive(Debug)]
@@ -139,7 +139,7 @@ pub(super) fn variant_of(source: &Arc<Source>, section: &str, client: &str) -> V
 }
 
 /// Reads the word for the values that are wanted.
-pub(super) fn variant(entry: &Entry<'_>) -> Result<Variant, Problem> {
+pub(super) fn variant(entry: &TomlEntry<'_>) -> Result<Variant, TomlProblem> {
     entry.word(&VARIANTS)
 }
 
@@ -177,7 +177,7 @@ pub(super) fn with_overrides(
 /// Returns the client to change, or a new one.
 fn draft_of<'d>(
     drafts: &'d mut Vec<Draft>,
-    client: &Entry<'_>,
+    client: &TomlEntry<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> &'d mut Draft {
     let index = drafts.iter().position(|draft| draft.id == client.key);
@@ -217,7 +217,7 @@ impl Draft {
         }
     }
 
-    fn set(&mut self, entry: &Entry<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    fn set(&mut self, entry: &TomlEntry<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let outcome = match entry.key {
             "name" => entry.text().map(|name| self.name = Some(name.to_owned())),
             // It was looked at before everything else.
@@ -239,7 +239,7 @@ impl Draft {
             "signs" => shared::files(entry).map(|signs| self.signs = signs),
             "home-signs" => shared::files(entry).map(|signs| self.home_signs = signs),
             "models" => set_names(&mut self.models, entry, None, diagnostics),
-            _ => match Kind::from_name(entry.key) {
+            _ => match ItemKind::from_name(entry.key) {
                 Some(kind) => self.set_layout(kind, entry, diagnostics),
                 None => Err(entry.unknown(&CLIENT_KEYS)),
             },
@@ -249,10 +249,10 @@ impl Draft {
 
     fn set_layout(
         &mut self,
-        kind: Kind,
-        entry: &Entry<'_>,
+        kind: ItemKind,
+        entry: &TomlEntry<'_>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), TomlProblem> {
         let table = entry.table()?;
         let layout = self.layouts[kind as usize].get_or_insert_default();
         for entry in table.entries() {
@@ -308,7 +308,7 @@ impl Draft {
             );
         }
         let mut finished = [None, None, None];
-        for (kind, layout) in Kind::ALL.into_iter().zip(layouts) {
+        for (kind, layout) in ItemKind::ALL.into_iter().zip(layouts) {
             let Some(layout) = layout else { continue };
             match layout.finish(kind) {
                 Ok(layout) => finished[kind as usize] = Some(layout),
@@ -338,7 +338,7 @@ impl Draft {
 
 impl LayoutDraft {
     /// Ends the reading of a kind; the error says what is missing, and what to do.
-    fn finish(self, kind: Kind) -> Result<Layout, (String, &'static str)> {
+    fn finish(self, kind: ItemKind) -> Result<Layout, (String, &'static str)> {
         let LayoutDraft { files, unknown, most_characters, also_read, home, listing, .. } = self;
         let (Some(path), Some(fields)) = (self.path, self.fields) else {
             let what = format!("`{kind}.path` or `{kind}.fields`");
@@ -360,26 +360,26 @@ impl LayoutDraft {
     }
 }
 
-fn template(entry: &Entry<'_>) -> Result<Template, Problem> {
+fn template(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
     let help = "write a path like `.client/rules/{name}.md`";
     Template::new(entry.text()?).map_err(|problem| entry.wrong(problem, help))
 }
 
-fn templates(entry: &Entry<'_>) -> Result<Vec<Template>, Problem> {
+fn templates(entry: &TomlEntry<'_>) -> Result<Vec<Template>, TomlProblem> {
     let help = "write paths like `.client/skills/{name}/SKILL.md`";
     let texts = entry.texts()?;
     let places = texts.iter().map(|text| Template::new(text));
     places.collect::<Result<_, _>>().map_err(|problem| entry.wrong(problem, help))
 }
 
-fn files(entry: &Entry<'_>) -> Result<ProfileFiles, Problem> {
+fn files(entry: &TomlEntry<'_>) -> Result<ProfileFiles, TomlProblem> {
     if entry.text()? == "beside" {
         return Ok(ProfileFiles::Beside);
     }
     directory(entry).map(ProfileFiles::In)
 }
 
-fn directory(entry: &Entry<'_>) -> Result<Template, Problem> {
+fn directory(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
     let help = "write a directory like `.agents/rules/{name}`";
     match Template::new(entry.text()?) {
         Ok(template) if template.ends_in_name() || template.has_own_directory() => Ok(template),
@@ -391,10 +391,10 @@ fn directory(entry: &Entry<'_>) -> Result<Template, Problem> {
 /// Sets names for tools or models; `false` takes one away.
 fn set_names(
     names: &mut BTreeMap<String, String>,
-    entry: &Entry<'_>,
+    entry: &TomlEntry<'_>,
     known: Option<&[&str]>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<(), Problem> {
+) -> Result<(), TomlProblem> {
     for entry in entry.table()?.entries() {
         if let Some(known) = known.filter(|known| !known.contains(&entry.key)) {
             diagnostics.push(*entry.unknown(known));
@@ -416,7 +416,7 @@ fn set_names(
     Ok(())
 }
 
-fn fields(kind: Kind, entry: &Entry<'_>) -> Result<Vec<FieldRule>, Problem> {
+fn fields(kind: ItemKind, entry: &TomlEntry<'_>) -> Result<Vec<FieldRule>, TomlProblem> {
     let problem = || entry.wrong("this is no list of fields", "write `[{ key = …, from = … }]`");
     let mut rules: Vec<FieldRule> = Vec::new();
     // Both spellings of a list of tables: inline, and `[[…]]`.
@@ -444,7 +444,11 @@ fn fields(kind: Kind, entry: &Entry<'_>) -> Result<Vec<FieldRule>, Problem> {
     Ok(rules)
 }
 
-fn field(kind: Kind, table: Table<'_>, whole: &Entry<'_>) -> Result<FieldRule, Problem> {
+fn field(
+    kind: ItemKind,
+    table: Table<'_>,
+    whole: &TomlEntry<'_>,
+) -> Result<FieldRule, TomlProblem> {
     let (mut key, mut from, mut shape, mut default, mut constant) = (None, None, None, None, None);
     let mut when = When::Always;
     let mut last = whole.clone();
@@ -470,7 +474,7 @@ fn field(kind: Kind, table: Table<'_>, whole: &Entry<'_>) -> Result<FieldRule, P
             }
             _ => return Err(entry.unknown(&FIELD_KEYS)),
         }
-        last = Entry { path: table.prefix.to_owned(), ..entry };
+        last = TomlEntry { path: table.prefix.to_owned(), ..entry };
     }
     let key = key.filter(|key| !key.is_empty());
     let key = key.ok_or_else(|| last.wrong("the field has no `key`", "name the field"))?;
@@ -495,7 +499,7 @@ fn field(kind: Kind, table: Table<'_>, whole: &Entry<'_>) -> Result<FieldRule, P
     Ok(FieldRule { key, value, when })
 }
 
-fn constant(entry: &Entry<'_>) -> Result<Constant, Problem> {
+fn constant(entry: &TomlEntry<'_>) -> Result<Constant, TomlProblem> {
     let text = entry.item.as_str().map(|text| Constant::Text(text.to_owned()));
     let boolean = entry.item.as_bool().map(Constant::Boolean);
     let number = entry.item.as_integer().map(Constant::Number);

@@ -7,11 +7,11 @@ use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
 
 use super::Profiles;
-use brief_dialects::portable::toml::{self, Entry, Problem, Table};
+use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 
 /// How items are compiled, whatever the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct ProfileOptions {
     /// The heading that a body begins with.
     pub first_heading: FirstHeading,
     /// What becomes of the licence.
@@ -21,12 +21,12 @@ pub struct Options {
     /// Whether a client that reads another one's places gets files of its own.
     pub sharing: Sharing,
     /// Whose places the files go to.
-    pub scope: Scope,
+    pub scope: ProfileScope,
 }
 
 /// Whose places files go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
+pub enum ProfileScope {
     /// Those of a project.
     #[default]
     Project,
@@ -104,7 +104,7 @@ pub enum Sharing {
 
 /// What a project wants built, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Settings {
+pub struct ProfileSettings {
     /// The output directory, below the registry.
     pub out: Option<String>,
     /// The clients to build for; `None` for all.
@@ -112,7 +112,7 @@ pub struct Settings {
     /// The layout that the project chooses; `None` for the section's own.
     pub layout: Option<Sharing>,
     /// How items are compiled.
-    pub options: Options,
+    pub options: ProfileOptions,
     /// The settings of files of the user that say `leave`.
     pub left: BTreeSet<String>,
 }
@@ -121,13 +121,13 @@ pub struct Settings {
 pub(super) const KEYS: [&str; 8] =
     ["out", "accept", "clients", "h1", "license", "agent-skills", "layout", "profile"];
 
-impl Settings {
+impl ProfileSettings {
     /// Reads `[build]` of a project's `brief.toml`.
     pub fn read(
         configuration: &Arc<Source>,
         profiles: &Profiles,
-    ) -> Result<Settings, Vec<Diagnostic>> {
-        Settings::read_section(Section::Build, configuration, profiles)
+    ) -> Result<ProfileSettings, Vec<Diagnostic>> {
+        ProfileSettings::read_section(Section::Build, configuration, profiles)
     }
 
     /// Reads a section of a project's `brief.toml`.
@@ -135,9 +135,9 @@ impl Settings {
         section: Section,
         configuration: &Arc<Source>,
         profiles: &Profiles,
-    ) -> Result<Settings, Vec<Diagnostic>> {
+    ) -> Result<ProfileSettings, Vec<Diagnostic>> {
         let mut diagnostics = Vec::new();
-        let mut settings = Settings::default();
+        let mut settings = ProfileSettings::default();
         let Some(document) = toml::parse(configuration, &mut diagnostics) else {
             return Err(diagnostics);
         };
@@ -158,17 +158,17 @@ impl Settings {
     }
 
     /// Returns what holds where there is no `brief.toml`.
-    pub fn default_of(section: Section) -> Settings {
-        let options = Options { sharing: section.layout(), ..Options::default() };
-        Settings { options, ..Settings::default() }
+    pub fn default_of(section: Section) -> ProfileSettings {
+        let options = ProfileOptions { sharing: section.layout(), ..ProfileOptions::default() };
+        ProfileSettings { options, ..ProfileSettings::default() }
     }
 
     fn set(
         &mut self,
         section: Section,
-        entry: &Entry<'_>,
+        entry: &TomlEntry<'_>,
         profiles: &Profiles,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), TomlProblem> {
         match entry.key {
             "out" if section == Section::Build => self.out = Some(out(entry)?),
             "clients" => self.clients = Some(clients(entry, profiles)?),
@@ -201,9 +201,9 @@ impl Settings {
     fn set_shared(
         &mut self,
         section: Section,
-        entry: &Entry<'_>,
+        entry: &TomlEntry<'_>,
         profiles: &Profiles,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), TomlProblem> {
         let settings = if section == Section::Install { shared_settings(profiles) } else { vec![] };
         let Some((_, word)) = settings.iter().find(|(key, _)| *key == entry.key) else {
             let is_here = |key: &&str| match *key {
@@ -237,7 +237,7 @@ fn shared_settings(profiles: &Profiles) -> Vec<(&str, &'static str)> {
 }
 
 /// A file of the project does not say where else to write: only the command line does.
-fn out(entry: &Entry<'_>) -> Result<String, Problem> {
+fn out(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     let is_plain = |name: &str| !matches!(name, "" | "..") && !name.contains(['\\', ':']);
     if text.split('/').all(is_plain) {
@@ -247,7 +247,7 @@ fn out(entry: &Entry<'_>) -> Result<String, Problem> {
     Err(entry.wrong("it does not lie in the registry", help))
 }
 
-fn clients(entry: &Entry<'_>, profiles: &Profiles) -> Result<Vec<String>, Problem> {
+fn clients(entry: &TomlEntry<'_>, profiles: &Profiles) -> Result<Vec<String>, TomlProblem> {
     let clients = entry.texts()?;
     let known = profiles.ids();
     if clients.is_empty() {

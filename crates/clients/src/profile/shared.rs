@@ -3,13 +3,13 @@
 //! Some clients find what was written only when a file of the user names it. Which file, and what to put
 //! there, is data of the profile like everything else.
 
-use brief_dialects::portable::toml::{Entry, Problem};
+use brief_dialects::portable::toml::{TomlEntry, TomlProblem};
 
 use super::path;
 
 /// What has to stand in a list of a file so that the client reads outputs of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing {
+pub struct ListEntry {
     /// The file in a project, and its other spellings.
     pub files: Files,
     /// The file of a user's own, below the home directory; `None` when nothing is needed there.
@@ -60,7 +60,7 @@ const LISTING_KEYS: [&str; 9] =
 const BRIDGE_KEYS: [&str; 5] = ["from", "file", "or", "text", "setting"];
 
 /// Reads the table `shared` of a kind.
-pub(super) fn listing(entry: &Entry<'_>) -> Result<Listing, Problem> {
+pub(super) fn listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProblem> {
     let (mut usual, mut others, mut home, mut home_others) = (None, Vec::new(), None, Vec::new());
     let (mut list, mut value, mut home_value) = (None, None, None);
     let (mut schema, mut setting) = (None, None);
@@ -85,11 +85,11 @@ pub(super) fn listing(entry: &Entry<'_>) -> Result<Listing, Problem> {
     let home_value = home_value.unwrap_or_else(|| value.clone());
     let home_files = home.map(|usual| Files { usual, others: home_others });
     let files = Files { usual, others };
-    Ok(Listing { files, home_files, list, value, home_value, schema, setting })
+    Ok(ListEntry { files, home_files, list, value, home_value, schema, setting })
 }
 
 /// Reads the table `bridge`.
-pub(super) fn bridge(entry: &Entry<'_>) -> Result<Bridge, Problem> {
+pub(super) fn bridge(entry: &TomlEntry<'_>) -> Result<Bridge, TomlProblem> {
     let (mut from, mut usual, mut others, mut text) = (None, None, Vec::new(), None);
     let mut setting = None;
     for entry in entry.table()?.entries() {
@@ -109,26 +109,26 @@ pub(super) fn bridge(entry: &Entry<'_>) -> Result<Bridge, Problem> {
     Ok(Bridge { from, files: Files { usual, others }, text, setting })
 }
 
-fn file(entry: &Entry<'_>) -> Result<String, Problem> {
+fn file(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     checked(entry, text)?;
     Ok(text.to_owned())
 }
 
 /// Reads a list of paths below the project.
-pub(super) fn files(entry: &Entry<'_>) -> Result<Vec<String>, Problem> {
+pub(super) fn files(entry: &TomlEntry<'_>) -> Result<Vec<String>, TomlProblem> {
     let texts = entry.texts()?;
     texts.iter().try_for_each(|text| checked(entry, text))?;
     Ok(texts)
 }
 
-fn checked(entry: &Entry<'_>, text: &str) -> Result<(), Problem> {
+fn checked(entry: &TomlEntry<'_>, text: &str) -> Result<(), TomlProblem> {
     path::problem(text).map_or(Ok(()), |problem| {
         Err(entry.wrong(problem, "write a path like `client.json`, below the project"))
     })
 }
 
-fn line(entry: &Entry<'_>) -> Result<String, Problem> {
+fn line(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     if text.trim().is_empty() || text.contains(['\n', '\r']) {
         return Err(entry.wrong("this is no line", "write one line, such as `@{path}`"));
@@ -136,7 +136,7 @@ fn line(entry: &Entry<'_>) -> Result<String, Problem> {
     Ok(text.to_owned())
 }
 
-fn setting(entry: &Entry<'_>) -> Result<String, Problem> {
+fn setting(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
     let is_word = !text.is_empty()
         && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));

@@ -4,7 +4,7 @@
 //! one file. A line break precedes the block in any case and is removed with it: so the text before it is
 //! unchanged once the block is gone.
 
-use brief_dialects::portable::output::{Merge, Merged, SharedEntry};
+use brief_dialects::portable::output::{Merge, MergedOutput, SharedEntry};
 use brief_syntax::markdown::Outline;
 
 use super::{EDITED, FOREIGN, may_replace};
@@ -12,9 +12,10 @@ use super::{EDITED, FOREIGN, may_replace};
 const BEGIN: &str = "<!-- brief:import -->";
 const END: &str = "<!-- /brief:import -->";
 
-pub(super) fn merge(request: &Merge<'_>) -> Result<Merged, String> {
+pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
     let text = request.text.unwrap_or_default();
-    let unchanged = Merged { text: request.text.map(str::to_owned), ..Merged::default() };
+    let unchanged =
+        MergedOutput { text: request.text.map(str::to_owned), ..MergedOutput::default() };
     let wanted = match request.wanted {
         [] => None,
         [SharedEntry::Block { text }] => Some(text.as_str()),
@@ -127,18 +128,18 @@ fn stands(text: &str, wanted: &str, block: Option<&ImportBlock>) -> bool {
 }
 
 /// Returns the file with the block at its end.
-fn added(text: &str, wanted: &str) -> Merged {
+fn added(text: &str, wanted: &str) -> MergedOutput {
     // A final carriage return would merge with a plain line break.
     let is_windows = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
     let line_break = if is_windows || text.ends_with('\r') { "\r\n" } else { "\n" };
     let between = if text.is_empty() { "" } else { line_break };
     let text = format!("{text}{between}{}", written(wanted, line_break));
     let entries = vec![SharedEntry::Block { text: wanted.to_owned() }];
-    Merged { text: Some(text), entries, kept: Vec::new() }
+    MergedOutput { text: Some(text), entries, kept: Vec::new() }
 }
 
 /// Returns the file with the block replaced or removed.
-fn replaced(text: &str, block: &ImportBlock, wanted: Option<&str>) -> Merged {
+fn replaced(text: &str, block: &ImportBlock, wanted: Option<&str>) -> MergedOutput {
     let (before, after) = (&text[..block.start], &text[block.end..]);
     let Some(wanted) = wanted else {
         let shorter = before.strip_suffix('\n').unwrap_or(before);
@@ -147,12 +148,15 @@ fn replaced(text: &str, block: &ImportBlock, wanted: Option<&str>) -> Merged {
         // The lines before and after the block must not become one.
         let joins = !after.is_empty() && !shorter.is_empty() && !shorter.ends_with('\n');
         let text = format!("{}{after}", if joins { before } else { shorter });
-        return Merged { text: (!text.is_empty()).then_some(text), ..Merged::default() };
+        return MergedOutput {
+            text: (!text.is_empty()).then_some(text),
+            ..MergedOutput::default()
+        };
     };
     let is_windows = text[block.start..block.content_start].ends_with("\r\n");
     let written = written(wanted, if is_windows { "\r\n" } else { "\n" });
     let entries = vec![SharedEntry::Block { text: wanted.to_owned() }];
-    Merged { text: Some(format!("{before}{written}{after}")), entries, kept: Vec::new() }
+    MergedOutput { text: Some(format!("{before}{written}{after}")), entries, kept: Vec::new() }
 }
 
 fn written(wanted: &str, line_break: &str) -> String {

@@ -1,14 +1,14 @@
 //! Entries of lists and tables in a JSON file.
 
-use brief_dialects::portable::output::{Merge, Merged, SharedEntry};
+use brief_dialects::portable::output::{Merge, MergedOutput, SharedEntry};
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
 use super::edit::{Container, JsonText, quoted, same};
 use super::{EDITED, FOREIGN, may_replace};
 
-pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged, String> {
-    let mut merged = Merged::default();
+pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, String> {
+    let mut merged = MergedOutput::default();
     let skeleton = skeleton(schema);
     let (mark, text) = match request.text {
         Some(text) => match text.strip_prefix('\u{feff}') {
@@ -65,7 +65,7 @@ fn list(
     key: &str,
     value: &str,
     request: &Merge<'_>,
-    merged: &mut Merged,
+    merged: &mut MergedOutput,
 ) -> Result<Option<String>, String> {
     let json = JsonText::parse(text)?;
     let top = json.top()?;
@@ -97,7 +97,7 @@ fn set(
     (key, name, value): (&str, &str, &str),
     entry: &SharedEntry,
     request: &Merge<'_>,
-    merged: &mut Merged,
+    merged: &mut MergedOutput,
 ) -> Result<Option<String>, String> {
     let json = JsonText::parse(text)?;
     let top = json.top()?;
@@ -137,7 +137,7 @@ fn remove(
     text: &str,
     entry: &SharedEntry,
     request: &Merge<'_>,
-    merged: &mut Merged,
+    merged: &mut MergedOutput,
 ) -> Result<Option<String>, String> {
     let json = JsonText::parse(text)?;
     let top = json.top()?;

@@ -9,7 +9,7 @@ mod json;
 #[cfg(test)]
 mod tests;
 
-use brief_dialects::portable::output::{Foreign, Merge, Merged, SharedEntry};
+use brief_dialects::portable::output::{Foreign, Merge, MergedOutput, SharedEntry};
 
 /// The reason to keep an entry that was there before us.
 const FOREIGN: &str = "it is not an entry of `brief`";
@@ -20,7 +20,7 @@ const EDITED: &str = "it was changed by hand";
 ///
 /// A new JSON file begins with the address of its schema, if it has one. The error is a message about the
 /// file; then nothing may be written.
-pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<Merged, String> {
+pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, String> {
     let is_block = |entry: &&SharedEntry| matches!(entry, SharedEntry::Block { .. });
     let all = || request.wanted.iter().chain(request.before);
     let is_json = request.path.rsplit_once('.').is_some_and(|(_, ending)| {
@@ -40,7 +40,7 @@ fn may_replace(
     request: &Merge<'_>,
     entry: &SharedEntry,
     reason: &'static str,
-    merged: &mut Merged,
+    merged: &mut MergedOutput,
 ) -> bool {
     match request.foreign {
         Foreign::Replace => true,

@@ -1,7 +1,7 @@
 //! Entries in files of a user: adding and removing them.
 
 use arbtest::arbitrary::{Result, Unstructured};
-use brief_dialects::portable::output::{Foreign, Merge, Merged, SharedEntry};
+use brief_dialects::portable::output::{Foreign, Merge, MergedOutput, SharedEntry};
 
 use super::merge;
 
@@ -45,17 +45,17 @@ impl<'a> Ask<'a> {
         Ask { foreign: Foreign::Replace, ..self }
     }
 
-    fn want(&self, wanted: &[SharedEntry]) -> std::result::Result<Merged, String> {
+    fn want(&self, wanted: &[SharedEntry]) -> std::result::Result<MergedOutput, String> {
         let Ask { path, text, before, foreign } = *self;
         merge(&Merge { path, text, wanted, before, foreign }, None)
     }
 
-    fn get(&self, wanted: &[SharedEntry]) -> Merged {
+    fn get(&self, wanted: &[SharedEntry]) -> MergedOutput {
         self.want(wanted).unwrap()
     }
 }
 
-fn new_file(path: &str, wanted: &[SharedEntry], schema: Option<&str>) -> Merged {
+fn new_file(path: &str, wanted: &[SharedEntry], schema: Option<&str>) -> MergedOutput {
     let request = Merge { path, text: None, wanted, before: &[], foreign: Foreign::Keep };
     merge(&request, schema).unwrap()
 }
@@ -79,7 +79,7 @@ fn a_new_file_is_readable_and_goes_when_it_is_empty() {
         before: &made.entries,
         foreign: Foreign::Keep,
     };
-    assert_eq!(merge(&request, schema).unwrap(), Merged::default());
+    assert_eq!(merge(&request, schema).unwrap(), MergedOutput::default());
     // The user has added an entry.
     let theirs = made.text.as_deref().unwrap().replace("{\n  \"$", "{\n  \"theme\": \"x\",\n  \"$");
     let left = merge(&Merge { text: Some(&theirs), ..request }, schema).unwrap();
@@ -104,8 +104,8 @@ fn a_new_file_is_readable_and_goes_when_it_is_empty() {
     }
     "#);
     let text = made.text.unwrap();
-    assert_eq!(Ask::about(&text).before(&made.entries).get(&[]), Merged::default());
-    assert_eq!(new_file(".mcp.json", &[], None), Merged::default());
+    assert_eq!(Ask::about(&text).before(&made.entries).get(&[]), MergedOutput::default());
+    assert_eq!(new_file(".mcp.json", &[], None), MergedOutput::default());
 }
 
 /// New elements look like their neighbours, and everything else stays.
@@ -159,7 +159,7 @@ fn what_is_added_looks_like_what_is_there() {
 fn a_text_that_is_there_already_is_not_ours() {
     let text = format!("{{\"instructions\": [\"{VALUE}\", \"b\"]}}");
     let merged = Ask::about(&text).get(&[listed()]);
-    assert_eq!(merged, Merged { text: Some(text.clone()), ..Merged::default() });
+    assert_eq!(merged, MergedOutput { text: Some(text.clone()), ..MergedOutput::default() });
     let ours = Ask::about(&text).before(&[listed()]).get(&[listed()]);
     assert_eq!(ours.entries, [listed()]);
     let left = Ask::about(&text).before(&[listed()]).get(&[]);
@@ -191,7 +191,7 @@ fn removal_takes_nothing_else() {
     // An entry that the user has removed or changed is gone.
     for text in ["{\"instructions\": [\"b\"]}", "{\"instructions\": \"b\"}", "{}"] {
         let merged = Ask::about(text).before(&[listed()]).get(&[]);
-        assert_eq!(merged, Merged { text: Some(text.to_owned()), ..Merged::default() });
+        assert_eq!(merged, MergedOutput { text: Some(text.to_owned()), ..MergedOutput::default() });
     }
 }
 
@@ -223,12 +223,13 @@ fn a_key_belongs_to_whoever_wrote_it() {
         let ask = Ask::about(&text).before(before);
         let merged = ask.get(wanted);
         let kept: Vec<_> = kept.map(|reason| (name.clone(), reason)).into_iter().collect();
-        let expected = Merged { text: Some(file(expected)), entries: entries.to_vec(), kept };
+        let expected = MergedOutput { text: Some(file(expected)), entries: entries.to_vec(), kept };
         assert_eq!(merged, expected, "{value} {before:?} {wanted:?}");
         if !merged.kept.is_empty() {
             let forced = ask.forced().get(wanted);
             let left = if wanted.is_empty() { "{}".to_owned() } else { file(now) };
-            let expected = Merged { text: Some(left), entries: wanted.to_vec(), kept: vec![] };
+            let expected =
+                MergedOutput { text: Some(left), entries: wanted.to_vec(), kept: vec![] };
             assert_eq!(forced, expected, "{value}");
         }
     }
@@ -301,10 +302,10 @@ fn an_import_that_is_there_already_is_enough() {
     for text in ["@AGENTS.md\n", "# A\n\nSee @AGENTS.md first\n", "- @AGENTS.md", "@./AGENTS.md\n"]
     {
         let merged = Ask::markdown(text).get(&wanted);
-        assert_eq!(merged, Merged { text: Some(text.to_owned()), ..Merged::default() });
+        assert_eq!(merged, MergedOutput { text: Some(text.to_owned()), ..MergedOutput::default() });
         let both = format!("{MARKED}{text}");
         let merged = Ask::markdown(&both).before(&wanted).get(&wanted);
-        assert_eq!(merged, Merged { text: Some(text.to_owned()), ..Merged::default() });
+        assert_eq!(merged, MergedOutput { text: Some(text.to_owned()), ..MergedOutput::default() });
     }
 }
 
@@ -329,7 +330,7 @@ fn a_block_that_was_edited_is_kept() {
     let text = MARKED.replace("@AGENTS.md", "@AGENTS.md\nand mine");
     let (old, new) = ([block("@AGENTS.md")], [block("@OTHER.md")]);
     let kept = |reason| vec![("block".to_owned(), reason)];
-    let unchanged = |entries: &[SharedEntry], reason| Merged {
+    let unchanged = |entries: &[SharedEntry], reason| MergedOutput {
         text: Some(text.clone()),
         entries: entries.to_vec(),
         kept: kept(reason),
@@ -504,7 +505,7 @@ fn no_text_is_too_strange() {
         let before = [keyed("b", "{}"), listed()];
         for wanted in [&[][..], &[listed(), keyed("é\"", "[]")]] {
             let json = Ask::about(&text).before(&before).want(wanted);
-            if let Ok(Merged { text: Some(text), .. }) = json {
+            if let Ok(MergedOutput { text: Some(text), .. }) = json {
                 assert!(Ask::about(&text).want(&[]).is_ok(), "{text:?}");
             }
         }

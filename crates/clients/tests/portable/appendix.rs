@@ -1,7 +1,7 @@
 //! The examples of the document, appendix A. What they become is written by hand, from section 7 and
 //! appendix B.
 
-use brief_clients::compile::Content;
+use brief_clients::compile::OutputContent;
 
 use crate::{BY_THE_DOCUMENT, Shop};
 
@@ -71,7 +71,7 @@ description: Use when reviewing third-party code, AI suggestions, or external sn
         format!("---\n{fields}---\n{}", body("./allowed-licenses.txt"))
     );
     let copy = &shop.compile().files[1].content;
-    assert_eq!(*copy, Content::Copy("allowed-licenses.txt".to_owned()));
+    assert_eq!(*copy, OutputContent::Copy("allowed-licenses.txt".to_owned()));
 }
 
 /// A.2: a scoped rule with a block for one client.

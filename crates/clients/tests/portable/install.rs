@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_clients::compile::{Clients, Compiled, Content, UnknownClient};
-use brief_clients::profile::{Scope, Section};
+use brief_clients::compile::{Clients, Compiled, OutputContent, UnknownClient};
+use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::portable;
 use brief_dialects::portable::output::{Compile, Foreign, Merge, Outputs, SharedEntry};
 use brief_profiles::OwnClients;
@@ -14,12 +14,12 @@ use brief_syntax::{Diagnostic, Root, Source};
 
 use crate::document;
 
-fn read(text: &str, scope: Scope) -> Result<Clients, Vec<Diagnostic>> {
+fn read(text: &str, scope: ProfileScope) -> Result<Clients, Vec<Diagnostic>> {
     let source = Arc::new(Source::new("brief.toml", text));
     Clients::read(Some(&source), &OwnClients::default(), Section::Install, scope)
 }
 
-fn clients(text: &str, scope: Scope) -> Clients {
+fn clients(text: &str, scope: ProfileScope) -> Clients {
     read(text, scope).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn paths(clients: &Clients, path: &str) -> Vec<String> {
 /// Below a home directory clients look elsewhere.
 #[test]
 fn a_home_directory_has_its_own_places() {
-    let home = clients("[install]\nlayout = \"separate\"\n", Scope::Home);
+    let home = clients("[install]\nlayout = \"separate\"\n", ProfileScope::Home);
     assert_eq!(
         paths(&home, "rules/x/RULE.md"),
         [
@@ -63,11 +63,12 @@ fn a_home_directory_has_its_own_places() {
 /// Links lead to what lies beside an item from there, too.
 #[test]
 fn links_lead_to_files_below_a_home_directory() {
-    let home = Clients::read(None, &OwnClients::default(), Section::Install, Scope::Home).unwrap();
+    let home =
+        Clients::read(None, &OwnClients::default(), Section::Install, ProfileScope::Home).unwrap();
     let compiled = compiled(&home, "agents/x/AGENT.md", &["agents/x/b.txt"]);
     let find = |path: &str| compiled.files.iter().find(|file| file.path == path).unwrap();
-    assert_eq!(find(".agents/agents/x/b.txt").content, Content::Copy("b.txt".to_owned()));
-    let Content::Text(text) = &find(".config/opencode/agents/x.md").content else { panic!() };
+    assert_eq!(find(".agents/agents/x/b.txt").content, OutputContent::Copy("b.txt".to_owned()));
+    let OutputContent::Text(text) = &find(".config/opencode/agents/x.md").content else { panic!() };
     assert!(text.contains("(../../../.agents/agents/x/b.txt)"), "{text}");
 }
 
@@ -76,7 +77,9 @@ fn links_lead_to_files_below_a_home_directory() {
 #[test]
 fn a_skill_is_shared_where_it_is_read() {
     let (claude, copilot) = (".claude/skills/x/SKILL.md", ".copilot/skills/x/SKILL.md");
-    for (scope, expected) in [(Scope::Project, &[claude][..]), (Scope::Home, &[claude, copilot])] {
+    for (scope, expected) in
+        [(ProfileScope::Project, &[claude][..]), (ProfileScope::Home, &[claude, copilot])]
+    {
         let clients = clients("[install]\nlayout = \"shared\"\n", scope);
         assert_eq!(paths(&clients, "skills/x/SKILL.md"), expected);
         assert_eq!(paths(&clients, "agents/x/AGENT.md").len(), 3, "agents differ");
@@ -89,12 +92,13 @@ fn a_project_changes_places_below_a_home_directory() {
     let own = "[clients.claude.agent]\nhome = \".own/{name}.md\"\nhome-files = \".own-files/{name}\"\n\
                [clients.x.skill]\npath = \".x/{name}/S.md\"\nfields = []\n";
     let path = "agents/x/AGENT.md";
-    assert_eq!(paths(&clients(own, Scope::Home), path)[0], ".own/x.md");
-    assert_eq!(paths(&clients(own, Scope::Project), path)[0], ".claude/agents/x.md");
-    let files = compiled(&clients(own, Scope::Home), path, &["agents/x/b.txt"]).files;
+    assert_eq!(paths(&clients(own, ProfileScope::Home), path)[0], ".own/x.md");
+    assert_eq!(paths(&clients(own, ProfileScope::Project), path)[0], ".claude/agents/x.md");
+    let files = compiled(&clients(own, ProfileScope::Home), path, &["agents/x/b.txt"]).files;
     assert_eq!(files[1].path, ".own-files/x/b.txt");
     assert!(
-        paths(&clients(own, Scope::Home), "skills/x/SKILL.md").contains(&".x/x/S.md".to_owned())
+        paths(&clients(own, ProfileScope::Home), "skills/x/SKILL.md")
+            .contains(&".x/x/S.md".to_owned())
     );
 }
 
@@ -124,7 +128,7 @@ fn a_wrong_configuration_is_reported() {
         (&format!("{bridge}text = \"a\\nb\"\n"), 2, "this is no line"),
         (&format!("{bridge}or = [\"/a\"]\n"), 2, "it is not a plain relative path"),
     ] {
-        let problems = read(text, Scope::Project).err().unwrap_or_default();
+        let problems = read(text, ProfileScope::Project).err().unwrap_or_default();
         match problems.first() {
             None => assert_eq!(line, 0, "{text}"),
             Some(problem) => {
@@ -142,11 +146,15 @@ fn each_section_is_read_alone() {
     let text = "[build]\nout = \"x\"\nh1 = \"never\"\n[install]\nclients = [\"claude\"]\n";
     let source = Arc::new(Source::new("brief.toml", text));
     let build =
-        Clients::read(Some(&source), &OwnClients::default(), Section::Build, Scope::Project)
+        Clients::read(Some(&source), &OwnClients::default(), Section::Build, ProfileScope::Project)
             .unwrap();
-    let install =
-        Clients::read(Some(&source), &OwnClients::default(), Section::Install, Scope::Project)
-            .unwrap();
+    let install = Clients::read(
+        Some(&source),
+        &OwnClients::default(),
+        Section::Install,
+        ProfileScope::Project,
+    )
+    .unwrap();
     assert_eq!(build.settings().out.as_deref(), Some("x"));
     assert_eq!(build.wanted(&[]).unwrap(), ["claude", "copilot", "opencode"]);
     assert_eq!(install.settings().out, None);
@@ -155,7 +163,7 @@ fn each_section_is_read_alone() {
         Some(&Arc::new(Source::new("brief.toml", "[build]\nclaude-md = \"leave\"\n"))),
         &OwnClients::default(),
         Section::Build,
-        Scope::Project,
+        ProfileScope::Project,
     );
     assert!(problems.unwrap_err()[0].message.contains("there is no such key"));
 }
@@ -163,7 +171,7 @@ fn each_section_is_read_alone() {
 /// Who is named is wanted, in the order of the profiles.
 #[test]
 fn named_clients_come_before_those_of_the_section() {
-    let clients = clients("[install]\nclients = [\"claude\"]\n", Scope::Project);
+    let clients = clients("[install]\nclients = [\"claude\"]\n", ProfileScope::Project);
     let named = |names: &[&str]| {
         clients.wanted(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
     };
@@ -178,12 +186,12 @@ fn named_clients_come_before_those_of_the_section() {
 #[test]
 fn the_fingerprint_changes_with_what_files_depend_on() {
     let of = |text: &str, scope| clients(text, scope).fingerprint().to_owned();
-    let plain = of("", Scope::Project);
-    assert_eq!(plain, of("[install]\nclients = [\"claude\"]\n[other]\n", Scope::Project));
+    let plain = of("", ProfileScope::Project);
+    assert_eq!(plain, of("[install]\nclients = [\"claude\"]\n[other]\n", ProfileScope::Project));
     for (text, scope) in [
-        ("", Scope::Home),
-        ("[install]\nh1 = \"never\"\n", Scope::Project),
-        ("[clients.claude.tools]\nread = \"R\"\n", Scope::Project),
+        ("", ProfileScope::Home),
+        ("[install]\nh1 = \"never\"\n", ProfileScope::Project),
+        ("[clients.claude.tools]\nread = \"R\"\n", ProfileScope::Project),
     ] {
         assert_ne!(plain, of(text, scope), "{text}");
     }
@@ -210,7 +218,7 @@ const RULE_FILE: &str = ".agents/rules/x/RULE.md";
 /// R37: opencode reads rules only when its own file names them.
 #[test]
 fn rules_of_opencode_are_named_in_its_file() {
-    let project = clients("", Scope::Project);
+    let project = clients("", ProfileScope::Project);
     let line = |file: &str| format!("{file}: instructions[.agents/rules/**/RULE.md]");
     let usual = [line("opencode.json")];
     for (wanted, files, present, expected) in [
@@ -223,21 +231,21 @@ fn rules_of_opencode_are_named_in_its_file() {
     ] {
         assert_eq!(needs(&project, wanted, files, present), expected, "{wanted:?} {files:?}");
     }
-    let leave = clients("[install]\nopencode-json = \"leave\"\n", Scope::Project);
+    let leave = clients("[install]\nopencode-json = \"leave\"\n", ProfileScope::Project);
     assert_eq!(needs(&leave, &["opencode"], &[RULE_FILE], &[]), [""; 0]);
-    let merge = clients("[install]\nopencode-json = \"merge\"\n", Scope::Project);
+    let merge = clients("[install]\nopencode-json = \"merge\"\n", ProfileScope::Project);
     assert_eq!(needs(&merge, &["opencode"], &[RULE_FILE], &[]), usual);
-    let home = clients("", Scope::Home);
+    let home = clients("", ProfileScope::Home);
     let expected = ".config/opencode/opencode.json: instructions[~/.agents/rules/**/RULE.md]";
     assert_eq!(needs(&home, &["opencode"], &[RULE_FILE], &[]), [expected]);
-    let none = clients("[clients.opencode.rule]\nshared = false\n", Scope::Project);
+    let none = clients("[clients.opencode.rule]\nshared = false\n", ProfileScope::Project);
     assert_eq!(needs(&none, &["opencode"], &[RULE_FILE], &[]), [""; 0]);
 }
 
 /// Claude Code reads `AGENTS.md` through an import.
 #[test]
 fn claude_imports_agents_md() {
-    let project = clients("", Scope::Project);
+    let project = clients("", ProfileScope::Project);
     let files = [".claude/rules/x.md", ".x/x/S.md"];
     let usual = ["CLAUDE.md: block = @AGENTS.md"];
     for (wanted, present, expected) in [
@@ -253,9 +261,9 @@ fn claude_imports_agents_md() {
     ] {
         assert_eq!(needs(&project, wanted, &files, present), expected, "{wanted:?} {present:?}");
     }
-    let leave = clients("[install]\nclaude-md = \"leave\"\n", Scope::Project);
+    let leave = clients("[install]\nclaude-md = \"leave\"\n", ProfileScope::Project);
     assert_eq!(needs(&leave, &["claude"], &files, &["AGENTS.md"]), [""; 0]);
-    let home = clients("", Scope::Home);
+    let home = clients("", ProfileScope::Home);
     assert_eq!(needs(&home, &["claude"], &files, &["AGENTS.md"]), [""; 0]);
     // Who gets nothing need not read anything.
     assert_eq!(needs(&project, &["claude"], &[RULE_FILE], &["AGENTS.md"]), [""; 0]);
@@ -263,8 +271,12 @@ fn claude_imports_agents_md() {
     let two = "[clients.x.skill]\npath = \".x/{name}/S.md\"\nfields = []\n\
                [clients.x.bridge]\nfrom = \"X.md\"\nfile = \"CLAUDE.md\"\ntext = \"see {path}\"\n";
     let expected = ["CLAUDE.md: block = @AGENTS.md\nsee X.md"];
-    let found =
-        needs(&clients(two, Scope::Project), &["claude", "x"], &files, &["AGENTS.md", "X.md"]);
+    let found = needs(
+        &clients(two, ProfileScope::Project),
+        &["claude", "x"],
+        &files,
+        &["AGENTS.md", "X.md"],
+    );
     assert_eq!(found, expected);
 }
 
@@ -275,7 +287,7 @@ const SERVERS: &str = "[mcp.files]\ncommand = \"npx\"\nargs = [\"x\"]\nenv = { T
 /// Servers stand where each client looks for them, in its words.
 #[test]
 fn servers_are_declared_for_each_client() {
-    let project = clients(SERVERS, Scope::Project);
+    let project = clients(SERVERS, ProfileScope::Project);
     let all = ["claude", "copilot", "opencode"];
     let env = "{\"T\":\"${T}\"}";
     let opencode = |file: &str| {
@@ -312,21 +324,21 @@ fn servers_are_declared_for_each_client() {
         left_out(&project, &all),
         [format!("claude docs: {disabled}"), format!("copilot docs: {disabled}")]
     );
-    let home = clients(SERVERS, Scope::Home);
+    let home = clients(SERVERS, ProfileScope::Home);
     let mut expected = opencode(".config/opencode/opencode.json").to_vec();
     expected.push(copilot(".copilot/mcp-config.json"));
     assert_eq!(needs(&home, &all, &[], &[]), expected);
     assert_eq!(left_out(&home, &["claude"]).len(), 3, "the file is the client's own");
     let leave = format!("{SERVERS}[install]\nopencode-json = \"leave\"\n");
-    let leave = clients(&leave, Scope::Project);
+    let leave = clients(&leave, ProfileScope::Project);
     assert_eq!(needs(&leave, &["opencode"], &[RULE_FILE], &[]), [""; 0]);
     assert_eq!(left_out(&leave, &["opencode"]).len(), 2);
     let codex = "[clients.codex.skill]\npath = \".x/{name}/S.md\"\nfields = []\n\
                  [mcp.a]\ncommand = \"a\"\n";
-    let codex = clients(codex, Scope::Project);
+    let codex = clients(codex, ProfileScope::Project);
     assert_eq!(needs(&codex, &["codex"], &[], &[]), [""; 0]);
     assert_eq!(left_out(&codex, &["codex"]).len(), 1);
-    let problems = read("[mcp.a]\n[install]\nx = 1\n", Scope::Project).unwrap_err();
+    let problems = read("[mcp.a]\n[install]\nx = 1\n", ProfileScope::Project).unwrap_err();
     assert_eq!(problems.len(), 2, "everything is reported: {problems:?}");
 }
 
@@ -335,11 +347,11 @@ fn servers_are_declared_for_each_client() {
 fn what_decides_is_watched() {
     let watched = |scope| clients("", scope).watched();
     assert_eq!(
-        watched(Scope::Project),
+        watched(ProfileScope::Project),
         [".claude/CLAUDE.md", "AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc"]
     );
     let home = ".config/opencode/opencode.json";
-    assert_eq!(watched(Scope::Home), [home.to_owned(), format!("{home}c")]);
+    assert_eq!(watched(ProfileScope::Home), [home.to_owned(), format!("{home}c")]);
 }
 
 /// A file that is made for a client begins as that client wants it.
@@ -348,9 +360,9 @@ fn a_new_file_names_its_schema() {
     let (key, value) = ("instructions".to_owned(), "x".to_owned());
     let wanted = [SharedEntry::Listed { key, value }];
     for (scope, path, expected) in [
-        (Scope::Project, "opencode.json", true),
-        (Scope::Home, ".config/opencode/opencode.json", true),
-        (Scope::Project, ".mcp.json", false),
+        (ProfileScope::Project, "opencode.json", true),
+        (ProfileScope::Home, ".config/opencode/opencode.json", true),
+        (ProfileScope::Project, ".mcp.json", false),
     ] {
         let request =
             Merge { path, text: None, wanted: &wanted, before: &[], foreign: Foreign::Keep };
@@ -369,8 +381,12 @@ fn examples_of_the_reference_are_valid() {
     for text in examples {
         let source = Arc::new(Source::new("brief.toml", text));
         for section in [Section::Build, Section::Install] {
-            let outcome =
-                Clients::read(Some(&source), &OwnClients::default(), section, Scope::Project);
+            let outcome = Clients::read(
+                Some(&source),
+                &OwnClients::default(),
+                section,
+                ProfileScope::Project,
+            );
             assert!(outcome.is_ok(), "{text}: {:?}", outcome.err());
         }
     }

@@ -11,8 +11,8 @@ mod profiles;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_clients::compile::{Compiled, Content, compile_for};
-use brief_clients::profile::{Options, Profile, Profiles, Section, Settings};
+use brief_clients::compile::{Compiled, OutputContent, compile_for};
+use brief_clients::profile::{Profile, ProfileOptions, ProfileSettings, Profiles, Section};
 use brief_dialects::portable::{self, Registry};
 use brief_profiles::OwnClients;
 use brief_syntax::system::MemorySystem;
@@ -22,7 +22,7 @@ use brief_syntax::{Root, Source};
 struct Shop {
     registry: Registry,
     profiles: Profiles,
-    options: Options,
+    options: ProfileOptions,
 }
 
 impl Shop {
@@ -36,7 +36,7 @@ impl Shop {
         let source = Arc::new(Source::new("/r/brief.toml", configuration));
         let profiles =
             Profiles::with_overrides(&source, &OwnClients::default(), Section::Build).unwrap();
-        let options = Settings::read(&source, &profiles).unwrap().options;
+        let options = ProfileSettings::read(&source, &profiles).unwrap().options;
         let mut system = MemorySystem::new("/r");
         for (path, content) in files {
             system = system.with_file(path, content);
@@ -59,7 +59,7 @@ impl Shop {
         let compiled = self.compile();
         let file = compiled.files.iter().find(|file| file.path == path);
         match file.map(|file| &file.content) {
-            Some(Content::Text(text)) => text.clone(),
+            Some(OutputContent::Text(text)) => text.clone(),
             other => panic!("`{path}` is {other:?} among {:?}", self.paths()),
         }
     }

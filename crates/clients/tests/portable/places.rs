@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use brief_clients::compile::Content;
-use brief_dialects::portable::links::{Target, file_links};
+use brief_clients::compile::OutputContent;
+use brief_dialects::portable::links::{LinkTarget, file_links};
 
 use crate::{RULE, Shop, agent, document, rule, skill};
 
@@ -51,8 +51,8 @@ fn supporting_files_go_with_the_item() {
             .files
             .into_iter()
             .filter_map(|file| match file.content {
-                Content::Copy(from) => Some((file.path, from)),
-                Content::Text(_) => None,
+                OutputContent::Copy(from) => Some((file.path, from)),
+                OutputContent::Text(_) => None,
             })
             .collect();
         let expected: BTreeSet<(String, String)> = directories
@@ -80,7 +80,7 @@ fn every_link_of_an_output_leads_to_a_file() {
         let paths: Vec<&str> = compiled.files.iter().map(|file| file.path.as_str()).collect();
         let mut checked = 0;
         for file in &compiled.files {
-            let Content::Text(text) = &file.content else { continue };
+            let OutputContent::Text(text) = &file.content else { continue };
             for link in file_links(text) {
                 let written = &text[link.span.range()];
                 let path = written.split(['#', '?']).next().unwrap();
@@ -151,6 +151,7 @@ fn decoded(path: &str) -> String {
 /// The span of a link that `file_links` finds is what is replaced, also next to other text.
 #[test]
 fn targets_are_read_as_lint_reads_them() {
-    let inside: Vec<Target> = file_links("[a](x/../b.md)").into_iter().map(|l| l.target).collect();
-    assert_eq!(inside, [Target::Inside("b.md".to_owned())]);
+    let inside: Vec<LinkTarget> =
+        file_links("[a](x/../b.md)").into_iter().map(|l| l.target).collect();
+    assert_eq!(inside, [LinkTarget::Inside("b.md".to_owned())]);
 }

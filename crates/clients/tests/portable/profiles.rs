@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use brief_clients::profile::{Profiles, Section, Settings};
-use brief_dialects::portable::{CAPABILITIES, CLIENTS, Kind, MODEL_ALIASES, config};
+use brief_clients::profile::{ProfileSettings, Profiles, Section};
+use brief_dialects::portable::{CAPABILITIES, CLIENTS, ItemKind, MODEL_ALIASES, config};
 use brief_profiles::OwnClients;
 use brief_syntax::Source;
 
@@ -15,7 +15,7 @@ fn our_profiles_are_the_documents_clients() {
     let profiles = Profiles::builtin();
     assert_eq!(profiles.ids(), CLIENTS);
     for profile in profiles.iter() {
-        assert!(Kind::ALL.into_iter().all(|kind| profile.layout(kind).is_some()));
+        assert!(ItemKind::ALL.into_iter().all(|kind| profile.layout(kind).is_some()));
     }
     let source = Arc::new(Source::new("brief.toml", ""));
     assert_eq!(
@@ -152,11 +152,12 @@ fn a_wrong_profile_is_an_error_with_a_place() {
 #[test]
 fn build_options_are_read_and_checked() {
     let profiles = Profiles::builtin();
-    let read = |text: &str| Settings::read(&Arc::new(Source::new("brief.toml", text)), &profiles);
+    let read =
+        |text: &str| ProfileSettings::read(&Arc::new(Source::new("brief.toml", text)), &profiles);
     let settings = read("[build]\nout = \"a/b\"\nclients = [\"opencode\"]\n").unwrap();
     assert_eq!(settings.out.as_deref(), Some("a/b"));
     assert_eq!(settings.clients, Some(vec!["opencode".to_owned()]));
-    assert_eq!(read("[other]\nx = 1\n").unwrap(), Settings::default());
+    assert_eq!(read("[other]\nx = 1\n").unwrap(), ProfileSettings::default());
     for (line, message) in [
         ("out = \"../x\"", "it does not lie in the registry"),
         ("out = \"/x\"", "it does not lie in the registry"),

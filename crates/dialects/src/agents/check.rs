@@ -6,7 +6,7 @@ use brief_syntax::hidden;
 use brief_syntax::{Span, limits, rules};
 
 use super::ability::{Ability, Base};
-use super::model::{Agent, DIRECTORY, SUFFIX, Status};
+use super::model::{Agent, AgentStatus, DIRECTORY, SUFFIX};
 use super::notes::AgentNotes;
 use super::parse::ParsedAgent;
 
@@ -18,7 +18,7 @@ pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
         let message = format!("`{}` is not a single emoji", agent.icon);
         notes.report(rules::agents::ICON, span, message, "write one emoji, such as 🤖");
     }
-    if agent.status == Status::Deprecated {
+    if agent.status == AgentStatus::Deprecated {
         let message = "the agent is deprecated";
         notes.report(rules::agents::DEPRECATED, parsed.status_span, message, "use another one");
     }

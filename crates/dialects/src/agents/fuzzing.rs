@@ -1,10 +1,10 @@
 //! Templates, for [`crate::fuzzing`].
 
 use super::template::Template;
-use super::value::Value;
+use super::value::AgentValue;
 
 /// Parses a template and renders it.
-pub(crate) fn template(text: &str, input: &Value) {
+pub(crate) fn template(text: &str, input: &AgentValue) {
     if let Ok(template) = Template::parse(text) {
         let _ = template.render(input);
     }

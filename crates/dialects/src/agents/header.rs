@@ -14,10 +14,11 @@ use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
 use brief_syntax::{Span, rules};
 
 use super::model::{
-    Abilities, Command, Recommended, Remote, Required, Startup, Status, TemplateEngine,
+    Abilities, AgentRequirements, AgentStatus, Command, Recommended, Remote, Startup,
+    TemplateEngine,
 };
 use super::notes::AgentNotes;
-use super::value::Value;
+use super::value::AgentValue;
 
 pub(super) use commands::hint_of;
 
@@ -55,12 +56,12 @@ pub(super) struct Metadata {
     pub(super) system: Option<Given>,
     pub(super) rules: Option<Given>,
     pub(super) avatar: Option<Given>,
-    pub(super) status: Status,
+    pub(super) status: AgentStatus,
     pub(super) status_span: Span,
     pub(super) template_engine: TemplateEngine,
-    pub(super) input: Value,
+    pub(super) input: AgentValue,
     pub(super) recommended: Recommended,
-    pub(super) required: Required,
+    pub(super) required: AgentRequirements,
     pub(super) abilities: Abilities,
     pub(super) abilities_span: Span,
     pub(super) commands: Vec<CommandEntry>,
@@ -211,7 +212,7 @@ impl HeaderReader<'_, '_, '_> {
         metadata.avatar = self.text("avatar");
         self.status(metadata);
         self.template_engine(metadata);
-        metadata.input = self.keyed.get("input").map(Value::of).unwrap_or_default();
+        metadata.input = self.keyed.get("input").map(AgentValue::of).unwrap_or_default();
         self.recommended(metadata);
         self.required(metadata);
         abilities::read(self.notes, &self.keyed, metadata);
@@ -228,13 +229,13 @@ impl HeaderReader<'_, '_, '_> {
     fn status(&mut self, metadata: &mut Metadata) {
         let Some(given) = self.text("status") else { return };
         metadata.status_span = given.span;
-        let found = Status::ALL
+        let found = AgentStatus::ALL
             .into_iter()
             .find(|status| status.as_str().eq_ignore_ascii_case(&given.text));
         match found {
             Some(status) => metadata.status = status,
             None => {
-                let names = Status::ALL.map(Status::as_str);
+                let names = AgentStatus::ALL.map(AgentStatus::as_str);
                 let message = format!("there is no status `{}`", given.text);
                 self.notes.report(
                     rules::agents::STATUS,

@@ -25,7 +25,7 @@ const REPORTED_PER_FILE: usize = 1_000;
 
 /// The inputs for reading an agent.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options<'o> {
+pub struct AgentOptions<'o> {
     /// The project: commands are read only from inside it. An agent outside it, or without a
     /// project, has the directory above its `agents` directory instead.
     pub root: Option<&'o Path>,
@@ -64,7 +64,7 @@ impl Loaded {
 }
 
 /// Reads the agent file at a path that the user named, and its commands.
-pub fn load(system: &dyn System, path: &Path, options: &Options<'_>) -> Loaded {
+pub fn load(system: &dyn System, path: &Path, options: &AgentOptions<'_>) -> Loaded {
     let absolute = absolute(system, path);
     match system.read(&absolute, brief_syntax::limits::FILE_BYTES) {
         Ok(bytes) => {
@@ -91,7 +91,7 @@ fn absolute(system: &dyn System, path: &Path) -> PathBuf {
 }
 
 /// Reads a text in place of the file at its path, such as an unsaved buffer.
-pub fn load_text(system: &dyn System, source: &Arc<Source>, options: &Options<'_>) -> Loaded {
+pub fn load_text(system: &dyn System, source: &Arc<Source>, options: &AgentOptions<'_>) -> Loaded {
     let mut parsed = parse::parse(source);
     let mut notes = AgentNotes::new(source);
     notes.list = std::mem::take(&mut parsed.diagnostics);
@@ -125,7 +125,7 @@ fn unreadable(path: PathBuf, error: &str) -> Loaded {
 }
 
 /// Finds the base and the boundary of an agent's commands.
-fn place<'p>(system: &'p dyn System, path: &Path, options: &Options<'p>) -> CommandBase<'p> {
+fn place<'p>(system: &'p dyn System, path: &Path, options: &AgentOptions<'p>) -> CommandBase<'p> {
     let written = path.parent().unwrap_or(Path::new("/"));
     let directory = system.resolve_dir(written).unwrap_or_else(|_| written.to_owned());
     let project = options.root.and_then(|root| system.resolve_dir(root).ok());
@@ -139,19 +139,19 @@ fn place<'p>(system: &'p dyn System, path: &Path, options: &Options<'p>) -> Comm
 
 /// The owner of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
+pub enum AgentOwner {
     /// The project.
     Project,
     /// The user.
     Home,
 }
 
-impl Owner {
+impl AgentOwner {
     /// Returns the owner's name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            Owner::Project => "project",
-            Owner::Home => "home",
+            AgentOwner::Project => "project",
+            AgentOwner::Home => "home",
         }
     }
 }
@@ -159,14 +159,14 @@ impl Owner {
 /// Reads every agent of a project, by path, and then those of the home directory.
 ///
 /// Files that are in both count as the project's.
-pub fn list(system: &dyn System, root: &Root) -> Vec<(Owner, Loaded)> {
+pub fn list(system: &dyn System, root: &Root) -> Vec<(AgentOwner, Loaded)> {
     let mut found = Vec::new();
     let top = Target::from_slashed("", TargetKind::Directory);
     walk::whole(system, root, &top, Ignored::Skip, &mut |visit| {
-        found.extend(in_directory(visit).into_iter().map(|loaded| (Owner::Project, loaded)));
+        found.extend(in_directory(visit).into_iter().map(|loaded| (AgentOwner::Project, loaded)));
     });
     found.sort_by(|(_, left), (_, right)| left.path.cmp(&right.path));
-    found.extend(at_home(system, root.path()).into_iter().map(|loaded| (Owner::Home, loaded)));
+    found.extend(at_home(system, root.path()).into_iter().map(|loaded| (AgentOwner::Home, loaded)));
     found
 }
 
@@ -244,7 +244,7 @@ fn in_listed(visit: &Visit<'_>) -> Vec<Loaded> {
         .filter(|name| name.ends_with(SUFFIX))
         .collect();
     names.sort_unstable();
-    let options = Options { root: Some(visit.root()), fetched: &[] };
+    let options = AgentOptions { root: Some(visit.root()), fetched: &[] };
     let load = |name: &str| {
         let path = visit.path_of(name);
         match visit.read(name) {

@@ -31,17 +31,19 @@ mod view;
 pub use ability::{Ability, AbilityError, Base};
 pub use commands::Fetched;
 pub use invoke::InvokeError;
-pub use load::{Loaded, Options, Owner, is_agent_file, list, load, load_text, portable_agents};
+pub use load::{
+    AgentOptions, AgentOwner, Loaded, is_agent_file, list, load, load_text, portable_agents,
+};
 pub use model::{
-    Abilities, Agent, AgentName, Command, CommandOrigin, DIRECTORY, Hint, Recommended, Remote,
-    Required, SUFFIX, Startup, Status, TemplateEngine, Text, TextOrigin, Tools,
+    Abilities, Agent, AgentName, AgentRequirements, AgentStatus, AgentText, Command, CommandOrigin,
+    DIRECTORY, Hint, Recommended, Remote, SUFFIX, Startup, TemplateEngine, TextOrigin, ToolCode,
 };
 pub use recognize::{AgentFormat, format_of};
 pub use render::Rendered;
-pub use resolve::{Effective, Refusal, missing_environment, refusals};
+pub use resolve::{AgentRefusal, Effective, missing_environment, refusals};
 pub use shelf::Agents;
 pub use tools::{Evaluated, Scheme, ToolProblem, check_returned, check_tools};
-pub use value::Value;
+pub use value::AgentValue;
 pub use view::AgentView;
 
 /// The name of the dialect.

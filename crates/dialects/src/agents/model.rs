@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brief_syntax::{Source, Span};
 
 use super::ability::Ability;
-use super::value::Value;
+use super::value::AgentValue;
 
 /// The suffix of an agent file's name.
 pub const SUFFIX: &str = ".agent.md";
@@ -30,29 +30,29 @@ pub struct Agent {
     /// The description; may be empty.
     pub description: String,
     /// Active, deprecated or disabled.
-    pub status: Status,
+    pub status: AgentStatus,
     /// The rendering of its texts.
     pub template_engine: TemplateEngine,
     /// The initial value of `ctx.input`.
-    pub input: Value,
+    pub input: AgentValue,
     /// The recommendations of its author.
     pub recommended: Recommended,
     /// The requirements of its author.
-    pub required: Required,
+    pub required: AgentRequirements,
     /// The commands, in the order of the header; the files of a folder by name.
     pub commands: Vec<Command>,
     /// The remote commands without a supplied text.
     pub unresolved: Vec<Remote>,
     /// The system message, as written.
-    pub system: Text,
+    pub system: AgentText,
     /// The rules, as written; may be empty.
-    pub rules: Text,
+    pub rules: AgentText,
     /// The location of its picture; may be empty.
     pub avatar: String,
     /// The abilities that it asks for, and those that it must not have.
     pub abilities: Abilities,
     /// The code of its tools, which this crate never runs.
-    pub tools: Option<Tools>,
+    pub tools: Option<ToolCode>,
 }
 
 impl Agent {
@@ -88,7 +88,7 @@ impl AgentName {
 
 /// The lifecycle state of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Status {
+pub enum AgentStatus {
     /// In use.
     #[default]
     Active,
@@ -98,16 +98,17 @@ pub enum Status {
     Disabled,
 }
 
-impl Status {
+impl AgentStatus {
     /// Every status, in the order of the document.
-    pub const ALL: [Status; 3] = [Status::Active, Status::Deprecated, Status::Disabled];
+    pub const ALL: [AgentStatus; 3] =
+        [AgentStatus::Active, AgentStatus::Deprecated, AgentStatus::Disabled];
 
     /// Returns the status' name in files.
     pub fn as_str(self) -> &'static str {
         match self {
-            Status::Active => "active",
-            Status::Deprecated => "deprecated",
-            Status::Disabled => "disabled",
+            AgentStatus::Active => "active",
+            AgentStatus::Deprecated => "deprecated",
+            AgentStatus::Disabled => "disabled",
         }
     }
 }
@@ -143,7 +144,7 @@ pub struct Recommended {
 
 /// Requirements, without which an agent does not start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Required {
+pub struct AgentRequirements {
     /// Environment variables that must have a value.
     pub env: Vec<String>,
     /// The tool that must succeed before everything else.
@@ -161,7 +162,7 @@ pub struct Startup {
 
 /// A text of an agent and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Text {
+pub struct AgentText {
     /// The text, as written.
     pub text: String,
     /// The origin.
@@ -281,7 +282,7 @@ pub struct Abilities {
 
 /// The code of an agent's tools. The runtime reports the result as [`super::Evaluated`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tools {
+pub struct ToolCode {
     /// The JavaScript, as written: a function body that returns the tools, or one expression.
     pub code: String,
     /// The span of the code in the file.
@@ -290,7 +291,7 @@ pub struct Tools {
     pub heading: Span,
 }
 
-impl Tools {
+impl ToolCode {
     /// Returns the place in the file of a line and a column of the code, both from 1. A place
     /// beyond the code is its end.
     pub fn place(&self, line: usize, column: usize) -> Span {

@@ -11,7 +11,7 @@ use brief_syntax::yaml::{Node, Value as Yaml, Yaml as Tree};
 use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::header::{self, CommandEntry, Given, Metadata};
-use super::model::{Agent, AgentName, Text, TextOrigin};
+use super::model::{Agent, AgentName, AgentText, TextOrigin};
 use super::notes::AgentNotes;
 use super::sections::{self, SectionValue, Sections};
 
@@ -143,7 +143,7 @@ fn merge(
     let description = either(metadata.description, description);
     let system = text(system, metadata.system).unwrap_or_else(|| {
         let text = if description.is_empty() { &title } else { &description };
-        Text { text: text.clone(), origin: TextOrigin::Elsewhere }
+        AgentText { text: text.clone(), origin: TextOrigin::Elsewhere }
     });
     if let (Some(startup), None) = (&metadata.required.startup, &tools) {
         notes.report(
@@ -188,11 +188,11 @@ fn merge(
 }
 
 /// A64, A65, Y23: the section wins over the header.
-fn text(found: Option<SectionValue>, given: Option<Given>) -> Option<Text> {
+fn text(found: Option<SectionValue>, given: Option<Given>) -> Option<AgentText> {
     let section =
-        found.map(|found| Text { text: found.text, origin: TextOrigin::Section(found.span) });
+        found.map(|found| AgentText { text: found.text, origin: TextOrigin::Section(found.span) });
     section.or_else(|| {
-        given.map(|given| Text { text: given.text, origin: TextOrigin::Header(given.span) })
+        given.map(|given| AgentText { text: given.text, origin: TextOrigin::Header(given.span) })
     })
 }
 

@@ -6,9 +6,9 @@
 
 use brief_syntax::{Diagnostic, Severity, Span, rules};
 
-use super::model::{Agent, TemplateEngine, Text, TextOrigin};
+use super::model::{Agent, AgentText, TemplateEngine, TextOrigin};
 use super::template::{Template, TemplateProblem, TemplateProblemKind};
-use super::value::Value;
+use super::value::AgentValue;
 
 /// The rendered texts of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Agent {
     /// Renders the texts. `input` replaces the agent's own.
     ///
     /// An undefined name is an error that names it (Y13), and all of them are reported.
-    pub fn render(&self, input: Option<&Value>) -> Result<Rendered, Vec<Diagnostic>> {
+    pub fn render(&self, input: Option<&AgentValue>) -> Result<Rendered, Vec<Diagnostic>> {
         let input = input.unwrap_or(&self.input);
         let (system, rules) =
             (self.rendered(&self.system, input), self.rendered(&self.rules, input));
@@ -35,7 +35,7 @@ impl Agent {
         }
     }
 
-    fn rendered(&self, text: &Text, input: &Value) -> Result<String, Box<Diagnostic>> {
+    fn rendered(&self, text: &AgentText, input: &AgentValue) -> Result<String, Box<Diagnostic>> {
         let is_template = self.template_engine == TemplateEngine::Handlebars
             && text.origin != TextOrigin::Elsewhere
             && text.text.contains("{{");

@@ -4,7 +4,7 @@
 use brief_syntax::System;
 
 use super::ability::{Ability, Base};
-use super::model::{Abilities, Agent, Status};
+use super::model::{Abilities, Agent, AgentStatus};
 
 /// The abilities of an agent in force.
 ///
@@ -54,7 +54,7 @@ impl<'a> Effective<'a> {
 /// A reason why an agent does not start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum AgentRefusal {
     /// Its author disabled it.
     #[error("the agent is disabled")]
     Disabled,
@@ -73,14 +73,14 @@ fn listed(names: &[String]) -> String {
 
 /// Returns all reasons why a valid agent must not start, apart from its code, in the order of the
 /// gates.
-pub fn refusals(system: &dyn System, agent: &Agent) -> Vec<Refusal> {
+pub fn refusals(system: &dyn System, agent: &Agent) -> Vec<AgentRefusal> {
     let mut refusals = Vec::new();
-    if agent.status == Status::Disabled {
-        refusals.push(Refusal::Disabled);
+    if agent.status == AgentStatus::Disabled {
+        refusals.push(AgentRefusal::Disabled);
     }
     let names = missing_environment(system, agent);
     if !names.is_empty() {
-        refusals.push(Refusal::Environment { names });
+        refusals.push(AgentRefusal::Environment { names });
     }
     refusals
 }

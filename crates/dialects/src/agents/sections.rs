@@ -6,7 +6,7 @@
 use brief_syntax::markdown::{Block, BlockKind, HeadingStyle, blocks};
 use brief_syntax::{Span, rules};
 
-use super::model::Tools;
+use super::model::ToolCode;
 use super::notes::AgentNotes;
 
 /// The values of a body's headings.
@@ -17,7 +17,7 @@ pub(super) struct Sections {
     pub(super) avatar: Option<SectionValue>,
     pub(super) system: Option<SectionValue>,
     pub(super) rules: Option<SectionValue>,
-    pub(super) tools: Option<Tools>,
+    pub(super) tools: Option<ToolCode>,
 }
 
 /// A value of the body.
@@ -171,7 +171,7 @@ impl<'b> Body<'b, '_, '_> {
     }
 
     /// Y25, Y26: reads one fence of JavaScript, or a section without fences.
-    fn tools(&mut self) -> Option<Tools> {
+    fn tools(&mut self) -> Option<ToolCode> {
         let section = self.section(2, "tools")?;
         let heading = section.heading;
         let fences: Vec<(&str, Span, Span)> = section
@@ -224,7 +224,7 @@ impl<'b> Body<'b, '_, '_> {
             }
         };
         let code = self.notes.source.slice(span).to_owned();
-        (!code.trim().is_empty()).then_some(Tools { code, span, heading })
+        (!code.trim().is_empty()).then_some(ToolCode { code, span, heading })
     }
 
     /// Warns of headings that nearly have a meaning.

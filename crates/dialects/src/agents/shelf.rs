@@ -15,7 +15,7 @@ use crate::moment::Moment;
 use crate::{Dialect, LevelCount, Reader, Shelf};
 
 use super::NAME;
-use super::load::{self, Loaded, Owner};
+use super::load::{self, AgentOwner, Loaded};
 use super::model::DIRECTORY;
 
 /// The dialect of agent files.
@@ -52,14 +52,14 @@ impl Reader for Along {
         let Along { files, way } = self;
         if visit.slashed().is_empty() {
             for loaded in load::at_home(visit.system(), visit.root()) {
-                files.add(loaded, Owner::Home, None);
+                files.add(loaded, AgentOwner::Home, None);
             }
         }
         if way.is_near() && matches!(visit.look(DIRECTORY), Below::Directory | Below::Unsure) {
             let here = Path::new(visit.slashed());
             let below = here.join(DIRECTORY);
             for loaded in load::in_agents_directory(visit.system(), visit.root(), &below) {
-                files.add(loaded, Owner::Project, Some(here.to_owned()));
+                files.add(loaded, AgentOwner::Project, Some(here.to_owned()));
             }
         }
     }
@@ -82,19 +82,19 @@ struct AgentFiles {
 
 struct ListedAgent {
     loaded: Loaded,
-    owner: Owner,
+    owner: AgentOwner,
     /// The directory around `agents`, below the mounted one; `None` at home.
     directory: Option<PathBuf>,
     level: Level,
 }
 
 impl AgentFiles {
-    fn add(&mut self, loaded: Loaded, owner: Owner, directory: Option<PathBuf>) {
+    fn add(&mut self, loaded: Loaded, owner: AgentOwner, directory: Option<PathBuf>) {
         self.diagnostics.extend_from_slice(loaded.diagnostics());
         let holder = loaded.path().parent().and_then(Path::parent);
         let level = match owner {
-            Owner::Project => Level::of_directory(holder.unwrap_or(loaded.path()), false),
-            Owner::Home => Level::of_user(false),
+            AgentOwner::Project => Level::of_directory(holder.unwrap_or(loaded.path()), false),
+            AgentOwner::Home => Level::of_user(false),
         };
         self.found.push(ListedAgent { loaded, owner, directory, level });
     }
@@ -114,14 +114,14 @@ impl Reader for AgentFiles {
     fn visit(&mut self, visit: &Visit<'_>) {
         if !std::mem::replace(&mut self.is_started, true) {
             for loaded in load::at_home(visit.system(), visit.root()) {
-                self.add(loaded, Owner::Home, None);
+                self.add(loaded, AgentOwner::Home, None);
             }
             // Their problems are not the project's.
             self.diagnostics.clear();
         }
         for loaded in load::in_directory(visit) {
             let directory = Path::new(visit.slashed()).parent().unwrap_or(Path::new(""));
-            self.add(loaded, Owner::Project, Some(directory.to_owned()));
+            self.add(loaded, AgentOwner::Project, Some(directory.to_owned()));
         }
     }
 
@@ -151,7 +151,7 @@ impl Shelf for AgentFiles {
     }
 
     fn file_count(&self) -> usize {
-        self.found.iter().filter(|file| file.owner == Owner::Project).count()
+        self.found.iter().filter(|file| file.owner == AgentOwner::Project).count()
     }
 }
 
@@ -168,8 +168,8 @@ impl ListedAgent {
             path: self.loaded.path(),
             line: 1,
             scope: match self.owner {
-                Owner::Project => "project",
-                Owner::Home => "user",
+                AgentOwner::Project => "project",
+                AgentOwner::Home => "user",
             },
             trigger: None,
             state: State::Manual,

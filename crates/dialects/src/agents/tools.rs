@@ -7,7 +7,7 @@ use brief_syntax::{Diagnostic, Rule, Span, rules};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::model::{Agent, Tools};
+use super::model::{Agent, ToolCode};
 use super::notes::AgentNotes;
 
 /// One field of the object that the code returned.
@@ -69,7 +69,7 @@ impl ToolProblem {
 /// With an error among the problems, the agent must not run.
 pub fn check_tools(agent: &Agent, evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<Diagnostic>) {
     let mut notes = AgentNotes::new(&agent.source);
-    let span = agent.tools.as_ref().map_or(Span::at(0), |tools: &Tools| tools.heading);
+    let span = agent.tools.as_ref().map_or(Span::at(0), |tools: &ToolCode| tools.heading);
     let (schemes, problems) = check_returned(evaluated);
     for ToolProblem { rule, message, help } in problems {
         notes.report(rule, span, message, help);

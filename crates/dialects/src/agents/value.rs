@@ -7,7 +7,7 @@ use serde::ser::{Serialize, Serializer};
 
 /// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum AgentValue {
     /// Null.
     Null,
     /// A quoted string.
@@ -15,40 +15,43 @@ pub enum Value {
     /// An unquoted word: a number, a boolean, or a string.
     Plain(String),
     /// A list.
-    List(Vec<Value>),
+    List(Vec<AgentValue>),
     /// A mapping, in order.
-    Fields(Vec<(String, Value)>),
+    Fields(Vec<(String, AgentValue)>),
 }
 
-impl Default for Value {
+impl Default for AgentValue {
     fn default() -> Self {
-        Value::Text(String::new())
+        AgentValue::Text(String::new())
     }
 }
 
-impl Value {
+impl AgentValue {
     /// Copies a YAML value, with aliases expanded. A broken reference is null.
-    pub fn of(node: Node<'_>) -> Value {
+    pub fn of(node: Node<'_>) -> AgentValue {
         match node.value() {
-            yaml::Value::Null | yaml::Value::Broken(_) => Value::Null,
-            yaml::Value::Scalar(text) if node.is_plain() => Value::Plain(text.to_owned()),
-            yaml::Value::Scalar(text) => Value::Text(text.to_owned()),
-            yaml::Value::Sequence(list) => Value::List(list.iter().map(Value::of).collect()),
+            yaml::Value::Null | yaml::Value::Broken(_) => AgentValue::Null,
+            yaml::Value::Scalar(text) if node.is_plain() => AgentValue::Plain(text.to_owned()),
+            yaml::Value::Scalar(text) => AgentValue::Text(text.to_owned()),
+            yaml::Value::Sequence(list) => {
+                AgentValue::List(list.iter().map(AgentValue::of).collect())
+            }
             yaml::Value::Mapping(mapping) => {
                 let fields = mapping.effective_fields().into_iter();
-                let named = fields.map(|field| (field.name().to_owned(), Value::of(field.value)));
-                Value::Fields(named.collect())
+                let named =
+                    fields.map(|field| (field.name().to_owned(), AgentValue::of(field.value)));
+                AgentValue::Fields(named.collect())
             }
         }
     }
 
     /// Returns the value of a field, or the item at an index of a list.
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&AgentValue> {
         match self {
-            Value::Fields(fields) => {
+            AgentValue::Fields(fields) => {
                 fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
             }
-            Value::List(list) => name.parse::<usize>().ok().and_then(|index| list.get(index)),
+            AgentValue::List(list) => name.parse::<usize>().ok().and_then(|index| list.get(index)),
             _ => None,
         }
     }
@@ -57,23 +60,23 @@ impl Value {
     /// empty list.
     pub fn is_empty(&self) -> bool {
         match self {
-            Value::Null => true,
-            Value::Text(text) => text.is_empty(),
-            Value::Plain(word) => {
+            AgentValue::Null => true,
+            AgentValue::Text(text) => text.is_empty(),
+            AgentValue::Plain(word) => {
                 matches!(word.as_str(), "" | "false" | "False" | "FALSE") || is_zero(word)
             }
-            Value::List(list) => list.is_empty(),
-            Value::Fields(_) => false,
+            AgentValue::List(list) => list.is_empty(),
+            AgentValue::Fields(_) => false,
         }
     }
 
     /// Returns the noun for a message.
     pub fn noun(&self) -> &'static str {
         match self {
-            Value::Null => "nothing",
-            Value::Text(_) | Value::Plain(_) => "text",
-            Value::List(_) => "a list",
-            Value::Fields(_) => "a mapping",
+            AgentValue::Null => "nothing",
+            AgentValue::Text(_) | AgentValue::Plain(_) => "text",
+            AgentValue::List(_) => "a list",
+            AgentValue::Fields(_) => "a mapping",
         }
     }
 }
@@ -83,18 +86,18 @@ fn is_zero(word: &str) -> bool {
         && word.parse::<f64>().is_ok_and(|number| number == 0.0)
 }
 
-impl Serialize for Value {
+impl Serialize for AgentValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Value::Null => serializer.serialize_unit(),
-            Value::Text(text) => serializer.serialize_str(text),
+            AgentValue::Null => serializer.serialize_unit(),
+            AgentValue::Text(text) => serializer.serialize_str(text),
             // The YAML parser knows the type of an unquoted word.
-            Value::Plain(word) => match Yaml::parse(word).root() {
+            AgentValue::Plain(word) => match Yaml::parse(word).root() {
                 Some(node) if node.as_str() == Some(word) => node.serialize(serializer),
                 _ => serializer.serialize_str(word),
             },
-            Value::List(list) => serializer.collect_seq(list),
-            Value::Fields(fields) => {
+            AgentValue::List(list) => serializer.collect_seq(list),
+            AgentValue::Fields(fields) => {
                 serializer.collect_map(fields.iter().map(|(name, value)| (name, value)))
             }
         }
@@ -105,8 +108,8 @@ impl Serialize for Value {
 mod tests {
     use super::*;
 
-    fn value(text: &str) -> Value {
-        Yaml::parse(text).root().map_or(Value::Null, Value::of)
+    fn value(text: &str) -> AgentValue {
+        Yaml::parse(text).root().map_or(AgentValue::Null, AgentValue::of)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::ability::Ability;
 use super::model::{Agent, Command, CommandOrigin, Hint, Remote};
 use super::render::Rendered;
 use super::tools::Scheme;
-use super::value::Value;
+use super::value::AgentValue;
 
 /// The `agent` of `brief agent show --json`. All fields are always present, in this order.
 #[derive(Debug, serde::Serialize)]
@@ -18,7 +18,7 @@ pub struct AgentView<'a> {
     description: &'a str,
     status: &'static str,
     template_engine: &'static str,
-    input: &'a Value,
+    input: &'a AgentValue,
     recommended: RecommendedView<'a>,
     required: RequiredView<'a>,
     commands: Vec<CommandView<'a>>,
@@ -119,7 +119,11 @@ impl<'a> AgentView<'a> {
 
     /// Shows the rendered texts instead of the written ones, and their input.
     #[must_use]
-    pub fn rendered(mut self, rendered: &'a Rendered, input: Option<&'a Value>) -> AgentView<'a> {
+    pub fn rendered(
+        mut self,
+        rendered: &'a Rendered,
+        input: Option<&'a AgentValue>,
+    ) -> AgentView<'a> {
         (self.system, self.rules) = (&rendered.system, &rendered.rules);
         self.input = input.unwrap_or(self.input);
         self

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use brief_syntax::{Diagnostic, Source, hidden, rules};
 
 use super::model::Globs;
-use super::{HostedContext, Item, Scope};
+use super::{HostedContext, HostedItem, HostedScope};
 
 /// Warns of hidden characters in the files of context directories, in included files and in the
 /// configurations. A file with several sources is reported once.
@@ -23,7 +23,8 @@ pub(super) fn hidden_characters<'p>(
 
 /// Returns the files of a directory, and its configuration if it has one.
 fn sources(place: &HostedContext) -> impl Iterator<Item = &Arc<Source>> {
-    let is_own = |item: &&Item| matches!(item.scope, Scope::Working | Scope::Include);
+    let is_own =
+        |item: &&HostedItem| matches!(item.scope, HostedScope::Working | HostedScope::Include);
     let items = place.items.iter().filter(is_own).map(|item| &item.file.source);
     let patterns = place.config.include_files.iter().chain(&place.config.exclude_files);
     let origins = patterns.flat_map(super::ConfigPattern::origins);
@@ -34,7 +35,7 @@ fn sources(place: &HostedContext) -> impl Iterator<Item = &Arc<Source>> {
 
 /// Reports each glob that matches no file: usually a file moved, or the pattern was written for
 /// another directory.
-pub(super) fn dead_globs(item: &Item, paths: &[&str]) -> Vec<Diagnostic> {
+pub(super) fn dead_globs(item: &HostedItem, paths: &[&str]) -> Vec<Diagnostic> {
     let Globs::Listed(globs) = &item.file.globs else { return Vec::new() };
     globs
         .iter()

@@ -16,8 +16,10 @@ use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::mcp::{self, Entry};
-use super::model::{CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Origin, Scope};
+use super::mcp::{self, McpEntry};
+use super::model::{
+    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, HostedOrigin, HostedScope,
+};
 
 /// The valid part of one configuration file.
 #[derive(Debug, Clone)]
@@ -33,7 +35,7 @@ pub struct ConfigFile {
     /// `clientContext.ignoreAncestorContext`.
     pub ignore_ancestor_context: Option<(bool, Span)>,
     /// `mcpServers`, by name.
-    pub servers: Vec<(String, Entry, Span)>,
+    pub servers: Vec<(String, McpEntry, Span)>,
 }
 
 /// Reads a configuration file. No error in it is fatal.
@@ -327,14 +329,14 @@ pub struct Layer {
     /// The content.
     pub file: ConfigFile,
     /// Its scope.
-    pub scope: Scope,
+    pub scope: HostedScope,
     /// The directory that holds its context directory.
     pub owner: Arc<Path>,
 }
 
 /// The merged layers.
 #[derive(Debug, Default)]
-pub struct Merged {
+pub struct MergedConfig {
     /// The patterns and flags.
     pub config: Config,
     /// The servers in the order of their first declaration, each with the entry nearest to the
@@ -347,12 +349,12 @@ pub struct Merged {
 }
 
 /// Merges layers over the defaults; later layers win.
-pub fn merge(layers: &[Layer]) -> Merged {
-    let mut merged = Merged::default();
+pub fn merge(layers: &[Layer]) -> MergedConfig {
+    let mut merged = MergedConfig::default();
     let [mut included, mut excluded] = ["*", CONFIG_NAME].map(|known| BTreeMap::from([(known, 0)]));
     for layer in layers {
         let Layer { file, scope, owner } = layer;
-        let origin = |span| Origin {
+        let origin = |span| HostedOrigin {
             source: Arc::clone(&file.source),
             span,
             scope: *scope,
@@ -379,7 +381,7 @@ fn append<'l>(
     list: &mut Vec<ConfigPattern>,
     known: &mut BTreeMap<&'l str, usize>,
     patterns: &'l [(String, Span)],
-    origin: impl Fn(Span) -> Origin,
+    origin: impl Fn(Span) -> HostedOrigin,
 ) {
     for (pattern, span) in patterns {
         match known.entry(pattern) {

@@ -9,13 +9,13 @@ use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError};
 use brief_syntax::{Diagnostic, Rule, Source, System, limits, rules};
 
 use super::config::{self, ConfigFile};
-use super::model::{CONFIG_NAME, Scope};
+use super::model::{CONFIG_NAME, HostedScope};
 use super::place::about;
 use crate::sensitive::{self, Leaf};
 
 /// An existing context directory.
 pub(super) struct ContextDir {
-    pub(super) scope: Scope,
+    pub(super) scope: HostedScope,
     /// The directory that it belongs to.
     pub(super) owner: Arc<Path>,
     /// Its own absolute path.
@@ -67,7 +67,7 @@ impl ContextDir {
         system: &dyn System,
         root: Option<(&dyn Dir, &Path)>,
         (base, below): (&Path, &Path),
-        (owner, scope): (Arc<Path>, Scope),
+        (owner, scope): (Arc<Path>, HostedScope),
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<ContextDir> {
         let path = base.join(below);

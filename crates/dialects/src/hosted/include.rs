@@ -13,10 +13,10 @@ use brief_syntax::system::{Dir, DirEntry, FileKind};
 use brief_syntax::{Diagnostic, System, limits, rules};
 
 use super::context_dir::sort;
-use super::model::{ConfigPattern, Origin, Scope};
+use super::model::{ConfigPattern, HostedOrigin, HostedScope};
 use super::pattern::{OPTIONS, escaped, is_plain, with_slashes};
 use super::place::{HostedEnvironment, HostedPlace, about, expand_home};
-use super::{Anchor, Options, Outside};
+use super::{Anchor, HostedOptions, Outside};
 use crate::sensitive::{self, Leaf};
 
 /// A compiled include pattern.
@@ -47,10 +47,10 @@ pub(super) struct Match<'m, 'c> {
 /// directories, and for a pattern that must not be followed.
 pub(super) fn prepare<'c>(
     pattern: &'c ConfigPattern,
-    origin: &Origin,
+    origin: &HostedOrigin,
     place: &HostedPlace,
     environment: &HostedEnvironment,
-    options: Options,
+    options: HostedOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Include<'c>> {
     if pattern.pattern.trim() == "*" {
@@ -60,7 +60,7 @@ pub(super) fn prepare<'c>(
         Anchor::WorkingDirectory => place.working.as_path(),
         Anchor::ConfigDirectory => &origin.owner,
     };
-    let is_users = origin.scope == Scope::Global || options.outside == Outside::Allow;
+    let is_users = origin.scope == HostedScope::Global || options.outside == Outside::Allow;
     let mut report = |rule, message: String, help: &str| {
         let diagnostic = Diagnostic::new(rule, &origin.source, origin.span, message);
         diagnostics.push(diagnostic.with_help(help));

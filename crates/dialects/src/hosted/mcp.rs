@@ -6,12 +6,14 @@ use brief_syntax::{Diagnostic, rules};
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-use super::config::{ConfigReport, Merged, noun};
-use super::model::{ConfiguredServer, Connection, McpServer, Origin, Scope, ServerKind};
+use super::config::{ConfigReport, MergedConfig, noun};
+use super::model::{
+    ConfiguredServer, Connection, HostedOrigin, HostedScope, McpServer, ServerKind,
+};
 
 /// A server entry of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum McpEntry {
     /// A complete server.
     Server(McpServer),
     /// `{"disabled": true}` alone: turns the inherited entry off.
@@ -22,7 +24,7 @@ const COMMAND_KEYS: [&str; 5] = ["command", "type", "args", "env", "disabled"];
 const URL_KEYS: [&str; 4] = ["url", "type", "headers", "disabled"];
 
 /// Parses one entry; `None` with a diagnostic when it is invalid.
-pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> Option<Entry> {
+pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> Option<McpEntry> {
     let name = property.name.as_str();
     let outcome = match &property.value {
         Value::Object(object) => read_entry(object),
@@ -41,7 +43,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
     if let Value::Object(object) = &property.value {
         report.duplicates(object);
         let known: &[&str] = match &entry {
-            Entry::Server(McpServer { connection: Connection::Url { .. }, .. }) => &URL_KEYS,
+            McpEntry::Server(McpServer { connection: Connection::Url { .. }, .. }) => &URL_KEYS,
             _ => &COMMAND_KEYS,
         };
         for field in &object.properties {
@@ -50,7 +52,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
             }
         }
     }
-    if let Entry::Server(McpServer { connection, kind: Some(kind), .. }) = &entry {
+    if let McpEntry::Server(McpServer { connection, kind: Some(kind), .. }) = &entry {
         let fits = match connection {
             Connection::Command { .. } => *kind == ServerKind::Stdio,
             Connection::Url { .. } => *kind != ServerKind::Stdio,
@@ -68,7 +70,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
     Some(entry)
 }
 
-fn read_entry(object: &Object<'_>) -> Result<Entry, String> {
+fn read_entry(object: &Object<'_>) -> Result<McpEntry, String> {
     let disabled = match last(object, "disabled") {
         None => false,
         Some(Value::BooleanLit(flag)) => flag.value,
@@ -91,10 +93,10 @@ fn read_entry(object: &Object<'_>) -> Result<Entry, String> {
         (None, Some(url)) => {
             Connection::Url { url: filled("url", url)?, headers: map(object, "headers")? }
         }
-        (None, None) if disabled && object.properties.len() == 1 => return Ok(Entry::Disable),
+        (None, None) if disabled && object.properties.len() == 1 => return Ok(McpEntry::Disable),
         (None, None) => return Err("it has neither `command` nor `url`".to_owned()),
     };
-    Ok(Entry::Server(McpServer { connection, kind, disabled, custom: Vec::new() }))
+    Ok(McpEntry::Server(McpServer { connection, kind, disabled, custom: Vec::new() }))
 }
 
 /// Returns the last of equal keys, as every JSON reader does.
@@ -158,11 +160,11 @@ fn map(object: &Object<'_>, name: &str) -> Result<Vec<(String, String)>, String>
 
 /// Replaces the inherited entry as a whole, never field by field, so that a project's command never
 /// runs with the user's secrets (X21).
-pub(super) fn merge(merged: &mut Merged, name: &str, entry: &Entry, origin: Origin) {
+pub(super) fn merge(merged: &mut MergedConfig, name: &str, entry: &McpEntry, origin: HostedOrigin) {
     let place = merged.places.get(name).copied();
     let known = place.and_then(|place| merged.servers.get_mut(place));
     match (entry, known) {
-        (Entry::Server(server), None) => {
+        (McpEntry::Server(server), None) => {
             merged.places.insert(name.to_owned(), merged.servers.len());
             merged.servers.push(ConfiguredServer {
                 name: name.to_owned(),
@@ -171,8 +173,8 @@ pub(super) fn merge(merged: &mut Merged, name: &str, entry: &Entry, origin: Orig
                 disabled_by: None,
             });
         }
-        (Entry::Server(server), Some(known)) => {
-            if known.origin.scope == Scope::Global && origin.scope != Scope::Global {
+        (McpEntry::Server(server), Some(known)) => {
+            if known.origin.scope == HostedScope::Global && origin.scope != HostedScope::Global {
                 let message = format!(
                     "server `{name}` replaces the one in {}",
                     known.origin.path().display()
@@ -190,10 +192,10 @@ pub(super) fn merge(merged: &mut Merged, name: &str, entry: &Entry, origin: Orig
             known.origin = origin;
             known.disabled_by = None;
         }
-        (Entry::Disable, Some(known)) => {
+        (McpEntry::Disable, Some(known)) => {
             known.server.disabled = true;
             known.disabled_by = Some(origin.path().to_owned());
         }
-        (Entry::Disable, None) => {}
+        (McpEntry::Disable, None) => {}
     }
 }

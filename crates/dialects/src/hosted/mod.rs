@@ -48,14 +48,14 @@ use std::path::{Path, PathBuf};
 use brief_syntax::{Diagnostic, System};
 
 pub use crate::answer::State;
-pub use config::{ConfigFile, Layer, Merged, merge, parse as parse_config};
-pub use mcp::Entry;
+pub use config::{ConfigFile, Layer, MergedConfig, merge, parse as parse_config};
+pub use mcp::McpEntry;
 pub use model::{
-    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Connection, ContextFile, Flag, Globs,
-    Item, LeftOut, McpServer, Origin, Scope, ServerKind, Trigger,
+    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Connection, Flag, Globs, HostedFile,
+    HostedItem, HostedOrigin, HostedScope, McpServer, OmittedFile, ServerKind, Trigger,
 };
-pub use parse::{Format, Parsed, parse};
-pub use pattern::Pattern;
+pub use parse::{Format, ParsedContext, parse};
+pub use pattern::HostedPattern;
 pub use shelf::Hosted;
 
 /// The name of the dialect.
@@ -87,7 +87,7 @@ pub struct Query<'q> {
 
 /// The user's options. A project cannot set them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct HostedOptions {
     /// The base of `includeFiles` patterns.
     pub anchor: Anchor,
     /// The rule for `includeFiles` of a project that leave the mounted directory.
@@ -135,9 +135,9 @@ pub struct HostedContext {
     pub working: PathBuf,
     /// The context files: global, mounted, ancestors from the top down, working, included; within
     /// one directory by path.
-    pub items: Vec<Item>,
+    pub items: Vec<HostedItem>,
     /// The files that were left out, each with the reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedFile>,
     /// The merged configuration, defaults included.
     pub config: Config,
     /// The merged servers, in the order of their first declaration. None is started.
@@ -150,10 +150,14 @@ pub struct HostedContext {
 
 /// Answers a question about a path.
 pub fn resolve(system: &dyn System, query: &Query<'_>) -> HostedContext {
-    resolve_with(system, query, Options::default())
+    resolve_with(system, query, HostedOptions::default())
 }
 
 /// Answers a question about a path, with the user's options.
-pub fn resolve_with(system: &dyn System, query: &Query<'_>, options: Options) -> HostedContext {
+pub fn resolve_with(
+    system: &dyn System,
+    query: &Query<'_>,
+    options: HostedOptions,
+) -> HostedContext {
     resolve::resolve(system, query, options, None)
 }

@@ -9,11 +9,11 @@ use brief_syntax::{Source, Span};
 use crate::answer::State;
 pub use crate::mcp::{Connection, McpServer, ServerKind};
 
-use super::pattern::Pattern;
+use super::pattern::HostedPattern;
 
 /// The source of a context file, in the order of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
+pub enum HostedScope {
     /// The user's global directory.
     Global,
     /// The mounted directory, if the working directory is below it.
@@ -26,20 +26,20 @@ pub enum Scope {
     Include,
 }
 
-impl Scope {
+impl HostedScope {
     /// Returns the scope's name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            Scope::Global => "global",
-            Scope::Mounted => "mounted",
-            Scope::Ancestor => "ancestor",
-            Scope::Working => "working",
-            Scope::Include => "include",
+            HostedScope::Global => "global",
+            HostedScope::Mounted => "mounted",
+            HostedScope::Ancestor => "ancestor",
+            HostedScope::Working => "working",
+            HostedScope::Include => "include",
         }
     }
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for HostedScope {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
     }
@@ -95,7 +95,7 @@ impl fmt::Display for Trigger {
 
 /// One context file.
 #[derive(Debug, Clone)]
-pub struct ContextFile {
+pub struct HostedFile {
     /// The text and its path.
     pub source: Arc<Source>,
     /// The offset of the body.
@@ -116,7 +116,7 @@ pub enum Globs {
     /// The field is missing: all files.
     Everything,
     /// The listed globs, each with its place. An empty list matches nothing.
-    Listed(Vec<(Pattern, Span)>),
+    Listed(Vec<(HostedPattern, Span)>),
 }
 
 impl Globs {
@@ -131,18 +131,18 @@ impl Globs {
 
 /// The place of a value in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct HostedOrigin {
     /// The configuration file.
     pub source: Arc<Source>,
     /// The value in it.
     pub span: Span,
     /// The scope of the file.
-    pub scope: Scope,
+    pub scope: HostedScope,
     /// The directory that holds the context directory of the configuration.
     pub owner: Arc<Path>,
 }
 
-impl Origin {
+impl HostedOrigin {
     /// Returns the configuration file.
     pub fn path(&self) -> &Path {
         self.source.path()
@@ -173,14 +173,14 @@ pub struct ConfigPattern {
     /// The text.
     pub pattern: String,
     /// Its first place; `None` for a default.
-    pub origin: Option<Origin>,
+    pub origin: Option<HostedOrigin>,
     /// Further places: the text means other files next to another configuration.
-    pub repeated: Vec<Origin>,
+    pub repeated: Vec<HostedOrigin>,
 }
 
 impl ConfigPattern {
     /// Returns all its places; later ones win.
-    pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+    pub fn origins(&self) -> impl Iterator<Item = &HostedOrigin> {
         self.origin.iter().chain(&self.repeated)
     }
 }
@@ -191,7 +191,7 @@ pub struct Flag {
     /// True if it is on.
     pub value: bool,
     /// The place of the value; `None` for the default.
-    pub origin: Option<Origin>,
+    pub origin: Option<HostedOrigin>,
 }
 
 /// The name of the configuration file in a context directory.
@@ -221,20 +221,20 @@ pub struct ConfiguredServer {
     /// Its connection.
     pub server: McpServer,
     /// The place of the entry in force.
-    pub origin: Origin,
+    pub origin: HostedOrigin,
     /// The configuration that disabled it, if that is another one.
     pub disabled_by: Option<PathBuf>,
 }
 
 /// A context file that counts for a question.
 #[derive(Debug, Clone)]
-pub struct Item {
+pub struct HostedItem {
     /// The file.
-    pub file: ContextFile,
+    pub file: HostedFile,
     /// Its name without directories and extension.
     pub name: String,
     /// Its source.
-    pub scope: Scope,
+    pub scope: HostedScope,
     /// Active, offered or manual.
     pub state: State,
     /// The reason, in words.
@@ -245,7 +245,7 @@ pub struct Item {
     pub anchor: Arc<Path>,
 }
 
-impl Item {
+impl HostedItem {
     /// Returns the absolute path.
     pub fn path(&self) -> &Path {
         self.file.source.path()
@@ -269,11 +269,11 @@ impl Item {
 
 /// A file that was left out. Its content was read only if the reason depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedFile {
     /// The absolute path.
     pub path: PathBuf,
     /// The scope that it would have.
-    pub scope: Scope,
+    pub scope: HostedScope,
     /// The reason, in words.
     pub reason: String,
 }

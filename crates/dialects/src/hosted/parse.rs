@@ -10,8 +10,8 @@ use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span, rules};
 
-use super::model::{ContextFile, Globs, Trigger};
-use super::pattern::Pattern;
+use super::model::{Globs, HostedFile, Trigger};
+use super::pattern::HostedPattern;
 
 /// The format of a context file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,23 +39,23 @@ impl Format {
 
 /// A parsed file and its diagnostics.
 #[derive(Debug)]
-pub struct Parsed {
+pub struct ParsedContext {
     /// The file.
-    pub file: ContextFile,
+    pub file: HostedFile,
     /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Parses a context file. Every text is valid.
-pub fn parse(source: &Arc<Source>, format: Format) -> Parsed {
+pub fn parse(source: &Arc<Source>, format: Format) -> ParsedContext {
     match format {
         Format::Text => parse_text(source),
         Format::Markdown => parse_markdown(source),
     }
 }
 
-fn bare(source: &Arc<Source>, body_start: usize) -> ContextFile {
-    ContextFile {
+fn bare(source: &Arc<Source>, body_start: usize) -> HostedFile {
+    HostedFile {
         source: Arc::clone(source),
         body_start,
         description: String::new(),
@@ -65,7 +65,7 @@ fn bare(source: &Arc<Source>, body_start: usize) -> ContextFile {
     }
 }
 
-fn parse_text(source: &Arc<Source>) -> Parsed {
+fn parse_text(source: &Arc<Source>) -> ParsedContext {
     let text = source.text();
     let body_start = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut diagnostics = Vec::new();
@@ -76,10 +76,10 @@ fn parse_text(source: &Arc<Source>) -> Parsed {
                 .with_help("save the file as UTF-8"),
         );
     }
-    Parsed { file: bare(source, body_start), diagnostics }
+    ParsedContext { file: bare(source, body_start), diagnostics }
 }
 
-fn parse_markdown(source: &Arc<Source>) -> Parsed {
+fn parse_markdown(source: &Arc<Source>) -> ParsedContext {
     let mut front = FrontMatter::read(source);
     let mut diagnostics = std::mem::take(&mut front.diagnostics);
     // X8: the readable rest of a broken header may not be what its author meant.
@@ -113,7 +113,7 @@ fn parse_markdown(source: &Arc<Source>) -> Parsed {
             .with_help("add a `description` that says when to use the file"),
         );
     }
-    Parsed { file, diagnostics }
+    ParsedContext { file, diagnostics }
 }
 
 struct ContextFields<'f> {
@@ -238,7 +238,7 @@ impl ContextFields<'_> {
         }
         let mut globs = Vec::with_capacity(written.len());
         for (text, span) in written {
-            match Pattern::new(&text) {
+            match HostedPattern::new(&text) {
                 Ok(pattern) => globs.push((pattern, span)),
                 Err(error) => {
                     let message =
@@ -283,7 +283,7 @@ fn unquoted(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Parsed {
+    fn read(text: &str) -> ParsedContext {
         parse(&Arc::new(Source::new("/p/.context/a.md", text)), Format::Markdown)
     }
 

@@ -1,15 +1,15 @@
 //! The globs of this format: case-insensitive, `{a|b}` like `{a,b}`; a pattern without a slash
 //! matches names at any depth.
 
-use brief_syntax::glob::{Alternatives, Case, Glob, GlobError, GlobOptions};
+use brief_syntax::glob::{Alternatives, Glob, GlobError, GlobOptions, LetterCase};
 
 /// The glob options of this format.
 pub(super) const OPTIONS: GlobOptions =
-    GlobOptions { case: Case::Insensitive, alternatives: Alternatives::CommaOrBar };
+    GlobOptions { case: LetterCase::Insensitive, alternatives: Alternatives::CommaOrBar };
 
 /// A pattern for files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
+pub struct HostedPattern {
     written: Box<str>,
     glob: Glob,
     subject: Subject,
@@ -26,9 +26,9 @@ enum Subject {
     Path,
 }
 
-impl Pattern {
+impl HostedPattern {
     /// Compiles a pattern.
-    pub fn new(written: &str) -> Result<Pattern, GlobError> {
+    pub fn new(written: &str) -> Result<HostedPattern, GlobError> {
         let text = normalised(written);
         let glob = Glob::with_options(&text, OPTIONS)?;
         let subject = match text.as_str() {
@@ -36,7 +36,7 @@ impl Pattern {
             _ if text.contains('/') => Subject::Path,
             _ => Subject::Name,
         };
-        Ok(Pattern { written: written.into(), glob, subject })
+        Ok(HostedPattern { written: written.into(), glob, subject })
     }
 
     /// Returns the pattern as it was written.
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, path: &str) -> bool {
-        Pattern::new(pattern).unwrap().matches(path)
+        HostedPattern::new(pattern).unwrap().matches(path)
     }
 
     #[test]

@@ -11,7 +11,7 @@ use brief_syntax::project::resolve_existing;
 use brief_syntax::system::{Below, Dir, FileKind, Resolved};
 use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits, rules};
 
-use super::model::Scope;
+use super::model::HostedScope;
 use super::{CLIENT_PATH_VARIABLE, DEFAULT_CLIENT_PATH, GLOBAL_PATH_VARIABLE, Query};
 
 /// The directories of a question.
@@ -79,14 +79,17 @@ impl HostedPlace {
 
     /// Returns the directories from the mounted to the working one, each with its scope. A very
     /// deep path is cut to the directories nearest to the working one.
-    pub(super) fn levels(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<(Arc<Path>, Scope)> {
+    pub(super) fn levels(
+        &self,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Vec<(Arc<Path>, HostedScope)> {
         let above = self.working.ancestors().take_while(|path| path.starts_with(&self.mounted));
         let foreign = self.foreign_levels();
         if foreign > 0 {
             let message = "this is the code of a dependency, so its context does not count";
             diagnostics.push(about(&self.working, rules::hosted::DEPENDENCY_SKIPPED, message));
         }
-        let mut levels: Vec<(Arc<Path>, Scope)> = above
+        let mut levels: Vec<(Arc<Path>, HostedScope)> = above
             .skip(foreign)
             .take(limits::HOSTED_LEVELS)
             .map(|path| (Arc::from(path), self.scope_of(path)))
@@ -112,13 +115,13 @@ impl HostedPlace {
         }
     }
 
-    fn scope_of(&self, path: &Path) -> Scope {
+    fn scope_of(&self, path: &Path) -> HostedScope {
         if path == self.working {
-            Scope::Working
+            HostedScope::Working
         } else if path == self.mounted {
-            Scope::Mounted
+            HostedScope::Mounted
         } else {
-            Scope::Ancestor
+            HostedScope::Ancestor
         }
     }
 }

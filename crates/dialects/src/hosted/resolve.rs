@@ -19,14 +19,14 @@ use super::context_dir::{ContextCandidate, ContextDir, SkipReason, Visitor, link
 use super::exclude::Excludes;
 use super::include::{self, Include, IncludeSearch, Match};
 use super::model::{
-    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, ContextFile, Flag, Globs, Item, LeftOut,
-    Origin, Scope, Trigger,
+    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Globs, HostedFile, HostedItem,
+    HostedOrigin, HostedScope, OmittedFile, Trigger,
 };
-use super::parse::{self, Format, Parsed};
-use super::pattern::Pattern;
+use super::parse::{self, Format, ParsedContext};
+use super::pattern::HostedPattern;
 use super::place::{HostedEnvironment, HostedPlace, MountedHandle, about, expand_home, relative};
 use super::sources::open_contexts;
-use super::{Anchor, ExtraNames, HostedContext, Options, Query};
+use super::{Anchor, ExtraNames, HostedContext, HostedOptions, Query};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};
 
 /// The limit of reports about unsupported types for one directory or wildcard.
@@ -38,7 +38,7 @@ const MATCHES_LISTED: usize = 100;
 pub(super) fn resolve(
     system: &dyn System,
     query: &Query<'_>,
-    options: Options,
+    options: HostedOptions,
     top: Option<&dyn Dir>,
 ) -> HostedContext {
     let mut diagnostics = Vec::new();
@@ -98,7 +98,7 @@ fn warn_of_own_files(
     let Flag { value: true, origin: Some(origin) } = &config.ignore_ancestor_context else {
         return;
     };
-    let is_above = origin.scope != Scope::Global && *origin.owner != *place.working;
+    let is_above = origin.scope != HostedScope::Global && *origin.owner != *place.working;
     if is_above && contexts.iter().any(|context| context.owner == origin.owner) {
         let message = "from below, this leaves out the files of its own directory too";
         let rule = rules::hosted::IGNORE_ANCESTOR_OWN;
@@ -111,7 +111,7 @@ fn warn_of_own_files(
 
 /// The decision about each file.
 struct Judge<'j> {
-    options: Options,
+    options: HostedOptions,
     query: &'j Query<'j>,
     place: &'j HostedPlace,
     environment: &'j HostedEnvironment,
@@ -119,8 +119,8 @@ struct Judge<'j> {
     excludes: Excludes<'j>,
     /// The paths of the files read so far.
     seen: BTreeSet<PathBuf>,
-    items: Vec<Item>,
-    left_out: Vec<LeftOut>,
+    items: Vec<HostedItem>,
+    left_out: Vec<OmittedFile>,
     diagnostics: Vec<Diagnostic>,
     /// The number of unsupported files in the current directory.
     unsupported: usize,
@@ -143,7 +143,7 @@ struct Admitted<'a> {
     path: &'a Path,
     /// The path below its context directory; empty for included files.
     inside: &'a str,
-    scope: Scope,
+    scope: HostedScope,
     /// The directory that its globs are relative to.
     anchor: &'a Path,
     format: Format,
@@ -152,16 +152,18 @@ struct Admitted<'a> {
 }
 
 impl Judge<'_> {
-    fn leave_out(&mut self, path: &Path, scope: Scope, reason: impl Into<String>) {
-        self.left_out.push(LeftOut { path: path.to_owned(), scope, reason: reason.into() });
+    fn leave_out(&mut self, path: &Path, scope: HostedScope, reason: impl Into<String>) {
+        self.left_out.push(OmittedFile { path: path.to_owned(), scope, reason: reason.into() });
     }
 
     /// Returns the reason why a whole scope is left out.
-    fn ignored(&self, scope: Scope) -> Option<String> {
+    fn ignored(&self, scope: HostedScope) -> Option<String> {
         let (what, flag) = match scope {
-            Scope::Global => ("global", &self.config.ignore_global_context),
-            Scope::Mounted | Scope::Ancestor => ("ancestor", &self.config.ignore_ancestor_context),
-            Scope::Working | Scope::Include => return None,
+            HostedScope::Global => ("global", &self.config.ignore_global_context),
+            HostedScope::Mounted | HostedScope::Ancestor => {
+                ("ancestor", &self.config.ignore_ancestor_context)
+            }
+            HostedScope::Working | HostedScope::Include => return None,
         };
         let origin = flag.origin.as_ref().filter(|_| flag.value)?;
         Some(format!("{what} context is ignored by {}", origin.path().display()))
@@ -171,7 +173,7 @@ impl Judge<'_> {
         sensitive.tier == Tier::Required || self.options.extra_names == ExtraNames::Exclude
     }
 
-    fn leave_out_sensitive(&mut self, path: &Path, scope: Scope, found: Sensitive) {
+    fn leave_out_sensitive(&mut self, path: &Path, scope: HostedScope, found: Sensitive) {
         let pattern = found.pattern;
         self.leave_out(path, scope, format!("its name matches `{pattern}`, which is never read"));
         let message = format!("the name matches `{pattern}`, so this is never read");
@@ -181,7 +183,7 @@ impl Judge<'_> {
         );
     }
 
-    fn leave_out_unsupported(&mut self, path: &Path, scope: Scope) {
+    fn leave_out_unsupported(&mut self, path: &Path, scope: HostedScope) {
         self.leave_out(path, scope, "its type is not supported: it is not .md, .mdc or .txt");
         self.unsupported += 1;
         if self.unsupported > MATCHES_LISTED {
@@ -207,7 +209,7 @@ impl Judge<'_> {
     }
 
     /// Leaves out everything except regular files.
-    fn is_regular(&mut self, path: &Path, scope: Scope, kind: FileKind) -> bool {
+    fn is_regular(&mut self, path: &Path, scope: HostedScope, kind: FileKind) -> bool {
         match kind {
             FileKind::File => return true,
             FileKind::Link => {
@@ -247,7 +249,7 @@ impl Judge<'_> {
             self.leave_out_unsupported(file.path, file.scope);
             return true;
         }
-        let Parsed { file: parsed, diagnostics } = parse::parse(&source, file.format);
+        let ParsedContext { file: parsed, diagnostics } = parse::parse(&source, file.format);
         self.diagnostics.extend(diagnostics);
         if parsed.disabled {
             self.leave_out(file.path, file.scope, "it is disabled in its front matter");
@@ -262,7 +264,7 @@ impl Judge<'_> {
         let line = source.line(parsed.body_start);
         let scope = file.scope;
         let anchor = Arc::from(file.anchor);
-        self.items.push(Item { file: parsed, name, scope, state, reason, line, anchor });
+        self.items.push(HostedItem { file: parsed, name, scope, state, reason, line, anchor });
         true
     }
 
@@ -360,7 +362,7 @@ impl Judge<'_> {
     /// Visits an included file. Returns whether to continue.
     fn visit_match<'c>(&mut self, found: &Match<'_, 'c>, wildcards: &mut Wildcards<'c>) -> bool {
         let Match { include, handle, entry, path, sensitive } = found;
-        let scope = Scope::Include;
+        let scope = HostedScope::Include;
         let is_directory = entry.kind == FileKind::Directory;
         if self.seen.contains(path) {
             return true;
@@ -402,12 +404,12 @@ impl Judge<'_> {
         &mut self,
         search: &mut IncludeSearch<'_>,
         pattern: &ConfigPattern,
-        origin: &Origin,
+        origin: &HostedOrigin,
     ) {
-        if origin.scope == Scope::Global || *origin.owner == *self.place.working {
+        if origin.scope == HostedScope::Global || *origin.owner == *self.place.working {
             return;
         }
-        let options = Options { anchor: Anchor::ConfigDirectory, ..Options::default() };
+        let options = HostedOptions { anchor: Anchor::ConfigDirectory, ..HostedOptions::default() };
         let mut ignored = Vec::new();
         let place = self.place;
         let Some(include) =
@@ -477,8 +479,11 @@ impl Visitor for Judge<'_> {
             self.leave_out_unsupported(path, scope);
             return true;
         };
-        let anchor =
-            if scope == Scope::Global { self.place.mounted.as_path() } else { &context.owner };
+        let anchor = if scope == HostedScope::Global {
+            self.place.mounted.as_path()
+        } else {
+            &context.owner
+        };
         self.read(&Admitted {
             handle: *handle,
             entry,
@@ -514,7 +519,7 @@ impl Visitor for Judge<'_> {
 }
 
 /// Returns the state of a file for the file of the question, with the reason.
-pub(super) fn judge(parsed: &ContextFile, anchor: &Path, target: Option<&Path>) -> (State, String) {
+pub(super) fn judge(parsed: &HostedFile, anchor: &Path, target: Option<&Path>) -> (State, String) {
     match parsed.trigger {
         Trigger::Always => (State::Active, "trigger is always".to_owned()),
         Trigger::Agent if parsed.description.trim().is_empty() => {
@@ -548,7 +553,7 @@ fn is_reserved(inside: &str) -> bool {
     ["config.json", "config.yaml"].iter().any(|name| inside.eq_ignore_ascii_case(name))
 }
 
-fn not_matched(list: &[(Pattern, brief_syntax::Span)], path: &str) -> String {
+fn not_matched(list: &[(HostedPattern, brief_syntax::Span)], path: &str) -> String {
     let globs: Vec<_> = list.iter().map(|(glob, _)| format!("`{}`", glob.as_str())).collect();
     match globs.as_slice() {
         [] => format!("no glob matches {path}"),

@@ -13,7 +13,7 @@ use crate::{Dialect, Reader, Shelf};
 use super::place::HostedEnvironment;
 use super::resolve::resolve;
 use super::whole::HostedDirectories;
-use super::{HostedContext, NAME, Query, Scope};
+use super::{HostedContext, HostedScope, NAME, Query};
 
 /// The dialect of `.context` directories.
 #[derive(Debug, Clone, Copy)]
@@ -75,13 +75,13 @@ impl Shelf for Answered {
 
 /// Returns the level: the user's files first, then by the directory of the file. An included file
 /// has the level of the working directory.
-pub(super) fn level(path: &Path, scope: Scope, place: &HostedContext) -> Level {
+pub(super) fn level(path: &Path, scope: HostedScope, place: &HostedContext) -> Level {
     let (mounted, working) = place.depths;
     let depth = match scope {
-        Scope::Global => return Level::of_user(false),
-        Scope::Mounted => mounted,
-        Scope::Working | Scope::Include => working,
-        Scope::Ancestor => {
+        HostedScope::Global => return Level::of_user(false),
+        HostedScope::Mounted => mounted,
+        HostedScope::Working | HostedScope::Include => working,
+        HostedScope::Ancestor => {
             let shared = place.working.components().zip(path.components());
             shared.take_while(|(here, there)| here == there).count()
         }
@@ -89,7 +89,7 @@ pub(super) fn level(path: &Path, scope: Scope, place: &HostedContext) -> Level {
     Level { owner: Owner::Project, depth, is_scoped: false }
 }
 
-pub(super) fn applied<'s>(item: &'s super::Item, place: &HostedContext) -> Applied<'s> {
+pub(super) fn applied<'s>(item: &'s super::HostedItem, place: &HostedContext) -> Applied<'s> {
     Applied::new(
         Item {
             dialect: NAME,
@@ -109,7 +109,7 @@ pub(super) fn applied<'s>(item: &'s super::Item, place: &HostedContext) -> Appli
     )
 }
 
-pub(super) fn left_out<'s>(left_out: &'s super::LeftOut, place: &HostedContext) -> LeftOut<'s> {
+pub(super) fn left_out<'s>(left_out: &'s super::OmittedFile, place: &HostedContext) -> LeftOut<'s> {
     let name = left_out.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     LeftOut {
         dialect: NAME,

@@ -7,7 +7,7 @@ use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, System, rules};
 
 use super::context_dir::ContextDir;
-use super::model::Scope;
+use super::model::HostedScope;
 use super::place::{HostedEnvironment, HostedPlace, about};
 
 /// Opens the context directories: global first, then from the mounted to the working directory.
@@ -54,7 +54,7 @@ fn open_global(
     if is_known(&base.join(below)) {
         return None;
     }
-    let whose = (Arc::from(base), Scope::Global);
+    let whose = (Arc::from(base), HostedScope::Global);
     let opened = ContextDir::open(system, None, (base, below), whose, diagnostics);
     let Some(mut context) = opened else {
         if global.named

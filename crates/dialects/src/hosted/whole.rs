@@ -17,7 +17,9 @@ use crate::{Likeness, ProjectFiles, Reader, Shelf};
 
 use super::place::{DEPENDENCIES, HostedEnvironment, relative};
 use super::shelf::{applied, left_out};
-use super::{HostedContext, Item, Query, Scope, Trigger, check, resolve, resolve::judge};
+use super::{
+    HostedContext, HostedItem, HostedScope, Query, Trigger, check, resolve, resolve::judge,
+};
 
 /// The answers for the directories of a project.
 #[derive(Default)]
@@ -126,8 +128,9 @@ impl Shelf for HostedDirectories {
         let place = &here.resolution;
         for item in &place.items {
             let mut applied = judged(item, place, file.as_deref());
-            if is_inherited && item.scope == Scope::Working {
-                let scope = if found.is_empty() { Scope::Mounted } else { Scope::Ancestor };
+            if is_inherited && item.scope == HostedScope::Working {
+                let scope =
+                    if found.is_empty() { HostedScope::Mounted } else { HostedScope::Ancestor };
                 applied.item.scope = scope.as_str();
             }
             answer.items.push(applied);
@@ -193,11 +196,11 @@ impl HostedDirectories {
 }
 
 impl DirectoryAnswer {
-    fn own_items(&self) -> impl Iterator<Item = &Item> {
-        self.resolution.items.iter().filter(|item| item.scope == Scope::Working)
+    fn own_items(&self) -> impl Iterator<Item = &HostedItem> {
+        self.resolution.items.iter().filter(|item| item.scope == HostedScope::Working)
     }
 
-    fn own_left_out(&self) -> impl Iterator<Item = &super::LeftOut> {
+    fn own_left_out(&self) -> impl Iterator<Item = &super::OmittedFile> {
         let owner = &self.resolution.working;
         self.resolution.left_out.iter().filter(move |left_out| left_out.path.starts_with(owner))
     }
@@ -212,7 +215,7 @@ fn parent_of(target: &Target) -> &str {
 }
 
 /// Decides again about an item whose state depends on the file.
-fn judged<'s>(item: &'s Item, place: &HostedContext, file: Option<&Path>) -> Applied<'s> {
+fn judged<'s>(item: &'s HostedItem, place: &HostedContext, file: Option<&Path>) -> Applied<'s> {
     let mut applied = applied(item, place);
     if item.trigger() == Trigger::Auto {
         let (state, reason) = judge(&item.file, &item.anchor, file);

@@ -11,13 +11,13 @@ use crate::answer::{Owner, State};
 
 use super::clients::{attaches_on, has_any, read_of, reads_of};
 use super::model::{Folder, Guide, Use};
-use super::resolve::{About, Asked, Candidate, Verdict};
+use super::resolve::{Candidate, NativeQuestion, NativeTarget, PatternVerdict};
 use super::settings::{Setting, slashed_below};
 
 /// A client in its place.
 pub(super) struct Loading<'l> {
     client: &'l Client,
-    asked: &'l Asked<'l, 'l>,
+    asked: &'l NativeQuestion<'l, 'l>,
     /// The directories that are asked about, each with where it lies.
     folders: Vec<(&'l Folder, Seat)>,
     /// Whether the client takes the path for one of its own.
@@ -39,14 +39,14 @@ impl<'l> Loading<'l> {
     pub(super) fn new(
         client: &'l Client,
         folders: &[&'l Folder],
-        asked: &'l Asked<'l, 'l>,
+        asked: &'l NativeQuestion<'l, 'l>,
     ) -> Loading<'l> {
         let folders = folders.iter().map(|&folder| (folder, seat(folder, asked.started))).collect();
         let is_near = match (asked.started, asked.about) {
-            (Some(started), About::Path(path, _)) if client.loading.scoped_below_start => {
+            (Some(started), NativeTarget::Path(path, _)) if client.loading.scoped_below_start => {
                 started == asked.root || asked.root.join(path).starts_with(started)
             }
-            (Some(_), About::Elsewhere) => !client.loading.scoped_below_start,
+            (Some(_), NativeTarget::Elsewhere) => !client.loading.scoped_below_start,
             _ => true,
         };
         Loading { client, asked, folders, is_near }
@@ -144,7 +144,7 @@ impl<'l> Loading<'l> {
         if is_scoped || !seat.is_at_start() {
             let is_attached = match self.asked.about {
                 // Nothing is worked on yet: what is loaded is loaded at the start.
-                About::Everything => false,
+                NativeTarget::Everything => false,
                 _ => attaches_on(self.client, self.asked.action),
             };
             if !is_attached || is_scoped && !self.is_near {
@@ -179,18 +179,19 @@ impl<'l> Loading<'l> {
     fn is_used(&self, candidate: &Candidate<'_>, read: &ClientRead) -> Option<bool> {
         let Candidate { guide, verdict, .. } = candidate;
         let scope = guide.scope.as_ref();
-        let is_in = !matches!(verdict, Verdict::In(State::Manual, _) | Verdict::Out(_));
+        let is_in =
+            !matches!(verdict, PatternVerdict::In(State::Manual, _) | PatternVerdict::Out(_));
         match (read.scoping, scope) {
             (Scoping::Own, _) => is_in.then_some(scope.is_some()),
             (Scoping::Ignored, _) | (Scoping::CopilotCli, None) => Some(false),
             (Scoping::Unscoped, scope) => (is_in && scope.is_none()).then_some(false),
             (Scoping::CopilotCli, Some(scope)) if scope.globs.is_everything() => Some(false),
             (Scoping::CopilotCli, Some(scope)) => match self.asked.about {
-                About::Path(path, kind) => {
+                NativeTarget::Path(path, kind) => {
                     scope.globs.is_covered_in_cli(path, kind).then_some(true)
                 }
-                About::Everything => Some(true),
-                About::Elsewhere => None,
+                NativeTarget::Everything => Some(true),
+                NativeTarget::Elsewhere => None,
             },
         }
     }

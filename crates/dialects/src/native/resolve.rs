@@ -17,9 +17,9 @@ use super::loading::Loading;
 use super::model::{Folder, Guide, Use};
 
 /// What is asked.
-pub(super) struct Asked<'a, 's> {
+pub(super) struct NativeQuestion<'a, 's> {
     /// The file or directory below the mounted one.
-    pub(super) about: About<'a>,
+    pub(super) about: NativeTarget<'a>,
     /// The client that asks, and the name that it was asked for by.
     pub(super) client: Option<(&'s Client, &'s str)>,
     /// Where it was started; `None` for the mounted directory.
@@ -32,18 +32,18 @@ pub(super) struct Asked<'a, 's> {
     pub(super) root: &'a Path,
 }
 
-impl<'a, 's> Asked<'a, 's> {
+impl<'a, 's> NativeQuestion<'a, 's> {
     pub(super) fn new(
         known: &'s KnownClients,
         moment: &'a Moment,
-        about: About<'a>,
+        about: NativeTarget<'a>,
         root: &'a Path,
-    ) -> Asked<'a, 's> {
+    ) -> NativeQuestion<'a, 's> {
         let client = moment.client.as_deref().and_then(|name| {
             let client = known.find(name)?;
             Some((client, client.called(name)?))
         });
-        Asked {
+        NativeQuestion {
             about,
             client,
             started: moment.started.as_deref(),
@@ -56,7 +56,7 @@ impl<'a, 's> Asked<'a, 's> {
 
 /// What a question is about.
 #[derive(Clone, Copy)]
-pub(super) enum About<'a> {
+pub(super) enum NativeTarget<'a> {
     /// All of the project, whatever the patterns say.
     Everything,
     /// A file or directory.
@@ -65,9 +65,9 @@ pub(super) enum About<'a> {
     Elsewhere,
 }
 
-impl<'a> About<'a> {
-    pub(super) fn target(target: &'a Target) -> About<'a> {
-        About::Path(target.slashed(), target.kind())
+impl<'a> NativeTarget<'a> {
+    pub(super) fn target(target: &'a Target) -> NativeTarget<'a> {
+        NativeTarget::Path(target.slashed(), target.kind())
     }
 }
 
@@ -75,11 +75,11 @@ impl<'a> About<'a> {
 pub(super) struct Candidate<'s> {
     pub(super) folder: &'s Folder,
     pub(super) guide: &'s Guide,
-    pub(super) verdict: Verdict<'s>,
+    pub(super) verdict: PatternVerdict<'s>,
     pub(super) is_loaded: bool,
 }
 
-pub(super) enum Verdict<'s> {
+pub(super) enum PatternVerdict<'s> {
     In(State, Reason<'s>),
     /// It stands for what it imports.
     Bridge(&'s str),
@@ -89,7 +89,7 @@ pub(super) enum Verdict<'s> {
 /// Adds to `answer` what the folders say; they come parents first.
 pub(super) fn resolve<'s>(
     folders: impl Iterator<Item = &'s Folder>,
-    asked: &Asked<'_, 's>,
+    asked: &NativeQuestion<'_, 's>,
     answer: &mut Resolution<'s>,
 ) {
     let folders: Vec<&Folder> = folders.filter(|folder| is_on_the_way(folder, asked)).collect();
@@ -106,9 +106,9 @@ pub(super) fn resolve<'s>(
     for (index, candidate) in candidates.into_iter().enumerate() {
         let Candidate { folder, guide, verdict, is_loaded } = candidate;
         let (state, reason, is_in) = match verdict {
-            Verdict::In(state, reason) => (state, reason, true),
-            Verdict::Bridge(words) => (State::Active, Reason::Stated(words), false),
-            Verdict::Out(reason) => (State::Active, reason, false),
+            PatternVerdict::In(state, reason) => (state, reason, true),
+            PatternVerdict::Bridge(words) => (State::Active, Reason::Stated(words), false),
+            PatternVerdict::Out(reason) => (State::Active, reason, false),
         };
         let mut applied = Applied::new(item(folder, guide, state), reason);
         if is_loaded && state == State::Offered {
@@ -149,7 +149,7 @@ pub(super) fn resolve<'s>(
 
 /// Notes which patterns on the way to a file cover it.
 pub(super) fn liken(folders: &[Folder], file: &Target, likeness: &mut Likeness) {
-    let about = About::target(file);
+    let about = NativeTarget::target(file);
     for folder in folders.iter().filter(|folder| is_about(folder, about)) {
         let Some(below) = folder.below(file.slashed()) else { continue };
         for scope in folder.guides.iter().filter_map(|guide| guide.scope.as_ref()) {
@@ -158,19 +158,19 @@ pub(super) fn liken(folders: &[Folder], file: &Target, likeness: &mut Likeness) 
     }
 }
 
-fn is_on_the_way(folder: &Folder, asked: &Asked<'_, '_>) -> bool {
+fn is_on_the_way(folder: &Folder, asked: &NativeQuestion<'_, '_>) -> bool {
     match (folder.owner, asked.about) {
         // What the user has is not the project's; a client loads it in any.
-        (Owner::User, About::Everything) => asked.client.is_some(),
+        (Owner::User, NativeTarget::Everything) => asked.client.is_some(),
         _ => is_about(folder, asked.about),
     }
 }
 
-fn is_about(folder: &Folder, about: About<'_>) -> bool {
+fn is_about(folder: &Folder, about: NativeTarget<'_>) -> bool {
     match (folder.owner, about) {
-        (Owner::User, _) | (Owner::Project, About::Everything) => true,
-        (Owner::Project, About::Elsewhere) => false,
-        (Owner::Project, About::Path(path, kind)) => match folder.below(path) {
+        (Owner::User, _) | (Owner::Project, NativeTarget::Everything) => true,
+        (Owner::Project, NativeTarget::Elsewhere) => false,
+        (Owner::Project, NativeTarget::Path(path, kind)) => match folder.below(path) {
             Some("") => folder.directory.is_empty() || kind == TargetKind::Directory,
             below => below.is_some(),
         },
@@ -180,7 +180,7 @@ fn is_about(folder: &Folder, about: About<'_>) -> bool {
 /// Judges each file once: one that two ways lead to counts where it is found first.
 fn candidates<'s>(
     folders: &[&'s Folder],
-    asked: &Asked<'_, '_>,
+    asked: &NativeQuestion<'_, '_>,
     skip_left_out: bool,
 ) -> Vec<Candidate<'s>> {
     let goes_by_itself = asked.client.is_some_and(|(client, _)| clients::goes_by_itself(client));
@@ -192,7 +192,7 @@ fn candidates<'s>(
             if !guide.is_shared || seen.insert(guide.path().as_os_str()) {
                 let verdict = judge(folder, guide, asked);
                 // A client may load what its fields leave out.
-                let is_out = matches!(verdict, Verdict::Out(_));
+                let is_out = matches!(verdict, PatternVerdict::Out(_));
                 if skip_left_out && is_out && !goes_by_itself {
                     continue;
                 }
@@ -203,13 +203,19 @@ fn candidates<'s>(
     candidates
 }
 
-fn judge<'s>(folder: &'s Folder, guide: &'s Guide, asked: &Asked<'_, '_>) -> Verdict<'s> {
+fn judge<'s>(
+    folder: &'s Folder,
+    guide: &'s Guide,
+    asked: &NativeQuestion<'_, '_>,
+) -> PatternVerdict<'s> {
     let scoped = guide.scope.as_ref().map(|scope| {
         let field = scope.field;
         match asked.about {
-            About::Everything => Ok(Reason::Listed),
-            About::Elsewhere => Err(Reason::NoGlob { field, patterns: scope.globs.written() }),
-            About::Path(path, kind) => {
+            NativeTarget::Everything => Ok(Reason::Listed),
+            NativeTarget::Elsewhere => {
+                Err(Reason::NoGlob { field, patterns: scope.globs.written() })
+            }
+            NativeTarget::Path(path, kind) => {
                 let covering =
                     folder.below(path).and_then(|below| scope.globs.covering(below, kind));
                 match covering {
@@ -220,14 +226,16 @@ fn judge<'s>(folder: &'s Folder, guide: &'s Guide, asked: &Asked<'_, '_>) -> Ver
         }
     });
     let (state, words) = match &guide.use_ {
-        Use::Never(words) => return Verdict::Out(Reason::Stated(words)),
-        Use::Bridge(words) => return Verdict::Bridge(words),
+        Use::Never(words) => return PatternVerdict::Out(Reason::Stated(words)),
+        Use::Bridge(words) => return PatternVerdict::Bridge(words),
         Use::Manual => {
             let is_meant = |(key, _): &&(String, String)| {
                 asked.mentions.iter().any(|mention| mention.trim_start_matches('@') == key)
             };
             match guide.mentions.iter().find(is_meant) {
-                Some((_, words)) => return Verdict::In(State::Active, Reason::Stated(words)),
+                Some((_, words)) => {
+                    return PatternVerdict::In(State::Active, Reason::Stated(words));
+                }
                 None => (State::Manual, "only when mentioned"),
             }
         }
@@ -235,15 +243,17 @@ fn judge<'s>(folder: &'s Folder, guide: &'s Guide, asked: &Asked<'_, '_>) -> Ver
         Use::Active(words) => (State::Active, &**words),
     };
     match scoped {
-        Some(Err(reason)) => Verdict::Out(reason),
-        Some(Ok(reason)) => Verdict::In(state, reason),
-        None if matches!(asked.about, About::Everything) => Verdict::In(state, Reason::Listed),
-        None => Verdict::In(state, Reason::Stated(words)),
+        Some(Err(reason)) => PatternVerdict::Out(reason),
+        Some(Ok(reason)) => PatternVerdict::In(state, reason),
+        None if matches!(asked.about, NativeTarget::Everything) => {
+            PatternVerdict::In(state, Reason::Listed)
+        }
+        None => PatternVerdict::In(state, Reason::Stated(words)),
     }
 }
 
 /// Returns why a client reads another file instead of this one.
-fn replacement(folder: &Folder, guide: &Guide, asked: &Asked<'_, '_>) -> Option<String> {
+fn replacement(folder: &Folder, guide: &Guide, asked: &NativeQuestion<'_, '_>) -> Option<String> {
     let (client, name) = asked.client?;
     match &clients::read_of(client, folder.owner, guide.place.as_ref()?)?.unless {
         Unless::ReplacedBy(paths) if has_any(&folder.present, paths) => {
@@ -260,7 +270,8 @@ fn links<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s>, bool)
     if candidates.iter().all(|found| found.guide.real.is_none()) {
         return repeated;
     }
-    let is_in = |found: &Candidate<'_>| matches!(found.verdict, Verdict::In(State::Active, _));
+    let is_in =
+        |found: &Candidate<'_>| matches!(found.verdict, PatternVerdict::In(State::Active, _));
     let mut first: HashMap<&Path, usize> = HashMap::new();
     for (index, found) in candidates.iter().enumerate().filter(|(_, found)| is_in(found)) {
         let kept = *first.entry(found.guide.real()).or_insert(index);
@@ -281,7 +292,7 @@ fn offered_texts<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s
     let mut first: BTreeMap<(&str, &str, &str), (usize, Origin<'s>, bool)> = BTreeMap::new();
     let mut repeated = BTreeMap::new();
     let is_offered =
-        |found: &Candidate<'_>| matches!(found.verdict, Verdict::In(State::Offered, _));
+        |found: &Candidate<'_>| matches!(found.verdict, PatternVerdict::In(State::Offered, _));
     let offered = candidates.iter().enumerate().filter(|(_, found)| is_offered(found));
     let mut offered: Vec<_> = offered.collect();
     offered.sort_by_key(|(_, found)| !found.is_loaded);

@@ -16,7 +16,7 @@ use crate::{is_looked_at, tasks};
 
 use super::model::{Folder, mark_shared};
 use super::read::{self, Ground, Level};
-use super::resolve::{About, Asked, liken, resolve};
+use super::resolve::{NativeQuestion, NativeTarget, liken, resolve};
 use super::{NAME, check, settings};
 
 /// The dialect of the files that clients read by themselves.
@@ -218,8 +218,8 @@ fn of_user<'s>(
 
 impl Shelf for OnTheWay {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
-        let about = self.target.as_ref().map_or(About::Elsewhere, About::target);
-        let asked = Asked::new(&self.known, moment, about, &self.root);
+        let about = self.target.as_ref().map_or(NativeTarget::Elsewhere, NativeTarget::target);
+        let asked = NativeQuestion::new(&self.known, moment, about, &self.root);
         resolve(self.folders.iter(), &asked, answer);
     }
 
@@ -296,8 +296,8 @@ impl Reader for Everywhere {
 
 impl Shelf for Everywhere {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
-        let about = moment.target.as_ref().map_or(About::Everything, About::target);
-        let asked = Asked::new(&self.known, moment, about, &self.root);
+        let about = moment.target.as_ref().map_or(NativeTarget::Everything, NativeTarget::target);
+        let asked = NativeQuestion::new(&self.known, moment, about, &self.root);
         resolve(self.folders.iter(), &asked, answer);
     }
 

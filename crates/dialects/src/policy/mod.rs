@@ -49,7 +49,7 @@ struct PolicyLayer {
 
 /// A rule that decided, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
+pub struct PolicyDecision {
     /// The file.
     pub path: PathBuf,
     /// The line of the rule.
@@ -58,14 +58,14 @@ pub struct Decision {
     pub rule: String,
 }
 
-impl Decision {
+impl PolicyDecision {
     /// Formats the place as file and line.
     pub fn place(&self) -> String {
         format!("{}:{}", self.path.display(), self.line)
     }
 }
 
-impl fmt::Display for Decision {
+impl fmt::Display for PolicyDecision {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "the policy `{}` {}", self.place(), self.rule)
     }
@@ -121,12 +121,12 @@ impl Policy {
     }
 
     /// Returns the rule that forbids a source.
-    pub fn source(&self, place: &SourcePlace) -> Option<Decision> {
+    pub fn source(&self, place: &SourcePlace) -> Option<PolicyDecision> {
         self.layers.iter().find_map(|layer| layer.source(place))
     }
 
     /// Returns the rule that forbids installing an item with this capability.
-    pub fn capability(&self, capability: Capability) -> Option<Decision> {
+    pub fn capability(&self, capability: Capability) -> Option<PolicyDecision> {
         self.layers.iter().find_map(|layer| {
             let (line, never) = layer.never.iter().find(|(_, never)| *never == capability)?;
             Some(layer.decision(*line, format!("never installs what has `{never}`")))
@@ -134,14 +134,14 @@ impl Policy {
     }
 
     /// Returns the rule that turns execution off.
-    pub fn execution(&self) -> Option<Decision> {
+    pub fn execution(&self) -> Option<PolicyDecision> {
         self.layers.iter().find_map(|layer| {
             layer.execution.map(|line| layer.decision(line, "turns execution off".to_owned()))
         })
     }
 
     /// Returns the items that every project must have, each with the rule that requires it.
-    pub fn required(&self) -> impl Iterator<Item = (&ItemId, Decision)> {
+    pub fn required(&self) -> impl Iterator<Item = (&ItemId, PolicyDecision)> {
         self.layers.iter().flat_map(|layer| {
             let decision =
                 |line, item: &ItemId| layer.decision(line, format!("requires the {item}"));
@@ -151,11 +151,11 @@ impl Policy {
 }
 
 impl PolicyLayer {
-    fn decision(&self, line: usize, rule: String) -> Decision {
-        Decision { path: self.path.clone(), line, rule }
+    fn decision(&self, line: usize, rule: String) -> PolicyDecision {
+        PolicyDecision { path: self.path.clone(), line, rule }
     }
 
-    fn source(&self, place: &SourcePlace) -> Option<Decision> {
+    fn source(&self, place: &SourcePlace) -> Option<PolicyDecision> {
         let denied = self.deny.iter().find(|(_, pattern)| pattern.denies(place));
         if let Some((line, pattern)) = denied {
             return Some(self.decision(*line, format!("denies `{pattern}`")));

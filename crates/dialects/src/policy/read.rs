@@ -7,15 +7,15 @@ use brief_syntax::{Diagnostic, Span, rules};
 use super::pattern::SourcePattern;
 use super::{PolicyError, PolicyLayer, source_of};
 use crate::capability::Capability;
-use crate::portable::toml::{self, Entry, Problem, Table};
-use crate::portable::{ItemId, Kind};
+use crate::portable::toml::{self, Table, TomlEntry, TomlProblem};
+use crate::portable::{ItemId, ItemKind};
 
 /// The keys of the file.
 const KEYS: [&str; 4] = ["capabilities", "execution", "required", "sources"];
 
 /// The kinds of items, by their keys.
-const KINDS: [(&str, Kind); 3] =
-    [("agents", Kind::Agent), ("rules", Kind::Rule), ("skills", Kind::Skill)];
+const KINDS: [(&str, ItemKind); 3] =
+    [("agents", ItemKind::Agent), ("rules", ItemKind::Rule), ("skills", ItemKind::Skill)];
 
 /// Reads one file.
 pub(super) fn layer(
@@ -45,10 +45,10 @@ pub(super) fn layer(
 }
 
 fn read_entry(
-    entry: &Entry<'_>,
+    entry: &TomlEntry<'_>,
     home: Option<&Path>,
     layer: &mut PolicyLayer,
-) -> Result<(), Problem> {
+) -> Result<(), TomlProblem> {
     match entry.key {
         "execution" => {
             let is_never = entry.word(&[("never", true), ("trusted", false)])?;
@@ -95,7 +95,7 @@ fn read_entry(
     Ok(())
 }
 
-fn patterns(entry: &Entry<'_>, home: Option<&Path>) -> Result<Vec<SourcePattern>, Problem> {
+fn patterns(entry: &TomlEntry<'_>, home: Option<&Path>) -> Result<Vec<SourcePattern>, TomlProblem> {
     let texts = entry.texts()?;
     let pattern = |text: &String| {
         SourcePattern::read(text, home)
@@ -104,6 +104,6 @@ fn patterns(entry: &Entry<'_>, home: Option<&Path>) -> Result<Vec<SourcePattern>
     texts.iter().map(pattern).collect()
 }
 
-fn line(entry: &Entry<'_>) -> usize {
+fn line(entry: &TomlEntry<'_>) -> usize {
     entry.source.line(entry.span.start)
 }

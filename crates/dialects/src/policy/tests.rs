@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use brief_syntax::system::MemorySystem;
 
 use super::*;
-use crate::portable::Kind;
+use crate::portable::ItemKind;
 
 const USER: &str = "/h/.config/brief/policy.toml";
 const MACHINE: &str = "/machine/policy.toml";
@@ -152,6 +152,6 @@ fn required_items_have_a_kind_and_a_place() {
     let required: Vec<(ItemId, usize)> =
         policy.required().map(|(item, decision)| (item.clone(), decision.line)).collect();
     let item = |kind, name: &str| ItemId { kind, name: name.to_owned() };
-    assert_eq!(required, [(item(Kind::Agent, "a"), 2), (item(Kind::Skill, "s"), 3)]);
+    assert_eq!(required, [(item(ItemKind::Agent, "a"), 2), (item(ItemKind::Skill, "s"), 3)]);
     assert_eq!(policy.files().next(), Some(PathBuf::from(USER).as_path()));
 }

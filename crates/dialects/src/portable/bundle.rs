@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use brief_syntax::{Source, Span};
 
-use super::model::{Bundle, ItemId, Required};
+use super::model::{Bundle, ItemId, RequiredBundle};
 use super::registry::Registry;
 
 /// The closure of a bundle.
@@ -260,9 +260,9 @@ enum VisitState {
 
 enum WalkStep<'w> {
     /// A bundle requires another; the error is the number of bundles with that name.
-    Edge { from: &'w Bundle, required: &'w Required, to: Result<&'w Bundle, usize> },
+    Edge { from: &'w Bundle, required: &'w RequiredBundle, to: Result<&'w Bundle, usize> },
     /// A bundle requires one of its ancestors in the chain.
-    Back { from: BundleIndex, required: &'w Required },
+    Back { from: BundleIndex, required: &'w RequiredBundle },
     /// Everything that a bundle requires has been walked.
     Done(usize, &'w Bundle),
 }
@@ -330,7 +330,7 @@ impl<'w> RequiresWalk<'w> {
 /// Returns an error if a bundle does not have the required version.
 pub(super) fn version_problem(
     bundle: &Bundle,
-    required: &Required,
+    required: &RequiredBundle,
     other: &Bundle,
 ) -> Option<BundleError> {
     let wanted = required.version.as_deref()?;

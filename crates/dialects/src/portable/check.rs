@@ -10,10 +10,10 @@ use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span, rules};
 
 use super::bundle;
 use super::constructs::{self, Construct, Weight};
-use super::directives::{self, Directives, ProblemKind};
+use super::directives::{self, DirectiveProblemKind, Directives};
 use super::fields::{is_reserved, unknown_client};
-use super::links::{self, Target};
-use super::model::{Item, ItemId, Kind};
+use super::links::{self, LinkTarget};
+use super::model::{ItemId, ItemKind, PortableItem};
 use super::parse;
 use super::registry::{Registry, is_foreign, is_in_shared, kind_of_place};
 
@@ -88,7 +88,7 @@ fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
 }
 
 /// R19: checks the requirements of the open standard.
-fn foreign(item: &Item) -> Vec<Diagnostic> {
+fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
     if item.description().trim().is_empty() {
@@ -109,7 +109,7 @@ fn foreign(item: &Item) -> Vec<Diagnostic> {
 }
 
 /// §2.1: checks the directory of an item.
-fn place(item: &Item) -> Vec<Diagnostic> {
+fn place(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
     if let Some(kind) = kind_of_place(item).filter(|kind| *kind != item.kind()) {
@@ -131,7 +131,7 @@ fn place(item: &Item) -> Vec<Diagnostic> {
 }
 
 /// §2.3: checks the bodies for single clients.
-fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
+fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for own in &item.overrides {
         if !clients.contains(&own.client.as_str()) {
@@ -168,7 +168,7 @@ fn overrides(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
 }
 
 /// §5 and §6: checks the canonical body.
-fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
+fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     let document = &item.document;
     let (source, start) = (&document.source, document.body_start());
     let text = document.body();
@@ -202,13 +202,18 @@ fn body(item: &Item, clients: &[&str]) -> Vec<Diagnostic> {
 }
 
 /// §5.4: checks that links lead to files that are installed with the item.
-fn file_links(item: &Item, source: &Arc<Source>, start: usize, text: &str) -> Vec<Diagnostic> {
+fn file_links(
+    item: &PortableItem,
+    source: &Arc<Source>,
+    start: usize,
+    text: &str,
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for link in links::file_links(text) {
         let span = Span::new(start + link.span.start, start + link.span.end);
         match link.target {
-            Target::Inside(path) if links::exists(item, &path) => {}
-            Target::Inside(path) => found.push(
+            LinkTarget::Inside(path) if links::exists(item, &path) => {}
+            LinkTarget::Inside(path) => found.push(
                 Diagnostic::new(
                     rules::portable::MISSING_FILE,
                     source,
@@ -217,7 +222,7 @@ fn file_links(item: &Item, source: &Arc<Source>, start: usize, text: &str) -> Ve
                 )
                 .with_help("correct the link, or add the file"),
             ),
-            Target::Outside => found.push(
+            LinkTarget::Outside => found.push(
                 Diagnostic::new(
                     rules::portable::LINK_OUTSIDE,
                     source,
@@ -267,32 +272,38 @@ fn client_construct(
     })
 }
 
-fn directive_problems(item: &Item, directives: &Directives, clients: &[&str]) -> Vec<Diagnostic> {
+fn directive_problems(
+    item: &PortableItem,
+    directives: &Directives,
+    clients: &[&str],
+) -> Vec<Diagnostic> {
     let document = &item.document;
     let start = document.body_start();
-    let problem = |problem: &directives::Problem| {
+    let problem = |problem: &directives::DirectiveProblem| {
         let span = Span::new(start + problem.span.start, start + problem.span.end);
         let error = |rule, message: String, help: &str| {
             Diagnostic::new(rule, &document.source, span, message).with_help(help)
         };
         let closing = "end the block with a line `<!-- @endclient -->`";
         match &problem.kind {
-            ProblemKind::NotClosed => {
+            DirectiveProblemKind::NotClosed => {
                 let message = "the block is not closed".to_owned();
                 error(rules::portable::DIRECTIVE_UNBALANCED, message, closing)
             }
-            ProblemKind::NotOpened => {
+            DirectiveProblemKind::NotOpened => {
                 let message = "there is no open block here".to_owned();
                 let help = "open one with a line `<!-- @client:… -->`, or remove this line";
                 error(rules::portable::DIRECTIVE_UNBALANCED, message, help)
             }
-            ProblemKind::Nested { outer } => {
+            DirectiveProblemKind::Nested { outer } => {
                 let line = document.source.line(start + outer);
                 let message = format!("the block of line {line} is still open");
                 error(rules::portable::DIRECTIVE_NESTED, message, closing)
             }
-            ProblemKind::UnknownClient(name) => unknown_client(document, name, span, clients),
-            ProblemKind::List(problem) => {
+            DirectiveProblemKind::UnknownClient(name) => {
+                unknown_client(document, name, span, clients)
+            }
+            DirectiveProblemKind::List(problem) => {
                 let help = "write `claude,copilot`, or `!opencode` for all others";
                 error(
                     rules::portable::DIRECTIVE_MALFORMED,
@@ -300,7 +311,7 @@ fn directive_problems(item: &Item, directives: &Directives, clients: &[&str]) ->
                     help,
                 )
             }
-            ProblemKind::Malformed => {
+            DirectiveProblemKind::Malformed => {
                 let message =
                     "this looks like a directive, but would reach every client".to_owned();
                 let help =
@@ -429,7 +440,7 @@ fn fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnost
 }
 
 /// Reports file names that are invalid on some systems, or equal on systems without case.
-fn file_names(item: &Item) -> Vec<Diagnostic> {
+fn file_names(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
     let mut error = |rule, message: String| {
@@ -472,10 +483,10 @@ fn preloaded_skills(registry: &mut Registry) {
     let skills: BTreeSet<String> = registry
         .items
         .iter()
-        .filter(|item| item.kind() == Kind::Skill)
+        .filter(|item| item.kind() == ItemKind::Skill)
         .map(|item| item.name().to_owned())
         .collect();
-    for item in registry.items.iter_mut().filter(|item| item.kind() == Kind::Agent) {
+    for item in registry.items.iter_mut().filter(|item| item.kind() == ItemKind::Agent) {
         let mut found = Vec::new();
         let Some(Value::Sequence(list)) = item.document.field("preload-skills").map(Node::value)
         else {

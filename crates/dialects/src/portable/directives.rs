@@ -27,7 +27,7 @@ impl Audience {
 
 /// A part of a body between two directives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct DirectiveBlock {
     /// The opening line, line break included.
     pub open: Span,
     /// The closing line, line break included.
@@ -38,16 +38,16 @@ pub struct Block {
 
 /// A problem in the directives of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct DirectiveProblem {
     /// The place.
     pub span: Span,
     /// The kind of problem.
-    pub kind: ProblemKind,
+    pub kind: DirectiveProblemKind,
 }
 
-/// The kinds of [`Problem`].
+/// The kinds of [`DirectiveProblem`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ProblemKind {
+pub enum DirectiveProblemKind {
     /// A block is not closed.
     NotClosed,
     /// A closing line has no opening one.
@@ -69,9 +69,9 @@ pub enum ProblemKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Directives {
     /// The blocks, in order.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<DirectiveBlock>,
     /// The problems, in order.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<DirectiveProblem>,
 }
 
 /// Reads the directives of a body; `clients` are the existing clients.
@@ -97,33 +97,33 @@ pub fn scan(body: &str, clients: &[&str]) -> Directives {
         };
         let Some(directive) = directive else { continue };
         let text_span = Span::new(span.start, span.start + line.trim_end().len());
-        let mut report = |kind| found.problems.push(Problem { span: text_span, kind });
+        let mut report = |kind| found.problems.push(DirectiveProblem { span: text_span, kind });
         match directive {
-            Directive::Malformed => report(ProblemKind::Malformed),
+            Directive::Malformed => report(DirectiveProblemKind::Malformed),
             Directive::Open(list) => {
                 if let Some((outer, _)) = &open {
-                    report(ProblemKind::Nested { outer: outer.start });
+                    report(DirectiveProblemKind::Nested { outer: outer.start });
                     continue;
                 }
                 let audience = match audience(list) {
                     Ok(audience) => {
                         let (Audience::Only(names) | Audience::Except(names)) = &audience;
                         for name in names.iter().filter(|name| !clients.contains(&name.as_str())) {
-                            report(ProblemKind::UnknownClient(name.clone()));
+                            report(DirectiveProblemKind::UnknownClient(name.clone()));
                         }
                         Some(audience)
                     }
                     Err(problem) => {
-                        report(ProblemKind::List(problem));
+                        report(DirectiveProblemKind::List(problem));
                         None
                     }
                 };
                 open = Some((span, audience));
             }
             Directive::Close => match open.take() {
-                None => report(ProblemKind::NotOpened),
+                None => report(DirectiveProblemKind::NotOpened),
                 Some((start, Some(audience))) => {
-                    found.blocks.push(Block { open: start, close: span, audience });
+                    found.blocks.push(DirectiveBlock { open: start, close: span, audience });
                 }
                 Some((_, None)) => {}
             },
@@ -131,7 +131,7 @@ pub fn scan(body: &str, clients: &[&str]) -> Directives {
     }
     if let Some((span, _)) = open {
         let span = Span::new(span.start, span.start + body[span.range()].trim_end().len());
-        found.problems.push(Problem { span, kind: ProblemKind::NotClosed });
+        found.problems.push(DirectiveProblem { span, kind: DirectiveProblemKind::NotClosed });
     }
     found
 }
@@ -267,7 +267,7 @@ mod tests {
 
     const CLIENTS: [&str; 3] = ["claude", "copilot", "opencode"];
 
-    fn problems(body: &str) -> Vec<ProblemKind> {
+    fn problems(body: &str) -> Vec<DirectiveProblemKind> {
         scan(body, &CLIENTS).problems.into_iter().map(|problem| problem.kind).collect()
     }
 
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_found() {
-        use ProblemKind::*;
+        use DirectiveProblemKind::*;
         assert_eq!(problems("<!-- @client:claude -->\nx\n"), [NotClosed]);
         assert_eq!(problems("x\n<!-- @endclient -->\n"), [NotOpened]);
         assert_eq!(

@@ -5,7 +5,8 @@ use brief_syntax::{Diagnostic, Edit, Fix, Rule, Severity, Span, near_miss, rules
 
 use super::blocks::widened;
 use super::model::{
-    CAPABILITIES, Document, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, SCHEMA, ToolCapability, list_of,
+    AgentMode, CAPABILITIES, ItemDocument, ItemKind, MODEL_ALIASES, NAME_LENGTH, SCHEMA,
+    ToolCapability, list_of,
 };
 use super::parse::is_null;
 
@@ -36,7 +37,7 @@ pub(super) enum NameHolder {
 
 /// The front matter of one file and its diagnostics.
 pub(super) struct ItemFields<'f> {
-    pub(super) document: &'f Document,
+    pub(super) document: &'f ItemDocument,
     pub(super) clients: &'f [&'f str],
     pub(super) diagnostics: &'f mut Vec<Diagnostic>,
 }
@@ -165,7 +166,7 @@ impl ItemFields<'_> {
     }
 
     /// §3.1 and §3.3. The length counts characters after YAML is decoded.
-    pub(super) fn description(&mut self, kind: Kind) {
+    pub(super) fn description(&mut self, kind: ItemKind) {
         if self.required("description", "say what it does and when to use it").is_none() {
             return;
         }
@@ -182,7 +183,7 @@ impl ItemFields<'_> {
                 format!("the description has {length} characters, {DESCRIPTION_LENGTH} at most");
             let help = "say it shorter, and move the rest to the body";
             self.report(rules::portable::DESCRIPTION_TOO_LONG, node.span(), message, help);
-        } else if kind == Kind::Skill && length > SKILL_DESCRIPTION_LENGTH {
+        } else if kind == ItemKind::Skill && length > SKILL_DESCRIPTION_LENGTH {
             let message = format!(
                 "the description has {length} characters; clients read it at every choice, so about \
                  {SKILL_DESCRIPTION_LENGTH} are enough"
@@ -392,8 +393,8 @@ impl ItemFields<'_> {
         let Some(node) = self.document.field("mode").filter(|node| !is_null(*node)) else {
             return;
         };
-        let names = Mode::ALL.map(Mode::as_str);
-        match node.as_str().map(|text| (text, Mode::from_name(text))) {
+        let names = AgentMode::ALL.map(AgentMode::as_str);
+        match node.as_str().map(|text| (text, AgentMode::from_name(text))) {
             None => self.wrong_type("mode", node, "a text"),
             Some((text, None)) => {
                 let message = format!("`{text}` is not a mode");
@@ -403,7 +404,9 @@ impl ItemFields<'_> {
                 };
                 self.report(rules::portable::INVALID_MODE, node.span(), message, &help);
             }
-            Some((text, Some(Mode::Primary | Mode::All))) if self.reaches_beyond("opencode") => {
+            Some((text, Some(AgentMode::Primary | AgentMode::All)))
+                if self.reaches_beyond("opencode") =>
+            {
                 let message = format!("`mode: {text}` means something to opencode only");
                 let help = format!("write it as `opencode: {{mode: {text}}}`");
                 self.report(rules::portable::MODE_NOT_PORTABLE, node.span(), message, &help);
@@ -459,7 +462,7 @@ impl ItemFields<'_> {
 
 /// Returns the diagnostic for an unknown client.
 pub(super) fn unknown_client(
-    document: &Document,
+    document: &ItemDocument,
     name: &str,
     span: Span,
     clients: &[&str],

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use brief_syntax::Source;
-use brief_syntax::markdown::{self, Refusal};
+use brief_syntax::markdown::{self, FormatRefusal};
 use brief_syntax::yaml::format_header;
 
-use super::model::{Bundle, Document, Item};
+use super::model::{Bundle, ItemDocument, PortableItem};
 use super::registry::Registry;
 
 /// A formatted file.
@@ -17,7 +17,7 @@ pub struct FormattedFile {
     /// The formatted text.
     pub text: String,
     /// The reason why the body was not formatted.
-    pub refused: Option<Refusal>,
+    pub refused: Option<FormatRefusal>,
 }
 
 impl FormattedFile {
@@ -38,7 +38,7 @@ fn is_text(source: &Source) -> bool {
     source.encoding() == brief_syntax::source::Encoding::Utf8
 }
 
-fn item(item: &Item) -> Vec<FormattedFile> {
+fn item(item: &PortableItem) -> Vec<FormattedFile> {
     let overrides = item.overrides().iter().map(|own| {
         let markdown::Formatted { text, refused } = markdown::format(own.source.text());
         FormattedFile { source: Arc::clone(&own.source), text, refused }
@@ -53,7 +53,7 @@ fn bundle(bundle: &Bundle) -> Option<FormattedFile> {
 }
 
 /// A file without front matter is broken and stays as it is for its author.
-fn entrypoint(document: &Document) -> Option<FormattedFile> {
+fn entrypoint(document: &ItemDocument) -> Option<FormattedFile> {
     document.fields()?;
     let header = format_header(document.header()?);
     let markdown::Formatted { text: body, refused } = markdown::format(body_of(document));
@@ -65,7 +65,7 @@ fn entrypoint(document: &Document) -> Option<FormattedFile> {
 
 /// Returns the body without the blank line before it, which the formatter writes itself. With that
 /// line, the fast check would recognise no file as formatted.
-fn body_of(document: &Document) -> &str {
+fn body_of(document: &ItemDocument) -> &str {
     document.body().trim_start_matches(['\n', '\r'])
 }
 

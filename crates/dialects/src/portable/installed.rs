@@ -12,7 +12,7 @@ use brief_profiles::{BUILTIN, Client, ItemOutput, Text};
 
 use super::CLIENTS;
 use super::locked::{LockProblem, LockedFiles, locked_files};
-use super::model::{ItemId, Kind};
+use super::model::{ItemId, ItemKind};
 use crate::native;
 
 /// The name of the lock.
@@ -30,7 +30,7 @@ pub struct Installed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledItem {
     /// The kind.
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// Its name.
     pub name: String,
     /// The copies, in order of preference.
@@ -52,7 +52,7 @@ pub struct ClientCopy {
 
 /// A file of an installed item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece<'i> {
+pub struct InstalledPiece<'i> {
     /// The item.
     pub item: &'i InstalledItem,
     /// The index of the item, which tells it from others with its name.
@@ -78,10 +78,10 @@ impl Installed {
     }
 
     /// Returns the item that a file belongs to.
-    pub fn at(&self, path: &Path) -> Option<Piece<'_>> {
+    pub fn at(&self, path: &Path) -> Option<InstalledPiece<'_>> {
         let &(index, copy) = self.files.get(path)?;
         let item = &self.items[index];
-        Some(Piece { item, index, copy: copy.map(|copy| &item.copies[copy]) })
+        Some(InstalledPiece { item, index, copy: copy.map(|copy| &item.copies[copy]) })
     }
 
     /// Adds the items of a lock, with their files below a directory.
@@ -151,12 +151,12 @@ fn variant_of(client: &str) -> &str {
 
 /// Returns where clients find items of a kind, in order of preference for a question without a client:
 /// the path in a project, and the one below the home directory.
-fn outputs_of(kind: Kind) -> impl Iterator<Item = (&'static str, &'static Text)> {
+fn outputs_of(kind: ItemKind) -> impl Iterator<Item = (&'static str, &'static Text)> {
     let output = move |client: &'static Client| -> Option<&'static ItemOutput> {
         match kind {
-            Kind::Rule => client.rule.as_ref(),
-            Kind::Skill => client.skill.as_ref(),
-            Kind::Agent => client.agent.as_ref(),
+            ItemKind::Rule => client.rule.as_ref(),
+            ItemKind::Skill => client.skill.as_ref(),
+            ItemKind::Agent => client.agent.as_ref(),
         }
     };
     let outputs = BUILTIN.clients.iter().filter_map(move |client| Some((client, output(client)?)));
@@ -166,7 +166,7 @@ fn outputs_of(kind: Kind) -> impl Iterator<Item = (&'static str, &'static Text)>
 }
 
 /// Returns the preference and the client of a copy; `None` for a supporting file.
-fn client_of(kind: Kind, name: &str, path: &str) -> Option<(usize, Cow<'static, str>)> {
+fn client_of(kind: ItemKind, name: &str, path: &str) -> Option<(usize, Cow<'static, str>)> {
     let is_it = |template: &str| {
         let (before, after) = template.split_once("{name}").unwrap_or((template, ""));
         path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) == Some(name)
@@ -181,7 +181,7 @@ fn client_of(kind: Kind, name: &str, path: &str) -> Option<(usize, Cow<'static, 
     let of_known = |(_, template): (_, &Text)| {
         template.strip_prefix('.').and_then(|path| path.split('/').next()) == Some(first)
     };
-    if Kind::ALL.into_iter().flat_map(outputs_of).any(of_known) {
+    if ItemKind::ALL.into_iter().flat_map(outputs_of).any(of_known) {
         return None;
     }
     let (directory, file) = rest.rsplit_once('/').unwrap_or(("", rest));
@@ -240,10 +240,13 @@ mod tests {
         let claude = || Some("claude".to_owned());
         assert_eq!(
             at("/p/.claude/skills/pdf/SKILL.md"),
-            Some((Kind::Skill, "pdf".to_owned(), claude()))
+            Some((ItemKind::Skill, "pdf".to_owned(), claude()))
         );
-        assert_eq!(at("/p/.claude/rules/go.md"), Some((Kind::Rule, "go".to_owned(), claude())));
-        assert_eq!(at("/p/.agents/rules/go/more.md"), Some((Kind::Rule, "go".to_owned(), None)));
+        assert_eq!(at("/p/.claude/rules/go.md"), Some((ItemKind::Rule, "go".to_owned(), claude())));
+        assert_eq!(
+            at("/p/.agents/rules/go/more.md"),
+            Some((ItemKind::Rule, "go".to_owned(), None))
+        );
         assert_eq!(at("/p/.claude/skills/pdf/run.py"), None, "a program is no guidance");
     }
 

@@ -3,7 +3,7 @@
 use brief_syntax::Span;
 use brief_syntax::markdown::{Link, decoded_destination, links};
 
-use super::model::Item;
+use super::model::PortableItem;
 
 /// A link to a file of the item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,12 +11,12 @@ pub struct FileLink {
     /// The destination as written.
     pub span: Span,
     /// The target below the item's directory, without query and fragment.
-    pub target: Target,
+    pub target: LinkTarget,
 }
 
 /// The target of a relative link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum LinkTarget {
     /// A path in the item.
     Inside(String),
     /// A path outside the item.
@@ -46,7 +46,7 @@ fn has_scheme(path: &str) -> bool {
     })
 }
 
-fn target(path: &str) -> Target {
+fn target(path: &str) -> LinkTarget {
     let path = decoded_destination(path);
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -54,17 +54,17 @@ fn target(path: &str) -> Target {
             "" | "." => {}
             ".." => {
                 if names.pop().is_none() {
-                    return Target::Outside;
+                    return LinkTarget::Outside;
                 }
             }
             name => names.push(name),
         }
     }
-    Target::Inside(names.join("/"))
+    LinkTarget::Inside(names.join("/"))
 }
 
 /// Returns whether a path is a file of the item, or a directory with such files.
-pub(super) fn exists(item: &Item, path: &str) -> bool {
+pub(super) fn exists(item: &PortableItem, path: &str) -> bool {
     path.is_empty()
         || path == item.kind().entrypoint()
         || item.files().iter().any(|file| {
@@ -81,14 +81,15 @@ mod tests {
     fn relative_links_lead_into_the_item_or_out_of_it() {
         let body = "[a](./a.txt) ![b](img/b%20c.png#x) [c](https://x.example) [d](#top) [e](../e.md) \
                     [f](mailto:a@b.example) [g](x/../g.md) [h]\n\n[h]: ref.md\n";
-        let targets: Vec<Target> = file_links(body).into_iter().map(|link| link.target).collect();
-        let inside = |path: &str| Target::Inside(path.to_owned());
+        let targets: Vec<LinkTarget> =
+            file_links(body).into_iter().map(|link| link.target).collect();
+        let inside = |path: &str| LinkTarget::Inside(path.to_owned());
         assert_eq!(
             targets,
             [
                 inside("a.txt"),
                 inside("img/b c.png"),
-                Target::Outside,
+                LinkTarget::Outside,
                 inside("g.md"),
                 inside("ref.md")
             ]

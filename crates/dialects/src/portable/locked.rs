@@ -8,7 +8,7 @@ use std::str::Lines;
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::model::Kind;
+use super::model::ItemKind;
 
 /// The version of new locks. From this version on, every item has a list of capabilities.
 pub const LOCK_VERSION: i64 = 2;
@@ -20,7 +20,7 @@ pub const OLDEST_LOCK: i64 = 1;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedFiles {
     /// The kind.
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// Its name.
     pub name: String,
     /// The clients of the item, where they share copies.
@@ -84,7 +84,7 @@ fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
                     _ => {
                         let value = plain(value)?;
                         match key {
-                            "kind" if is_item => kind = Some(Kind::from_name(value)?),
+                            "kind" if is_item => kind = Some(ItemKind::from_name(value)?),
                             "name" if is_item => name = Some(value.to_owned()),
                             "clients" | "files" => return None,
                             _ => {}
@@ -156,7 +156,7 @@ fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
     let mut items = Vec::with_capacity(tables.len());
     for table in tables {
         let text_of = |key: &str| table.get(key).and_then(Item::as_str);
-        let (kind, name) = (text_of("kind").and_then(Kind::from_name), text_of("name"));
+        let (kind, name) = (text_of("kind").and_then(ItemKind::from_name), text_of("name"));
         let (Some(kind), Some(name)) = (kind, name) else {
             let offset = table.iter().find_map(|(_, item)| item.span()).map(|span| span.start);
             return Err(invalid(offset, "an item has a `kind` and a `name`"));
@@ -192,12 +192,12 @@ mod tests {
         };
         vec![
             item(
-                Kind::Skill,
+                ItemKind::Skill,
                 "pdf",
                 &[],
                 &[".claude/skills/pdf/SKILL.md", ".claude/skills/pdf/run it.py"],
             ),
-            item(Kind::Rule, "go", &["claude", "copilot"], &[".claude/rules/go.md"]),
+            item(ItemKind::Rule, "go", &["claude", "copilot"], &[".claude/rules/go.md"]),
         ]
     }
 

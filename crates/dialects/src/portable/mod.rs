@@ -27,11 +27,11 @@ pub mod toml;
 pub use brief_profiles::COMPILED as CLIENTS;
 pub use check::check;
 pub use fields::name_problem;
-pub use installed::{ClientCopy, Installed, InstalledItem, Piece, has_own_copy};
+pub use installed::{ClientCopy, Installed, InstalledItem, InstalledPiece, has_own_copy};
 pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, OLDEST_LOCK, locked_files};
 pub use model::{
-    Bundle, CAPABILITIES, Item, ItemId, Kind, MODEL_ALIASES, Mode, NAME_LENGTH, Override, Required,
-    SCHEMA, SupportFile, ToolCapability,
+    AgentMode, Bundle, CAPABILITIES, ItemId, ItemKind, MODEL_ALIASES, NAME_LENGTH, Override,
+    PortableItem, RequiredBundle, SCHEMA, SupportFile, ToolCapability,
 };
 pub use registry::{Registry, is_file_name, read, read_except};
 pub use shelf::{Portable, SCOPE as REGISTRY_SCOPE};

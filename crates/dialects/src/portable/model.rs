@@ -19,7 +19,7 @@ pub const MODEL_ALIASES: [&str; 3] = ["sonnet", "opus", "haiku"];
 
 /// The kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum ItemKind {
     /// Guidance that is always in force.
     Rule,
     /// A procedure that an agent reads on demand.
@@ -28,58 +28,58 @@ pub enum Kind {
     Agent,
 }
 
-impl Kind {
+impl ItemKind {
     /// All kinds, in the order of the document.
-    pub const ALL: [Kind; 3] = [Kind::Rule, Kind::Skill, Kind::Agent];
+    pub const ALL: [ItemKind; 3] = [ItemKind::Rule, ItemKind::Skill, ItemKind::Agent];
 
     /// Returns the kind's name in options and files.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Rule => "rule",
-            Kind::Skill => "skill",
-            Kind::Agent => "agent",
+            ItemKind::Rule => "rule",
+            ItemKind::Skill => "skill",
+            ItemKind::Agent => "agent",
         }
     }
 
     /// Returns the name of the directory for items of the kind, and of the list in a bundle.
     pub fn folder(self) -> &'static str {
         match self {
-            Kind::Rule => "rules",
-            Kind::Skill => "skills",
-            Kind::Agent => "agents",
+            ItemKind::Rule => "rules",
+            ItemKind::Skill => "skills",
+            ItemKind::Agent => "agents",
         }
     }
 
     /// Returns the stem of the entry file: `RULE` of `RULE.md`.
     pub fn stem(self) -> &'static str {
         match self {
-            Kind::Rule => "RULE",
-            Kind::Skill => "SKILL",
-            Kind::Agent => "AGENT",
+            ItemKind::Rule => "RULE",
+            ItemKind::Skill => "SKILL",
+            ItemKind::Agent => "AGENT",
         }
     }
 
     /// Returns the name of the entry file.
     pub fn entrypoint(self) -> &'static str {
         match self {
-            Kind::Rule => "RULE.md",
-            Kind::Skill => "SKILL.md",
-            Kind::Agent => "AGENT.md",
+            ItemKind::Rule => "RULE.md",
+            ItemKind::Skill => "SKILL.md",
+            ItemKind::Agent => "AGENT.md",
         }
     }
 
     /// Finds the kind by the name of its directory.
-    pub fn of_folder(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.folder() == name)
+    pub fn of_folder(name: &str) -> Option<ItemKind> {
+        ItemKind::ALL.into_iter().find(|kind| kind.folder() == name)
     }
 
     /// Finds a kind by its name.
-    pub fn from_name(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.as_str() == name)
+    pub fn from_name(name: &str) -> Option<ItemKind> {
+        ItemKind::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ItemKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
     }
@@ -89,7 +89,7 @@ impl fmt::Display for Kind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId {
     /// The kind.
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// The name.
     pub name: String,
 }
@@ -125,7 +125,7 @@ impl ToolCapability {
 
 /// The way in which an agent is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum AgentMode {
     /// The user calls it.
     Primary,
     /// Another agent calls it.
@@ -135,33 +135,33 @@ pub enum Mode {
     All,
 }
 
-impl Mode {
+impl AgentMode {
     /// All modes, in the order of the document.
-    pub const ALL: [Mode; 3] = [Mode::Primary, Mode::Subagent, Mode::All];
+    pub const ALL: [AgentMode; 3] = [AgentMode::Primary, AgentMode::Subagent, AgentMode::All];
 
     /// Returns the mode's name in files.
     pub fn as_str(self) -> &'static str {
         match self {
-            Mode::Primary => "primary",
-            Mode::Subagent => "subagent",
-            Mode::All => "all",
+            AgentMode::Primary => "primary",
+            AgentMode::Subagent => "subagent",
+            AgentMode::All => "all",
         }
     }
 
     /// Finds a mode by its name.
-    pub fn from_name(name: &str) -> Option<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.as_str() == name)
+    pub fn from_name(name: &str) -> Option<AgentMode> {
+        AgentMode::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 }
 
 /// A file, split into front matter and body.
 #[derive(Debug)]
-pub struct Document {
+pub struct ItemDocument {
     pub(super) source: Arc<Source>,
     pub(super) front: FrontMatter,
 }
 
-impl Document {
+impl ItemDocument {
     /// Returns the text that was read.
     pub fn source(&self) -> &Arc<Source> {
         &self.source
@@ -224,11 +224,11 @@ pub(super) fn list_of(node: Node<'_>) -> Option<Vec<&str>> {
 
 /// A rule, skill or agent.
 #[derive(Debug)]
-pub struct Item {
+pub struct PortableItem {
     pub(super) id: ItemId,
     pub(super) directory: PathBuf,
     pub(super) slashed: String,
-    pub(super) document: Document,
+    pub(super) document: ItemDocument,
     pub(super) overrides: Vec<Override>,
     pub(super) files: Vec<SupportFile>,
     pub(super) origin: ItemOrigin,
@@ -260,14 +260,14 @@ pub struct SupportFile {
     pub path: String,
 }
 
-impl Item {
+impl PortableItem {
     /// Returns the kind and name. The name is that of the directory.
     pub fn id(&self) -> &ItemId {
         &self.id
     }
 
     /// Returns the kind.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ItemKind {
         self.id.kind
     }
 
@@ -287,7 +287,7 @@ impl Item {
     }
 
     /// Returns the entry file.
-    pub fn document(&self) -> &Document {
+    pub fn document(&self) -> &ItemDocument {
         &self.document
     }
 
@@ -340,8 +340,8 @@ impl Item {
     }
 
     /// Returns the mode of an agent.
-    pub fn mode(&self) -> Mode {
-        self.document.text("mode").and_then(Mode::from_name).unwrap_or_default()
+    pub fn mode(&self) -> AgentMode {
+        self.document.text("mode").and_then(AgentMode::from_name).unwrap_or_default()
     }
 
     /// Returns the model of an agent.
@@ -380,15 +380,15 @@ impl Item {
 pub struct Bundle {
     pub(super) name: String,
     pub(super) slashed: String,
-    pub(super) document: Document,
+    pub(super) document: ItemDocument,
     pub(super) items: Vec<(ItemId, Span)>,
-    pub(super) requires: Vec<Required>,
+    pub(super) requires: Vec<RequiredBundle>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 /// A bundle that another one requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Required {
+pub struct RequiredBundle {
     /// Its name.
     pub name: String,
     /// The accepted versions, as written.
@@ -409,7 +409,7 @@ impl Bundle {
     }
 
     /// Returns the file.
-    pub fn document(&self) -> &Document {
+    pub fn document(&self) -> &ItemDocument {
         &self.document
     }
 
@@ -419,7 +419,7 @@ impl Bundle {
     }
 
     /// Returns the bundles that it requires.
-    pub fn requires(&self) -> &[Required] {
+    pub fn requires(&self) -> &[RequiredBundle] {
         &self.requires
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use brief_syntax::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-use super::Item;
+use super::PortableItem;
 
 /// The files of an item for some clients.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,12 +25,12 @@ pub struct OutputFile {
     /// The path below the output directory, with `/`.
     pub path: String,
     /// The content.
-    pub content: Content,
+    pub content: OutputContent,
 }
 
 /// The content of an output file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum OutputContent {
     /// The given text.
     Text(String),
     /// A copy of this supporting file, with its executable bit.
@@ -47,7 +47,7 @@ pub trait Compile {
     fn fingerprint(&self) -> &str;
 
     /// Compiles an item for some of the clients.
-    fn compile(&self, item: &Item, clients: &[&str]) -> Compiled;
+    fn compile(&self, item: &PortableItem, clients: &[&str]) -> Compiled;
 
     /// Returns whether some client, requested or not, could have an output at this path.
     fn could_write(&self, path: &str) -> bool;
@@ -65,7 +65,7 @@ pub trait Compile {
 
     /// Adds the wanted entries to the text of a shared file, and removes earlier ones that are no
     /// longer wanted. The rest stays the same, byte for byte.
-    fn merge(&self, request: &Merge<'_>) -> Result<Merged, String>;
+    fn merge(&self, request: &Merge<'_>) -> Result<MergedOutput, String>;
 }
 
 /// The state of a project after a build.
@@ -153,7 +153,7 @@ pub enum Foreign {
 
 /// The result of a [`Merge`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Merged {
+pub struct MergedOutput {
     /// The text; `None` when the file held only our entries and none is left.
     pub text: Option<String>,
     /// The entries in the file that are ours.

@@ -7,26 +7,26 @@ use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::fields::{self, ItemFields};
-use super::model::{Bundle, Document, ItemId, ItemOrigin, Kind, Required};
+use super::model::{Bundle, ItemDocument, ItemId, ItemKind, ItemOrigin, RequiredBundle};
 
 /// Splits a file into front matter and body.
-pub(super) fn document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>) {
+pub(super) fn document(source: &Arc<Source>) -> (ItemDocument, Vec<Diagnostic>) {
     let mut front = FrontMatter::read(source);
     let diagnostics = std::mem::take(&mut front.diagnostics);
-    (Document { source: Arc::clone(source), front }, diagnostics)
+    (ItemDocument { source: Arc::clone(source), front }, diagnostics)
 }
 
 /// Parses a file that is YAML from first to last line, as later bundles are.
-pub(super) fn yaml_document(source: &Arc<Source>) -> (Document, Vec<Diagnostic>) {
+pub(super) fn yaml_document(source: &Arc<Source>) -> (ItemDocument, Vec<Diagnostic>) {
     let mut front = FrontMatter::whole(source);
     let diagnostics = std::mem::take(&mut front.diagnostics);
-    (Document { source: Arc::clone(source), front }, diagnostics)
+    (ItemDocument { source: Arc::clone(source), front }, diagnostics)
 }
 
 /// Returns the format that a document was written for.
-pub(super) fn origin(kind: Kind, document: &Document) -> ItemOrigin {
+pub(super) fn origin(kind: ItemKind, document: &ItemDocument) -> ItemOrigin {
     match document.field("schema") {
-        None if kind == Kind::Skill => ItemOrigin::ForeignSkill,
+        None if kind == ItemKind::Skill => ItemOrigin::ForeignSkill,
         _ => ItemOrigin::Portable,
     }
 }
@@ -34,7 +34,7 @@ pub(super) fn origin(kind: Kind, document: &Document) -> ItemOrigin {
 /// Checks the fields of an item.
 pub(super) fn check_item(
     id: &ItemId,
-    document: &Document,
+    document: &ItemDocument,
     clients: &[&str],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -47,9 +47,9 @@ pub(super) fn check_item(
     fields.description(id.kind);
     fields.common();
     match id.kind {
-        Kind::Rule => fields.rule(),
-        Kind::Skill => fields.skill(),
-        Kind::Agent => fields.agent(),
+        ItemKind::Rule => fields.rule(),
+        ItemKind::Skill => fields.skill(),
+        ItemKind::Agent => fields.agent(),
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn check_item(
 pub(super) fn bundle(
     slashed: String,
     stem: &str,
-    (document, mut diagnostics): (Document, Vec<Diagnostic>),
+    (document, mut diagnostics): (ItemDocument, Vec<Diagnostic>),
 ) -> Bundle {
     let (mut items, mut requires) = (Vec::new(), Vec::new());
     let mut fields =
@@ -65,7 +65,7 @@ pub(super) fn bundle(
     if fields.begins_well() {
         fields.schema();
         fields.name(stem, fields::NameHolder::File);
-        fields.description(Kind::Rule);
+        fields.description(ItemKind::Rule);
         fields.common();
         items = bundle_items(&mut fields);
         requires = bundle_requires(&mut fields);
@@ -84,7 +84,7 @@ fn bundle_items(fields: &mut ItemFields<'_>) -> Vec<(ItemId, Span)> {
     };
     let mut items = Vec::new();
     for field in lists.effective_fields() {
-        let Some(kind) = Kind::of_folder(field.name()) else { continue };
+        let Some(kind) = ItemKind::of_folder(field.name()) else { continue };
         match field.value.value() {
             Value::Null => {}
             Value::Sequence(list) => {
@@ -104,7 +104,7 @@ fn bundle_items(fields: &mut ItemFields<'_>) -> Vec<(ItemId, Span)> {
     items
 }
 
-fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<Required> {
+fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<RequiredBundle> {
     let Some(node) = fields.document.field("requires") else { return Vec::new() };
     let list = match node.value() {
         Value::Null => return Vec::new(),
@@ -123,7 +123,7 @@ fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<Required> {
                 let message = format!("`{name}` stands alone");
                 let help = format!("write `{{ name: \"{name}\" }}`");
                 fields.report(rules::portable::REQUIRES_STRING, span, message, &help);
-                requires.push(Required { name: name.to_owned(), version: None, span });
+                requires.push(RequiredBundle { name: name.to_owned(), version: None, span });
             }
             Value::Mapping(entry) => match entry.get("name").and_then(Node::as_str) {
                 Some(name) => {
@@ -133,7 +133,7 @@ fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<Required> {
                         fields.wrong_type("version", node, "a range such as `\"^1.0.0\"`");
                     }
                     let version = text.map(str::to_owned);
-                    requires.push(Required { name: name.to_owned(), version, span });
+                    requires.push(RequiredBundle { name: name.to_owned(), version, span });
                 }
                 None => fields.wrong_type("requires", node, "a list of `{name: …}`"),
             },

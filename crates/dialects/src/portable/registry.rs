@@ -14,7 +14,7 @@ use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, Target, TargetKind, rules};
 
-use super::model::{Bundle, Item, ItemId, ItemOrigin, Kind, Override, SupportFile};
+use super::model::{Bundle, ItemId, ItemKind, ItemOrigin, Override, PortableItem, SupportFile};
 use super::{check, fields, parse};
 
 /// Directories that clients read, which hold only generated files.
@@ -31,7 +31,7 @@ const YAML_BUNDLE_SUFFIX: &str = ".bundle.yaml";
 #[derive(Debug, Default)]
 pub struct Registry {
     /// The items, sorted by kind and name.
-    pub items: Vec<Item>,
+    pub items: Vec<PortableItem>,
     /// The bundles, sorted by name.
     pub bundles: Vec<Bundle>,
     /// The diagnostics of all other files.
@@ -41,10 +41,10 @@ pub struct Registry {
 impl Registry {
     /// Returns the item of a kind and name; of several, the first. A skill of the open standard is
     /// also found by the name of its directory.
-    pub fn item(&self, id: &ItemId) -> Option<&Item> {
+    pub fn item(&self, id: &ItemId) -> Option<&PortableItem> {
         let first = self.items.partition_point(|item| item.id < *id);
         let named = self.items.get(first).filter(|item| item.id == *id);
-        let is_it = |item: &&Item| {
+        let is_it = |item: &&PortableItem| {
             is_foreign(item) && item.id.kind == id.kind && last_name(&item.slashed) == id.name
         };
         named.or_else(|| self.items.iter().find(is_it))
@@ -117,8 +117,8 @@ pub(super) struct RegistryCollector {
 #[derive(Debug, Default)]
 struct ItemDirectory {
     /// The entry files: several, where directories are not sorted by kind.
-    entrypoints: Vec<(Kind, Arc<Source>)>,
-    overrides: Vec<(Kind, String, Arc<Source>)>,
+    entrypoints: Vec<(ItemKind, Arc<Source>)>,
+    overrides: Vec<(ItemKind, String, Arc<Source>)>,
     files: Vec<SupportFile>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -195,8 +195,8 @@ impl RegistryCollector {
     fn item_directory(&mut self, visit: &Visit<'_>, names: &[(&str, FileKind)]) {
         let slashed = visit.slashed();
         let mut found = ItemDirectory::default();
-        let is_in_folder = slashed.rsplit('/').nth(1).and_then(Kind::of_folder).is_some();
-        for kind in Kind::ALL {
+        let is_in_folder = slashed.rsplit('/').nth(1).and_then(ItemKind::of_folder).is_some();
+        for kind in ItemKind::ALL {
             let entry = names.iter().find(|(name, _)| *name == kind.entrypoint());
             let Some((name, of)) = entry else { continue };
             if matches!(of, FileKind::Directory | FileKind::Other) && !is_in_folder {
@@ -220,7 +220,7 @@ impl RegistryCollector {
             return;
         }
         for (name, _) in names {
-            let own = Kind::ALL.into_iter().find_map(|kind| {
+            let own = ItemKind::ALL.into_iter().find_map(|kind| {
                 let client =
                     name.strip_prefix(kind.stem())?.strip_prefix('.')?.strip_suffix(".md")?;
                 Some((kind, client.to_owned()))
@@ -311,8 +311,8 @@ impl RegistryCollector {
 
 /// Gives each skill of the open standard the name in its front matter, which its users know. It
 /// keeps the directory's name if that one is invalid or if another skill has it.
-fn name_as_people_do(items: &mut [Item]) {
-    let own_name = |item: &Item| {
+fn name_as_people_do(items: &mut [PortableItem]) {
+    let own_name = |item: &PortableItem| {
         let name = item.document.text("name").filter(|_| is_foreign(item))?;
         fields::name_problem(name).is_none().then(|| name.to_owned())
     };
@@ -340,7 +340,12 @@ fn last_name(slashed: &str) -> &str {
     slashed.rsplit('/').next().unwrap_or_default()
 }
 
-fn item(slashed: &str, kind: Kind, source: &Arc<Source>, directory: &mut ItemDirectory) -> Item {
+fn item(
+    slashed: &str,
+    kind: ItemKind,
+    source: &Arc<Source>,
+    directory: &mut ItemDirectory,
+) -> PortableItem {
     let name = last_name(slashed).to_owned();
     let (document, mut diagnostics) = parse::document(source);
     diagnostics.append(&mut directory.diagnostics);
@@ -353,7 +358,7 @@ fn item(slashed: &str, kind: Kind, source: &Arc<Source>, directory: &mut ItemDir
         }
         !is_own
     });
-    Item {
+    PortableItem {
         id: ItemId { kind, name },
         directory: source.path().parent().unwrap_or(Path::new("")).to_owned(),
         slashed: slashed.to_owned(),
@@ -387,7 +392,7 @@ pub fn is_file_name(name: &OsStr) -> bool {
 
 /// Returns whether a file is an entry file or an override.
 fn is_part_of_format(name: &str) -> bool {
-    Kind::ALL.into_iter().any(|kind| {
+    ItemKind::ALL.into_iter().any(|kind| {
         let rest = name.strip_prefix(kind.stem()).and_then(|rest| rest.strip_suffix(".md"));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
@@ -409,7 +414,7 @@ enum EntryRole {
 /// `AGENT.md` may be something else. A `SKILL.md` is a skill anywhere, except in a hidden directory
 /// such as `.agents`, where it was written for a client. The root and the directories for items of
 /// a kind are no items: all other items would be their files.
-fn standing(slashed: &str, kind: Kind, source: &Source) -> EntryRole {
+fn standing(slashed: &str, kind: ItemKind, source: &Source) -> EntryRole {
     let has_schema = || {
         let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
         header.is_some_and(|header| {
@@ -420,9 +425,9 @@ fn standing(slashed: &str, kind: Kind, source: &Source) -> EntryRole {
     let mut names = slashed.rsplit('/');
     let (own, parent) = (names.next().unwrap_or_default(), names.next());
     let is_hidden = slashed.split('/').any(|name| name.starts_with('.'));
-    let is_in_folder = parent.and_then(Kind::of_folder).is_some();
-    let is_folder = own.is_empty() || !is_in_folder && Kind::of_folder(own).is_some();
-    let is_meant = match (is_hidden || is_folder, is_in_folder || kind == Kind::Skill) {
+    let is_in_folder = parent.and_then(ItemKind::of_folder).is_some();
+    let is_folder = own.is_empty() || !is_in_folder && ItemKind::of_folder(own).is_some();
+    let is_meant = match (is_hidden || is_folder, is_in_folder || kind == ItemKind::Skill) {
         (false, true) => true,
         _ => has_schema(),
     };
@@ -433,30 +438,30 @@ fn standing(slashed: &str, kind: Kind, source: &Source) -> EntryRole {
     }
 }
 
-fn misplaced(kind: Kind, source: &Arc<Source>) -> Diagnostic {
+fn misplaced(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("the {kind} has no directory of its own");
     Diagnostic::new(rules::portable::MISPLACED_ITEM, source, Span::default(), message)
         .with_help(format!("move it to `{}/<name>/{}`", kind.folder(), kind.entrypoint()))
 }
 
-fn without_entrypoint(kind: Kind, source: &Arc<Source>) -> Diagnostic {
+fn without_entrypoint(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("there is no `{}` that this file could belong to", kind.entrypoint());
     Diagnostic::new(rules::portable::MISSING_ENTRYPOINT, source, Span::default(), message)
         .with_help("add the entrypoint, or correct the name of this file")
 }
 
 /// Returns whether an item is in a directory for generated files.
-pub(super) fn is_in_shared(item: &Item) -> bool {
+pub(super) fn is_in_shared(item: &PortableItem) -> bool {
     item.slashed.split('/').any(|name| name == SHARED)
 }
 
 /// Returns the kind of the directory above an item.
-pub(super) fn kind_of_place(item: &Item) -> Option<Kind> {
-    item.slashed.rsplit('/').nth(1).and_then(Kind::of_folder)
+pub(super) fn kind_of_place(item: &PortableItem) -> Option<ItemKind> {
+    item.slashed.rsplit('/').nth(1).and_then(ItemKind::of_folder)
 }
 
 /// Returns whether an item was written for another format.
-pub(super) fn is_foreign(item: &Item) -> bool {
+pub(super) fn is_foreign(item: &PortableItem) -> bool {
     item.origin == ItemOrigin::ForeignSkill
 }
 

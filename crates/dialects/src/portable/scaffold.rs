@@ -1,22 +1,22 @@
 //! Templates for new items.
 
-use super::model::Kind;
+use super::model::ItemKind;
 
 /// Returns the entry file of a new item.
-pub fn item(kind: Kind, name: &str) -> String {
+pub fn item(kind: ItemKind, name: &str) -> String {
     let title = title(name);
     let (description, extra, body) = match kind {
-        Kind::Rule => (
+        ItemKind::Rule => (
             "Use when … (say which work the rule is about)",
             "",
             "- Say what is always done, or never, and why.\n",
         ),
-        Kind::Skill => (
+        ItemKind::Skill => (
             "Use when … (say which task calls for it)",
             "",
             "1. Say what to do first.\n2. Say how to see that it worked.\n",
         ),
-        Kind::Agent => (
+        ItemKind::Agent => (
             "Use when … (say which work to hand over)",
             "tools:\n  - read\n  - grep\n  - glob\n",
             "You are … When you are called:\n\n1. Say what to look at.\n2. Say what to report, and how.\n",

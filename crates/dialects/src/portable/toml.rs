@@ -7,7 +7,7 @@ use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::{Document, Item, TableLike};
 
 /// A diagnostic in a box, because errors are rare and large.
-pub type Problem = Box<Diagnostic>;
+pub type TomlProblem = Box<Diagnostic>;
 
 /// A table of a file and the keys above it.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ pub struct Table<'t> {
 
 /// A key and its value.
 #[derive(Clone)]
-pub struct Entry<'t> {
+pub struct TomlEntry<'t> {
     /// The file.
     pub source: &'t Arc<Source>,
     /// The key with those above it: `rule.path`.
@@ -58,7 +58,7 @@ pub fn parse(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Option<
 
 impl<'t> Table<'t> {
     /// Returns the entries in order.
-    pub fn entries(self) -> impl Iterator<Item = Entry<'t>> {
+    pub fn entries(self) -> impl Iterator<Item = TomlEntry<'t>> {
         self.content.iter().map(move |(key, item)| {
             let span = self.content.key(key).and_then(toml_edit::Key::span).or(item.span());
             let span = span.map_or(Span::default(), |span| Span::new(span.start, span.end));
@@ -66,14 +66,14 @@ impl<'t> Table<'t> {
                 "" => key.to_owned(),
                 prefix => format!("{prefix}.{key}"),
             };
-            Entry { source: self.source, path, key, item, span }
+            TomlEntry { source: self.source, path, key, item, span }
         })
     }
 }
 
-impl<'t> Entry<'t> {
+impl<'t> TomlEntry<'t> {
     /// Returns the diagnostic for an invalid value.
-    pub fn wrong(&self, problem: &str, help: &str) -> Problem {
+    pub fn wrong(&self, problem: &str, help: &str) -> TomlProblem {
         let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
         let message = format!("`{}`: {problem}", self.path);
         let diagnostic =
@@ -82,7 +82,7 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the diagnostic for an unknown key.
-    pub fn unknown(&self, known: &[&str]) -> Problem {
+    pub fn unknown(&self, known: &[&str]) -> TomlProblem {
         let message = format!("`{}`: there is no such key", self.path);
         let help = match nearest(self.key, known) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -94,12 +94,12 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the value as a string.
-    pub fn text(&self) -> Result<&'t str, Problem> {
+    pub fn text(&self) -> Result<&'t str, TomlProblem> {
         self.item.as_str().ok_or_else(|| self.wrong("this is not a string", "write it in quotes"))
     }
 
     /// Returns the value as one of the given words.
-    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Problem> {
+    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, TomlProblem> {
         let text = self.text()?;
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         found.ok_or_else(|| {
@@ -113,14 +113,14 @@ impl<'t> Entry<'t> {
     }
 
     /// Returns the value as a list of strings.
-    pub fn texts(&self) -> Result<Vec<String>, Problem> {
+    pub fn texts(&self) -> Result<Vec<String>, TomlProblem> {
         let problem = || self.wrong("this is not a list of strings", "write `[\"…\", \"…\"]`");
         let list = self.item.as_array().ok_or_else(problem)?;
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(problem)).collect()
     }
 
     /// Returns the value as a table.
-    pub fn table(&self) -> Result<Table<'_>, Problem> {
+    pub fn table(&self) -> Result<Table<'_>, TomlProblem> {
         let content = self.item.as_table_like();
         let content = content.ok_or_else(|| self.wrong("this is not a table", ""))?;
         Ok(Table { source: self.source, content, prefix: &self.path })

@@ -7,12 +7,12 @@ use crate::ProjectFiles;
 use crate::answer::Name;
 use crate::repair::Paths;
 
-use super::model::ContextFile;
+use super::model::StructuredFile;
 use super::pattern::Pattern;
 
 /// Reports each `match` pattern that matches nothing in the project: usually a file moved, or the
 /// pattern was written for another directory.
-pub(super) fn dead_patterns(file: &ContextFile, project: &ProjectFiles) -> Vec<Diagnostic> {
+pub(super) fn dead_patterns(file: &StructuredFile, project: &ProjectFiles) -> Vec<Diagnostic> {
     let below = PathsBelow::of(&file.directory, project);
     let context = file.context.iter().map(|entry| {
         let name = Name::Entry { list: "context", index: entry.index };
@@ -39,7 +39,7 @@ pub(super) fn dead_patterns(file: &ContextFile, project: &ProjectFiles) -> Vec<D
 /// Warns that `src/api/` matches only questions about the directory itself, where its author meant
 /// everything below.
 fn directory_alone(
-    file: &ContextFile,
+    file: &StructuredFile,
     span: Span,
     name: Name<'_>,
     pattern: &Pattern,
@@ -59,7 +59,7 @@ fn directory_alone(
 }
 
 fn dead(
-    file: &ContextFile,
+    file: &StructuredFile,
     span: Span,
     name: Name<'_>,
     pattern: &Pattern,

@@ -11,8 +11,8 @@ mod pattern;
 mod resolve;
 mod shelf;
 
-pub use model::{Alternative, ContextEntry, ContextFile, Decision, InvalidEntry, When};
-pub use parse::{Parsed, parse};
+pub use model::{Alternative, ContextEntry, Decision, InvalidEntry, StructuredFile, When};
+pub use parse::{ParsedStructured, parse};
 pub use pattern::{Pattern, PatternCache};
 pub use shelf::Structured;
 

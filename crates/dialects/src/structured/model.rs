@@ -11,7 +11,7 @@ use super::pattern::Pattern;
 
 /// One context file.
 #[derive(Debug, Clone)]
-pub struct ContextFile {
+pub struct StructuredFile {
     /// The text and its path.
     pub source: Arc<Source>,
     /// The directory of the file below the root, with `/` between names.

@@ -17,14 +17,14 @@ use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits, rules};
 use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
 
-use super::model::{ContextEntry, ContextFile, Decision, InvalidEntry, When};
+use super::model::{ContextEntry, Decision, InvalidEntry, StructuredFile, When};
 use super::pattern::{Pattern, PatternCache};
 
 /// A context file and its diagnostics.
 #[derive(Debug)]
-pub struct Parsed {
+pub struct ParsedStructured {
     /// The file.
-    pub file: ContextFile,
+    pub file: StructuredFile,
     /// The diagnostics, in file order.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -38,8 +38,12 @@ const DECISION_FIELDS: [&str; 6] =
 const REPORTED_PER_FILE: usize = 1_000;
 
 /// Parses a context file in `directory` (below the root, with `/`).
-pub fn parse(source: &Arc<Source>, directory: &str, patterns: &mut PatternCache) -> Parsed {
-    let file = ContextFile {
+pub fn parse(
+    source: &Arc<Source>,
+    directory: &str,
+    patterns: &mut PatternCache,
+) -> ParsedStructured {
+    let file = StructuredFile {
         source: Arc::clone(source),
         directory: directory.to_owned(),
         level: Level::of_directory(source.path().parent().unwrap_or(source.path()), true),
@@ -61,11 +65,11 @@ pub fn parse(source: &Arc<Source>, directory: &str, patterns: &mut PatternCache)
         ));
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-    Parsed { file, diagnostics }
+    ParsedStructured { file, diagnostics }
 }
 
 struct ContextFileReader<'p> {
-    file: ContextFile,
+    file: StructuredFile,
     patterns: &'p mut PatternCache,
     diagnostics: Vec<Diagnostic>,
     /// The first error of the entry being read.

@@ -8,7 +8,7 @@ use brief_syntax::glob::covers_everything_inside;
 use crate::answer::Reason;
 use crate::moment::{Action, Actions, Moment, Timing};
 
-use super::model::{ContextEntry, ContextFile, Decision, When};
+use super::model::{ContextEntry, Decision, StructuredFile, When};
 use super::pattern::Pattern;
 
 /// The decision about an entry, with the reason.
@@ -28,7 +28,7 @@ pub(super) struct RelativeTarget<'p> {
 impl<'p> RelativeTarget<'p> {
     /// Returns the target relative to `file`; `None` when it is not below the file.
     pub(super) fn below(
-        file: &ContextFile,
+        file: &StructuredFile,
         target: &'p str,
         kind: TargetKind,
     ) -> Option<RelativeTarget<'p>> {

@@ -15,8 +15,8 @@ use crate::reach::{Candidate, FileSet, Likeness, Reached};
 use crate::{Dialect, ProjectFiles, Reader, Shelf};
 
 use super::check;
-use super::model::{ContextEntry, ContextFile};
-use super::parse::{Parsed, parse};
+use super::model::{ContextEntry, StructuredFile};
+use super::parse::{ParsedStructured, parse};
 use super::pattern::PatternCache;
 use super::resolve::{
     AskedTime, EntryVerdict, RelativeTarget, covers_directory, covers_everything, covers_file,
@@ -48,7 +48,7 @@ impl Dialect for Structured {
 
 #[derive(Default)]
 struct ContextFiles {
-    files: Vec<ContextFile>,
+    files: Vec<StructuredFile>,
     diagnostics: Vec<Diagnostic>,
     patterns: PatternCache,
     /// The number of files with one of the names, readable or not.
@@ -68,7 +68,7 @@ impl Reader for ContextFiles {
             match visit.read(name) {
                 Ok(bytes) => {
                     let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
-                    let Parsed { file, diagnostics } =
+                    let ParsedStructured { file, diagnostics } =
                         parse(&source, visit.slashed(), &mut self.patterns);
                     self.files.push(file);
                     self.diagnostics.extend(diagnostics);
@@ -116,9 +116,9 @@ impl ContextFiles {
     fn look_along<'s, 't>(
         &'s self,
         target: &'t Target,
-        show: &mut dyn FnMut(&'s ContextFile, RelativeTarget<'t>),
+        show: &mut dyn FnMut(&'s StructuredFile, RelativeTarget<'t>),
     ) {
-        let mut look = |file: &'s ContextFile| {
+        let mut look = |file: &'s StructuredFile| {
             // A target that is not below the file is no concern of the file.
             if let Some(place) = RelativeTarget::below(file, target.slashed(), target.kind()) {
                 show(file, place);
@@ -135,7 +135,7 @@ impl ContextFiles {
 
     /// Adds the entries of one file that concern a place.
     fn judge<'s>(
-        file: &'s ContextFile,
+        file: &'s StructuredFile,
         place: Option<RelativeTarget<'_>>,
         moment: &Moment,
         answer: &mut Resolution<'s>,

@@ -13,14 +13,15 @@ use brief_syntax::{Diagnostic, Source, Span, limits, near_miss, rules};
 
 use super::library::Library;
 use super::live::{Bootstrap, Live, NotRun, Script};
-use super::model::{Agent, Document, Kind, TaskName};
+use super::model::{CodingAgent, TaskDocument, TaskFileKind, TaskName};
 use super::notes::Notes;
 use super::parse::front_matter;
 use super::prompt::{
-    Amount, HiddenInPrompt, Included, LeftOut, Prompt, Reason, Request, TaskError,
+    Amount, HiddenInPrompt, Included, OmittedDocument, Prompt, PromptReason, PromptRequest,
+    TaskError,
 };
 use super::script::{self, Obstacle};
-use super::selectors::{RunningTask, Selectors, Verdict, judge};
+use super::selectors::{RunningTask, SelectorVerdict, Selectors, judge};
 use super::skill::{self, Skill};
 use super::slash::{self, CallArguments, SlashPiece};
 use super::text::{Expander, not_allowed};
@@ -28,7 +29,7 @@ use super::text::{Expander, not_allowed};
 /// Assembles a prompt.
 pub fn assemble(
     library: &Library<'_>,
-    request: &Request<'_>,
+    request: &PromptRequest<'_>,
     live: &mut dyn Live,
 ) -> Result<Prompt, TaskError> {
     let (task, mut left_out) = find_task(library, request)?;
@@ -93,7 +94,7 @@ pub fn assemble(
     assembler.notes.extend(library.take_diagnostics());
     left_out.append(&mut assembler.left_out);
     Ok(Prompt {
-        task: Included { document: task, reason: Reason::Asked, text },
+        task: Included { document: task, reason: PromptReason::Asked, text },
         rules,
         commands,
         skills,
@@ -107,10 +108,11 @@ pub fn assemble(
 /// those of the namespace first.
 fn find_task(
     library: &Library<'_>,
-    request: &Request<'_>,
-) -> Result<(Document, Vec<LeftOut>), TaskError> {
+    request: &PromptRequest<'_>,
+) -> Result<(TaskDocument, Vec<OmittedDocument>), TaskError> {
     let name = request.name;
-    let candidates = library.documents(Kind::Task, name.namespace(), &|stem| stem == name.base());
+    let candidates =
+        library.documents(TaskFileKind::Task, name.namespace(), &|stem| stem == name.base());
     let running = RunningTask::default();
     let mut excluded = Vec::new();
     let mut allowed = Vec::new();
@@ -127,26 +129,28 @@ fn find_task(
     let Some(first) = allowed.first() else {
         return Err(not_found(library, name, excluded));
     };
-    let is_rival = |task: &&Document| task.root == first.root && task.namespace == first.namespace;
-    let rivals: Vec<&Document> = allowed.iter().filter(is_rival).collect();
+    let is_rival =
+        |task: &&TaskDocument| task.root == first.root && task.namespace == first.namespace;
+    let rivals: Vec<&TaskDocument> = allowed.iter().filter(is_rival).collect();
     if rivals[1..].iter().any(|task| !task.is_copy_of(first)) {
         let files = rivals.iter().map(|task| task.path().to_owned()).collect();
         return Err(TaskError::Ambiguous { name: name.to_string(), files });
     }
     let task = allowed.remove(0);
-    let excluded = excluded
-        .into_iter()
-        .map(|(document, verdict)| LeftOut { document, reason: Reason::Selected(verdict) });
-    let shadowed = allowed.into_iter().map(|document| LeftOut {
+    let excluded = excluded.into_iter().map(|(document, verdict)| OmittedDocument {
         document,
-        reason: Reason::Shadowed { by: task.path().to_owned() },
+        reason: PromptReason::Selected(verdict),
+    });
+    let shadowed = allowed.into_iter().map(|document| OmittedDocument {
+        document,
+        reason: PromptReason::Shadowed { by: task.path().to_owned() },
     });
     let left_out = excluded.chain(shadowed).collect();
     Ok((task, left_out))
 }
 
 /// Refuses a requested task with invalid front matter (T12).
-fn check_header(task: &Document) -> Result<(), TaskError> {
+fn check_header(task: &TaskDocument) -> Result<(), TaskError> {
     let problems = front_matter(task.source()).diagnostics;
     let Some(found) = problems.into_iter().find(|found| found.rule == rules::FRONTMATTER_INVALID)
     else {
@@ -162,9 +166,9 @@ fn check_header(task: &Document) -> Result<(), TaskError> {
 fn not_found(
     library: &Library<'_>,
     name: &TaskName,
-    excluded: Vec<(Document, Verdict)>,
+    excluded: Vec<(TaskDocument, SelectorVerdict)>,
 ) -> TaskError {
-    let known: Vec<String> = library.all_tasks().iter().map(Document::name).collect();
+    let known: Vec<String> = library.all_tasks().iter().map(TaskDocument::name).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let typed = name.to_string();
     let nearest = near_miss::nearest_few(&typed, &known, 3);
@@ -174,12 +178,15 @@ fn not_found(
     TaskError::NotFound { name: typed, nearest, excluded }
 }
 
-fn agent_of(task: &Document, request: &Request<'_>) -> Result<Option<Agent>, TaskError> {
+fn agent_of(
+    task: &TaskDocument,
+    request: &PromptRequest<'_>,
+) -> Result<Option<CodingAgent>, TaskError> {
     match task.field("agent").filter(|node| !matches!(node.value(), Value::Null)) {
         None => Ok(request.agent),
         Some(node) => {
             let name = node.as_str().unwrap_or(node.value().noun());
-            Agent::from_name(name).map(Some).ok_or_else(|| TaskError::UnknownAgent {
+            CodingAgent::from_name(name).map(Some).ok_or_else(|| TaskError::UnknownAgent {
                 agent: name.to_owned(),
                 path: task.path().to_owned(),
                 line: task.source().line(node.span().start),
@@ -188,30 +195,30 @@ fn agent_of(task: &Document, request: &Request<'_>) -> Result<Option<Agent>, Tas
     }
 }
 
-fn takes_generic(task: &Document) -> bool {
+fn takes_generic(task: &TaskDocument) -> bool {
     !matches!(task.text("include_unmatched"), Some("false" | "False" | "FALSE"))
 }
 
 /// Returns the user's additional text as a document with the task's settings.
-fn user_prompt(task: &Document, prompt: &[u8]) -> Document {
+fn user_prompt(task: &TaskDocument, prompt: &[u8]) -> TaskDocument {
     task.with_body("(the user's prompt)", prompt)
 }
 
 /// A slash command, with its file if there is one.
 struct CalledCommand {
     arguments: CallArguments,
-    command: Option<Document>,
+    command: Option<TaskDocument>,
 }
 
 struct Assembler<'a, 's> {
     library: &'a Library<'s>,
-    request: &'a Request<'a>,
+    request: &'a PromptRequest<'a>,
     expander: Expander<'a>,
     selectors: Selectors,
     running: RunningTask,
     takes_generic: bool,
     notes: Notes,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<OmittedDocument>,
     /// The commands called so far, by name.
     lookups: BTreeMap<String, CommandLookup>,
     /// The names of all commands, filled after the first unknown one.
@@ -220,13 +227,13 @@ struct Assembler<'a, 's> {
 
 /// The result of looking a command up.
 enum CommandLookup {
-    Found(Box<Document>),
+    Found(Box<TaskDocument>),
     Missing { reason: String, near: Option<String> },
 }
 
 impl Assembler<'_, '_> {
     /// Finds the commands that a text calls.
-    fn calls(&mut self, document: &Document) -> Vec<CalledCommand> {
+    fn calls(&mut self, document: &TaskDocument) -> Vec<CalledCommand> {
         let mut called = Vec::new();
         for piece in slash::pieces(document.body()) {
             let SlashPiece::Call(call) = piece else { continue };
@@ -238,7 +245,7 @@ impl Assembler<'_, '_> {
     }
 
     /// Finds the file of a command, once per name: a text can call one ten thousand times.
-    fn command(&mut self, document: &Document, span: Span, name: &str) -> Option<Document> {
+    fn command(&mut self, document: &TaskDocument, span: Span, name: &str) -> Option<TaskDocument> {
         if !self.lookups.contains_key(name) {
             let lookup = self.look_up(name);
             self.lookups.insert(name.to_owned(), lookup);
@@ -261,12 +268,12 @@ impl Assembler<'_, '_> {
         let namespace = self.request.name.namespace();
         let mut found = match &self.command_names {
             Some(known) if !known.iter().any(|known| known == name) => Vec::new(),
-            _ => self.library.documents(Kind::Command, namespace, &|stem| stem == name),
+            _ => self.library.documents(TaskFileKind::Command, namespace, &|stem| stem == name),
         };
         // Commands of the namespace come first, in any root.
         found.sort_by_key(|command| command.namespace.is_none());
         let mut hidden = None;
-        let mut chosen: Option<Document> = None;
+        let mut chosen: Option<TaskDocument> = None;
         for command in found {
             let reason = match (&chosen, judge(&command, &self.selectors, &self.running)) {
                 (None, verdict) if verdict.is_in() => {
@@ -275,9 +282,9 @@ impl Assembler<'_, '_> {
                 }
                 (None, verdict) => {
                     hidden.get_or_insert_with(|| verdict.to_string());
-                    Reason::Selected(verdict)
+                    PromptReason::Selected(verdict)
                 }
-                (Some(chosen), _) => Reason::Shadowed { by: chosen.path().to_owned() },
+                (Some(chosen), _) => PromptReason::Shadowed { by: chosen.path().to_owned() },
             };
             self.leave_out(command, reason);
         }
@@ -288,7 +295,7 @@ impl Assembler<'_, '_> {
                 let library = self.library;
                 let names = self
                     .command_names
-                    .get_or_insert_with(|| library.stems(Kind::Command, namespace));
+                    .get_or_insert_with(|| library.stems(TaskFileKind::Command, namespace));
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let near = near_miss::nearest(name, &names).map(str::to_owned);
                 CommandLookup::Missing { reason: "there is no such command".to_owned(), near }
@@ -297,16 +304,16 @@ impl Assembler<'_, '_> {
     }
 
     /// Records a file that is left out, once.
-    fn leave_out(&mut self, document: Document, reason: Reason) {
-        let is_known = |left: &LeftOut| left.document.real_path == document.real_path;
+    fn leave_out(&mut self, document: TaskDocument, reason: PromptReason) {
+        let is_known = |left: &OmittedDocument| left.document.real_path == document.real_path;
         if !self.left_out.iter().any(is_known) {
-            self.left_out.push(LeftOut { document, reason });
+            self.left_out.push(OmittedDocument { document, reason });
         }
     }
 
-    fn verdict(&self, document: &Document) -> Verdict {
+    fn verdict(&self, document: &TaskDocument) -> SelectorVerdict {
         match judge(document, &self.selectors, &self.running) {
-            Verdict::Generic if !self.takes_generic => Verdict::Unmatched,
+            SelectorVerdict::Generic if !self.takes_generic => SelectorVerdict::Unmatched,
             verdict => verdict,
         }
     }
@@ -315,12 +322,15 @@ impl Assembler<'_, '_> {
         let namespace = self.request.name.namespace();
         let mut rules = Vec::new();
         let agent = self.running.agent;
-        let (found, mut others) = self.library.documents_for(Kind::Rule, namespace, agent);
+        let (found, mut others) = self.library.documents_for(TaskFileKind::Rule, namespace, agent);
         self.left_out.append(&mut others);
         for rule in found {
             let verdict = self.verdict(&rule);
             if !verdict.is_in() {
-                self.left_out.push(LeftOut { document: rule, reason: Reason::Selected(verdict) });
+                self.left_out.push(OmittedDocument {
+                    document: rule,
+                    reason: PromptReason::Selected(verdict),
+                });
                 continue;
             }
             let document = match self.bootstrap(&rule)? {
@@ -331,13 +341,13 @@ impl Assembler<'_, '_> {
             let body = (0, document.body());
             self.expander.expand(&document, body, None, &mut self.notes, &mut text)?;
             let text = self.without_hidden(&document, text);
-            rules.push(Included { document, reason: Reason::Selected(verdict), text });
+            rules.push(Included { document, reason: PromptReason::Selected(verdict), text });
         }
         Ok(rules)
     }
 
     /// Runs the script of a rule: the one in its front matter, else the one beside it.
-    fn bootstrap(&mut self, rule: &Document) -> Result<ScriptRan, TaskError> {
+    fn bootstrap(&mut self, rule: &TaskDocument) -> Result<ScriptRan, TaskError> {
         let parameters = self.request.parameters;
         let (script, span, shown) = match (rule.field("bootstrap"), &rule.script) {
             (Some(node), _) if !matches!(node.value(), Value::Null) => match node.as_str() {
@@ -407,19 +417,19 @@ impl Assembler<'_, '_> {
         let namespace = self.request.name.namespace();
         let mut skills: Vec<Skill> = Vec::new();
         let agent = self.running.agent;
-        let (found, mut others) = self.library.documents_for(Kind::Skill, namespace, agent);
+        let (found, mut others) = self.library.documents_for(TaskFileKind::Skill, namespace, agent);
         self.left_out.append(&mut others);
         for document in found {
             let verdict = self.verdict(&document);
             if !verdict.is_in() {
-                self.leave_out(document, Reason::Selected(verdict));
+                self.leave_out(document, PromptReason::Selected(verdict));
                 continue;
             }
             if let Err(problem) = skill::check(&document, &mut self.notes) {
-                self.leave_out(document, Reason::Invalid(problem.to_owned()));
+                self.leave_out(document, PromptReason::Invalid(problem.to_owned()));
                 continue;
             }
-            let mut skill = Skill::new(document, Reason::Selected(verdict));
+            let mut skill = Skill::new(document, PromptReason::Selected(verdict));
             let description = std::mem::take(&mut skill.description).into_bytes();
             let description = self.without_hidden(&skill.document, description);
             skill.description = String::from_utf8_lossy(&description).into_owned();
@@ -427,7 +437,7 @@ impl Assembler<'_, '_> {
                 None => skills.push(skill),
                 Some(known) => {
                     let by = known.document.path().to_owned();
-                    self.leave_out(skill.document, Reason::Shadowed { by });
+                    self.leave_out(skill.document, PromptReason::Shadowed { by });
                 }
             }
         }
@@ -437,7 +447,7 @@ impl Assembler<'_, '_> {
     /// Assembles a task's text: its own pieces, and the commands that it calls.
     fn task_text(
         &mut self,
-        task: &Document,
+        task: &TaskDocument,
         calls: &mut impl Iterator<Item = CalledCommand>,
         commands: &mut Vec<Included>,
     ) -> Result<Vec<u8>, TaskError> {
@@ -469,7 +479,7 @@ impl Assembler<'_, '_> {
                     let span = task.place(call.offset, 0);
                     let line = task.source().line(span.start);
                     let call = String::from_utf8_lossy(call.line).into_owned();
-                    let reason = Reason::Called { line, call };
+                    let reason = PromptReason::Called { line, call };
                     commands.push(Included { document: command, reason, text });
                 }
             }
@@ -498,7 +508,7 @@ impl Assembler<'_, '_> {
     }
 
     /// Reports hidden text in what goes into the prompt, wherever it came from, and leaves it out if so asked.
-    fn without_hidden(&mut self, document: &Document, text: Vec<u8>) -> Vec<u8> {
+    fn without_hidden(&mut self, document: &TaskDocument, text: Vec<u8>) -> Vec<u8> {
         let Some(found) = HiddenText::find(&String::from_utf8_lossy(&text)) else { return text };
         let clean = match self.request.hidden {
             HiddenInPrompt::LeftOut => hidden::without_message(&text),

@@ -13,7 +13,7 @@ use brief_syntax::{Diagnostic, Span, near_miss, rules};
 
 use super::expand::{self, TextPart};
 use super::known::KnownNames;
-use super::model::{Agent, Document, Kind};
+use super::model::{CodingAgent, TaskDocument, TaskFileKind};
 use super::places;
 use super::script::Obstacle;
 use super::selectors::{scalars, selectors_of, values_of};
@@ -21,9 +21,9 @@ use super::slash::{self, SlashPiece};
 use super::text::sensitive_pattern;
 
 /// The fields with a meaning, by kind. Others are the author's own, for selectors.
-fn known_fields(kind: Kind) -> &'static [&'static str] {
+fn known_fields(kind: TaskFileKind) -> &'static [&'static str] {
     match kind {
-        Kind::Task => &[
+        TaskFileKind::Task => &[
             "task_name",
             "languages",
             "language",
@@ -40,8 +40,8 @@ fn known_fields(kind: Kind) -> &'static [&'static str] {
             "description",
             "namespace",
         ],
-        Kind::Command => &["expand", "selectors", "name", "description", "namespace"],
-        Kind::Rule => &[
+        TaskFileKind::Command => &["expand", "selectors", "name", "description", "namespace"],
+        TaskFileKind::Rule => &[
             "task_names",
             "languages",
             "language",
@@ -55,7 +55,7 @@ fn known_fields(kind: Kind) -> &'static [&'static str] {
             "globs",
             "alwaysApply",
         ],
-        Kind::Skill => &[
+        TaskFileKind::Skill => &[
             "name",
             "description",
             "license",
@@ -70,13 +70,13 @@ fn known_fields(kind: Kind) -> &'static [&'static str] {
 /// All files of one project, with the files that they can refer to.
 pub(super) struct CheckedTasks<'c> {
     /// The files of the project.
-    pub(super) documents: &'c [Document],
+    pub(super) documents: &'c [TaskDocument],
     /// The files of the home directory, which the project's may refer to.
-    pub(super) at_home: &'c [Document],
+    pub(super) at_home: &'c [TaskDocument],
     /// Returns whether a path after `@` leads to a file.
     pub(super) is_file: &'c dyn Fn(&[u8]) -> bool,
     /// Returns the obstacle to starting the script of a rule.
-    pub(super) obstacle: &'c dyn Fn(&Document, &Path) -> Option<Obstacle>,
+    pub(super) obstacle: &'c dyn Fn(&TaskDocument, &Path) -> Option<Obstacle>,
 }
 
 impl CheckedTasks<'_> {
@@ -99,7 +99,7 @@ impl CheckedTasks<'_> {
                 found.extend(hidden::check(rules::tasks::HIDDEN_CHARACTER, document.source()));
                 found.extend(not_utf8(document));
             }
-            if document.kind == Kind::Skill {
+            if document.kind == TaskFileKind::Skill {
                 found.extend(skill_fields(document).into_iter().filter(|_| is_ours));
                 continue;
             }
@@ -120,7 +120,7 @@ impl CheckedTasks<'_> {
         found
     }
 
-    fn script(&self, document: &Document) -> Option<Diagnostic> {
+    fn script(&self, document: &TaskDocument) -> Option<Diagnostic> {
         let path = document.script.as_ref()?;
         if document.field("bootstrap").is_some() {
             return None;
@@ -134,7 +134,7 @@ impl CheckedTasks<'_> {
     }
 
     /// Reports placeholders without a possible value, and paths that do not exist.
-    fn expansions(&self, document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
+    fn expansions(&self, document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
         if !document.expands() {
             return Vec::new();
         }
@@ -190,11 +190,11 @@ impl CheckedTasks<'_> {
 
     /// Reports tasks of one name that no selector can distinguish.
     fn ambiguous_tasks(&self) -> Vec<Diagnostic> {
-        let mut by_name: BTreeMap<String, Vec<&Document>> = BTreeMap::new();
+        let mut by_name: BTreeMap<String, Vec<&TaskDocument>> = BTreeMap::new();
         let mut found = Vec::new();
-        for task in self.documents.iter().filter(|document| document.kind == Kind::Task) {
+        for task in self.documents.iter().filter(|document| document.kind == TaskFileKind::Task) {
             let others = by_name.entry(task.name()).or_default();
-            let is_twin = |other: &&&Document| {
+            let is_twin = |other: &&&TaskDocument| {
                 // Two commands of one client are the client's concern.
                 (is_of_this_format(task) || is_of_this_format(other))
                     && !task.is_copy_of(other)
@@ -222,7 +222,7 @@ impl CheckedTasks<'_> {
 
 /// Returns whether a file belongs to this format alone. Commands of Cursor and rules of Claude are
 /// read for tasks, too, and `.agents/skills` is shared by many clients.
-pub(super) fn is_of_this_format(document: &Document) -> bool {
+pub(super) fn is_of_this_format(document: &TaskDocument) -> bool {
     let below = document.path().strip_prefix(&document.root);
     below.is_ok_and(is_own_path)
 }
@@ -233,7 +233,7 @@ pub(super) fn is_own_path(path: &Path) -> bool {
 }
 
 /// Reports selectors that match no rule or skill.
-fn selectors(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
+fn selectors(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
     let selectors = selectors_of(document.field("selectors")).into_iter();
     let unanswered = selectors.filter(|(key, value, _)| !known.has_answer(key, value));
     unanswered
@@ -250,8 +250,8 @@ fn selectors(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
 }
 
 /// Reports rules for tasks that do not exist.
-fn task_names(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
-    if document.kind != Kind::Rule {
+fn task_names(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
+    if document.kind != TaskFileKind::Rule {
         return Vec::new();
     }
     let wanted = document.field("task_names").map(scalars).unwrap_or_default();
@@ -269,8 +269,8 @@ fn task_names(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
 }
 
 /// Reports calls of commands that do not exist.
-fn calls(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
-    if document.kind != Kind::Task {
+fn calls(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
+    if document.kind != TaskFileKind::Task {
         return Vec::new();
     }
     let namespace = document.namespace.as_deref();
@@ -292,15 +292,15 @@ fn calls(document: &Document, known: &KnownNames<'_>) -> Vec<Diagnostic> {
 }
 
 /// Returns the reason why no parameter and no argument can fill a placeholder.
-fn unfillable(document: &Document, name: &str, known: &KnownNames<'_>) -> Option<String> {
+fn unfillable(document: &TaskDocument, name: &str, known: &KnownNames<'_>) -> Option<String> {
     let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
     if !name.chars().all(is_part) {
         return Some("that is not a parameter name".to_owned());
     }
     let position: usize = name.parse().ok()?;
     match document.kind {
-        Kind::Command if position == 0 => Some("arguments are counted from 1".to_owned()),
-        Kind::Command => {
+        TaskFileKind::Command if position == 0 => Some("arguments are counted from 1".to_owned()),
+        TaskFileKind::Command => {
             let most = known.most_arguments(document)?;
             (most < position).then(|| match most {
                 0 => "no call has arguments".to_owned(),
@@ -313,7 +313,7 @@ fn unfillable(document: &Document, name: &str, known: &KnownNames<'_>) -> Option
     }
 }
 
-fn can_be_told_apart(left: &Document, right: &Document) -> bool {
+fn can_be_told_apart(left: &TaskDocument, right: &TaskDocument) -> bool {
     let Some(fields) = left.fields() else { return false };
     fields.fields().any(|field| {
         let (left, right) = (values_of(left, field.name()), values_of(right, field.name()));
@@ -329,7 +329,7 @@ fn with_near_miss(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
 }
 
 /// Reports fields that nearly have a name of the format, unless a selector uses them.
-fn field_names(document: &Document, selected: &BTreeSet<&str>) -> Vec<Diagnostic> {
+fn field_names(document: &TaskDocument, selected: &BTreeSet<&str>) -> Vec<Diagnostic> {
     let Some(fields) = document.fields() else { return Vec::new() };
     let known = known_fields(document.kind);
     let unknown = fields.fields().filter(|field| {
@@ -340,7 +340,7 @@ fn field_names(document: &Document, selected: &BTreeSet<&str>) -> Vec<Diagnostic
         .filter_map(|field| {
             let name = field.name();
             let near = match (document.kind, name) {
-                (Kind::Rule, "task_name") => "task_names",
+                (TaskFileKind::Rule, "task_name") => "task_names",
                 _ => near_miss::nearest(name, known).filter(|near| is_slip(name, near))?,
             };
             let message = format!("`{name}` is not a field of this format");
@@ -363,12 +363,12 @@ fn is_slip(name: &str, near: &str) -> bool {
 }
 
 /// Reports fields with unusable values.
-fn field_types(document: &Document) -> Vec<Diagnostic> {
+fn field_types(document: &TaskDocument) -> Vec<Diagnostic> {
     let Some(fields) = document.fields() else { return Vec::new() };
     fields.effective_fields().iter().filter_map(|&field| field_type(document, field)).collect()
 }
 
-fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
+fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
     let node = field.value;
     let value = node.value();
     if matches!(value, Value::Null) {
@@ -382,17 +382,17 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
     };
     let text = node.as_str();
     match (document.kind, name) {
-        (Kind::Task | Kind::Command | Kind::Rule, "expand")
-        | (Kind::Task, "single_shot" | "resume" | "include_unmatched") => {
+        (TaskFileKind::Task | TaskFileKind::Command | TaskFileKind::Rule, "expand")
+        | (TaskFileKind::Task, "single_shot" | "resume" | "include_unmatched") => {
             let is_boolean = text.is_some_and(|text| {
                 matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE")
             });
             (!is_boolean).then(|| wrong("`true` or `false`"))
         }
-        (Kind::Task | Kind::Rule, "agent") => {
+        (TaskFileKind::Task | TaskFileKind::Rule, "agent") => {
             let name = text?;
-            let is_known = Agent::from_name(name).is_some();
-            let names = Agent::names();
+            let is_known = CodingAgent::from_name(name).is_some();
+            let names = CodingAgent::names();
             (!is_known).then(|| {
                 let message = format!("unknown agent: {name} (supported: {})", names.join(", "));
                 let diagnostic =
@@ -400,7 +400,7 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
                 with_near_miss(diagnostic, near_miss::nearest(name, &names))
             })
         }
-        (Kind::Task, "timeout") => {
+        (TaskFileKind::Task, "timeout") => {
             let is_duration = text.is_some_and(is_duration);
             (!is_duration).then(|| {
                 let message = format!("`{}` is not a duration", text.unwrap_or(value.noun()));
@@ -408,14 +408,15 @@ fn field_type(document: &Document, field: Field<'_>) -> Option<Diagnostic> {
                     .with_help("write `30s`, `10m` or `1h30m`")
             })
         }
-        (Kind::Task | Kind::Command, "selectors") => {
+        (TaskFileKind::Task | TaskFileKind::Command, "selectors") => {
             (!matches!(value, Value::Mapping(_))).then(|| wrong("a mapping of keys to values"))
         }
-        (Kind::Task | Kind::Rule, "languages" | "language") | (Kind::Rule, "task_names") => {
+        (TaskFileKind::Task | TaskFileKind::Rule, "languages" | "language")
+        | (TaskFileKind::Rule, "task_names") => {
             matches!(value, Value::Mapping(_)).then(|| wrong("a text or a list of texts"))
         }
-        (Kind::Rule, "bootstrap") => text.is_none().then(|| wrong("a script")),
-        (Kind::Task | Kind::Rule, "mcp_server") => match value {
+        (TaskFileKind::Rule, "bootstrap") => text.is_none().then(|| wrong("a script")),
+        (TaskFileKind::Task | TaskFileKind::Rule, "mcp_server") => match value {
             Value::Mapping(server) => {
                 let has = |name| server.get(name).and_then(Node::as_str).is_some();
                 (!has("command") && !has("url")).then(|| {
@@ -453,7 +454,7 @@ fn is_duration(text: &str) -> bool {
 
 /// Warns of bytes that are not UTF-8: they are passed on unchanged, and a review does not show
 /// them.
-fn not_utf8(document: &Document) -> Option<Diagnostic> {
+fn not_utf8(document: &TaskDocument) -> Option<Diagnostic> {
     let Encoding::Invalid { offset } = document.source().encoding() else { return None };
     let message = "the file is not UTF-8 from here on";
     let rule = rules::tasks::NOT_UTF8;
@@ -463,7 +464,7 @@ fn not_utf8(document: &Document) -> Option<Diagnostic> {
     )
 }
 
-fn skill_fields(document: &Document) -> Vec<Diagnostic> {
+fn skill_fields(document: &TaskDocument) -> Vec<Diagnostic> {
     let mut notes = super::notes::Notes::default();
     // The notes contain the reason if it cannot be offered.
     let _ = super::skill::check(document, &mut notes);

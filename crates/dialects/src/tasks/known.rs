@@ -5,7 +5,7 @@ use std::path::Path;
 
 use brief_syntax::yaml::Node;
 
-use super::model::{Document, Kind};
+use super::model::{TaskDocument, TaskFileKind};
 use super::selectors::{canonical, scalars};
 use super::slash::{self, SlashPiece};
 
@@ -26,16 +26,16 @@ pub(super) struct KnownNames<'d> {
 
 impl<'d> KnownNames<'d> {
     /// Collects the names and values.
-    pub(super) fn of(documents: impl Iterator<Item = &'d Document>) -> KnownNames<'d> {
+    pub(super) fn of(documents: impl Iterator<Item = &'d TaskDocument>) -> KnownNames<'d> {
         let mut known = KnownNames::default();
         for document in documents {
             match document.kind {
-                Kind::Task => {
+                TaskFileKind::Task => {
                     known.task_names.insert(document.name());
                     known.task_names.insert(document.stem().to_owned());
                     known.remember_calls(document);
                 }
-                Kind::Command => {
+                TaskFileKind::Command => {
                     let names = match document.namespace.as_deref() {
                         None => &mut known.commands,
                         Some(namespace) => known.own_commands.entry(namespace).or_default(),
@@ -43,17 +43,17 @@ impl<'d> KnownNames<'d> {
                     names.insert(document.stem());
                     known.command_files.insert(&document.real_path);
                 }
-                Kind::Rule => {
+                TaskFileKind::Rule => {
                     known.rule_names.insert(document.stem());
                     known.remember_values(document);
                 }
-                Kind::Skill => known.remember_values(document),
+                TaskFileKind::Skill => known.remember_values(document),
             }
         }
         known
     }
 
-    fn remember_calls(&mut self, task: &'d Document) {
+    fn remember_calls(&mut self, task: &'d TaskDocument) {
         for piece in slash::pieces(task.body()) {
             if let SlashPiece::Call(call) = piece {
                 let most = self.arguments.entry(call.name).or_default();
@@ -62,7 +62,7 @@ impl<'d> KnownNames<'d> {
         }
     }
 
-    fn remember_values(&mut self, document: &'d Document) {
+    fn remember_values(&mut self, document: &'d TaskDocument) {
         for field in document.fields().iter().flat_map(|fields| fields.effective_fields()) {
             let values = scalars(field.value).into_iter().filter_map(Node::as_str);
             self.values.extend(values.map(|value| (canonical(field.name()), value)));
@@ -103,12 +103,12 @@ impl<'d> KnownNames<'d> {
     }
 
     /// Returns whether a file is a command, possibly among other kinds.
-    pub(super) fn is_command(&self, document: &Document) -> bool {
+    pub(super) fn is_command(&self, document: &TaskDocument) -> bool {
         self.command_files.contains(document.real_path.as_path())
     }
 
     /// Returns the largest number of arguments in a call of a command; `None` without calls.
-    pub(super) fn most_arguments(&self, command: &Document) -> Option<usize> {
+    pub(super) fn most_arguments(&self, command: &TaskDocument) -> Option<usize> {
         self.arguments.get(command.stem()).copied()
     }
 }

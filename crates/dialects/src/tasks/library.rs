@@ -14,7 +14,7 @@ use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError, Resolved, System,
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 
 use super::managed;
-use super::model::{Author, Document, Kind, Origin, SearchRoot};
+use super::model::{Author, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind};
 use super::parse::front_matter;
 use super::places::{
     self, Holder, NAMESPACES, NOT_RULES, SCRIPT_SUFFIX, TaskPlace, is_script, stem,
@@ -36,7 +36,7 @@ struct OpenRoot {
     handle: Box<dyn Dir>,
     /// The directory, without links.
     path: Arc<Path>,
-    origin: Origin,
+    origin: SearchOrigin,
     author: Author,
 }
 
@@ -71,7 +71,7 @@ impl<'s> Library<'s> {
     }
 
     /// Reads one file of a search root by its path.
-    pub(super) fn document_at(&self, kind: Kind, path: &Path) -> Option<Document> {
+    pub(super) fn document_at(&self, kind: TaskFileKind, path: &Path) -> Option<TaskDocument> {
         let mut search = FileSearch::new(self, kind, &|_| true);
         let root = self.roots.iter().find(|root| path.starts_with(&root.path))?;
         search.single_file(root, path.strip_prefix(&root.path).ok()?);
@@ -108,10 +108,10 @@ impl<'s> Library<'s> {
     /// Only files whose stem is `wanted` are read.
     pub fn documents(
         &self,
-        kind: Kind,
+        kind: TaskFileKind,
         namespace: Option<&str>,
         wanted: &dyn Fn(&str) -> bool,
-    ) -> Vec<Document> {
+    ) -> Vec<TaskDocument> {
         let mut search = FileSearch::new(self, kind, wanted);
         for root in &self.roots {
             search.root(root, namespace);
@@ -120,7 +120,7 @@ impl<'s> Library<'s> {
     }
 
     /// Returns the files of a kind in `.agents`, without those of other tools.
-    pub(super) fn own_documents(&self, kind: Kind) -> Vec<Document> {
+    pub(super) fn own_documents(&self, kind: TaskFileKind) -> Vec<TaskDocument> {
         let mut search = FileSearch::new(self, kind, &|_| true);
         let place = TaskPlace::Tree("");
         let folder = places::folder(kind);
@@ -138,7 +138,7 @@ impl<'s> Library<'s> {
     }
 
     /// Returns the names of the files of a kind, without diagnostics of their content.
-    pub(super) fn stems(&self, kind: Kind, namespace: Option<&str>) -> Vec<String> {
+    pub(super) fn stems(&self, kind: TaskFileKind, namespace: Option<&str>) -> Vec<String> {
         let known = self.diagnostics.borrow().len();
         let documents = self.documents(kind, namespace, &|_| true);
         self.diagnostics.borrow_mut().truncate(known);
@@ -146,10 +146,10 @@ impl<'s> Library<'s> {
     }
 
     /// Returns the tasks of all namespaces and of none, for a list.
-    pub fn all_tasks(&self) -> Vec<Document> {
-        let mut tasks = self.documents(Kind::Task, None, &|_| true);
+    pub fn all_tasks(&self) -> Vec<TaskDocument> {
+        let mut tasks = self.documents(TaskFileKind::Task, None, &|_| true);
         for namespace in self.namespaces() {
-            let own = self.documents(Kind::Task, Some(&namespace), &|_| true);
+            let own = self.documents(TaskFileKind::Task, Some(&namespace), &|_| true);
             tasks.extend(own.into_iter().filter(|task| task.namespace.is_some()));
         }
         // Of several roots with one name, the first one's task would run.
@@ -174,7 +174,7 @@ impl<'s> Library<'s> {
     }
 
     /// Reads a document again, after its script ran.
-    pub(super) fn read_again(&self, document: &Document) -> Document {
+    pub(super) fn read_again(&self, document: &TaskDocument) -> TaskDocument {
         let bytes = self.system.read(&document.real_path, limits::FILE_BYTES);
         let source = match bytes {
             Ok(bytes) => {
@@ -186,7 +186,7 @@ impl<'s> Library<'s> {
                 Arc::clone(&document.source)
             }
         };
-        Document { front: front_matter(&source), source, ..document.again() }
+        TaskDocument { front: front_matter(&source), source, ..document.again() }
     }
 
     fn report(&self, path: &Path, rule: Rule, problem: &str) {
@@ -254,7 +254,7 @@ impl<'s> Library<'s> {
 /// A search for the files of one kind.
 struct FileSearch<'l, 's> {
     library: &'l Library<'s>,
-    kind: Kind,
+    kind: TaskFileKind,
     wanted: &'l dyn Fn(&str) -> bool,
     /// The files found so far, without links.
     seen: BTreeSet<PathBuf>,
@@ -262,7 +262,7 @@ struct FileSearch<'l, 's> {
     entered: BTreeSet<PathBuf>,
     /// The number of bytes that may still be read.
     room: usize,
-    found: Vec<Document>,
+    found: Vec<TaskDocument>,
 }
 
 /// A directory of a search.
@@ -279,7 +279,7 @@ struct SearchFolder<'f> {
 }
 
 impl<'l, 's> FileSearch<'l, 's> {
-    fn new(library: &'l Library<'s>, kind: Kind, wanted: &'l dyn Fn(&str) -> bool) -> Self {
+    fn new(library: &'l Library<'s>, kind: TaskFileKind, wanted: &'l dyn Fn(&str) -> bool) -> Self {
         FileSearch {
             library,
             kind,
@@ -295,12 +295,12 @@ impl<'l, 's> FileSearch<'l, 's> {
         if let Some(namespace) = namespace {
             let own = Path::new(NAMESPACES).join(namespace).join(places::folder(self.kind));
             let place = match self.kind {
-                Kind::Skill => TaskPlace::Skills(""),
+                TaskFileKind::Skill => TaskPlace::Skills(""),
                 _ => TaskPlace::Tree(""),
             };
             self.place(root, Some(namespace), place, &own);
         }
-        let holder = if root.origin == Origin::Home { Holder::Home } else { Holder::Project };
+        let holder = if root.origin == SearchOrigin::Home { Holder::Home } else { Holder::Project };
         for &place in places::places(self.kind, holder) {
             self.place(root, None, place, Path::new(place.path()));
         }
@@ -368,7 +368,7 @@ impl<'l, 's> FileSearch<'l, 's> {
 
     /// Looks for the script of a file in a directory without a listing.
     fn script_beside(&self, folder: &SearchFolder<'_>, stem: &str) -> Option<PathBuf> {
-        let script = (self.kind == Kind::Rule).then(|| format!("{stem}{SCRIPT_SUFFIX}"))?;
+        let script = (self.kind == TaskFileKind::Rule).then(|| format!("{stem}{SCRIPT_SUFFIX}"))?;
         // Any other error means that something is there.
         let is_missing =
             matches!(folder.handle.read(OsStr::new(&script), 0), Err(ReadError::Missing));
@@ -433,7 +433,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         if !(self.wanted)(&stem) {
             return;
         }
-        let script = (self.kind == Kind::Rule).then(|| format!("{stem}{SCRIPT_SUFFIX}"));
+        let script = (self.kind == TaskFileKind::Rule).then(|| format!("{stem}{SCRIPT_SUFFIX}"));
         let script = script.filter(|script| {
             let beside =
                 entries.binary_search_by(|entry| entry.name.as_os_str().cmp(OsStr::new(script)));
@@ -571,7 +571,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         let source = Arc::new(Source::from_bytes(folder.path.join(name), bytes));
         let mut front = front_matter(&source);
         self.library.diagnostics.borrow_mut().append(&mut front.diagnostics);
-        self.found.push(Document {
+        self.found.push(TaskDocument {
             kind: self.kind,
             source,
             front,
@@ -589,8 +589,8 @@ impl<'l, 's> FileSearch<'l, 's> {
 
 /// Removes our block from a client's file, because its text comes from rules. `None` if the file
 /// holds nothing else.
-fn users_text(kind: Kind, bytes: Vec<u8>) -> Option<Vec<u8>> {
-    if kind != Kind::Rule {
+fn users_text(kind: TaskFileKind, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    if kind != TaskFileKind::Rule {
         return Some(bytes);
     }
     let length = bytes.len();

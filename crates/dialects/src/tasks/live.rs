@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::model::Document;
+use super::model::TaskDocument;
 use super::parameters::Parameters;
 
 /// Runs commands and scripts for a prompt, or returns the reason why not.
@@ -25,7 +25,7 @@ pub struct LiveCommand<'c> {
     /// The text between the backticks.
     pub text: &'c [u8],
     /// The file of the command.
-    pub document: &'c Document,
+    pub document: &'c TaskDocument,
     /// The line of the command.
     pub line: usize,
     /// The parameters of the prompt, which are never pasted into the text.
@@ -36,7 +36,7 @@ pub struct LiveCommand<'c> {
 #[derive(Debug, Clone, Copy)]
 pub struct Bootstrap<'b> {
     /// The rule.
-    pub document: &'b Document,
+    pub document: &'b TaskDocument,
     /// The script.
     pub script: Script<'b>,
     /// The parameters of the prompt.

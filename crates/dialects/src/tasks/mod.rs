@@ -33,11 +33,17 @@ pub use assemble::assemble;
 pub use library::Library;
 pub use live::{Bootstrap, Live, LiveCommand, NeverLive, NotRun, Script};
 pub use managed::{HandEdits, Placed, place};
-pub use model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName, TaskNameError};
+pub use model::{
+    Author, CodingAgent, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind, TaskName,
+    TaskNameError,
+};
 pub use parameters::{ParameterError, Parameters, environment_name};
-pub use prompt::{Amount, HiddenInPrompt, Included, LeftOut, Prompt, Reason, Request, TaskError};
-pub use render::{Layout, Part};
-pub use selectors::{SelectorError, Selectors, Verdict};
+pub use prompt::{
+    Amount, HiddenInPrompt, Included, OmittedDocument, Prompt, PromptReason, PromptRequest,
+    TaskError,
+};
+pub use render::{Layout, RenderedPart};
+pub use selectors::{SelectorError, SelectorVerdict, Selectors};
 pub use shelf::Tasks;
 pub(crate) use shelf::reads;
 pub use skill::Skill;

@@ -14,7 +14,7 @@ use super::parse::front_matter;
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum TaskFileKind {
     /// The work of the agent.
     Task,
     /// A text that tasks call by `/name`.
@@ -25,35 +25,36 @@ pub enum Kind {
     Skill,
 }
 
-impl Kind {
+impl TaskFileKind {
     /// All kinds, in the order of the document.
-    pub const ALL: [Kind; 4] = [Kind::Task, Kind::Command, Kind::Rule, Kind::Skill];
+    pub const ALL: [TaskFileKind; 4] =
+        [TaskFileKind::Task, TaskFileKind::Command, TaskFileKind::Rule, TaskFileKind::Skill];
 
     /// Returns the kind's name in messages.
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Task => "task",
-            Kind::Command => "command",
-            Kind::Rule => "rule",
-            Kind::Skill => "skill",
+            TaskFileKind::Task => "task",
+            TaskFileKind::Command => "command",
+            TaskFileKind::Rule => "rule",
+            TaskFileKind::Skill => "skill",
         }
     }
 }
 
 /// An agent that rules can be for: a client with `[task]` in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Agent {
+pub struct CodingAgent {
     name: &'static str,
     rules: &'static TaskRules,
 }
 
-impl Agent {
+impl CodingAgent {
     /// Returns the agents that the document names, in its order.
-    pub fn all() -> Vec<Agent> {
+    pub fn all() -> Vec<CodingAgent> {
         let agents = BUILTIN.clients.iter().filter_map(|client| {
-            client.task.as_ref().map(|rules| Agent { name: &client.id, rules })
+            client.task.as_ref().map(|rules| CodingAgent { name: &client.id, rules })
         });
-        let mut agents: Vec<Agent> = agents.collect();
+        let mut agents: Vec<CodingAgent> = agents.collect();
         agents.sort_by_key(|agent| agent.rules.order);
         agents
     }
@@ -64,14 +65,14 @@ impl Agent {
     }
 
     /// Finds an agent by its name, which is case-sensitive.
-    pub fn from_name(name: &str) -> Option<Agent> {
+    pub fn from_name(name: &str) -> Option<CodingAgent> {
         let client = BUILTIN.clients.iter().find(|client| *client.id == *name)?;
-        client.task.as_ref().map(|rules| Agent { name: &client.id, rules })
+        client.task.as_ref().map(|rules| CodingAgent { name: &client.id, rules })
     }
 
     /// Returns the names of all agents, in the order of the document.
     pub fn names() -> Vec<&'static str> {
-        Agent::all().into_iter().map(Agent::as_str).collect()
+        CodingAgent::all().into_iter().map(CodingAgent::as_str).collect()
     }
 
     /// Returns the file below a project from which the agent always reads rules, and the start of a
@@ -148,7 +149,7 @@ impl fmt::Display for TaskName {
 
 /// The source of a search root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
+pub enum SearchOrigin {
     /// The command line, before all others.
     Given,
     /// The project.
@@ -161,13 +162,13 @@ pub enum Origin {
     Manifest,
 }
 
-impl Origin {
+impl SearchOrigin {
     /// Returns the name in the `scope` of an item.
     pub fn scope(self) -> &'static str {
         match self {
-            Origin::Project => "project",
-            Origin::Home => "user",
-            Origin::Given | Origin::Fallback | Origin::Manifest => "directory",
+            SearchOrigin::Project => "project",
+            SearchOrigin::Home => "user",
+            SearchOrigin::Given | SearchOrigin::Fallback | SearchOrigin::Manifest => "directory",
         }
     }
 }
@@ -188,12 +189,13 @@ pub enum Author {
 impl Author {
     /// Returns the author of a directory on this machine: the user at home, a project everywhere
     /// else.
-    pub fn of(origin: Origin) -> Author {
+    pub fn of(origin: SearchOrigin) -> Author {
         match origin {
-            Origin::Home => Author::User,
-            Origin::Given | Origin::Project | Origin::Fallback | Origin::Manifest => {
-                Author::Project
-            }
+            SearchOrigin::Home => Author::User,
+            SearchOrigin::Given
+            | SearchOrigin::Project
+            | SearchOrigin::Fallback
+            | SearchOrigin::Manifest => Author::Project,
         }
     }
 }
@@ -204,19 +206,19 @@ pub struct SearchRoot {
     /// The directory.
     pub path: PathBuf,
     /// Its source.
-    pub origin: Origin,
+    pub origin: SearchOrigin,
     /// The author of its files.
     pub author: Author,
 }
 
 /// A parsed file.
 #[derive(Debug)]
-pub struct Document {
-    pub(super) kind: Kind,
+pub struct TaskDocument {
+    pub(super) kind: TaskFileKind,
     pub(super) source: Arc<Source>,
     pub(super) front: FrontMatter,
     pub(super) stem: String,
-    pub(super) origin: Origin,
+    pub(super) origin: SearchOrigin,
     pub(super) author: Author,
     /// Its search root, without links.
     pub(super) root: Arc<Path>,
@@ -229,9 +231,9 @@ pub struct Document {
     pub(super) expands: Option<bool>,
 }
 
-impl Document {
+impl TaskDocument {
     /// Returns the kind.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> TaskFileKind {
         self.kind
     }
 
@@ -243,7 +245,7 @@ impl Document {
     /// Returns the full name: with its namespace.
     pub fn name(&self) -> String {
         let name = match self.kind {
-            Kind::Skill => self.text("name").unwrap_or(&self.stem),
+            TaskFileKind::Skill => self.text("name").unwrap_or(&self.stem),
             _ => &self.stem,
         };
         match &self.namespace {
@@ -263,7 +265,7 @@ impl Document {
     }
 
     /// Returns the source of its search root.
-    pub fn origin(&self) -> Origin {
+    pub fn origin(&self) -> SearchOrigin {
         self.origin
     }
 
@@ -317,7 +319,7 @@ impl Document {
         self.front.header.as_ref().map(|header| self.source.slice(header.span))
     }
 
-    /// Returns [`Document::header`] byte for byte.
+    /// Returns [`TaskDocument::header`] byte for byte.
     pub(super) fn header_bytes(&self) -> Option<&[u8]> {
         self.header()?;
         let span = self.front.header.as_ref()?.span;
@@ -349,12 +351,12 @@ impl Document {
     }
 
     /// Returns whether it is an identical file in another tool's directory: both then count as one.
-    pub(super) fn is_copy_of(&self, other: &Document) -> bool {
-        let place = |document: &Document| {
+    pub(super) fn is_copy_of(&self, other: &TaskDocument) -> bool {
+        let place = |document: &TaskDocument| {
             let below = document.path().strip_prefix(&document.root);
             below.unwrap_or(document.path()).iter().take(2).collect::<PathBuf>()
         };
-        let content = |document: &Document| document.source.bytes_from_line(0).to_vec();
+        let content = |document: &TaskDocument| document.source.bytes_from_line(0).to_vec();
         place(self) != place(other) && content(self) == content(other)
     }
 
@@ -364,8 +366,8 @@ impl Document {
     }
 
     /// Returns a copy.
-    pub(super) fn again(&self) -> Document {
-        Document {
+    pub(super) fn again(&self) -> TaskDocument {
+        TaskDocument {
             source: Arc::clone(&self.source),
             front: front_matter(&self.source),
             stem: self.stem.clone(),
@@ -378,9 +380,9 @@ impl Document {
     }
 
     /// Returns a text that the user typed, with this document's settings. Its author is the user.
-    pub(super) fn with_body(&self, name: &str, body: &[u8]) -> Document {
+    pub(super) fn with_body(&self, name: &str, body: &[u8]) -> TaskDocument {
         let source = Arc::new(Source::from_bytes(name, body.to_vec()));
-        Document {
+        TaskDocument {
             source,
             front: FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() },
             expands: Some(self.expands()),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use brief_syntax::{Diagnostic, Rule, Span, rules};
 
-use super::model::Document;
+use super::model::TaskDocument;
 
 /// Collects the diagnostics of a prompt. A repetition in one file is reported at its first place
 /// only, because a text can name one missing file ten thousand times.
@@ -19,7 +19,7 @@ impl Notes {
     /// Reports a problem with `what` in a document.
     pub(super) fn warn(
         &mut self,
-        document: &Document,
+        document: &TaskDocument,
         span: Span,
         rule: Rule,
         what: &[u8],

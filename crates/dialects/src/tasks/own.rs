@@ -16,13 +16,15 @@ use crate::moment::Moment;
 use crate::{GuidanceText, LevelCount, Reader, Shelf};
 
 use super::library::Library;
-use super::model::{Agent, Author, Document, Kind, Origin, SearchRoot, TaskName};
-use super::selectors::{self, RunningTask, Verdict};
+use super::model::{
+    Author, CodingAgent, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind, TaskName,
+};
+use super::selectors::{self, RunningTask, SelectorVerdict};
 use super::{NAME, places};
 
 /// The kinds of files in `.agents` for a question about a path. Skills are among the files that
 /// clients read by themselves.
-const KINDS: [Kind; 3] = [Kind::Rule, Kind::Task, Kind::Command];
+const KINDS: [TaskFileKind; 3] = [TaskFileKind::Rule, TaskFileKind::Task, TaskFileKind::Command];
 
 /// The files of `.agents` directories.
 #[derive(Default)]
@@ -35,7 +37,7 @@ pub(super) struct OwnFiles {
 }
 
 struct OwnFile {
-    document: Document,
+    document: TaskDocument,
     name: String,
     level: Level,
     /// The directory that it holds for, below the mounted one; `None` for the user's own.
@@ -50,7 +52,7 @@ impl OwnFiles {
     }
 
     fn read(&mut self, system: &dyn System, path: &Path, directory: Option<&str>) {
-        let origin = if directory.is_some() { Origin::Project } else { Origin::Home };
+        let origin = if directory.is_some() { SearchOrigin::Project } else { SearchOrigin::Home };
         let root = SearchRoot { path: path.to_owned(), origin, author: Author::of(origin) };
         let library = Library::open(system, &[root]);
         for kind in KINDS {
@@ -79,14 +81,14 @@ impl OwnFiles {
     }
 
     /// Adds a file that was read, if it is in `.agents`.
-    pub(super) fn add_listed(&mut self, document: Document, path: &Path, directory: &str) {
+    pub(super) fn add_listed(&mut self, document: TaskDocument, path: &Path, directory: &str) {
         let is_own = document.path().starts_with(path.join(places::OWN));
         if is_own && KINDS.contains(&document.kind()) {
             self.add(document, path, Some(directory.to_owned()));
         }
     }
 
-    fn add(&mut self, document: Document, path: &Path, directory: Option<String>) {
+    fn add(&mut self, document: TaskDocument, path: &Path, directory: Option<String>) {
         let level = match directory {
             Some(_) => Level::of_directory(path, false),
             None => Level::of_user(false),
@@ -164,11 +166,13 @@ impl Shelf for OwnFiles {
 impl OwnFile {
     fn judge<'s>(&'s self, moment: &Moment, running: &RunningTask, answer: &mut Resolution<'s>) {
         let (state, reason) = match self.document.kind() {
-            Kind::Rule => match self.rule_reason(moment, running) {
+            TaskFileKind::Rule => match self.rule_reason(moment, running) {
                 Ok(reason) => (State::Active, reason),
                 Err(reason) => return answer.leave_out(|| self.left_out(reason)),
             },
-            Kind::Task => (State::Manual, Reason::Stated("a task: `brief task` assembles it")),
+            TaskFileKind::Task => {
+                (State::Manual, Reason::Stated("a task: `brief task` assembles it"))
+            }
             _ => (State::Manual, Reason::Stated("a command: a task calls it by name")),
         };
         answer.items.push(Applied::new(self.item(state), reason));
@@ -192,7 +196,9 @@ impl OwnFile {
             return Err(Reason::Composed(format!("it is for the task {tasks}, and none is named")));
         }
         match selectors::judge(document, &moment.selectors, running) {
-            Verdict::Generic => Ok(Reason::Stated("a rule for everything below its directory")),
+            SelectorVerdict::Generic => {
+                Ok(Reason::Stated("a rule for everything below its directory"))
+            }
             verdict if verdict.is_in() => Ok(Reason::Composed(verdict.to_string())),
             verdict => Err(Reason::Composed(verdict.to_string())),
         }
@@ -230,7 +236,7 @@ impl RunningTask {
     /// effect.
     fn of(moment: &Moment) -> RunningTask {
         let task = moment.task.as_deref().and_then(|task| TaskName::parse(task).ok());
-        let agent = moment.client.as_deref().and_then(Agent::from_name);
+        let agent = moment.client.as_deref().and_then(CodingAgent::from_name);
         let Some(task) = task else { return RunningTask { agent, ..RunningTask::default() } };
         let mut task_names = vec![task.base().to_owned()];
         task_names.extend(task.namespace().map(|_| task.to_string()));

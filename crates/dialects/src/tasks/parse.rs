@@ -1,4 +1,4 @@
-//! The parser from text to [`Document`].
+//! The parser from text to [`TaskDocument`].
 
 use std::sync::Arc;
 

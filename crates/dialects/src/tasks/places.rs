@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::model::Kind;
+use super::model::TaskFileKind;
 
 /// A location in a search root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,24 +97,24 @@ pub(super) enum Holder {
 }
 
 /// Returns the places of a kind, in order.
-pub(super) fn places(kind: Kind, holder: Holder) -> &'static [TaskPlace] {
+pub(super) fn places(kind: TaskFileKind, holder: Holder) -> &'static [TaskPlace] {
     match (kind, holder) {
-        (Kind::Task, Holder::Project) => TASKS,
-        (Kind::Task, Holder::Home) => &TASKS[..1],
-        (Kind::Command, Holder::Project) => COMMANDS,
-        (Kind::Command, Holder::Home) => &COMMANDS[..1],
-        (Kind::Rule, _) => RULES,
-        (Kind::Skill, _) => SKILLS,
+        (TaskFileKind::Task, Holder::Project) => TASKS,
+        (TaskFileKind::Task, Holder::Home) => &TASKS[..1],
+        (TaskFileKind::Command, Holder::Project) => COMMANDS,
+        (TaskFileKind::Command, Holder::Home) => &COMMANDS[..1],
+        (TaskFileKind::Rule, _) => RULES,
+        (TaskFileKind::Skill, _) => SKILLS,
     }
 }
 
 /// Returns the directory of a kind in `.agents` and in each namespace.
-pub(super) fn folder(kind: Kind) -> &'static str {
+pub(super) fn folder(kind: TaskFileKind) -> &'static str {
     match kind {
-        Kind::Task => "tasks",
-        Kind::Command => "commands",
-        Kind::Rule => "rules",
-        Kind::Skill => "skills",
+        TaskFileKind::Task => "tasks",
+        TaskFileKind::Command => "commands",
+        TaskFileKind::Rule => "rules",
+        TaskFileKind::Skill => "skills",
     }
 }
 

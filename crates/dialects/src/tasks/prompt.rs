@@ -9,14 +9,14 @@ use brief_syntax::yaml::{Node, Value};
 use crate::mcp::McpServer;
 
 use super::mcp;
-use super::model::{Agent, Document, TaskName};
+use super::model::{CodingAgent, TaskDocument, TaskName};
 use super::parameters::Parameters;
-use super::selectors::{Selectors, Verdict};
+use super::selectors::{SelectorVerdict, Selectors};
 use super::skill::Skill;
 
 /// The request for a prompt.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'r> {
+pub struct PromptRequest<'r> {
     /// The task.
     pub name: &'r TaskName,
     /// The user's additional text.
@@ -26,7 +26,7 @@ pub struct Request<'r> {
     /// The user's selectors, in addition to the task's.
     pub selectors: &'r Selectors,
     /// The agent of the prompt; the task's own wins.
-    pub agent: Option<Agent>,
+    pub agent: Option<CodingAgent>,
     /// The parts to assemble.
     pub amount: Amount,
     /// The treatment of hidden text.
@@ -67,9 +67,9 @@ pub struct Prompt {
     /// The skills that are offered.
     pub skills: Vec<Skill>,
     /// The files that were found and not used, in the order of the search.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedDocument>,
     /// The agent of the prompt.
-    pub agent: Option<Agent>,
+    pub agent: Option<CodingAgent>,
     /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -78,25 +78,25 @@ pub struct Prompt {
 #[derive(Debug)]
 pub struct Included {
     /// The file.
-    pub document: Document,
+    pub document: TaskDocument,
     /// The reason why it is used.
-    pub reason: Reason,
+    pub reason: PromptReason,
     /// Its expanded text.
     pub text: Vec<u8>,
 }
 
 /// A file that is not used.
 #[derive(Debug)]
-pub struct LeftOut {
+pub struct OmittedDocument {
     /// The file.
-    pub document: Document,
+    pub document: TaskDocument,
     /// The reason why it is not used.
-    pub reason: Reason,
+    pub reason: PromptReason,
 }
 
 /// The reason why a file is used or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
+pub enum PromptReason {
     /// The user named it.
     Asked,
     /// The task calls it.
@@ -107,7 +107,7 @@ pub enum Reason {
         call: String,
     },
     /// The selectors decide.
-    Selected(Verdict),
+    Selected(SelectorVerdict),
     /// Another file of the same name comes first.
     Shadowed {
         /// The other file.
@@ -127,22 +127,24 @@ pub enum Reason {
     Invalid(String),
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for PromptReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Asked => formatter.write_str("it was asked for"),
-            Reason::Called { line, call } => write!(formatter, "line {line} calls it: {call}"),
-            Reason::Selected(verdict) => verdict.fmt(formatter),
-            Reason::Shadowed { by } => {
+            PromptReason::Asked => formatter.write_str("it was asked for"),
+            PromptReason::Called { line, call } => {
+                write!(formatter, "line {line} calls it: {call}")
+            }
+            PromptReason::Selected(verdict) => verdict.fmt(formatter),
+            PromptReason::Shadowed { by } => {
                 write!(formatter, "{} has the same name and comes first", by.display())
             }
-            Reason::OtherVariant { client } => {
+            PromptReason::OtherVariant { client } => {
                 write!(formatter, "it is the copy of the item for {client}")
             }
-            Reason::Beside { item } => {
+            PromptReason::Beside { item } => {
                 write!(formatter, "it lies beside the installed item `{item}`")
             }
-            Reason::Invalid(problem) => formatter.write_str(problem),
+            PromptReason::Invalid(problem) => formatter.write_str(problem),
         }
     }
 }
@@ -159,7 +161,7 @@ pub enum TaskError {
         /// Similar names.
         nearest: Vec<String>,
         /// Files with the name, each with the reason why the selectors exclude it.
-        excluded: Vec<(PathBuf, Verdict)>,
+        excluded: Vec<(PathBuf, SelectorVerdict)>,
     },
     /// More than one file has the name.
     #[error("multiple tasks found with task_name: {name}")]
@@ -170,7 +172,7 @@ pub enum TaskError {
         files: Vec<PathBuf>,
     },
     /// The task is for an unknown agent.
-    #[error("unknown agent: {agent} (supported: {})", Agent::names().join(", "))]
+    #[error("unknown agent: {agent} (supported: {})", CodingAgent::names().join(", "))]
     UnknownAgent {
         /// The agent that the task names.
         agent: String,

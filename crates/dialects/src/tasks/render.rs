@@ -18,22 +18,25 @@ at hand calls for one of them, read the file at its location first and follow it
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// The task's front matter, first.
-    pub front_matter: Part,
+    pub front_matter: RenderedPart,
     /// The rules.
-    pub rules: Part,
+    pub rules: RenderedPart,
     /// The skills.
-    pub skills: Part,
+    pub skills: RenderedPart,
 }
 
 impl Layout {
     /// All parts.
-    pub const WHOLE: Layout =
-        Layout { front_matter: Part::Written, rules: Part::Written, skills: Part::Written };
+    pub const WHOLE: Layout = Layout {
+        front_matter: RenderedPart::Written,
+        rules: RenderedPart::Written,
+        skills: RenderedPart::Written,
+    };
 }
 
 /// The setting for one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum RenderedPart {
     /// The part is written.
     Written,
     /// The part is left out.
@@ -45,20 +48,20 @@ impl Prompt {
     pub fn render(&self, layout: Layout) -> Vec<u8> {
         let rules: usize = self.rules.iter().map(|rule| rule.text.len() + 1).sum();
         let mut output = Vec::with_capacity(rules + self.task.text.len() + 4096);
-        if let (Part::Written, Some(header)) =
+        if let (RenderedPart::Written, Some(header)) =
             (layout.front_matter, self.task.document.header_bytes())
         {
             output.extend_from_slice(b"---\n");
             output.extend_from_slice(header);
             output.extend_from_slice(b"---\n");
         }
-        if layout.rules == Part::Written {
+        if layout.rules == RenderedPart::Written {
             for rule in &self.rules {
                 output.extend_from_slice(&rule.text);
                 output.push(b'\n');
             }
         }
-        if layout.skills == Part::Written && !self.skills.is_empty() {
+        if layout.skills == RenderedPart::Written && !self.skills.is_empty() {
             output.extend_from_slice(SKILLS_INTRODUCTION.as_bytes());
             output.extend_from_slice(skills_block(&self.skills).as_bytes());
             output.extend_from_slice(b"\n\n");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_syntax::system::{FileKind, System};
 
-use super::model::Document;
+use super::model::TaskDocument;
 
 /// The reason why a script cannot be started.
 pub(super) struct Obstacle {
@@ -15,7 +15,7 @@ pub(super) struct Obstacle {
 }
 
 /// Returns the reason why the script of a rule cannot be started.
-pub(super) fn obstacle(system: &dyn System, rule: &Document, path: &Path) -> Option<Obstacle> {
+pub(super) fn obstacle(system: &dyn System, rule: &TaskDocument, path: &Path) -> Option<Obstacle> {
     let because = |problem: String| Some(Obstacle { problem, help: None });
     match system.resolve(path) {
         Err(error) => because(format!("cannot be found: {error}")),

@@ -8,7 +8,7 @@ use std::fmt;
 
 use brief_syntax::yaml::{Mapping, Node, Value};
 
-use super::model::{Agent, Document, Kind};
+use super::model::{CodingAgent, TaskDocument, TaskFileKind};
 
 /// The wanted values by key, in the order given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub(super) fn scalars(node: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// Returns the values of a document for a key; none means that it is for every task.
-pub(super) fn values_of<'d>(document: &'d Document, key: &str) -> Vec<&'d str> {
+pub(super) fn values_of<'d>(document: &'d TaskDocument, key: &str) -> Vec<&'d str> {
     let Some(mapping) = document.fields() else { return Vec::new() };
     let [first, second] = fields_of(canonical(key));
     let mut values = texts(mapping, first);
@@ -130,12 +130,12 @@ pub(super) struct RunningTask {
     /// Its namespace; empty if it has none. `None` before the task is found.
     pub(super) namespace: Option<String>,
     /// The agent of the prompt.
-    pub(super) agent: Option<Agent>,
+    pub(super) agent: Option<CodingAgent>,
 }
 
 /// The decision about a file, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SelectorVerdict {
     /// It has the wanted values.
     Matches {
         /// The keys and values, such as `languages=go`.
@@ -156,26 +156,28 @@ pub enum Verdict {
     Unmatched,
 }
 
-impl Verdict {
+impl SelectorVerdict {
     /// Returns whether the file is used.
     pub fn is_in(&self) -> bool {
-        matches!(self, Verdict::Matches { .. } | Verdict::Generic)
+        matches!(self, SelectorVerdict::Matches { .. } | SelectorVerdict::Generic)
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for SelectorVerdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Verdict::Matches { found } => write!(formatter, "it is for {}", found.join(", ")),
-            Verdict::Generic => formatter.write_str("it is for everything"),
-            Verdict::Excluded { key, said, wanted } => {
+            SelectorVerdict::Matches { found } => {
+                write!(formatter, "it is for {}", found.join(", "))
+            }
+            SelectorVerdict::Generic => formatter.write_str("it is for everything"),
+            SelectorVerdict::Excluded { key, said, wanted } => {
                 let said = said.join(", ");
                 match wanted.join(" or ").as_str() {
                     "" => write!(formatter, "it is for {key}={said}, and none is wanted"),
                     wanted => write!(formatter, "it is for {key}={said}, not for {wanted}"),
                 }
             }
-            Verdict::Unmatched => {
+            SelectorVerdict::Unmatched => {
                 formatter.write_str("no selector matches it, and the task wants only what matches")
             }
         }
@@ -183,7 +185,11 @@ impl fmt::Display for Verdict {
 }
 
 /// Decides about a document by the selectors, the task and the agent.
-pub(super) fn judge(document: &Document, selectors: &Selectors, running: &RunningTask) -> Verdict {
+pub(super) fn judge(
+    document: &TaskDocument,
+    selectors: &Selectors,
+    running: &RunningTask,
+) -> SelectorVerdict {
     let mut judgement = Judgement { document, found: Vec::new() };
     // The task's name and namespace are implicit selectors.
     let names: Vec<String> = running.task_names.clone();
@@ -199,7 +205,7 @@ pub(super) fn judge(document: &Document, selectors: &Selectors, running: &Runnin
             return verdict;
         }
     }
-    if let (Kind::Rule, Some(agent)) = (document.kind, running.agent)
+    if let (TaskFileKind::Rule, Some(agent)) = (document.kind, running.agent)
         && let Some(verdict) = judgement.exclusion("agent", &[agent.as_str().to_owned()])
     {
         return verdict;
@@ -211,29 +217,29 @@ pub(super) fn judge(document: &Document, selectors: &Selectors, running: &Runnin
         }
     }
     match judgement.found {
-        found if found.is_empty() => Verdict::Generic,
-        found => Verdict::Matches { found },
+        found if found.is_empty() => SelectorVerdict::Generic,
+        found => SelectorVerdict::Matches { found },
     }
 }
 
 struct Judgement<'d> {
-    document: &'d Document,
+    document: &'d TaskDocument,
     found: Vec<String>,
 }
 
 impl Judgement<'_> {
     /// Checks one key: records a match, and returns the decision if the document is for other
     /// values.
-    fn exclusion(&mut self, key: &str, wanted: &[String]) -> Option<Verdict> {
+    fn exclusion(&mut self, key: &str, wanted: &[String]) -> Option<SelectorVerdict> {
         let document = self.document;
         let said = match key {
-            "rule_name" if document.kind == Kind::Rule => vec![document.stem()],
+            "rule_name" if document.kind == TaskFileKind::Rule => vec![document.stem()],
             // A rule's name selects nothing else. The name in a task or command file is its own,
             // not that of a task it is for.
             "rule_name" => return None,
-            "task_name" if matches!(document.kind, Kind::Task) => return None,
-            key if document.kind == Kind::Task && METADATA.contains(&key) => return None,
-            "task_name" if matches!(document.kind, Kind::Command) => {
+            "task_name" if matches!(document.kind, TaskFileKind::Task) => return None,
+            key if document.kind == TaskFileKind::Task && METADATA.contains(&key) => return None,
+            "task_name" if matches!(document.kind, TaskFileKind::Command) => {
                 texts(document.fields()?, "task_names")
             }
             _ => values_of(document, key),
@@ -246,7 +252,7 @@ impl Judgement<'_> {
                 self.found.push(format!("{key}={value}"));
                 None
             }
-            None => Some(Verdict::Excluded {
+            None => Some(SelectorVerdict::Excluded {
                 key: key.to_owned(),
                 said: said.iter().map(|&value| value.to_owned()).collect(),
                 wanted: wanted.to_vec(),

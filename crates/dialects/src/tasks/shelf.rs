@@ -15,7 +15,7 @@ use crate::{Dialect, GuidanceText, Reader, Shelf};
 use super::NAME;
 use super::check::{self, CheckedTasks};
 use super::library::Library;
-use super::model::{Author, Document, Kind, Origin, SearchRoot};
+use super::model::{Author, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind};
 use super::own::OwnFiles;
 use super::places;
 use super::script;
@@ -68,14 +68,14 @@ struct Projects {
 #[derive(Default)]
 struct AtHome {
     directory: Option<PathBuf>,
-    documents: Vec<Document>,
+    documents: Vec<TaskDocument>,
 }
 
 impl AtHome {
     fn read(system: &dyn System) -> AtHome {
         let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
         let Some(home) = home else { return AtHome::default() };
-        let documents = open(system, &home, Origin::Home).everything();
+        let documents = open(system, &home, SearchOrigin::Home).everything();
         AtHome { directory: Some(home), documents }
     }
 }
@@ -133,8 +133,8 @@ fn checked(
     project: &Path,
     directory: &Path,
     home: &AtHome,
-) -> (Vec<Document>, Vec<Diagnostic>) {
-    let library = open(system, directory, Origin::Project);
+) -> (Vec<TaskDocument>, Vec<Diagnostic>) {
+    let library = open(system, directory, SearchOrigin::Project);
     let documents = library.everything();
     let mut diagnostics = library.take_diagnostics();
     diagnostics.retain(|found| {
@@ -161,7 +161,7 @@ fn checked(
     (documents, diagnostics)
 }
 
-fn open<'s>(system: &'s dyn System, directory: &Path, origin: Origin) -> Library<'s> {
+fn open<'s>(system: &'s dyn System, directory: &Path, origin: SearchOrigin) -> Library<'s> {
     let author = Author::of(origin);
     let root = SearchRoot { path: directory.to_owned(), origin, author };
     Library::open(system, &[root])
@@ -169,11 +169,11 @@ fn open<'s>(system: &'s dyn System, directory: &Path, origin: Origin) -> Library
 
 impl Library<'_> {
     /// Returns the files of every kind and namespace, each once.
-    pub fn everything(&self) -> Vec<Document> {
+    pub fn everything(&self) -> Vec<TaskDocument> {
         let mut namespaces: Vec<Option<String>> = vec![None];
         namespaces.extend(self.namespaces().into_iter().map(Some));
-        let mut documents: Vec<Document> = Vec::new();
-        for kind in Kind::ALL {
+        let mut documents: Vec<TaskDocument> = Vec::new();
+        for kind in TaskFileKind::ALL {
             for namespace in &namespaces {
                 let found = self.documents(kind, namespace.as_deref(), &|_| true).into_iter();
                 // Files outside namespaces are found with each namespace.

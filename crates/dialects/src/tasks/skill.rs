@@ -3,9 +3,9 @@
 use brief_syntax::yaml::Node;
 use brief_syntax::{Span, rules};
 
-use super::model::Document;
+use super::model::TaskDocument;
 use super::notes::Notes;
-use super::prompt::Reason;
+use super::prompt::PromptReason;
 
 /// The longest name and description that other tools accept, in characters.
 const NAME_LENGTH: usize = 64;
@@ -15,18 +15,18 @@ const DESCRIPTION_LENGTH: usize = 1024;
 #[derive(Debug)]
 pub struct Skill {
     /// Its file.
-    pub document: Document,
+    pub document: TaskDocument,
     /// Its name; by default that of its directory.
     pub name: String,
     /// Its description.
     pub description: String,
     /// The reason why it is offered.
-    pub reason: Reason,
+    pub reason: PromptReason,
 }
 
 impl Skill {
     /// Reads the fields of a skill.
-    pub(super) fn new(document: Document, reason: Reason) -> Skill {
+    pub(super) fn new(document: TaskDocument, reason: PromptReason) -> Skill {
         let name = said(&document, "name").unwrap_or(document.stem()).to_owned();
         let description = said(&document, "description").unwrap_or_default().to_owned();
         Skill { document, name, description, reason }
@@ -35,7 +35,7 @@ impl Skill {
 
 /// Reports the problems of a skill. An error means that it cannot be offered, because an agent
 /// could not tell its purpose.
-pub(super) fn check(document: &Document, notes: &mut Notes) -> Result<(), &'static str> {
+pub(super) fn check(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'static str> {
     if said(document, "name").is_none() {
         let message = || {
             let name = document.stem();
@@ -61,6 +61,6 @@ pub(super) fn check(document: &Document, notes: &mut Notes) -> Result<(), &'stat
     Ok(())
 }
 
-fn said<'d>(document: &'d Document, field: &str) -> Option<&'d str> {
+fn said<'d>(document: &'d TaskDocument, field: &str) -> Option<&'d str> {
     document.text(field).map(str::trim).filter(|text| !text.is_empty())
 }

@@ -11,7 +11,7 @@ use brief_syntax::{Span, limits, rules};
 
 use super::expand::{self, PlacedPart, TextPart};
 use super::live::{Live, LiveCommand, NotRun};
-use super::model::{Author, Document};
+use super::model::{Author, TaskDocument};
 use super::notes::Notes;
 use super::parameters::{Parameters, environment_name};
 use super::prompt::TaskError;
@@ -59,7 +59,7 @@ impl Expander<'_> {
     /// Appends `text`, which begins at `offset` of the document's body, to `output`.
     pub(super) fn expand(
         &mut self,
-        document: &Document,
+        document: &TaskDocument,
         (offset, text): (usize, &[u8]),
         arguments: Option<&CallArguments>,
         notes: &mut Notes,
@@ -116,7 +116,7 @@ impl Expander<'_> {
 
     fn run(
         &mut self,
-        document: &Document,
+        document: &TaskDocument,
         span: Span,
         command: &[u8],
         notes: &mut Notes,
@@ -152,7 +152,7 @@ impl Expander<'_> {
     /// the shell reads an unset variable.
     fn look_for_parameters(
         &mut self,
-        document: &Document,
+        document: &TaskDocument,
         span: Span,
         command: &[u8],
         notes: &mut Notes,
@@ -190,7 +190,7 @@ impl Expander<'_> {
 
     fn put_file(
         &mut self,
-        document: &Document,
+        document: &TaskDocument,
         span: Span,
         word: &[u8],
         placed: &PlacedPart<'_>,
@@ -344,7 +344,7 @@ fn is_set_in(text: &str, name: &str) -> bool {
     })
 }
 
-fn missing_parameter(document: &Document, span: Span, name: &[u8], notes: &mut Notes) {
+fn missing_parameter(document: &TaskDocument, span: Span, name: &[u8], notes: &mut Notes) {
     let shown = String::from_utf8_lossy(name);
     let message = || format!("`${{{shown}}}` stays as written: no parameter `{shown}` was given");
     notes.warn(document, span, rules::tasks::MISSING_PARAMETER, name, message);

@@ -11,8 +11,8 @@ use brief_syntax::system::FileKind;
 use crate::portable::{self, ClientCopy, Installed};
 
 use super::library::Library;
-use super::model::{Agent, Document, Kind};
-use super::prompt::{LeftOut, Reason};
+use super::model::{CodingAgent, TaskDocument, TaskFileKind};
+use super::prompt::{OmittedDocument, PromptReason};
 
 /// The installed files in the search roots, by paths without links.
 #[derive(Debug, Default)]
@@ -28,16 +28,16 @@ impl Library<'_> {
     /// copies.
     pub(super) fn documents_for(
         &self,
-        kind: Kind,
+        kind: TaskFileKind,
         namespace: Option<&str>,
-        agent: Option<Agent>,
-    ) -> (Vec<Document>, Vec<LeftOut>) {
+        agent: Option<CodingAgent>,
+    ) -> (Vec<TaskDocument>, Vec<OmittedDocument>) {
         let found = self.documents(kind, namespace, &|_| true);
         let installed = &self.elsewhere.items;
         if installed.is_empty() {
             return (found, Vec::new());
         }
-        let client = agent.map(Agent::as_str);
+        let client = agent.map(CodingAgent::as_str);
         let mut missing: BTreeMap<usize, &ClientCopy> = BTreeMap::new();
         if client.is_none() {
             // Without an agent the first copy is taken.
@@ -56,8 +56,8 @@ impl Library<'_> {
         }
         let chosen: BTreeSet<&Path> = missing.values().map(|copy| copy.path.as_path()).collect();
         let (mut documents, mut left_out) = (Vec::new(), Vec::new());
-        let mut later: BTreeMap<PathBuf, Document> = BTreeMap::new();
-        let mut order: Vec<Result<Document, usize>> = Vec::new();
+        let mut later: BTreeMap<PathBuf, TaskDocument> = BTreeMap::new();
+        let mut order: Vec<Result<TaskDocument, usize>> = Vec::new();
         let mut met: BTreeSet<usize> = BTreeSet::new();
         for document in found {
             let Some(piece) = installed.at(&document.real_path) else {
@@ -73,10 +73,12 @@ impl Library<'_> {
                 continue;
             }
             let reason = match piece.copy {
-                Some(copy) => Reason::OtherVariant { client: copy.client.clone().into_owned() },
-                None => Reason::Beside { item: piece.item.name.clone() },
+                Some(copy) => {
+                    PromptReason::OtherVariant { client: copy.client.clone().into_owned() }
+                }
+                None => PromptReason::Beside { item: piece.item.name.clone() },
             };
-            left_out.push(LeftOut { document, reason });
+            left_out.push(OmittedDocument { document, reason });
         }
         order.extend(missing.keys().filter(|index| !met.contains(index)).map(|&index| Err(index)));
         for place in order {
@@ -100,10 +102,10 @@ impl Library<'_> {
 }
 
 /// Returns the kind of an item in a prompt; agents have none.
-fn as_document(kind: portable::Kind) -> Option<Kind> {
+fn as_document(kind: portable::ItemKind) -> Option<TaskFileKind> {
     match kind {
-        portable::Kind::Rule => Some(Kind::Rule),
-        portable::Kind::Skill => Some(Kind::Skill),
-        portable::Kind::Agent => None,
+        portable::ItemKind::Rule => Some(TaskFileKind::Rule),
+        portable::ItemKind::Skill => Some(TaskFileKind::Skill),
+        portable::ItemKind::Agent => None,
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use brief_dialects::agents::{Agent, CommandOrigin, Fetched, InvokeError, Loaded, Options, load};
+use brief_dialects::agents::{
+    Agent, AgentOptions, CommandOrigin, Fetched, InvokeError, Loaded, load,
+};
 use brief_syntax::Severity;
 use brief_syntax::hash::sha256;
 use brief_syntax::system::MemorySystem;
@@ -246,7 +248,7 @@ fn remote_commands_are_named_and_never_fetched() {
     let mut fetched =
         Fetched { url: url.to_owned(), sha256: sha256(b"Do $1"), bytes: b"Do $1".to_vec() };
     let with = |fetched: &Fetched| {
-        let options = Options { root: None, fetched: std::slice::from_ref(fetched) };
+        let options = AgentOptions { root: None, fetched: std::slice::from_ref(fetched) };
         load(&system, Path::new(PATH), &options)
     };
     assert_eq!(names(&with(&fetched)), ["test"]);

@@ -1,6 +1,6 @@
 //! The fields: section 2 of the checklist.
 
-use brief_dialects::agents::{Status, TemplateEngine, Value};
+use brief_dialects::agents::{AgentStatus, AgentValue, TemplateEngine};
 
 use crate::support::{agent, errors, headed, help, warnings, with_header};
 
@@ -12,9 +12,9 @@ fn every_field_has_its_default() {
     assert_eq!(agent.icon, "🤖");
     assert_eq!(agent.title, "My Agent");
     assert_eq!(agent.description, "This is a test agent.");
-    assert_eq!(agent.status, Status::Active);
+    assert_eq!(agent.status, AgentStatus::Active);
     assert_eq!(agent.template_engine, TemplateEngine::Handlebars);
-    assert_eq!(agent.input, Value::Text(String::new()));
+    assert_eq!(agent.input, AgentValue::Text(String::new()));
     assert!(agent.recommended.models.is_empty() && agent.recommended.capabilities.is_empty());
     assert!(agent.required.env.is_empty() && agent.required.startup.is_none());
     assert!(agent.commands.is_empty() && agent.tools.is_none());
@@ -48,8 +48,8 @@ fn an_icon_is_one_emoji() {
 /// A14: three words in any case.
 #[test]
 fn a_status_is_one_of_three() {
-    assert_eq!(with_header("status: Disabled").status, Status::Disabled);
-    assert_eq!(with_header("status: ACTIVE").status, Status::Active);
+    assert_eq!(with_header("status: Disabled").status, AgentStatus::Disabled);
+    assert_eq!(with_header("status: ACTIVE").status, AgentStatus::Active);
     assert_eq!(warnings(&headed("status: deprecated")), ["2 deprecated"]);
     assert_eq!(errors(&headed("status: nope")), ["2 status"]);
     assert_eq!(help(&headed("status: disable")), "did you mean `disabled`?");
@@ -70,8 +70,8 @@ fn a_template_engine_is_handlebars_or_none() {
 /// A17, Y8: any YAML value is an input.
 #[test]
 fn an_input_is_any_value() {
-    assert_eq!(with_header("input: x").input, Value::Plain("x".to_owned()));
-    let Value::Fields(fields) = with_header("input:\n  repo: x\n  n: 2").input else {
+    assert_eq!(with_header("input: x").input, AgentValue::Plain("x".to_owned()));
+    let AgentValue::Fields(fields) = with_header("input:\n  repo: x\n  n: 2").input else {
         panic!("fields")
     };
     let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();

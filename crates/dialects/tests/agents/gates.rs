@@ -1,6 +1,6 @@
 //! Whether an agent may start: A14, A20, A81 to A83, Y9, Y34.
 
-use brief_dialects::agents::{Refusal, missing_environment, refusals};
+use brief_dialects::agents::{AgentRefusal, missing_environment, refusals};
 
 use crate::support::{agent, headed, loaded, project, with_header};
 
@@ -18,7 +18,7 @@ fn missing_variables_are_told_at_once() {
 /// Y34: a disabled agent is refused, a deprecated one is not.
 #[test]
 fn a_disabled_agent_does_not_start() {
-    assert_eq!(refusals(&project(), &with_header("status: disabled")), [Refusal::Disabled]);
+    assert_eq!(refusals(&project(), &with_header("status: disabled")), [AgentRefusal::Disabled]);
     assert_eq!(refusals(&project(), &with_header("status: deprecated")), []);
     assert_eq!(refusals(&project(), &agent("# T\n")), []);
 }

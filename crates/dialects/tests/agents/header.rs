@@ -1,6 +1,6 @@
 //! The file and its header: sections 1 and Y2 to Y10 of the checklist.
 
-use brief_dialects::agents::Status;
+use brief_dialects::agents::AgentStatus;
 use brief_syntax::Diagnostic;
 use brief_syntax::diagnostic::apply_safe_fixes;
 
@@ -26,7 +26,7 @@ fn a_header_is_optional() {
 #[test]
 fn blank_lines_before_the_header_are_warned_of() {
     let text = "\n  \n---\nstatus: disabled\n---\n# T\n";
-    assert_eq!(agent(text).status, Status::Disabled);
+    assert_eq!(agent(text).status, AgentStatus::Disabled);
     assert_eq!(warnings(text), ["1 header-leading-blank"]);
 }
 
@@ -53,7 +53,7 @@ fn lines_of_dashes_in_the_body_are_markdown() {
         "# T\nD\n\n```md\n---\nstatus: disabled\n---\n```\n",
         "# T\nD\n\n---\nstatus: disabled\n",
     ] {
-        assert_eq!(agent(text).status, Status::Active, "{text}");
+        assert_eq!(agent(text).status, AgentStatus::Active, "{text}");
     }
 }
 

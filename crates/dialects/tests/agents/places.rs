@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use brief_dialects::Dialect;
-use brief_dialects::agents::{Agents, Owner, is_agent_file, list, portable_agents};
+use brief_dialects::agents::{AgentOwner, Agents, is_agent_file, list, portable_agents};
 use brief_syntax::project::{Root, Target, TargetKind};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::{self, Ignored};
@@ -90,7 +90,7 @@ fn agents_are_found_in_their_directories() {
             "home /home/u/agents/h_x.agent.md Home",
         ]
     );
-    assert_eq!(Owner::Home.as_str(), "home");
+    assert_eq!(AgentOwner::Home.as_str(), "home");
 }
 
 /// A project that is the home directory has its agents once.

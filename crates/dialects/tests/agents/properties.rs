@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use arbtest::arbitrary::{Result, Unstructured};
-use brief_dialects::agents::{Ability, AgentView, Loaded, Options, Value, load};
+use brief_dialects::agents::{Ability, AgentOptions, AgentValue, AgentView, Loaded, load};
 use brief_syntax::Severity;
 
 use crate::support::{PATH, project};
@@ -71,7 +71,7 @@ fn read(content: &[u8]) -> Loaded {
         .with_file(PATH, content)
         .with_file("agents/c.md", "C $1")
         .with_file("/etc/passwd", "secret");
-    load(&system, Path::new(PATH), &Options { root: Some(Path::new("/p")), fetched: &[] })
+    load(&system, Path::new(PATH), &AgentOptions { root: Some(Path::new("/p")), fetched: &[] })
 }
 
 /// What must hold, whatever was read.
@@ -98,7 +98,7 @@ fn assert_sound(loaded: &Loaded) {
     if let Some(tools) = &agent.tools {
         assert_eq!(agent.source.slice(tools.span), tools.code);
     }
-    let _ = agent.render(Some(&Value::Text("{{input}}".to_owned())));
+    let _ = agent.render(Some(&AgentValue::Text("{{input}}".to_owned())));
     assert!(serde_json::to_string(&AgentView::new(agent, &[])).is_ok());
 }
 

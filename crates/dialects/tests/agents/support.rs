@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_dialects::agents::{Agent, Loaded, Options, load};
+use brief_dialects::agents::{Agent, AgentOptions, Loaded, load};
 use brief_syntax::Severity;
 use brief_syntax::system::MemorySystem;
 
@@ -21,7 +21,7 @@ pub(crate) fn with_agent(text: &str) -> MemorySystem {
 
 /// Reads an agent of `/p`.
 pub(crate) fn loaded_from(system: &MemorySystem, path: &str) -> Loaded {
-    load(system, Path::new(path), &Options { root: Some(Path::new("/p")), fetched: &[] })
+    load(system, Path::new(path), &AgentOptions { root: Some(Path::new("/p")), fetched: &[] })
 }
 
 /// Reads a text as the agent of a project that has nothing else.

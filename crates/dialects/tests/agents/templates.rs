@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use brief_dialects::agents::{Value, load_text};
+use brief_dialects::agents::{AgentValue, load_text};
 use brief_syntax::{Severity, Source};
 
 use crate::support::{agent, errors, loaded, of_severity, project, warnings};
@@ -45,7 +45,7 @@ fn the_input_is_in_the_context() {
 fn an_input_can_be_given() {
     let agent =
         agent("---\ninput: own\n---\n# T\n\n## System\n{{input}}\n\n## Rules\n{{ctx.input}}!\n");
-    let given = Value::Text("given {{input}}".to_owned());
+    let given = AgentValue::Text("given {{input}}".to_owned());
     let rendered = agent.render(Some(&given)).unwrap();
     assert_eq!(
         (rendered.system.as_str(), rendered.rules.as_str()),
@@ -225,7 +225,7 @@ fn templates_are_bounded() {
 fn a_text_that_is_not_saved_is_read() {
     let source =
         std::sync::Arc::new(Source::new(crate::support::PATH, "# T\n\n## System\n{{x}}\n"));
-    let buffer = load_text(&project(), &source, &brief_dialects::agents::Options::default());
+    let buffer = load_text(&project(), &source, &brief_dialects::agents::AgentOptions::default());
     let saved = loaded("# T\n\n## System\n{{x}}\n");
     assert_eq!(of_severity(&buffer, Severity::Warning), of_severity(&saved, Severity::Warning));
 }

@@ -1,6 +1,6 @@
 //! The JSON that other programs rely on.
 
-use brief_dialects::agents::{AgentView, Scheme, Value};
+use brief_dialects::agents::{AgentValue, AgentView, Scheme};
 use serde_json::json;
 
 use crate::support::{agent, with_agent};
@@ -50,7 +50,7 @@ fn commands_and_tools_are_shown() {
 fn rendered_texts_can_be_shown() {
     let agent =
         agent("---\ninput: own\n---\n# T\n\n## System\nS {{input}}\n\n## Rules\nR {{input}}\n");
-    let input = Value::Text("given".to_owned());
+    let input = AgentValue::Text("given".to_owned());
     let rendered = agent.render(Some(&input)).unwrap();
     let view = AgentView::new(&agent, &[]).rendered(&rendered, Some(&input));
     let value = serde_json::to_value(view).unwrap();

@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use brief_dialects::hosted::{
-    Connection, HostedContext, Item, McpServer, Query, ServerKind, State, resolve,
+    Connection, HostedContext, HostedItem, McpServer, Query, ServerKind, State, resolve,
 };
 use brief_testkit::RealSystem;
 use serde_json::{Map, Value, json};
@@ -96,7 +96,7 @@ fn compare(expect: &Value, answer: &HostedContext, root: &Path) -> Vec<String> {
         }
     }
     for (path, body) in expect["body"].as_object().into_iter().flatten() {
-        let found = find(path).map(Item::content);
+        let found = find(path).map(HostedItem::content);
         if found != body.as_str() {
             bad.push(format!("body of {path}: {found:?}"));
         }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use brief_dialects::hosted::{Anchor, Connection, Options, Query, resolve_with};
+use brief_dialects::hosted::{Anchor, Connection, HostedOptions, Query, resolve_with};
 use brief_syntax::system::MemorySystem;
 
 use crate::support::{
@@ -155,7 +155,7 @@ fn h53_includes_are_relative_to_the_working_directory() {
         "`docs/*.md` matches nothing from /p/lib, but docs/root.md next to this configuration"
     );
     let query = Query { mounted: Path::new("/p"), path: Path::new("/p/lib"), mentions: &[] };
-    let options = Options { anchor: Anchor::ConfigDirectory, ..Options::default() };
+    let options = HostedOptions { anchor: Anchor::ConfigDirectory, ..HostedOptions::default() };
     assert_eq!(files(&resolve_with(&system, &query, options)), ["/p/docs/root.md"]);
 }
 

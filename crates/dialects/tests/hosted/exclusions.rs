@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_dialects::hosted::{Anchor, Options, Outside, Query, resolve_with};
+use brief_dialects::hosted::{Anchor, HostedOptions, Outside, Query, resolve_with};
 use brief_syntax::limits;
 use brief_syntax::system::MemorySystem;
 
@@ -195,7 +195,8 @@ fn equal_patterns_are_one_only_where_they_mean_the_same() {
         .with_file("a/b/c.rs", "");
     let ask_anchored = |anchor| {
         let (mounted, path) = (Path::new("/p"), Path::new("/p/a/b/c.rs"));
-        let options = Options { anchor, outside: Outside::Refuse, ..Options::default() };
+        let options =
+            HostedOptions { anchor, outside: Outside::Refuse, ..HostedOptions::default() };
         resolve_with(&system, &Query { mounted, path, mentions: &[] }, options)
     };
     let answer = ask_anchored(Anchor::ConfigDirectory);

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use brief_dialects::hosted::{ExtraNames, HostedContext, Options, Query, resolve_with};
+use brief_dialects::hosted::{ExtraNames, HostedContext, HostedOptions, Query, resolve_with};
 use brief_dialects::sensitive;
 use brief_syntax::system::MemorySystem;
 use serde_json::{Value, json};
@@ -213,7 +213,7 @@ fn only_our_own_list_can_be_turned_off() {
         .with_file(".env", "e");
     let path = Path::new("/p");
     let query = Query { mounted: path, path, mentions: &[] };
-    let options = Options { extra_names: ExtraNames::Allow, ..Options::default() };
+    let options = HostedOptions { extra_names: ExtraNames::Allow, ..HostedOptions::default() };
     assert_eq!(files(&ask(&system, "/p")), [""; 0]);
     assert_eq!(files(&resolve_with(&system, &query, options)), ["/p/kubeconfig"]);
 }

@@ -1,6 +1,6 @@
 //! H1–H31: scopes, paths, the client context path. Each test quotes its line of the checklist.
 
-use brief_dialects::hosted::{Options, Outside, Query, resolve_with};
+use brief_dialects::hosted::{HostedOptions, Outside, Query, resolve_with};
 use brief_syntax::limits;
 use brief_syntax::system::MemorySystem;
 
@@ -381,7 +381,7 @@ fn the_user_may_let_patterns_out() {
     assert_eq!(codes(&ask(&system, "/p")), ["outside-mount"]);
     let path = std::path::Path::new("/p");
     let query = Query { mounted: path, path, mentions: &[] };
-    let options = Options { outside: Outside::Allow, ..Options::default() };
+    let options = HostedOptions { outside: Outside::Allow, ..HostedOptions::default() };
     assert_eq!(files(&resolve_with(&system, &query, options)), ["/next/n.md"]);
 }
 

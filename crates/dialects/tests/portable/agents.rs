@@ -1,19 +1,19 @@
 //! Fields of agents (§3.4, §4).
 
-use brief_dialects::portable::{Kind, Mode};
+use brief_dialects::portable::{AgentMode, ItemKind};
 
 use crate::support::{NONE, field_findings, files, findings, good, item, read, the, with};
 
 fn agent(more: &str) -> Vec<String> {
-    field_findings(Kind::Agent, more)
+    field_findings(ItemKind::Agent, more)
 }
 
 /// I07, N76: what an agent of schema 1 is without saying so.
 #[test]
 fn an_agent_has_defaults() {
     let registry = read(&files(&[("agents/a/AGENT.md", &good("a"))]));
-    let agent = item(&registry, Kind::Agent, "a");
-    assert_eq!(agent.mode(), Mode::Subagent);
+    let agent = item(&registry, ItemKind::Agent, "a");
+    assert_eq!(agent.mode(), AgentMode::Subagent);
     assert_eq!(agent.model(), "sonnet");
     assert_eq!(agent.tools(), None);
     assert_eq!(agent.preload_skills(), NONE);
@@ -94,7 +94,7 @@ fn tools_are_capabilities() {
 fn an_empty_list_of_tools_is_a_list() {
     let text = with("a", "tools: []\n", "## T\n");
     let registry = read(&files(&[("agents/a/AGENT.md", &text)]));
-    assert_eq!(item(&registry, Kind::Agent, "a").tools(), Some(Vec::new()));
+    assert_eq!(item(&registry, ItemKind::Agent, "a").tools(), Some(Vec::new()));
 }
 
 /// R21: a skill may come from elsewhere.
@@ -107,8 +107,8 @@ fn a_skill_that_is_not_here_is_warned_of() {
         ("rules/gone/RULE.md", &good("gone")),
     ]));
     assert_eq!(findings(&registry), ["agents/a/AGENT.md:8 unknown-skill"]);
-    assert!(registry.items.iter().all(brief_dialects::portable::Item::is_valid));
-    assert_eq!(item(&registry, Kind::Agent, "a").preload_skills(), ["here", "gone"]);
+    assert!(registry.items.iter().all(brief_dialects::portable::PortableItem::is_valid));
+    assert_eq!(item(&registry, ItemKind::Agent, "a").preload_skills(), ["here", "gone"]);
 }
 
 /// Appendix A.4.
@@ -125,7 +125,7 @@ fn the_documents_agent_is_well() {
         ("skills/security-baseline/SKILL.md", &good("security-baseline")),
     ]));
     assert_eq!(findings(&registry), NONE);
-    let agent = item(&registry, Kind::Agent, "security-reviewer");
+    let agent = item(&registry, ItemKind::Agent, "security-reviewer");
     assert_eq!(agent.tools().unwrap(), ["read", "grep", "glob", "bash"]);
     assert_eq!(agent.preload_skills(), ["security-baseline"]);
 }

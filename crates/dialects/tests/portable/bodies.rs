@@ -1,6 +1,6 @@
 //! Bodies (§4, §5).
 
-use brief_dialects::portable::Kind;
+use brief_dialects::portable::ItemKind;
 
 use crate::support::{NONE, body_findings, files, findings, findings_of, good, read, the, with};
 
@@ -234,7 +234,7 @@ fn the_documents_examples_are_well() {
         ("skills/create-api-endpoint/references/validation-patterns.md", "# Any\n"),
     ]));
     assert_eq!(findings(&registry), NONE);
-    let kinds: Vec<Kind> =
-        registry.items.iter().map(brief_dialects::portable::Item::kind).collect();
-    assert_eq!(kinds, [Kind::Rule, Kind::Rule, Kind::Skill]);
+    let kinds: Vec<ItemKind> =
+        registry.items.iter().map(brief_dialects::portable::PortableItem::kind).collect();
+    assert_eq!(kinds, [ItemKind::Rule, ItemKind::Rule, ItemKind::Skill]);
 }

@@ -1,6 +1,6 @@
 //! Parts of bodies for some clients (§6).
 
-use brief_dialects::portable::{CLIENTS, Kind, directives};
+use brief_dialects::portable::{CLIENTS, ItemKind, directives};
 
 use crate::support::{NONE, body_findings, files, findings, findings_of, item, read, the, with};
 
@@ -199,7 +199,7 @@ fn what_is_almost_a_directive_is_an_error() {
 fn an_item_gives_each_client_its_body() {
     let body = "## T\n\n<!-- @client:claude -->\n\nc\n\n<!-- @endclient -->\n\nAll.\n";
     let registry = read(&files(&[(PATH, &with("a", "", body))]));
-    let rule = item(&registry, Kind::Rule, "a");
+    let rule = item(&registry, ItemKind::Rule, "a");
     assert_eq!(rule.body_for("claude", &CLIENTS), "## T\n\nc\n\nAll.\n");
     assert_eq!(rule.body_for("copilot", &CLIENTS), "## T\n\nAll.\n");
 }

@@ -1,6 +1,6 @@
 //! Front matter of every kind (§3.1 to §3.3, §3.5, §3.6).
 
-use brief_dialects::portable::{CLIENTS, Kind};
+use brief_dialects::portable::{CLIENTS, ItemKind};
 use brief_syntax::Severity;
 use brief_syntax::yaml::{Node, Value};
 
@@ -51,7 +51,7 @@ fn fields_have_their_types() {
             let text = format!("---\nschema: 1\nname: a\ndescription: d\n{more}---\n");
             findings_of(&[("rules/a/RULE.md", &text)])
         } else {
-            field_findings(Kind::Rule, more)
+            field_findings(ItemKind::Rule, more)
         };
         assert_eq!(more.len(), 1, "{more:?}");
         assert!(more[0].ends_with(" wrong-type"), "{more:?}");
@@ -80,15 +80,18 @@ fn an_audience_is_who_gets_the_item() {
     ]));
     assert_eq!(findings(&registry), NONE);
     for client in CLIENTS {
-        assert_eq!(item(&registry, Kind::Rule, "a").is_for(client), client == "claude");
-        assert!(item(&registry, Kind::Rule, "b").is_for(client));
+        assert_eq!(item(&registry, ItemKind::Rule, "a").is_for(client), client == "claude");
+        assert!(item(&registry, ItemKind::Rule, "b").is_for(client));
     }
 }
 
 /// R29: nobody, or somebody unknown, is an error that lists the known ones.
 #[test]
 fn an_audience_has_known_clients_in_it() {
-    assert_eq!(field_findings(Kind::Rule, "audience: []\n"), ["rules/a/RULE.md:6 empty-audience"]);
+    assert_eq!(
+        field_findings(ItemKind::Rule, "audience: []\n"),
+        ["rules/a/RULE.md:6 empty-audience"]
+    );
     let text = with("a", "audience:\n  - claude\n  - cursor\n", "## T\n");
     let registry = read(&files(&[("rules/a/RULE.md", &text)]));
     assert_eq!(findings(&registry), ["rules/a/RULE.md:8 unknown-client"]);
@@ -103,7 +106,7 @@ fn metadata_keeps_unknown_keys_in_their_order() {
         "metadata:\n  zeta: {b: [1, two], a: ~}\n  # why\n  alpha: true\n  version: \"1.0.0\"\n";
     let registry = read(&files(&[("rules/a/RULE.md", &with("a", more, "## T\n"))]));
     assert_eq!(findings(&registry), NONE);
-    let document = item(&registry, Kind::Rule, "a").document();
+    let document = item(&registry, ItemKind::Rule, "a").document();
     let Some(Value::Mapping(metadata)) = document.field("metadata").map(Node::value) else {
         panic!("a mapping")
     };
@@ -111,7 +114,7 @@ fn metadata_keeps_unknown_keys_in_their_order() {
     assert_eq!(keys, ["zeta", "alpha", "version"]);
     assert!(document.header().unwrap().contains("  # why\n"));
     for more in ["", "metadata:\n", "metadata: {}\n", "metadata: {own: 1}\n"] {
-        for kind in Kind::ALL {
+        for kind in ItemKind::ALL {
             assert_eq!(field_findings(kind, more), NONE, "{more:?}");
         }
     }
@@ -129,7 +132,7 @@ fn a_version_is_quoted() {
         assert!(found.fix.is_some());
         assert!(registry.items[0].is_valid());
     }
-    assert_eq!(field_findings(Kind::Rule, "metadata: {version: \"1.0.0\"}\n"), NONE);
+    assert_eq!(field_findings(ItemKind::Rule, "metadata: {version: \"1.0.0\"}\n"), NONE);
 }
 
 /// N43.
@@ -137,12 +140,12 @@ fn a_version_is_quoted() {
 fn a_version_is_semantic() {
     for version in ["\"1\"", "\"1.0\"", "\"v1.0.0\"", "latest", "\"1.0.0.0\""] {
         let more = format!("metadata: {{version: {version}}}\n");
-        let found = field_findings(Kind::Rule, &more);
+        let found = field_findings(ItemKind::Rule, &more);
         assert_eq!(found, ["rules/a/RULE.md:6 version-not-semver"], "{version}");
     }
     for version in ["\"1.0.0\"", "1.2.3", "\"1.0.0-rc.1+b\""] {
         let more = format!("metadata: {{version: {version}}}\n");
-        assert_eq!(field_findings(Kind::Rule, &more), NONE, "{version}");
+        assert_eq!(field_findings(ItemKind::Rule, &more), NONE, "{version}");
     }
 }
 
@@ -168,14 +171,14 @@ fn a_rule_may_be_scoped() {
 #[test]
 fn a_comma_in_braces_is_warned_of() {
     let more = "scope:\n  paths:\n    - \"src/{a,b}/**\"\n    - \"src/{c}/**\"\n";
-    assert_eq!(field_findings(Kind::Rule, more), ["rules/a/RULE.md:8 comma-in-pattern"]);
+    assert_eq!(field_findings(ItemKind::Rule, more), ["rules/a/RULE.md:8 comma-in-pattern"]);
 }
 
 /// X12: a comma outside of braces would be two patterns for a client that splits there.
 #[test]
 fn x12_a_comma_outside_of_braces_is_refused() {
     let more = "scope:\n  paths:\n    - 'src/a,**'\n    - '{b},c'\n";
-    let found = field_findings(Kind::Rule, more);
+    let found = field_findings(ItemKind::Rule, more);
     assert_eq!(found, ["rules/a/RULE.md:8 comma-in-pattern", "rules/a/RULE.md:9 comma-in-pattern"]);
 }
 
@@ -201,14 +204,14 @@ fn descriptions_have_1024_characters_at_most() {
 /// N25: of skills, about 200 are enough; others may go on.
 #[test]
 fn a_long_description_of_a_skill_is_warned_of() {
-    for kind in Kind::ALL {
+    for kind in ItemKind::ALL {
         let path = format!("{}/a/{}", kind.folder(), kind.entrypoint());
         let described = |count: usize| {
             findings_of(&[(&path, &good("a").replace("Use when testing", &"a".repeat(count)))])
         };
         assert_eq!(described(200), NONE);
         match kind {
-            Kind::Skill => {
+            ItemKind::Skill => {
                 assert_eq!(described(201), ["skills/a/SKILL.md:4 long-skill-description"]);
             }
             _ => assert_eq!(described(201), NONE),
@@ -233,14 +236,16 @@ fn a_skill_may_have_other_fields() {
 #[test]
 fn a_clients_own_block_does_not_contradict() {
     for client in CLIENTS {
-        let renamed = field_findings(Kind::Agent, &format!("{client}: {{name: other}}\n"));
+        let renamed = field_findings(ItemKind::Agent, &format!("{client}: {{name: other}}\n"));
         assert!(renamed.iter().any(|found| found.ends_with("passthrough-conflict")), "{renamed:?}");
-        let more =
-            field_findings(Kind::Agent, &format!("tools: [read]\n{client}: {{tools: [Bash]}}\n"));
+        let more = field_findings(
+            ItemKind::Agent,
+            &format!("tools: [read]\n{client}: {{tools: [Bash]}}\n"),
+        );
         assert!(more.iter().any(|found| found.ends_with("passthrough-conflict")), "{more:?}");
     }
     let conflicts = |fields: &str| {
-        let found = field_findings(Kind::Agent, fields);
+        let found = field_findings(ItemKind::Agent, fields);
         found.iter().filter(|found| found.ends_with("passthrough-conflict")).count()
     };
     // Wider than `tools`.
@@ -269,7 +274,7 @@ fn a_clients_own_block_does_not_contradict() {
 /// N36, N39: a client's own block may hold anything else, on every kind and for every client.
 #[test]
 fn a_clients_own_block_is_never_judged() {
-    for kind in Kind::ALL {
+    for kind in ItemKind::ALL {
         for client in CLIENTS {
             for content in [
                 "{}",
@@ -292,7 +297,7 @@ fn a_clients_own_block_is_never_judged() {
 fn a_clients_own_block_is_found_by_its_client() {
     let more = "copilot:\n  excludeAgent: code-review\n";
     let registry = read(&files(&[("rules/a/RULE.md", &with("a", more, "## T\n"))]));
-    let rule = item(&registry, Kind::Rule, "a");
+    let rule = item(&registry, ItemKind::Rule, "a");
     let Some(Value::Mapping(own)) = rule.passthrough("copilot").map(Node::value) else {
         panic!("a mapping")
     };
@@ -307,7 +312,7 @@ fn a_skill_without_a_schema_is_taken_as_it_is() {
     let text = format!("---\nname: a\ndescription: d\n---\n{body}");
     let registry = read(&files(&[("skills/a/SKILL.md", &text)]));
     assert_eq!(findings(&registry), ["skills/a/SKILL.md:1 foreign-skill"]);
-    let skill = item(&registry, Kind::Skill, "a");
+    let skill = item(&registry, ItemKind::Skill, "a");
     assert!(skill.is_foreign() && skill.is_valid());
     assert_eq!(skill.body_for("claude", &CLIENTS), body);
 }

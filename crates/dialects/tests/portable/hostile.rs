@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use brief_dialects::portable::bundle::resolve;
-use brief_dialects::portable::{Kind, Registry};
+use brief_dialects::portable::{ItemKind, Registry};
 use brief_syntax::system::MemorySystem;
 
 use crate::support::{body_findings, empty, files, findings, good, item, read, the, with};
@@ -11,7 +11,7 @@ use crate::support::{body_findings, empty, files, findings, good, item, read, th
 /// The registry of a system with a good rule `spared` beside what is in it.
 fn beside_a_good_one(system: MemorySystem) -> Registry {
     let registry = read(&system.with_file("/p/rules/spared/RULE.md", good("spared")));
-    let spared = item(&registry, Kind::Rule, "spared");
+    let spared = item(&registry, ItemKind::Rule, "spared");
     assert!(spared.diagnostics().is_empty(), "{:?}", spared.diagnostics());
     registry
 }
@@ -99,7 +99,7 @@ fn a_file_that_is_too_large_is_not_read() {
         ("rules/a/RULE.claude.md", &large),
     ]));
     assert_eq!(findings(&registry), ["rules/a/RULE.claude.md:1 unreadable"]);
-    assert!(!item(&registry, Kind::Rule, "a").is_valid());
+    assert!(!item(&registry, ItemKind::Rule, "a").is_valid());
     let registry =
         beside_a_good_one(files(&[("rules/a/RULE.md", &good("a")), ("rules/a/data.bin", &large)]));
     assert_eq!(findings(&registry), [""; 0], "what lies beside it may be of any size");
@@ -114,8 +114,8 @@ fn binary_files_are_no_obstacle() {
             .with_file("/p/rules/b/RULE.md", b"\0\xff\xfe\x00---\n")
             .with_file("/p/z.bundle.md", b"---\n\xff: \x00\n---\n"),
     );
-    assert!(item(&registry, Kind::Skill, "a").is_valid());
-    assert!(!item(&registry, Kind::Rule, "b").is_valid());
+    assert!(item(&registry, ItemKind::Skill, "a").is_valid());
+    assert!(!item(&registry, ItemKind::Rule, "b").is_valid());
     assert!(registry.all_diagnostics().any(|found| found.code() == "text/not-utf8"));
 }
 
@@ -193,7 +193,7 @@ fn long_bodies_are_read_in_time() {
     ] {
         let body = part.repeat(length / part.len());
         let registry = beside_a_good_one(files(&[("rules/a/RULE.md", &with("a", "", &body))]));
-        assert!(item(&registry, Kind::Rule, "a").diagnostics().len() <= 1_001, "{part:?}");
+        assert!(item(&registry, ItemKind::Rule, "a").diagnostics().len() <= 1_001, "{part:?}");
         assert!(start.elapsed() < Duration::from_mins(2), "{part:?} {:?}", start.elapsed());
     }
 }
@@ -203,7 +203,7 @@ fn long_bodies_are_read_in_time() {
 fn problems_are_limited() {
     let body = format!("{}\n\n[a](../b)\n", "Use the Read tool. ".repeat(2_000));
     let registry = beside_a_good_one(files(&[("rules/a/RULE.md", &with("a", "", &body))]));
-    let rule = item(&registry, Kind::Rule, "a");
+    let rule = item(&registry, ItemKind::Rule, "a");
     assert_eq!(rule.diagnostics().len(), 1_001);
     assert!(!rule.is_valid());
     assert!(the(&registry, "too-many-problems").message.contains("1000"));
@@ -246,7 +246,7 @@ fn deep_directories_are_walked_as_far_as_any() {
             .with_file(&format!("/p/skills/a/{deep}x.txt"), "")
             .with_file(&format!("/p/{deep}rules/b/RULE.md"), good("b")),
     );
-    assert!(item(&registry, Kind::Skill, "a").is_valid());
+    assert!(item(&registry, ItemKind::Skill, "a").is_valid());
 }
 
 /// Characters that show nothing, and control characters, in every place.

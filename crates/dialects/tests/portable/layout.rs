@@ -1,6 +1,6 @@
 //! Where items and bundles lie (§2.1, §2.2, §2.4).
 
-use brief_dialects::portable::{CLIENTS, Item, ItemId, Kind};
+use brief_dialects::portable::{CLIENTS, ItemId, ItemKind, PortableItem};
 
 use crate::support::{
     NONE, body_findings, empty, field_findings, files, findings, findings_of, good, item, read,
@@ -17,7 +17,7 @@ fn another_client_is_legal_everywhere_at_once() {
     let four = [CLIENTS.as_slice(), &["cursor"]].concat();
     let registry = read_for(&system, &four);
     assert_eq!(findings(&registry), NONE);
-    let rule = item(&registry, Kind::Rule, "a");
+    let rule = item(&registry, ItemKind::Rule, "a");
     assert!(rule.is_for("cursor") && !rule.is_for("claude"));
     assert_eq!(rule.body_for("cursor", &four), "## T\n");
     assert!(rule.passthrough("cursor").is_some());
@@ -34,7 +34,7 @@ fn another_client_is_legal_everywhere_at_once() {
 /// N02: the error names both.
 #[test]
 fn the_name_is_that_of_the_directory() {
-    for kind in Kind::ALL {
+    for kind in ItemKind::ALL {
         let path = format!("{}/dir/{}", kind.folder(), kind.entrypoint());
         let registry = read(&files(&[(&path, &good("other"))]));
         let found = the(&registry, "name-mismatch");
@@ -73,7 +73,7 @@ fn items_are_found_under_any_root() {
         ("x/agents/d/AGENT.md", &good("d")),
     ]));
     assert_eq!(findings(&registry), NONE);
-    let places: Vec<&str> = registry.items.iter().map(Item::slashed).collect();
+    let places: Vec<&str> = registry.items.iter().map(PortableItem::slashed).collect();
     assert_eq!(places, ["rules/a", "content/rules/b", "x/y/z/skills/c", "x/agents/d"]);
 }
 
@@ -128,7 +128,7 @@ fn an_entrypoint_beside_items_hides_none_of_them() {
         findings(&registry),
         ["SKILL.md:1 misplaced-item", "rules/RULE.md:1 misplaced-item"]
     );
-    let names: Vec<&str> = registry.items.iter().map(Item::name).collect();
+    let names: Vec<&str> = registry.items.iter().map(PortableItem::name).collect();
     assert_eq!(names, ["a", "b", "agents"]);
 }
 
@@ -179,7 +179,7 @@ fn a_bundle_of_yaml_alone_has_true_places() {
 /// N14: anything may lie in an item, whatever it is called.
 #[test]
 fn an_item_may_hold_any_files() {
-    for kind in Kind::ALL {
+    for kind in ItemKind::ALL {
         let place = format!("/p/{}/a", kind.folder());
         let system = empty()
             .with_file(&format!("{place}/{}", kind.entrypoint()), good("a"))
@@ -278,7 +278,7 @@ fn a_missing_license_is_noted() {
         let text = format!("---\nschema: 1\nname: a\ndescription: d\nlicense: {license}\n---\n");
         assert_eq!(findings_of(&[("rules/a/RULE.md", &text)]), NONE);
     }
-    assert_eq!(field_findings(Kind::Rule, ""), NONE);
+    assert_eq!(field_findings(ItemKind::Rule, ""), NONE);
 }
 
 /// U48, §2.2: "MUST NOT depend on a specific bundle-root path": also where clients look.
@@ -308,7 +308,7 @@ fn a_bundle_in_an_item_is_no_file_of_the_item() {
         ("skills/a/b.bundle.md", &bundle),
         ("skills/a/deep/c.txt", "c"),
     ]));
-    let files = item(&registry, Kind::Skill, "a").files();
+    let files = item(&registry, ItemKind::Skill, "a").files();
     assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["deep/c.txt"]);
     assert!(registry.bundle("b").is_some());
 }
@@ -324,11 +324,11 @@ fn a_foreign_skill_has_the_name_of_its_front_matter() {
         ("skills/two/SKILL.md", &skill("same")),
         ("skills/three/SKILL.md", &skill("No name")),
     ]));
-    let names: Vec<&str> = registry.items.iter().map(Item::name).collect();
+    let names: Vec<&str> = registry.items.iter().map(PortableItem::name).collect();
     assert_eq!(names, ["fine", "one", "pdf", "three", "two"]);
     let found = |name: &str| {
-        let id = ItemId { kind: Kind::Skill, name: name.to_owned() };
-        registry.item(&id).map(Item::name)
+        let id = ItemId { kind: ItemKind::Skill, name: name.to_owned() };
+        registry.item(&id).map(PortableItem::name)
     };
     assert_eq!(found("pdf"), Some("pdf"));
     assert_eq!(found("pdf-tools"), Some("pdf"));

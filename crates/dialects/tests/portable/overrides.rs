@@ -1,13 +1,13 @@
 //! Bodies for single clients (§2.3).
 
-use brief_dialects::portable::{CLIENTS, Kind};
+use brief_dialects::portable::{CLIENTS, ItemKind};
 
 use crate::support::{NONE, files, findings, findings_of, good, item, read, the, with};
 
 /// N11: three kinds, three clients.
 #[test]
 fn every_kind_has_files_for_every_client() {
-    for kind in Kind::ALL {
+    for kind in ItemKind::ALL {
         for client in CLIENTS {
             let entrypoint = format!("{}/a/{}", kind.folder(), kind.entrypoint());
             let own = format!("{}/a/{}.{client}.md", kind.folder(), kind.stem());
@@ -29,7 +29,7 @@ fn a_file_for_one_client_is_taken_as_it_is() {
     let own = "## Own\n\n\n<!-- @client:copilot -->\nx\n<!-- @endclient -->\n";
     let registry =
         read(&files(&[("rules/a/RULE.md", &good("a")), ("rules/a/RULE.claude.md", own)]));
-    assert_eq!(item(&registry, Kind::Rule, "a").body_for("claude", &CLIENTS), own);
+    assert_eq!(item(&registry, ItemKind::Rule, "a").body_for("claude", &CLIENTS), own);
 }
 
 /// I03: directives of the canonical body are not carried out for a client with a file of its own.
@@ -40,7 +40,7 @@ fn the_canonical_body_is_for_the_others() {
         ("rules/a/RULE.md", &with("a", "", body)),
         ("rules/a/RULE.claude.md", "## Own\n"),
     ]));
-    let rule = item(&registry, Kind::Rule, "a");
+    let rule = item(&registry, ItemKind::Rule, "a");
     assert_eq!(rule.body_for("claude", &CLIENTS), "## Own\n");
     assert_eq!(rule.body_for("opencode", &CLIENTS), "## T\n\no\n");
 }

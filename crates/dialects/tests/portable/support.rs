@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_dialects::portable::{self, CLIENTS, Item, Kind, Registry};
+use brief_dialects::portable::{self, CLIENTS, ItemKind, PortableItem, Registry};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Diagnostic, Root};
 
@@ -57,7 +57,7 @@ pub(crate) fn the<'r>(registry: &'r Registry, code: &str) -> &'r Diagnostic {
 }
 
 /// The item of a kind and name.
-pub(crate) fn item<'r>(registry: &'r Registry, kind: Kind, name: &str) -> &'r Item {
+pub(crate) fn item<'r>(registry: &'r Registry, kind: ItemKind, name: &str) -> &'r PortableItem {
     let found = registry.items.iter().find(|item| item.kind() == kind && item.name() == name);
     found.unwrap_or_else(|| panic!("no {kind} `{name}`"))
 }
@@ -83,7 +83,7 @@ pub(crate) fn body_findings(body: &str) -> Vec<String> {
 }
 
 /// What is wrong with an item `a` of a kind with these further fields, which begin in line 6.
-pub(crate) fn field_findings(kind: Kind, more: &str) -> Vec<String> {
+pub(crate) fn field_findings(kind: ItemKind, more: &str) -> Vec<String> {
     let path = format!("{}/a/{}", kind.folder(), kind.entrypoint());
     findings_of(&[(&path, &with("a", more, "## Title\n"))])
 }

@@ -3,7 +3,7 @@
 use brief_dialects::portable::SCHEMA;
 
 use crate::support::{NONE, files, findings, good, item, read, the, with};
-use brief_dialects::portable::Kind;
+use brief_dialects::portable::ItemKind;
 
 /// The places of every kind of file.
 const PATHS: [&str; 4] =
@@ -72,6 +72,6 @@ fn a_newer_file_spares_the_others() {
         ("rules/a/RULE.md", &of("rules/a/RULE.md", "2")),
         ("rules/b/RULE.md", &good("b")),
     ]));
-    assert!(!item(&registry, Kind::Rule, "a").is_valid());
-    assert!(item(&registry, Kind::Rule, "b").is_valid());
+    assert!(!item(&registry, ItemKind::Rule, "a").is_valid());
+    assert!(item(&registry, ItemKind::Rule, "b").is_valid());
 }

@@ -1,6 +1,6 @@
 //! Slash commands (ruling T8).
 
-use brief_dialects::tasks::Reason;
+use brief_dialects::tasks::PromptReason;
 use brief_syntax::system::MemorySystem;
 
 use crate::support::{codes, left_out, project, run, task_text, warnings};
@@ -215,12 +215,13 @@ fn the_first_command_of_a_name_wins() {
 #[test]
 fn each_call_is_in_the_answer() {
     let prompt = run(&task("---\na: b\n---\n/c\n\n/c x\n"), &["t"]);
-    let reasons: Vec<&Reason> = prompt.commands.iter().map(|command| &command.reason).collect();
+    let reasons: Vec<&PromptReason> =
+        prompt.commands.iter().map(|command| &command.reason).collect();
     assert_eq!(
         reasons,
         [
-            &Reason::Called { line: 4, call: "/c".to_owned() },
-            &Reason::Called { line: 6, call: "/c x".to_owned() },
+            &PromptReason::Called { line: 4, call: "/c".to_owned() },
+            &PromptReason::Called { line: 6, call: "/c x".to_owned() },
         ]
     );
 }

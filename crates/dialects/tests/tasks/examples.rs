@@ -1,6 +1,6 @@
 //! Every example of the document's section "Task Files", as it is printed there.
 
-use brief_dialects::tasks::{Agent, Prompt};
+use brief_dialects::tasks::{CodingAgent, Prompt};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::yaml::{Node, Value};
 
@@ -167,7 +167,7 @@ fn an_agent_filters_rules() {
     let by_flag = run(&flag, &["-a", "cursor", "implement-feature"]);
     for prompt in [&by_field, &by_flag] {
         assert_eq!(names(prompt), ["cursor", "generic"]);
-        assert_eq!(prompt.agent, Agent::from_name("cursor"));
+        assert_eq!(prompt.agent, CodingAgent::from_name("cursor"));
         assert_eq!(warnings(prompt), [""; 0]);
     }
     assert_eq!(
@@ -183,7 +183,7 @@ fn an_agent_filters_rules() {
 fn all_eight_agents_are_supported() {
     let supported =
         ["cursor", "copilot", "claude", "gemini", "opencode", "augment", "windsurf", "codex"];
-    assert_eq!(Agent::names(), supported);
+    assert_eq!(CodingAgent::names(), supported);
     for agent in supported {
         let system = with_task("t", &format!("---\nagent: {agent}\n---\nT\n"));
         let system = with_rules(system, &[("own", &format!("agent: {agent}"))]);

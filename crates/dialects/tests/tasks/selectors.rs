@@ -1,6 +1,6 @@
 //! Selectors (ruling T5), in every corner.
 
-use brief_dialects::tasks::{Reason, Selectors, TaskError, Verdict};
+use brief_dialects::tasks::{PromptReason, SelectorVerdict, Selectors, TaskError};
 use brief_syntax::system::MemorySystem;
 
 use crate::support::{failure, left_out, project, rules, run, skills, task_text};
@@ -307,8 +307,8 @@ fn the_reason_names_what_matched() {
         rule("languages: [go, rust]\ntask_names: t").with_file(".agents/rules/s.md", "S\n");
     let prompt = run(&system, &["-s", "languages=rust", "t"]);
     let found = vec!["task_name=t".to_owned(), "languages=rust".to_owned()];
-    assert_eq!(prompt.rules[0].reason, Reason::Selected(Verdict::Matches { found }));
-    assert_eq!(prompt.rules[1].reason, Reason::Selected(Verdict::Generic));
+    assert_eq!(prompt.rules[0].reason, PromptReason::Selected(SelectorVerdict::Matches { found }));
+    assert_eq!(prompt.rules[1].reason, PromptReason::Selected(SelectorVerdict::Generic));
 }
 
 /// Reference 1.1: "key and value trimmed; `-s k=` = key present with empty value set (excludes

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use brief_dialects::tasks::{
-    Agent, Amount, Author, Bootstrap, HiddenInPrompt, Layout, Library, Live, LiveCommand, NotRun,
-    Origin, Parameters, Prompt, Request, Script, SearchRoot, Selectors, TaskError, TaskName,
-    assemble,
+    Amount, Author, Bootstrap, CodingAgent, HiddenInPrompt, Layout, Library, Live, LiveCommand,
+    NotRun, Parameters, Prompt, PromptRequest, Script, SearchOrigin, SearchRoot, Selectors,
+    TaskError, TaskName, assemble,
 };
 use brief_syntax::System;
 use brief_syntax::system::MemorySystem;
@@ -100,7 +100,7 @@ pub(crate) fn try_live(
     let mut selectors = Selectors::default();
     let mut agent = None;
     let mut amount = Amount::Everything;
-    let mut roots = vec![root("/p", Origin::Project), root("/h", Origin::Home)];
+    let mut roots = vec![root("/p", SearchOrigin::Project), root("/h", SearchOrigin::Home)];
     let mut given = 0;
     let mut words = Vec::new();
     let mut arguments = arguments.iter();
@@ -109,23 +109,23 @@ pub(crate) fn try_live(
         match argument {
             "-p" => parameters.add_text(value().as_bytes()).unwrap(),
             "-s" => selectors.add_text(value()).unwrap(),
-            "-a" => agent = Some(Agent::from_name(value()).unwrap()),
+            "-a" => agent = Some(CodingAgent::from_name(value()).unwrap()),
             "-r" => {
                 selectors.add("resume", "true");
                 amount = Amount::TaskAlone;
             }
             "--skip-bootstrap" => amount = Amount::TaskAlone,
             "-d" => {
-                roots.insert(given, root(value(), Origin::Given));
+                roots.insert(given, root(value(), SearchOrigin::Given));
                 given += 1;
             }
-            "-D" => roots.push(root(value(), Origin::Fallback)),
+            "-D" => roots.push(root(value(), SearchOrigin::Fallback)),
             word => words.push(word),
         }
     }
     let name = TaskName::parse(words[0]).unwrap();
     let library = Library::open(system, &roots);
-    let request = Request {
+    let request = PromptRequest {
         name: &name,
         prompt: words.get(1).map(|prompt| prompt.as_bytes()),
         parameters: &parameters,
@@ -139,7 +139,7 @@ pub(crate) fn try_live(
     assemble(&library, &request, live)
 }
 
-fn root(path: &str, origin: Origin) -> SearchRoot {
+fn root(path: &str, origin: SearchOrigin) -> SearchRoot {
     let (path, author) = match path.split_once(':') {
         Some(("remote", path)) => (path, Author::Remote),
         Some(("project", path)) => (path, Author::Project),

@@ -5,7 +5,7 @@ use brief_syntax::Diagnostic;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use brief_dialects::tasks::{Layout, Part};
+use brief_dialects::tasks::{Layout, RenderedPart};
 use brief_syntax::system::MemorySystem;
 
 use crate::support::{codes, output, project, rules, run, shown, task_text, warnings};
@@ -247,8 +247,11 @@ fn bytes_that_are_no_text_stay() {
     let text = [b"---\na: caf\xe9\n---\n".as_slice(), body].concat();
     let prompt = run(&project().with_file(".agents/tasks/t.md", text), &["t"]);
     assert_eq!(prompt.task.text, body);
-    let layout =
-        Layout { front_matter: Part::Written, rules: Part::Written, skills: Part::Written };
+    let layout = Layout {
+        front_matter: RenderedPart::Written,
+        rules: RenderedPart::Written,
+        skills: RenderedPart::Written,
+    };
     let expected = [b"---\na: caf\xe9\n---\n".as_slice(), body, b"\n"].concat();
     assert_eq!(prompt.render(layout), expected, "its front matter too");
     let text = task_text(&run(&project().with_file(".agents/tasks/t.md", "é\0\n"), &["t"])).len();

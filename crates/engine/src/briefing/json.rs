@@ -23,7 +23,7 @@ impl Serialize for Briefing {
         report.serialize_field("items", &Sequence(&items, |item| item_report(item)))?;
         report.serialize_field("left_out", &Sequence(&self.left_out, left_out))?;
         report.serialize_field("decisions", &Sequence(&self.decisions, decision))?;
-        report.serialize_field("mcp_servers", &McpServers(&self.mcp_servers))?;
+        report.serialize_field("mcp_servers", &McpServersReport(&self.mcp_servers))?;
         report.serialize_field("hosted_config", &self.hosted_config.as_ref().map(config))?;
         report.serialize_field("tokens", &self.tokens)?;
         report.end()
@@ -136,9 +136,9 @@ fn item_report(item: &BriefedItem) -> ItemReport<'_> {
 
 /// MCP servers by name, in order.
 #[derive(Debug, Clone, Copy)]
-pub struct McpServers<'r>(pub &'r [ConfiguredServer]);
+pub struct McpServersReport<'r>(pub &'r [ConfiguredServer]);
 
-impl Serialize for McpServers<'_> {
+impl Serialize for McpServersReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let servers = self.0.iter();
         serializer.collect_map(servers.map(|configured| (&configured.name, server(configured))))

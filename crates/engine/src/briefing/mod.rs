@@ -5,7 +5,7 @@
 
 mod json;
 
-pub use json::McpServers;
+pub use json::McpServersReport;
 pub(crate) use json::{PlaceReport, place_below};
 
 use std::fmt;

@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use brief_dialects::{Likeness, Moment, ProjectFiles, Resolution, structured};
-use brief_syntax::system::Seen;
+use brief_syntax::system::SeenFile;
 use brief_syntax::{Target, TargetKind};
 
 pub use cover::{Cover, Covered};
-pub use piece::Piece;
-pub use report::{Report, Side};
+pub use piece::DiffPiece;
+pub use report::{DiffReport, Side};
 
 use crate::catalog::Catalog;
 use crate::repetition;
@@ -35,8 +35,8 @@ pub struct Changed {
 }
 
 /// Returns the files that two states have read and that are not the same in both.
-pub fn changed(root: &Path, before: &[Seen], after: &[Seen]) -> Vec<Changed> {
-    let mut old: BTreeMap<&Path, &Seen> =
+pub fn changed(root: &Path, before: &[SeenFile], after: &[SeenFile]) -> Vec<Changed> {
+    let mut old: BTreeMap<&Path, &SeenFile> =
         before.iter().map(|seen| (seen.path.as_path(), seen)).collect();
     let mut found = Vec::new();
     for new in after {
@@ -69,7 +69,7 @@ pub fn slashed_below(root: &Path, path: &Path) -> String {
 
 /// What to compare.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'q> {
+pub struct DiffQuestion<'q> {
     /// The moment, for whatever file: its own target does not count.
     pub moment: &'q Moment,
     /// The files that are not the same; only what they can reach is looked at.
@@ -80,7 +80,7 @@ pub struct Asked<'q> {
 
 /// What happens to a piece of guidance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ChangeKind {
+pub enum ItemChangeKind {
     /// It is delivered, and was not.
     Added,
     /// It was delivered, and is not.
@@ -95,36 +95,36 @@ pub enum ChangeKind {
     Order,
 }
 
-impl ChangeKind {
+impl ItemChangeKind {
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
-            ChangeKind::Added => "added",
-            ChangeKind::Removed => "removed",
-            ChangeKind::Text => "text",
-            ChangeKind::State => "state",
-            ChangeKind::Moved => "moved",
-            ChangeKind::Order => "order",
+            ItemChangeKind::Added => "added",
+            ItemChangeKind::Removed => "removed",
+            ItemChangeKind::Text => "text",
+            ItemChangeKind::State => "state",
+            ItemChangeKind::Moved => "moved",
+            ItemChangeKind::Order => "order",
         }
     }
 }
 
 /// What changes for some files.
 #[derive(Debug)]
-pub struct Change<'c> {
+pub struct ItemChange<'c> {
     /// What happens.
-    pub kind: ChangeKind,
+    pub kind: ItemChangeKind,
     /// What was delivered; `None` for something new.
-    pub before: Option<Piece<'c>>,
+    pub before: Option<DiffPiece<'c>>,
     /// What is delivered now; `None` for something that is gone.
-    pub after: Option<Piece<'c>>,
+    pub after: Option<DiffPiece<'c>>,
     /// The groups of files that it concerns.
     groups: Vec<u32>,
 }
 
-impl<'c> Change<'c> {
+impl<'c> ItemChange<'c> {
     /// Returns the piece as it is now, or was at last.
-    pub fn piece(&self) -> Option<&Piece<'c>> {
+    pub fn piece(&self) -> Option<&DiffPiece<'c>> {
         self.after.as_ref().or(self.before.as_ref())
     }
 }
@@ -133,7 +133,7 @@ impl<'c> Change<'c> {
 #[derive(Debug)]
 pub struct Comparison<'c> {
     /// The changes, by file and place.
-    pub changes: Vec<Change<'c>>,
+    pub changes: Vec<ItemChange<'c>>,
     /// The files of the newer state, sorted.
     files: &'c [String],
     /// The group of each file: the files of a group get the same answers.
@@ -159,7 +159,7 @@ impl Comparison<'_> {
     }
 
     /// Returns the files that a change concerns, whole directories in one.
-    pub fn cover(&self, change: &Change<'_>) -> Cover {
+    pub fn cover(&self, change: &ItemChange<'_>) -> Cover {
         let mut concerned = vec![false; self.group_count()];
         for &group in &change.groups {
             concerned[group as usize] = true;
@@ -178,7 +178,11 @@ fn is_in(set: &[bool], group: u32) -> bool {
 }
 
 /// Compares what two states of a project, read whole, say about the files of the newer one.
-pub fn compare<'c>(before: &'c Catalog, after: &'c Catalog, asked: &Asked<'c>) -> Comparison<'c> {
+pub fn compare<'c>(
+    before: &'c Catalog,
+    after: &'c Catalog,
+    asked: &DiffQuestion<'c>,
+) -> Comparison<'c> {
     let files = after.files().map(|files| files.files.as_slice()).unwrap_or_default();
     let mut comparison = Comparison { changes: Vec::new(), files, groups: Vec::new() };
     let Some(project) = after.files().filter(|_| !asked.changed.is_empty()) else {
@@ -235,7 +239,7 @@ pub fn compare<'c>(before: &'c Catalog, after: &'c Catalog, asked: &Asked<'c>) -
 }
 
 /// Marks the files that a changed file can reach, as far as they are asked about.
-fn asked_files(project: &ProjectFiles, asked: &Asked<'_>) -> Vec<bool> {
+fn asked_files(project: &ProjectFiles, asked: &DiffQuestion<'_>) -> Vec<bool> {
     let files = &project.files;
     let is_narrow = |changed: &Changed| {
         let name = changed.path.rsplit('/').next().unwrap_or_default();
@@ -268,7 +272,7 @@ fn asked_files(project: &ProjectFiles, asked: &Asked<'_>) -> Vec<bool> {
 /// same part is at the same address.
 fn identify(answer: &Resolution<'_>, key: &mut Vec<usize>) {
     for applied in &answer.items {
-        key.extend(Piece::of_item(&applied.item).identity());
+        key.extend(DiffPiece::of_item(&applied.item).identity());
     }
     for bound in &answer.decisions {
         key.push(std::ptr::from_ref(bound.decision).addr());
@@ -279,38 +283,41 @@ fn identify(answer: &Resolution<'_>, key: &mut Vec<usize>) {
     }
 }
 
-fn delivered<'c>(mut answer: Resolution<'c>, client: Option<&'c str>) -> Vec<Piece<'c>> {
+fn delivered<'c>(mut answer: Resolution<'c>, client: Option<&'c str>) -> Vec<DiffPiece<'c>> {
     repetition::remove(&mut answer, client);
-    let items = answer.items.iter().map(|applied| Piece::of_item(&applied.item));
-    items.chain(answer.decisions.iter().map(Piece::of_decision)).collect()
+    let items = answer.items.iter().map(|applied| DiffPiece::of_item(&applied.item));
+    items.chain(answer.decisions.iter().map(DiffPiece::of_decision)).collect()
 }
 
-type Key = (ChangeKind, Option<[usize; 4]>, Option<[usize; 4]>);
+type Key = (ItemChangeKind, Option<[usize; 4]>, Option<[usize; 4]>);
 
 #[derive(Default)]
 struct Changes<'c> {
-    found: Vec<Change<'c>>,
+    found: Vec<ItemChange<'c>>,
     known: HashMap<Key, usize>,
 }
 
 impl<'c> Changes<'c> {
     /// Compares two answers.
-    fn add(&mut self, before: Vec<Piece<'c>>, after: Vec<Piece<'c>>, group: u32) {
+    fn add(&mut self, before: Vec<DiffPiece<'c>>, after: Vec<DiffPiece<'c>>, group: u32) {
         for (kind, before, after) in pairs(before, after) {
-            let key =
-                (kind, before.as_ref().map(Piece::identity), after.as_ref().map(Piece::identity));
+            let key = (
+                kind,
+                before.as_ref().map(DiffPiece::identity),
+                after.as_ref().map(DiffPiece::identity),
+            );
             let index = *self.known.entry(key).or_insert_with(|| {
-                self.found.push(Change { kind, before, after, groups: Vec::new() });
+                self.found.push(ItemChange { kind, before, after, groups: Vec::new() });
                 self.found.len() - 1
             });
             self.found[index].groups.push(group);
         }
     }
 
-    fn into_sorted(self) -> Vec<Change<'c>> {
+    fn into_sorted(self) -> Vec<ItemChange<'c>> {
         let mut changes = self.found;
         changes.sort_by(|left, right| {
-            let place = |change: &Change<'c>| {
+            let place = |change: &ItemChange<'c>| {
                 change.piece().map(|piece| (piece.path, piece.line, change.kind))
             };
             place(left).cmp(&place(right))

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use brief_dialects::{Name, State};
 
-use super::ChangeKind;
-use super::piece::Piece;
+use super::ItemChangeKind;
+use super::piece::DiffPiece;
 use crate::repetition::Text;
 
 /// Pairs of entries whose texts are compared word by word; beyond it, places have to do.
@@ -20,57 +20,57 @@ const COMPARED: usize = 2_500;
 const ALIKE: f64 = 0.5;
 
 /// What happens to a piece, before, after.
-pub(super) type Pair<'c> = (ChangeKind, Option<Piece<'c>>, Option<Piece<'c>>);
+pub(super) type Pair<'c> = (ItemChangeKind, Option<DiffPiece<'c>>, Option<DiffPiece<'c>>);
 
 /// Returns what is not the same in two answers.
-pub(super) fn pairs<'c>(before: Vec<Piece<'c>>, after: Vec<Piece<'c>>) -> Vec<Pair<'c>> {
+pub(super) fn pairs<'c>(before: Vec<DiffPiece<'c>>, after: Vec<DiffPiece<'c>>) -> Vec<Pair<'c>> {
     let matched = Matching::new(&before, &after).partners;
     let misplaced = misplaced(&before, &after, &matched);
-    let mut after: Vec<Option<Piece<'c>>> = after.into_iter().map(Some).collect();
+    let mut after: Vec<Option<DiffPiece<'c>>> = after.into_iter().map(Some).collect();
     let mut found = Vec::new();
     for (index, old) in before.into_iter().enumerate() {
         let Some(new) = matched[index].and_then(|partner| after[partner].take()) else {
-            found.push((ChangeKind::Removed, Some(old), None));
+            found.push((ItemChangeKind::Removed, Some(old), None));
             continue;
         };
         let kind = if !same_text(&old, &new) {
-            ChangeKind::Text
+            ItemChangeKind::Text
         } else if old.state != new.state {
-            ChangeKind::State
+            ItemChangeKind::State
         } else if source(&old) != source(&new) {
-            ChangeKind::Moved
+            ItemChangeKind::Moved
         } else if misplaced[index] {
-            ChangeKind::Order
+            ItemChangeKind::Order
         } else {
             continue;
         };
         found.push((kind, Some(old), Some(new)));
     }
-    found.extend(after.into_iter().flatten().map(|new| (ChangeKind::Added, None, Some(new))));
+    found.extend(after.into_iter().flatten().map(|new| (ItemChangeKind::Added, None, Some(new))));
     found
 }
 
 type SourceOf<'c> = (&'static str, &'static str, &'c Path);
 
-fn source<'c>(piece: &Piece<'c>) -> SourceOf<'c> {
+fn source<'c>(piece: &DiffPiece<'c>) -> SourceOf<'c> {
     (piece.dialect, piece.kind, piece.path)
 }
 
-fn same_text(left: &Piece<'_>, right: &Piece<'_>) -> bool {
+fn same_text(left: &DiffPiece<'_>, right: &DiffPiece<'_>) -> bool {
     Text::of(&left.text) == Text::of(&right.text)
         && Text::of(left.description) == Text::of(right.description)
 }
 
 struct Matching<'p, 'c> {
-    before: &'p [Piece<'c>],
-    after: &'p [Piece<'c>],
+    before: &'p [DiffPiece<'c>],
+    after: &'p [DiffPiece<'c>],
     /// For each old piece, the new one.
     partners: Vec<Option<usize>>,
     is_taken: Vec<bool>,
 }
 
 impl<'p, 'c> Matching<'p, 'c> {
-    fn new(before: &'p [Piece<'c>], after: &'p [Piece<'c>]) -> Self {
+    fn new(before: &'p [DiffPiece<'c>], after: &'p [DiffPiece<'c>]) -> Self {
         let (partners, is_taken) = (vec![None; before.len()], vec![false; after.len()]);
         let mut matching = Matching { before, after, partners, is_taken };
         matching.by_key(|piece| match piece.name {
@@ -89,7 +89,7 @@ impl<'p, 'c> Matching<'p, 'c> {
     }
 
     /// Matches what has the same key, in order.
-    fn by_key<K: std::hash::Hash + Eq>(&mut self, key: impl Fn(&'p Piece<'c>) -> Option<K>) {
+    fn by_key<K: std::hash::Hash + Eq>(&mut self, key: impl Fn(&'p DiffPiece<'c>) -> Option<K>) {
         let mut waiting: HashMap<K, Vec<usize>> = HashMap::new();
         for (index, piece) in self.after.iter().enumerate().rev() {
             if !self.is_taken[index]
@@ -115,7 +115,7 @@ impl<'p, 'c> Matching<'p, 'c> {
 
     /// Matches entries of one list that have most words in common, the most alike first.
     fn by_likeness(&mut self) {
-        let is_entry = |piece: &Piece<'_>| matches!(piece.name, Name::Entry { .. });
+        let is_entry = |piece: &DiffPiece<'_>| matches!(piece.name, Name::Entry { .. });
         let old: Vec<usize> = (0..self.before.len())
             .filter(|&index| self.partners[index].is_none() && is_entry(&self.before[index]))
             .collect();
@@ -145,12 +145,12 @@ impl<'p, 'c> Matching<'p, 'c> {
     }
 }
 
-fn text<'p>(piece: &'p Piece<'_>) -> (Text<'p>, Text<'p>) {
+fn text<'p>(piece: &'p DiffPiece<'_>) -> (Text<'p>, Text<'p>) {
     (Text::of(&piece.text), Text::of(piece.description))
 }
 
 /// Returns the words of a piece, sorted.
-fn words<'p>(piece: &'p Piece<'_>) -> Vec<&'p str> {
+fn words<'p>(piece: &'p DiffPiece<'_>) -> Vec<&'p str> {
     let mut words: Vec<&str> = piece.text.split_whitespace().collect();
     words.sort_unstable();
     words
@@ -177,7 +177,11 @@ fn likeness(left: &[&str], right: &[&str]) -> f64 {
 
 /// Returns which of the old pieces in the briefing left their place among the others: all but the most
 /// that kept their order.
-fn misplaced(before: &[Piece<'_>], after: &[Piece<'_>], partners: &[Option<usize>]) -> Vec<bool> {
+fn misplaced(
+    before: &[DiffPiece<'_>],
+    after: &[DiffPiece<'_>],
+    partners: &[Option<usize>],
+) -> Vec<bool> {
     let is_in = |index: usize, partner: usize| {
         before[index].state == State::Active && after[partner].state == State::Active
     };

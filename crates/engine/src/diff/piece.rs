@@ -8,7 +8,7 @@ use brief_dialects::{Decision, Item, Name, State};
 
 /// A piece of guidance as it is delivered.
 #[derive(Debug, Clone)]
-pub struct Piece<'c> {
+pub struct DiffPiece<'c> {
     /// The dialect that it is written in.
     pub dialect: &'static str,
     /// What it is, such as `context` or `decision`.
@@ -29,17 +29,17 @@ pub struct Piece<'c> {
     address: usize,
 }
 
-impl<'c> Piece<'c> {
-    pub(super) fn of_item(item: &Item<'c>) -> Piece<'c> {
+impl<'c> DiffPiece<'c> {
+    pub(super) fn of_item(item: &Item<'c>) -> DiffPiece<'c> {
         let &Item { dialect, kind, name, path, line, state, content, description, .. } = item;
         let address = content.as_ptr().addr();
         let text = Cow::Borrowed(content);
-        Piece { dialect, kind, name, path, line, state, description, text, address }
+        DiffPiece { dialect, kind, name, path, line, state, description, text, address }
     }
 
-    pub(super) fn of_decision(bound: &Decision<'c>) -> Piece<'c> {
+    pub(super) fn of_decision(bound: &Decision<'c>) -> DiffPiece<'c> {
         let decision = bound.decision;
-        Piece {
+        DiffPiece {
             dialect: structured::NAME,
             kind: "decision",
             name: Name::Entry { list: "decisions", index: decision.index },

@@ -9,7 +9,7 @@ use brief_syntax::Diagnostic;
 use brief_syntax::render::JsonDiagnostics;
 use serde::{Serialize, Serializer};
 
-use super::{Change, Comparison, Piece, slashed_below};
+use super::{Comparison, DiffPiece, ItemChange, slashed_below};
 use crate::tokens::estimate_tokens;
 
 /// One of the states that are compared.
@@ -37,7 +37,7 @@ fn json_side<'r>(root: &'r Path, side: Side<'r>) -> JsonSide<'r> {
 
 /// The JSON form of a comparison.
 #[derive(Debug, Clone, Copy)]
-pub struct Report<'r> {
+pub struct DiffReport<'r> {
     /// The root, absolute.
     pub root: &'r Path,
     /// The older state.
@@ -62,9 +62,9 @@ struct JsonReport<'r> {
     files: usize,
 }
 
-impl Serialize for Report<'_> {
+impl Serialize for DiffReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Report { root, from, to, moment, comparison } = *self;
+        let DiffReport { root, from, to, moment, comparison } = *self;
         let changes = comparison.changes.iter();
         let report = JsonReport {
             from: json_side(root, from),
@@ -111,7 +111,7 @@ struct Place {
 fn json_change<'r>(
     root: &Path,
     comparison: &Comparison<'_>,
-    change: &'r Change<'r>,
+    change: &'r ItemChange<'r>,
 ) -> Option<JsonChange<'r>> {
     let piece = change.piece()?;
     let cover = comparison.cover(change);
@@ -128,7 +128,7 @@ fn json_change<'r>(
     })
 }
 
-fn json_piece<'r>(root: &Path, piece: &'r Piece<'r>) -> JsonPiece<'r> {
+fn json_piece<'r>(root: &Path, piece: &'r DiffPiece<'r>) -> JsonPiece<'r> {
     JsonPiece {
         source: Place { path: slashed_below(root, piece.path), line: piece.line },
         state: piece.state.as_str(),

@@ -7,7 +7,7 @@ use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
 use super::*;
-use crate::{Action, Dialects, Scope};
+use crate::{Action, CatalogScope, Dialects};
 
 fn catalog(files: &[(&str, &str)]) -> Catalog {
     let system = files
@@ -15,7 +15,7 @@ fn catalog(files: &[(&str, &str)]) -> Catalog {
         .fold(MemorySystem::new("/p"), |system, (path, content)| system.with_file(path, content));
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let start = Target::from_slashed("", TargetKind::Directory);
-    let scope = Scope { start: &start, ignored: Ignored::Visit, dialects: Dialects::All };
+    let scope = CatalogScope { start: &start, ignored: Ignored::Visit, dialects: Dialects::All };
     Catalog::whole(&system, &root, scope)
 }
 
@@ -31,16 +31,16 @@ fn changes_with(moment: &Moment, before: &str, after: &str) -> Vec<String> {
     };
     let (before, after) = (state(before), state(after));
     let changed = [Changed { path: "AGENTS.yaml".to_owned(), is_linked: false }];
-    let asked = Asked { moment, changed: &changed, within: &[] };
+    let asked = DiffQuestion { moment, changed: &changed, within: &[] };
     shown(&compare(&before, &after, &asked))
 }
 
 fn shown(comparison: &Comparison<'_>) -> Vec<String> {
-    let line = |change: &Change<'_>| {
+    let line = |change: &ItemChange<'_>| {
         let piece = change.piece().unwrap();
         let parts = comparison.cover(change).parts;
         let paths: Vec<_> = parts.iter().map(|part| part.path.as_str()).collect();
-        let text = |piece: &Option<Piece<'_>>| {
+        let text = |piece: &Option<DiffPiece<'_>>| {
             piece.as_ref().map_or("-".to_owned(), |piece| piece.text.trim().to_owned())
         };
         let (before, after) = (text(&change.before), text(&change.after));
@@ -153,7 +153,7 @@ fn the_same_text_from_elsewhere_has_moved() {
     let changed = ["AGENTS.yaml", "src/AGENTS.yaml"]
         .map(|path| Changed { path: path.to_owned(), is_linked: false });
     let moment = Moment::default();
-    let asked = Asked { moment: &moment, changed: &changed, within: &[] };
+    let asked = DiffQuestion { moment: &moment, changed: &changed, within: &[] };
     let comparison = compare(&before, &after, &asked);
     assert_eq!(
         shown(&comparison),
@@ -175,14 +175,18 @@ fn only_what_a_changed_file_reaches_is_looked_at() {
     let moment = Moment::default();
     let run = |is_linked, within: &[String]| {
         let changed = [Changed { path: "a/AGENTS.yaml".to_owned(), is_linked }];
-        shown(&compare(&before, &after, &Asked { moment: &moment, changed: &changed, within }))
+        shown(&compare(
+            &before,
+            &after,
+            &DiffQuestion { moment: &moment, changed: &changed, within },
+        ))
     };
     let (a, b) = ("text context[0]: Old. > New. for a/", "text context[0]: Old. > New. for b/");
     assert_eq!(run(false, &[]), [a]);
     assert_eq!(run(true, &[]), [a, b]);
     assert_eq!(run(true, &["b".to_owned()]), [b]);
     assert_eq!(run(true, &["b/f".to_owned()]), ["text context[0]: Old. > New. for b/f"]);
-    let nothing = Asked { moment: &moment, changed: &[], within: &[] };
+    let nothing = DiffQuestion { moment: &moment, changed: &[], within: &[] };
     assert_eq!(compare(&before, &after, &nothing).changed_file_count(), 0);
 }
 

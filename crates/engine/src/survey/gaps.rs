@@ -9,7 +9,7 @@ use super::Survey;
 
 /// Files that get no guidance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap<'c> {
+pub struct CoverageGap<'c> {
     /// Their directory, `/`-separated below the root.
     pub directory: String,
     /// Whether it is about everything further down, too.
@@ -49,13 +49,13 @@ struct Search<'s, 'c> {
     /// Files that guidance stands in need none.
     neutral: Tally,
     is_bare: &'s dyn Fn(usize) -> bool,
-    gaps: Vec<Gap<'c>>,
+    gaps: Vec<CoverageGap<'c>>,
 }
 
 impl<'c> Survey<'c> {
     /// Returns the files below a directory that nothing is for: whole directories where it can be.
     /// Files that guidance stands in are not counted.
-    pub fn gaps(&self, root: &Path, directory: &str) -> Vec<Gap<'c>> {
+    pub fn gaps(&self, root: &Path, directory: &str) -> Vec<CoverageGap<'c>> {
         let files = self.files.files.as_slice();
         let sources = self.sources(root);
         let is_bare = |file: usize| !self.covered.contains(file) && !sources.contains(file);
@@ -100,7 +100,7 @@ impl Search<'_, '_> {
         }
         let of = end - start - self.neutral.within(start, end);
         if bare == of {
-            self.gaps.push(Gap {
+            self.gaps.push(CoverageGap {
                 directory: directory.to_owned(),
                 is_deep: true,
                 files: bare,
@@ -110,7 +110,7 @@ impl Search<'_, '_> {
             return;
         }
         let prefix = if directory.is_empty() { 0 } else { directory.len() + 1 };
-        let mut own = Gap {
+        let mut own = CoverageGap {
             directory: directory.to_owned(),
             is_deep: false,
             files: 0,

@@ -21,7 +21,7 @@ use crate::Catalog;
 use crate::budget::{Count, cost};
 use crate::repetition::Text;
 
-pub use gaps::Gap;
+pub use gaps::CoverageGap;
 
 /// What a project says, seen from above.
 #[derive(Debug)]

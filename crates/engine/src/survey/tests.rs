@@ -6,7 +6,7 @@ use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
 use super::*;
-use crate::{Dialects, Root, Scope, Target, TargetKind, estimate_tokens};
+use crate::{CatalogScope, Dialects, Root, Target, TargetKind, estimate_tokens};
 
 const ROOT: &str = "
 context:
@@ -33,7 +33,7 @@ fn system() -> MemorySystem {
 fn whole(system: &MemorySystem) -> Catalog {
     let root = Root::open(system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let scope = Scope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+    let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
     Catalog::whole(system, &root, scope)
 }
 
@@ -134,8 +134,8 @@ fn a_dialect_may_be_asked_about_each_file() {
 fn gaps(system: &MemorySystem, directory: &str) -> Vec<String> {
     let catalog = whole(system);
     let gaps = survey(&catalog).gaps(Path::new("/p"), directory);
-    let words = |gap: &Gap<'_>| {
-        let Gap { directory, is_deep, files, of, names } = gap;
+    let words = |gap: &CoverageGap<'_>| {
+        let CoverageGap { directory, is_deep, files, of, names } = gap;
         let deep = if *is_deep { "/**" } else { "" };
         format!("{directory}{deep} {files}/{of} {}", names.join(",")).trim_end().to_owned()
     };

@@ -8,7 +8,9 @@ mod validation;
 
 use std::path::Path;
 
-use brief_engine::{Action, Catalog, Dialects, Moment, Root, Scope, Target, TargetKind, Timing};
+use brief_engine::{
+    Action, Catalog, CatalogScope, Dialects, Moment, Root, Target, TargetKind, Timing,
+};
 use brief_syntax::walk::Ignored;
 
 use crate::ask::{NONE, ask, project, yaml};
@@ -462,7 +464,7 @@ fn without_a_path_everything_is_listed() {
     let catalog = Catalog::whole(
         &system,
         &root,
-        Scope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All },
+        CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All },
     );
     let listed = |timing| {
         let moment = Moment { target: None, action: None, timing, ..Moment::default() };

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use brief_dialects::policy::{Decision, PolicyError};
+use brief_dialects::policy::{PolicyDecision, PolicyError};
 use brief_dialects::portable::ItemId;
 use brief_dialects::portable::bundle::BundleError;
 use brief_syntax::Diagnostic;
@@ -82,7 +82,7 @@ pub enum InstallError {
         /// The name of the source.
         name: String,
         /// The decision of the policy.
-        decision: Decision,
+        decision: PolicyDecision,
     },
     /// A policy requires an item that the project lacks.
     #[error("the {item} is missing: {decision}")]
@@ -90,7 +90,7 @@ pub enum InstallError {
         /// The required item.
         item: ItemId,
         /// The decision of the policy.
-        decision: Decision,
+        decision: PolicyDecision,
     },
     /// A source names neither a repository nor a directory.
     #[error("the source `{name}`: {error}")]

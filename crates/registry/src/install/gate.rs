@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use brief_dialects::capability::{Capability, CapabilityFinding, Inventory};
 use brief_dialects::policy::Policy;
-use brief_dialects::portable::{Item, ItemId};
+use brief_dialects::portable::{ItemId, PortableItem};
 use brief_syntax::system::Permission;
 use brief_syntax::{Diagnostic, Severity};
 
@@ -24,7 +24,7 @@ pub struct ItemCapabilities {
 }
 
 /// Derives the capabilities of an item from all of its files.
-pub(super) fn inventory(item: &Item, beside: &Beside) -> Vec<CapabilityFinding> {
+pub(super) fn inventory(item: &PortableItem, beside: &Beside) -> Vec<CapabilityFinding> {
     let mut inventory = Inventory::default();
     let directory = item.directory();
     let overrides = item.overrides().iter().map(|own| &own.source);

@@ -36,7 +36,7 @@ impl Inventory {
     }
 
     /// Returns an item of a source.
-    pub fn item(&self, source: &str, id: &ItemId) -> Option<&portable::Item> {
+    pub fn item(&self, source: &str, id: &ItemId) -> Option<&portable::PortableItem> {
         self.sources.get(source)?.as_ref().ok()?.item(id)
     }
 }

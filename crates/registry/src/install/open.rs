@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::policy::Policy;
-use brief_dialects::portable::{self, Kind, Registry};
+use brief_dialects::portable::{self, ItemKind, Registry};
 use brief_syntax::system::{Dir, FileKind, System};
 use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
 
@@ -154,7 +154,7 @@ fn elsewhere(system: &dyn System, root: &Root, registry: &Registry) -> Vec<Elsew
         let directory = format!("{client}/{folder}");
         let Ok(skills) = top.open_dir_below(Path::new(&directory)) else { continue };
         let is_skill = |name: &String| {
-            let entrypoint = Path::new(name).join(Kind::Skill.entrypoint());
+            let entrypoint = Path::new(name).join(ItemKind::Skill.entrypoint());
             let slashed = format!("{directory}/{name}");
             let is_item = registry.items.iter().any(|item| item.slashed() == slashed);
             !is_item && skills.read_below(&entrypoint, limits::FILE_BYTES).is_ok()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_dialects::capability;
 use brief_dialects::policy;
 use brief_dialects::portable::output::Compile;
-use brief_dialects::portable::{Item, ItemId, has_own_copy};
+use brief_dialects::portable::{ItemId, PortableItem, has_own_copy};
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
@@ -325,7 +325,7 @@ impl Run<'_> {
         &self,
         old: &ProjectState,
         source: &OpenedSource<'_>,
-        item: &Item,
+        item: &PortableItem,
         selected: &Selected,
         clients: &[String],
         plan: &mut Plan<'_>,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use brief_dialects::portable::bundle;
-use brief_dialects::portable::{Bundle, Item, ItemId, Kind, Registry};
+use brief_dialects::portable::{Bundle, ItemId, ItemKind, PortableItem, Registry};
 use brief_syntax::near_miss::{nearest, nearest_few};
 use brief_syntax::{Diagnostic, Rule, Severity, rules};
 
@@ -121,7 +121,12 @@ impl Selector<'_> {
         }
     }
 
-    fn take_valid(&mut self, item: &Item, number: usize, bundles: Option<&BTreeSet<String>>) {
+    fn take_valid(
+        &mut self,
+        item: &PortableItem,
+        number: usize,
+        bundles: Option<&BTreeSet<String>>,
+    ) {
         match first_error(item.diagnostics(), &[]) {
             None => self.take(item.id(), number, bundles),
             Some(problem) => self.problems.push(Unresolved::Invalid {
@@ -173,8 +178,12 @@ fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {
     if let Some(item) = same {
         return Some(format!("{}/{}", item.kind(), item.name()));
     }
-    let names: Vec<&str> =
-        registry.items.iter().filter(|item| item.kind() == id.kind).map(Item::name).collect();
+    let names: Vec<&str> = registry
+        .items
+        .iter()
+        .filter(|item| item.kind() == id.kind)
+        .map(PortableItem::name)
+        .collect();
     nearest(&id.name, &names).map(|name| format!("{}/{name}", id.kind))
 }
 
@@ -254,7 +263,7 @@ pub fn choose(
         return Err(ChooseError::Empty);
     }
     if names.is_empty() {
-        if registry.bundles.is_empty() && !registry.items.iter().any(Item::is_valid) {
+        if registry.bundles.is_empty() && !registry.items.iter().any(PortableItem::is_valid) {
             return Err(ChooseError::Unusable);
         }
         match kind {
@@ -295,7 +304,9 @@ fn choose_one(
         return Err(ChooseError::Kind { name: text.to_owned(), kind: kind.to_owned() });
     }
     let mut found = Vec::new();
-    for kind in Kind::ALL.into_iter().filter(|kind| said.is_none_or(|said| said == kind.as_str())) {
+    for kind in
+        ItemKind::ALL.into_iter().filter(|kind| said.is_none_or(|said| said == kind.as_str()))
+    {
         let id = ItemId { kind, name: name.to_owned() };
         if let Some(item) = registry.item(&id) {
             found.push(Some(item.id().clone()));
@@ -306,7 +317,7 @@ fn choose_one(
     }
     match found.as_slice() {
         [Some(id)] => {
-            let found = registry.item(id).map(Item::diagnostics).unwrap_or_default();
+            let found = registry.item(id).map(PortableItem::diagnostics).unwrap_or_default();
             if let Some(problem) = first_error(found, &[]) {
                 return Err(ChooseError::Invalid { item: id.clone(), problem });
             }

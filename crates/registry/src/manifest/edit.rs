@@ -1,6 +1,6 @@
 //! Edits of `brief.toml` that preserve the rest of the file as the user wrote it.
 
-use brief_dialects::portable::{ItemId, Kind};
+use brief_dialects::portable::{ItemId, ItemKind};
 use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value, value};
 
 use super::{Place, Wanted};
@@ -303,7 +303,7 @@ fn want(table: &mut dyn TableLike, wanted: &Wanted) -> Result<(), EditError> {
     }
     if wanted.all {
         table.remove("exclude");
-        for kind in Kind::ALL {
+        for kind in ItemKind::ALL {
             table.remove(kind.folder());
         }
     }

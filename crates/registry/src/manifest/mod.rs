@@ -15,8 +15,8 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use brief_dialects::portable::toml::{self, Entry, Problem, Table};
-use brief_dialects::portable::{ItemId, Kind, name_problem};
+use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
+use brief_dialects::portable::{ItemId, ItemKind, name_problem};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source, Span, rules};
 
@@ -157,7 +157,7 @@ impl Manifest {
 }
 
 fn read_source(
-    named: &Entry<'_>,
+    named: &TomlEntry<'_>,
     table: Table<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<WantedSource> {
@@ -165,7 +165,7 @@ fn read_source(
     let mut wanted = Wanted::default();
     let mut clients = None;
     for entry in table.entries() {
-        let outcome: Result<(), Problem> = (|| {
+        let outcome: Result<(), TomlProblem> = (|| {
             match entry.key {
                 "git" => git = Some(address(&entry)?),
                 "ref" => reference = Some(text(&entry)?),
@@ -189,7 +189,7 @@ fn read_source(
                     }
                 }
                 key => {
-                    let kind = Kind::of_folder(key).ok_or_else(|| entry.unknown(&KEYS))?;
+                    let kind = ItemKind::of_folder(key).ok_or_else(|| entry.unknown(&KEYS))?;
                     for name in entry.texts()? {
                         checked(&entry, &name)?;
                         wanted.items.insert(ItemId { kind, name });
@@ -221,7 +221,7 @@ fn read_source(
     Some(WantedSource { name: named.key.to_owned(), place, wanted, clients, span: named.span })
 }
 
-fn text(entry: &Entry<'_>) -> Result<String, Problem> {
+fn text(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     match entry.text()? {
         "" => Err(entry.wrong("it is empty", "remove the key, or give it a value")),
         text => Ok(text.to_owned()),
@@ -229,7 +229,7 @@ fn text(entry: &Entry<'_>) -> Result<String, Problem> {
 }
 
 /// Parses an address. It must not hold a password: the file and the lock, which repeats it, are shared.
-fn address(entry: &Entry<'_>) -> Result<String, Problem> {
+fn address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = text(entry)?;
     if redact(&text) == text {
         return Ok(text);
@@ -247,7 +247,7 @@ fn address(entry: &Entry<'_>) -> Result<String, Problem> {
 }
 
 /// Parses a list of SHA-256 hashes.
-fn hashes(entry: &Entry<'_>) -> Result<BTreeSet<String>, Problem> {
+fn hashes(entry: &TomlEntry<'_>) -> Result<BTreeSet<String>, TomlProblem> {
     let hashes = entry.texts()?;
     match hashes.iter().find(|text| !is_sha256(text)) {
         Some(text) => {
@@ -258,7 +258,7 @@ fn hashes(entry: &Entry<'_>) -> Result<BTreeSet<String>, Problem> {
     }
 }
 
-fn checked(entry: &Entry<'_>, name: &str) -> Result<(), Problem> {
+fn checked(entry: &TomlEntry<'_>, name: &str) -> Result<(), TomlProblem> {
     match name_problem(name) {
         Some(problem) => Err(entry.wrong(problem, "")),
         None => Ok(()),
@@ -266,15 +266,15 @@ fn checked(entry: &Entry<'_>, name: &str) -> Result<(), Problem> {
 }
 
 /// Parses `skill/create-endpoint`.
-fn item_id(entry: &Entry<'_>, text: &str) -> Result<ItemId, Problem> {
+fn item_id(entry: &TomlEntry<'_>, text: &str) -> Result<ItemId, TomlProblem> {
     let Some((kind, name)) = text.split_once('/') else {
         return Err(entry.wrong(
             &format!("`{text}` has no kind"),
             &format!("write `rule/{text}`, `skill/{text}` or `agent/{text}`"),
         ));
     };
-    let Some(kind) = Kind::from_name(kind) else {
-        let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let Some(kind) = ItemKind::from_name(kind) else {
+        let kinds: Vec<&str> = ItemKind::ALL.iter().map(|kind| kind.as_str()).collect();
         let help = match nearest(kind, &kinds) {
             Some(near) => format!("did you mean `{near}/{name}`?"),
             None => format!("kinds are {}", kinds.join(", ")),

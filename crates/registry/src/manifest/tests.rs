@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brief_dialects::portable::{ItemId, Kind};
+use brief_dialects::portable::{ItemId, ItemKind};
 use brief_syntax::Source;
 
 use super::{Edit, EditError, Manifest, Place, Wanted};
@@ -23,7 +23,7 @@ fn read(text: &str) -> Result<Manifest, Vec<String>> {
     Manifest::read(&source).map_err(problems)
 }
 
-fn id(kind: Kind, name: &str) -> ItemId {
+fn id(kind: ItemKind, name: &str) -> ItemId {
     ItemId { kind, name: name.to_owned() }
 }
 
@@ -40,10 +40,10 @@ fn sources_are_read_in_order_of_their_names() {
     .unwrap();
     let [a, z] = manifest.sources.as_slice() else { panic!("{manifest:?}") };
     assert_eq!(a.name, "a");
-    assert_eq!(a.wanted.items.iter().next(), Some(&id(Kind::Skill, "s")));
+    assert_eq!(a.wanted.items.iter().next(), Some(&id(ItemKind::Skill, "s")));
     assert!(a.wanted.bundles.contains("b"));
     assert_eq!(z.place, Place::Directory("../z".to_owned()));
-    assert!(z.wanted.all && z.wanted.exclude.contains(&id(Kind::Rule, "x")));
+    assert!(z.wanted.all && z.wanted.exclude.contains(&id(ItemKind::Rule, "x")));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn every_typo_is_named_with_its_line_and_a_way_out() {
 #[test]
 fn a_source_is_added_at_the_end_and_comments_stay() {
     let text = "# mine\n[install]\nclients = [\"claude\"] # only this\n";
-    let wanted = Wanted { items: [id(Kind::Skill, "s")].into(), ..Wanted::default() };
+    let wanted = Wanted { items: [id(ItemKind::Skill, "s")].into(), ..Wanted::default() };
     let want = Edit::Want {
         source: "guidance".to_owned(),
         place: git("o/r", Some("v1")),
@@ -86,7 +86,7 @@ fn a_source_is_added_at_the_end_and_comments_stay() {
 fn lists_keep_their_layout_and_their_comments() {
     let text =
         "[sources.g]\ngit = \"o/r\" # ours\nskills = [\n  \"a\", # first\n  \"b\", # second\n]\n";
-    let wanted = Wanted { items: [id(Kind::Skill, "c")].into(), ..Wanted::default() };
+    let wanted = Wanted { items: [id(ItemKind::Skill, "c")].into(), ..Wanted::default() };
     let source = || "g".to_owned();
     let want =
         Edit::Want { source: source(), place: git("o/r", Some("v2")), wanted, clients: None };
@@ -96,7 +96,7 @@ fn lists_keep_their_layout_and_their_comments() {
         "[sources.g]\ngit = \"o/r\" # ours\nskills = [\n  \"a\", # first\n  \"b\", # second\n  \"c\",\n]\nref = \"v2\"\n"
     );
     let dropped =
-        Edit::apply(text, &[Edit::DropItem { source: source(), item: id(Kind::Skill, "b") }]);
+        Edit::apply(text, &[Edit::DropItem { source: source(), item: id(ItemKind::Skill, "b") }]);
     let dropped = dropped.unwrap();
     assert!(dropped.contains("# first") && dropped.contains("# second"), "{dropped}");
     assert!(!dropped.contains("\"b\""), "{dropped}");
@@ -114,10 +114,10 @@ fn a_source_of_which_nothing_is_wanted_goes() {
 fn what_is_left_out_comes_back_when_it_is_asked_for() {
     let text = "[sources.g]\ngit = \"o/r\"\nall = true\n";
     let source = || "g".to_owned();
-    let exclude = Edit::Exclude { source: source(), item: id(Kind::Rule, "x") };
+    let exclude = Edit::Exclude { source: source(), item: id(ItemKind::Rule, "x") };
     let without = Edit::apply(text, &[exclude]).unwrap();
     assert!(without.contains("exclude = [\"rule/x\"]"), "{without}");
-    let wanted = Wanted { items: [id(Kind::Rule, "x")].into(), ..Wanted::default() };
+    let wanted = Wanted { items: [id(ItemKind::Rule, "x")].into(), ..Wanted::default() };
     let want = Edit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
     assert_eq!(Edit::apply(&without, &[want]).unwrap(), text);
 }

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_dialects::portable::Item;
+use brief_dialects::portable::PortableItem;
 use brief_syntax::hash::{Hasher, sha256};
 use brief_syntax::limits;
 use brief_syntax::system::{Dir, Permission, ReadError, System};
@@ -38,7 +38,7 @@ impl Beside {
     pub(crate) fn read(
         system: &dyn System,
         root: &Root,
-        item: &Item,
+        item: &PortableItem,
     ) -> Result<Beside, Box<Diagnostic>> {
         let mut beside = Beside { directory: None, files: BTreeMap::new() };
         let Some(first) = item.files().first() else { return Ok(beside) };
@@ -141,7 +141,7 @@ fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFi
     Ok(ItemFile { record, bytes })
 }
 
-fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
+fn unreadable(item: &PortableItem, path: &str, error: &ReadError) -> Box<Diagnostic> {
     let source = Arc::new(Source::unread(item.directory().join(path)));
     let message = format!("the file cannot be read: {error}");
     let problem = Diagnostic::new(rules::portable::UNREADABLE, &source, Span::default(), message);
@@ -149,7 +149,7 @@ fn unreadable(item: &Item, path: &str, error: &ReadError) -> Box<Diagnostic> {
 }
 
 /// Returns the hash of an item's content, which does not depend on its directory.
-pub(crate) fn content_hash(item: &Item, beside: &Beside) -> String {
+pub(crate) fn content_hash(item: &PortableItem, beside: &Beside) -> String {
     let mut parts = TextsHasher::default();
     parts.add(item.kind().as_str());
     parts.add_bytes(item.document().source().bytes_from_line(0));
@@ -168,7 +168,12 @@ pub(crate) fn content_hash(item: &Item, beside: &Beside) -> String {
 
 /// Returns the hash of everything that an item's outputs are made from. `context` stands for the inputs that
 /// all items share: the program, the clients, the options.
-pub(crate) fn fingerprint(context: &str, clients: &[&str], item: &Item, hash: &str) -> String {
+pub(crate) fn fingerprint(
+    context: &str,
+    clients: &[&str],
+    item: &PortableItem,
+    hash: &str,
+) -> String {
     sha256(format!("{context}\n{clients:?}\n{}\n{hash}", item.slashed()).as_bytes())
 }
 

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::portable::output::{Compiled, Content, OutputFile};
-use brief_dialects::portable::{Item, ItemId};
+use brief_dialects::portable::output::{Compiled, OutputContent, OutputFile};
+use brief_dialects::portable::{ItemId, PortableItem};
 use brief_syntax::hash::sha256;
 use brief_syntax::{Diagnostic, Source, Span, rules};
 
@@ -126,7 +126,7 @@ pub(crate) fn key(id: &ItemId) -> String {
 
 /// An item to write.
 pub(crate) struct ItemToWrite<'w> {
-    pub(crate) item: &'w Item,
+    pub(crate) item: &'w PortableItem,
     /// The directory or the name of its source.
     pub(crate) source: String,
     pub(crate) fingerprint: String,
@@ -136,7 +136,7 @@ pub(crate) struct ItemToWrite<'w> {
 /// A file of an item to write.
 struct OneWrite {
     path: String,
-    content: Content,
+    content: OutputContent,
     record: FileRecord,
     kind: ChangeKind,
     before: Option<String>,
@@ -158,8 +158,8 @@ fn records_of(files: &[OutputFile], beside: &Beside) -> Vec<Option<FileRecord>> 
     let mut texts: Vec<(&str, FileRecord)> = Vec::new();
     for file in files {
         records.push(match &file.content {
-            Content::Copy(path) => beside.record(path).cloned(),
-            Content::Text(text) => match texts.iter().find(|(known, _)| known == text) {
+            OutputContent::Copy(path) => beside.record(path).cloned(),
+            OutputContent::Text(text) => match texts.iter().find(|(known, _)| known == text) {
                 Some((_, record)) => Some(record.clone()),
                 None => {
                     let record = FileRecord { sha256: sha256(text.as_bytes()), program: false };
@@ -556,7 +556,7 @@ impl<'p> Plan<'p> {
             .with_help(self.policy.advice.edited)
     }
 
-    fn in_the_way(&self, item: &Item, path: &str, what: &str) -> Diagnostic {
+    fn in_the_way(&self, item: &PortableItem, path: &str, what: &str) -> Diagnostic {
         let source = Arc::new(Source::unread(self.out.join(path)));
         let message = format!("the file {what}; nothing of the {} is written", item.id());
         Diagnostic::new(rules::portable::OUTPUT_IN_THE_WAY, &source, Span::default(), message)
@@ -572,10 +572,10 @@ enum Recorded {
     Changed(FileRecord),
 }
 
-fn fill(content: &Content, beside: &Beside, target: &mut dyn Write) -> io::Result<()> {
+fn fill(content: &OutputContent, beside: &Beside, target: &mut dyn Write) -> io::Result<()> {
     match content {
-        Content::Text(text) => target.write_all(text.as_bytes()),
-        Content::Copy(path) => beside.copy(path, target),
+        OutputContent::Text(text) => target.write_all(text.as_bytes()),
+        OutputContent::Copy(path) => beside.copy(path, target),
     }
 }
 
@@ -584,7 +584,7 @@ fn content_of(disk: &mut Disk<'_>, path: &str) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Creates the error for a path that a record cannot hold.
-fn unportable(item: &Item, path: &str) -> Diagnostic {
+fn unportable(item: &PortableItem, path: &str) -> Diagnostic {
     let message =
         format!("`{path}` is not a valid path for a file; nothing of the {} is written", item.id());
     let source = item.document().source();
@@ -592,7 +592,7 @@ fn unportable(item: &Item, path: &str) -> Diagnostic {
         .with_help("give the file another name")
 }
 
-fn collision(item: &Item, path: &str, other: &str) -> Diagnostic {
+fn collision(item: &PortableItem, path: &str, other: &str) -> Diagnostic {
     let source = item.document().source();
     let message = format!("the {} and `{other}` would both be `{path}`", item.id());
     Diagnostic::new(rules::portable::OUTPUT_COLLISION, source, Span::default(), message)

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use brief_clients::hook::{Extent, Session};
+use brief_clients::hook::{HookSession, MemoryExtent};
 use brief_engine::System;
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
@@ -51,7 +51,7 @@ pub(super) struct Claim {
 }
 
 impl<'s> Memory<'s> {
-    pub(super) fn of(system: &'s dyn System, session: &Session) -> Self {
+    pub(super) fn of(system: &'s dyn System, session: &HookSession) -> Self {
         let name = fingerprint(&[&session.id]);
         let agent =
             session.agent.as_deref().map_or("main".to_owned(), |agent| fingerprint(&[agent]));
@@ -124,10 +124,10 @@ impl<'s> Memory<'s> {
     }
 
     /// Removes the conversation, or the whole session, and a few expired ones.
-    pub(super) fn forget(&self, extent: Extent) {
+    pub(super) fn forget(&self, extent: MemoryExtent) {
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
         let _ = self.system.remove_file(&path);
-        if extent == Extent::Conversation {
+        if extent == MemoryExtent::Conversation {
             return;
         }
         let entries = self.system.open_dir(directory).and_then(|handle| handle.entries());

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use brief_clients::hook::Session;
+use brief_clients::hook::HookSession;
 use brief_engine::System;
 use brief_syntax::Diagnostic;
 use brief_syntax::diagnostic::Severity;
@@ -22,7 +22,7 @@ const LONGEST: usize = 300;
 /// Returns the notice about problems that this session was not told yet.
 pub(super) fn about(
     system: &dyn System,
-    session: &Session,
+    session: &HookSession,
     diagnostics: &[Diagnostic],
     root: &Path,
 ) -> Option<String> {
@@ -32,7 +32,7 @@ pub(super) fn about(
         return None;
     }
     // One user sees all conversations of a session.
-    let memory = Memory::of(system, &Session { agent: None, ..session.clone() });
+    let memory = Memory::of(system, &HookSession { agent: None, ..session.clone() });
     let mut known = memory.recall();
     let shown = |problem: &Diagnostic| {
         let place = problem.shown_path(root);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_clients::hook::{How, ToolCall, Touch};
+use brief_clients::hook::{ToolCall, ToolEffect, Touch};
 use brief_engine::{
     Action, Briefing, Project, Root, System, Target, TargetKind, Timing, structured,
 };
@@ -75,9 +75,9 @@ fn action(
     known: &mut DeliveredEntries,
 ) -> Option<Action> {
     match touch.how {
-        How::Does(action) => Some(action),
-        How::Unknown => None,
-        How::Writes => {
+        ToolEffect::Does(action) => Some(action),
+        ToolEffect::Unknown => None,
+        ToolEffect::Writes => {
             let mark = || fingerprint(&["created", &path.to_string_lossy()]);
             let is_new = match timing {
                 Timing::Before => system.resolve(path).is_err(),

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use brief_agent::conversation::{Ready, Tools};
-use brief_dialects::agents::{Agent, Effective, Options, Scheme, load_text};
+use brief_agent::conversation::{Ready, ReadyTools};
+use brief_dialects::agents::{Agent, AgentOptions, Effective, Scheme, load_text};
 use brief_syntax::Source;
 use brief_syntax::system::{Interruption, MemorySystem};
 use serde_json::{Value as Json, json};
@@ -29,7 +29,7 @@ struct Fake {
     go: Receiver<()>,
 }
 
-impl Tools for Fake {
+impl ReadyTools for Fake {
     fn schemes(&self) -> &[Scheme] {
         &self.schemes
     }
@@ -123,7 +123,7 @@ impl TestClient {
 
 fn agent() -> Agent {
     let source = Arc::new(Source::from_bytes("/p/agents/dev_helper.agent.md", AGENT.into()));
-    let loaded = load_text(&MemorySystem::new("/p"), &source, &Options::default());
+    let loaded = load_text(&MemorySystem::new("/p"), &source, &AgentOptions::default());
     loaded.agent().unwrap_or_else(|| panic!("{:?}", loaded.diagnostics())).clone()
 }
 

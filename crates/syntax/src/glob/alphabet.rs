@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::letters::{Case, CharacterRange, has_case};
+use super::letters::{CharacterRange, LetterCase, has_case};
 use super::program::{GlobProgram, ProgramItem};
 
 /// The first character from which on none has a case.
@@ -107,10 +107,10 @@ impl Candidates {
         }
     }
 
-    fn add_case(&mut self, case: Case) {
+    fn add_case(&mut self, case: LetterCase) {
         match case {
-            Case::Sensitive => self.distinguish_case = true,
-            Case::Insensitive => self.ignore_case = true,
+            LetterCase::Sensitive => self.distinguish_case = true,
+            LetterCase::Insensitive => self.ignore_case = true,
         }
     }
 
@@ -151,7 +151,7 @@ mod tests {
     use super::super::Alternatives;
     use super::*;
 
-    fn compile(pattern: &str, case: Case) -> GlobProgram {
+    fn compile(pattern: &str, case: LetterCase) -> GlobProgram {
         GlobProgram::compile(pattern, case, Alternatives::Comma).unwrap()
     }
 
@@ -163,13 +163,16 @@ mod tests {
     #[test]
     fn every_character_is_represented() {
         let lists = [
-            [("[a-f]b[!0-9]", Case::Sensitive), ("aK[k-m]", Case::Sensitive)],
-            [("[a-f]b[!0-9]", Case::Insensitive), ("xyz", Case::Insensitive)],
-            [("[À-ſ]K[ǅ-ǈ]", Case::Insensitive), ("aK[k-m]", Case::Sensitive)],
-            [("[!a-zΣ]x\u{2129}", Case::Insensitive), ("σς", Case::Insensitive)],
-            [("[S]", Case::Insensitive), ("sS", Case::Sensitive)],
-            [("k", Case::Insensitive), ("kK", Case::Sensitive)],
-            [("abcdefghijklmnopqrstuvwxyz", Case::Insensitive), ("\u{2129}", Case::Insensitive)],
+            [("[a-f]b[!0-9]", LetterCase::Sensitive), ("aK[k-m]", LetterCase::Sensitive)],
+            [("[a-f]b[!0-9]", LetterCase::Insensitive), ("xyz", LetterCase::Insensitive)],
+            [("[À-ſ]K[ǅ-ǈ]", LetterCase::Insensitive), ("aK[k-m]", LetterCase::Sensitive)],
+            [("[!a-zΣ]x\u{2129}", LetterCase::Insensitive), ("σς", LetterCase::Insensitive)],
+            [("[S]", LetterCase::Insensitive), ("sS", LetterCase::Sensitive)],
+            [("k", LetterCase::Insensitive), ("kK", LetterCase::Sensitive)],
+            [
+                ("abcdefghijklmnopqrstuvwxyz", LetterCase::Insensitive),
+                ("\u{2129}", LetterCase::Insensitive),
+            ],
         ];
         for list in lists {
             let programs = list.map(|(pattern, case)| compile(pattern, case));
@@ -194,12 +197,12 @@ mod tests {
             let program = compile(pattern, case);
             name_character(&program, program.items()[0])
         };
-        for case in [Case::Sensitive, Case::Insensitive] {
+        for case in [LetterCase::Sensitive, LetterCase::Insensitive] {
             assert_eq!(admitted("[./]", case), None);
             assert_eq!(admitted("[!\0-\u{10ffff}]", case), None);
             assert_eq!(admitted("[!\0-/1-\u{10ffff}]", case), Some('0'));
         }
-        assert_eq!(admitted("[!\0-`b-\u{10ffff}]", Case::Sensitive), Some('a'));
-        assert_eq!(admitted("[!\0-`b-\u{10ffff}]", Case::Insensitive), None);
+        assert_eq!(admitted("[!\0-`b-\u{10ffff}]", LetterCase::Sensitive), Some('a'));
+        assert_eq!(admitted("[!\0-`b-\u{10ffff}]", LetterCase::Insensitive), None);
     }
 }

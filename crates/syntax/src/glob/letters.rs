@@ -2,7 +2,7 @@
 
 /// The treatment of upper and lower case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Case {
+pub enum LetterCase {
     /// `a` and `A` are different, as in doublestar.
     #[default]
     Sensitive,
@@ -12,9 +12,9 @@ pub enum Case {
     Insensitive,
 }
 
-impl Case {
+impl LetterCase {
     pub(super) fn same(self, left: char, right: char) -> bool {
-        left == right || self == Case::Insensitive && lower(left) == lower(right)
+        left == right || self == LetterCase::Insensitive && lower(left) == lower(right)
     }
 }
 
@@ -30,10 +30,11 @@ impl CharacterRange {
         CharacterRange { first: character, last: character }
     }
 
-    pub(super) fn admits(self, character: char, case: Case) -> bool {
+    pub(super) fn admits(self, character: char, case: LetterCase) -> bool {
         let lists = |character| (self.first..=self.last).contains(&character);
         lists(character)
-            || case == Case::Insensitive && (lists(lower(character)) || lists(upper(character)))
+            || case == LetterCase::Insensitive
+                && (lists(lower(character)) || lists(upper(character)))
     }
 }
 
@@ -69,19 +70,19 @@ mod tests {
     #[test]
     fn case_is_ignored_character_by_character() {
         for (left, right) in [('a', 'A'), ('É', 'é'), ('Σ', 'σ'), ('1', '1')] {
-            assert!(Case::Insensitive.same(left, right), "{left} {right}");
+            assert!(LetterCase::Insensitive.same(left, right), "{left} {right}");
         }
-        assert!(!Case::Sensitive.same('a', 'A'));
-        assert!(!Case::Insensitive.same('İ', 'i'), "its lower-case form is two characters");
+        assert!(!LetterCase::Sensitive.same('a', 'A'));
+        assert!(!LetterCase::Insensitive.same('İ', 'i'), "its lower-case form is two characters");
     }
 
     #[test]
     fn ranges_admit_either_case() {
         let letters = CharacterRange { first: 'A', last: 'F' };
-        assert!(letters.admits('b', Case::Insensitive));
-        assert!(!letters.admits('b', Case::Sensitive));
-        assert!(!letters.admits('g', Case::Insensitive));
+        assert!(letters.admits('b', LetterCase::Insensitive));
+        assert!(!letters.admits('b', LetterCase::Sensitive));
+        assert!(!letters.admits('g', LetterCase::Insensitive));
         let backwards = CharacterRange { first: 'z', last: 'a' };
-        assert!(!backwards.admits('m', Case::Insensitive));
+        assert!(!backwards.admits('m', LetterCase::Insensitive));
     }
 }

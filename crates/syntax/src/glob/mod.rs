@@ -69,7 +69,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 pub use error::{GlobError, GlobProblem};
-pub use letters::Case;
+pub use letters::LetterCase;
 
 use program::GlobProgram;
 use reach::MarkReach;
@@ -102,7 +102,7 @@ impl Alternatives {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GlobOptions {
     /// The treatment of upper and lower case.
-    pub case: Case,
+    pub case: LetterCase,
     /// The separator of alternatives within braces.
     pub alternatives: Alternatives,
 }
@@ -148,8 +148,8 @@ impl Glob {
         let shape = GlobShape::of(pattern, options)?;
         let (program, reach) = (OnceLock::new(), OnceLock::new());
         let prefix = match options.case {
-            Case::Sensitive => literal_prefix(pattern),
-            Case::Insensitive => 0,
+            LetterCase::Sensitive => literal_prefix(pattern),
+            LetterCase::Insensitive => 0,
         };
         let shared =
             CompiledGlob { pattern: pattern.into(), options, shape, prefix, program, reach };
@@ -173,8 +173,8 @@ impl Glob {
             return false;
         }
         match (shape, options.case) {
-            (GlobShape::Literal, Case::Sensitive) => **pattern == *path,
-            (GlobShape::Literal, Case::Insensitive) => {
+            (GlobShape::Literal, LetterCase::Sensitive) => **pattern == *path,
+            (GlobShape::Literal, LetterCase::Insensitive) => {
                 let mut characters = path.chars();
                 let mut next_is = |literal| {
                     characters.next().is_some_and(|character| options.case.same(literal, character))

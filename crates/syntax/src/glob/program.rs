@@ -28,7 +28,7 @@
 
 use super::Alternatives;
 use super::error::GlobError;
-use super::letters::{Case, CharacterRange};
+use super::letters::{CharacterRange, LetterCase};
 use super::scan::{Scanner, Token};
 
 /// Before the item, at the start of a segment: at the start of the pattern, or after one of its
@@ -94,7 +94,7 @@ pub(super) struct MarkStep {
 pub(super) struct GlobProgram {
     items: Vec<ProgramItem>,
     ranges: Vec<CharacterRange>,
-    case: Case,
+    case: LetterCase,
     /// For each item the accepting marks at the end of a path.
     accepting: Vec<u8>,
     /// The segments that start outside braces: the byte of the text, and the item.
@@ -104,7 +104,7 @@ pub(super) struct GlobProgram {
 impl GlobProgram {
     pub(super) fn compile(
         pattern: &str,
-        case: Case,
+        case: LetterCase,
         alternatives: Alternatives,
     ) -> Result<GlobProgram, GlobError> {
         let mut program = GlobProgram {
@@ -230,7 +230,7 @@ impl GlobProgram {
         &self.items
     }
 
-    pub(super) fn case(&self) -> Case {
+    pub(super) fn case(&self) -> LetterCase {
         self.case
     }
 
@@ -415,7 +415,7 @@ mod tests {
     use super::*;
 
     fn compile(pattern: &str) -> GlobProgram {
-        GlobProgram::compile(pattern, Case::Sensitive, Alternatives::Comma).unwrap()
+        GlobProgram::compile(pattern, LetterCase::Sensitive, Alternatives::Comma).unwrap()
     }
 
     #[test]

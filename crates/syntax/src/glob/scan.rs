@@ -2,7 +2,7 @@
 
 use super::Alternatives;
 use super::error::{GlobError, GlobProblem};
-use super::letters::{Case, CharacterRange};
+use super::letters::{CharacterRange, LetterCase};
 
 /// One element of a glob's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl<'p> CharacterClass<'p> {
         self.body.contains('/')
     }
 
-    pub(super) fn admits(self, character: char, case: Case) -> bool {
+    pub(super) fn admits(self, character: char, case: LetterCase) -> bool {
         self.ranges().any(|range| range.admits(character, case)) != self.negated
     }
 }

@@ -11,7 +11,7 @@
 
 use super::GlobOptions;
 use super::error::GlobError;
-use super::letters::Case;
+use super::letters::LetterCase;
 use super::program::GlobProgram;
 use super::scan::{Scanner, Token, is_plain};
 
@@ -66,7 +66,7 @@ struct SegmentSurvey {
 }
 
 impl ShapeSurvey {
-    fn see(&mut self, token: Token<'_>, within_braces: bool, case: Case) {
+    fn see(&mut self, token: Token<'_>, within_braces: bool, case: LetterCase) {
         let segment = &mut self.segment;
         let star_run = std::mem::take(&mut segment.star_run);
         match token {
@@ -103,7 +103,7 @@ impl ShapeSurvey {
     }
 }
 
-fn concerns_separator(token: Token<'_>, case: Case) -> bool {
+fn concerns_separator(token: Token<'_>, case: LetterCase) -> bool {
     match token {
         Token::Literal(character) => character == '/',
         Token::Class(class) => class.names_separator() || class.admits('/', case),
@@ -237,7 +237,7 @@ fn component_matches(
 ) -> bool {
     if let Some(suffix) = segment.strip_prefix('*')
         && !suffix.is_empty()
-        && options.case == Case::Sensitive
+        && options.case == LetterCase::Sensitive
         && is_plain(suffix)
     {
         return component.ends_with(suffix);
@@ -273,7 +273,7 @@ fn component_matches(
     }
 }
 
-fn admits(token: Token<'_>, character: char, case: Case) -> bool {
+fn admits(token: Token<'_>, character: char, case: LetterCase) -> bool {
     match token {
         Token::Literal(literal) => case.same(literal, character),
         Token::AnyCharacter => true,

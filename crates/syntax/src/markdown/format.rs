@@ -31,13 +31,13 @@ pub struct Formatted {
     /// ends and blanks.
     pub text: String,
     /// The reason why the layout was kept.
-    pub refused: Option<Refusal>,
+    pub refused: Option<FormatRefusal>,
 }
 
 /// The reason why a text keeps its layout. Lines are counted from 1 in the original text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum FormatRefusal {
     /// Blocks or markup are nested past [`MARKDOWN_DEPTH`](crate::limits::MARKDOWN_DEPTH), or quotes
     /// past [`MARKDOWN_QUOTES`](crate::limits::MARKDOWN_QUOTES).
     #[error("line {line} is nested too deep to be formatted")]
@@ -114,7 +114,7 @@ struct Original<'t> {
 }
 
 impl<'t> Original<'t> {
-    fn tree(&self) -> Result<&Tree<'t>, Refusal> {
+    fn tree(&self) -> Result<&Tree<'t>, FormatRefusal> {
         if let Some(tree) = self.tree.get() {
             return Ok(tree);
         }
@@ -128,7 +128,7 @@ impl<'t> Original<'t> {
 }
 
 /// Checks the limits and fixes the white space of a text in one pass.
-fn read(text: &str) -> Result<String, Refusal> {
+fn read(text: &str) -> Result<String, FormatRefusal> {
     let mut bounds = Bounds::of(text)?;
     let mut reader = layout::LayoutReader::of(text);
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
@@ -138,7 +138,7 @@ fn read(text: &str) -> Result<String, Refusal> {
     Ok(reader.finish())
 }
 
-fn laid_out(calm: &str, original: &Original<'_>) -> Result<String, Refusal> {
+fn laid_out(calm: &str, original: &Original<'_>) -> Result<String, FormatRefusal> {
     let mut current = Cow::Borrowed(calm);
     for _ in 0..ROUNDS {
         let written = write(&current)?;
@@ -153,11 +153,11 @@ fn laid_out(calm: &str, original: &Original<'_>) -> Result<String, Refusal> {
         }
         current = Cow::Owned(next);
     }
-    Err(Refusal::Unstable)
+    Err(FormatRefusal::Unstable)
 }
 
 /// Checks that the tree of the result equals that of the original.
-fn checked(written: String, original: &Original<'_>) -> Result<String, Refusal> {
+fn checked(written: String, original: &Original<'_>) -> Result<String, FormatRefusal> {
     let found = Tree::of(&written)?;
     let tree = original.tree()?;
     if found == *tree {
@@ -165,7 +165,7 @@ fn checked(written: String, original: &Original<'_>) -> Result<String, Refusal> 
     }
     let offset = tree.difference(&found);
     let before = original.text.as_bytes().get(..offset).unwrap_or_default();
-    Err(Refusal::Meaning { line: memchr::memchr_iter(b'\n', before).count() + 1 })
+    Err(FormatRefusal::Meaning { line: memchr::memchr_iter(b'\n', before).count() + 1 })
 }
 
 /// Applies the safe corrections line by line, if the tree allows it. The result is a fixed point.
@@ -230,17 +230,17 @@ static CONFIGURATION: LazyLock<Configuration> = LazyLock::new(|| {
 /// A prefix for a text that begins like front matter, which the formatter would skip.
 const SHIELD: &str = "<!-- -->\n\n";
 
-fn write(text: &str) -> Result<String, Refusal> {
+fn write(text: &str) -> Result<String, FormatRefusal> {
     let shielded = text.starts_with("---") || text.starts_with("+++");
     let input = if shielded { Cow::Owned(format!("{SHIELD}{text}")) } else { Cow::Borrowed(text) };
     let written = dprint_plugin_markdown::format_text(&input, &CONFIGURATION, |_, _, _| Ok(None))
-        .map_err(|error| Refusal::Formatter(error.to_string()))?
+        .map_err(|error| FormatRefusal::Formatter(error.to_string()))?
         .unwrap_or_else(|| input.into_owned());
     if !shielded {
         return Ok(written);
     }
     match written.strip_prefix(SHIELD) {
         Some(rest) => Ok(rest.to_owned()),
-        None => Err(Refusal::Formatter("it begins like front matter".to_owned())),
+        None => Err(FormatRefusal::Formatter("it begins like front matter".to_owned())),
     }
 }

@@ -16,7 +16,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use crate::source::Span;
 
 pub use blocks::{Block, BlockKind, Image, blocks};
-pub use format::{Formatted, Refusal, format};
+pub use format::{FormatRefusal, Formatted, format};
 pub use links::{Link, decoded_destination, links};
 pub use plain::is_laid_out;
 

@@ -24,7 +24,7 @@ use std::ops::Range;
 use pulldown_cmark::{CowStr, Event, Parser, Tag, TagEnd};
 
 use super::OPTIONS;
-use super::format::Refusal;
+use super::format::FormatRefusal;
 use crate::limits::{
     MARKDOWN_DEPTH, MARKDOWN_LINE_BYTES, MARKDOWN_PIECES, MARKDOWN_QUOTES, MARKDOWN_TABLE_BYTES,
     MARKDOWN_TABLE_CELLS,
@@ -48,7 +48,7 @@ impl PartialEq for Tree<'_> {
 
 impl<'t> Tree<'t> {
     /// Parses the tree of a text, or returns the limit that it exceeds.
-    pub(super) fn of(text: &'t str) -> Result<Tree<'t>, Refusal> {
+    pub(super) fn of(text: &'t str) -> Result<Tree<'t>, FormatRefusal> {
         let mut bounds = Bounds::of(text)?;
         let parser = Parser::new_ext(text, OPTIONS);
         let mut definitions: Vec<_> = parser
@@ -281,21 +281,25 @@ pub(super) struct Bounds<'t> {
 
 impl<'t> Bounds<'t> {
     /// Measures the lines, which needs no events.
-    pub(super) fn of(text: &'t str) -> Result<Bounds<'t>, Refusal> {
+    pub(super) fn of(text: &'t str) -> Result<Bounds<'t>, FormatRefusal> {
         let mut start = 0;
         for (index, end) in memchr::memchr_iter(b'\n', text.as_bytes()).enumerate() {
             if end - start > MARKDOWN_LINE_BYTES {
-                return Err(Refusal::LongLine { line: index + 1 });
+                return Err(FormatRefusal::LongLine { line: index + 1 });
             }
             start = end + 1;
         }
         if text.len() - start > MARKDOWN_LINE_BYTES {
-            return Err(Refusal::LongLine { line: line_of(text, start) });
+            return Err(FormatRefusal::LongLine { line: line_of(text, start) });
         }
         Ok(Bounds { text, ..Bounds::default() })
     }
 
-    pub(super) fn check(&mut self, event: &Event<'_>, range: &Range<usize>) -> Result<(), Refusal> {
+    pub(super) fn check(
+        &mut self,
+        event: &Event<'_>,
+        range: &Range<usize>,
+    ) -> Result<(), FormatRefusal> {
         let text = self.text;
         self.pieces += 1;
         match event {
@@ -303,7 +307,7 @@ impl<'t> Bounds<'t> {
                 self.depth += 1;
                 self.quotes += usize::from(matches!(tag, Tag::BlockQuote(_)));
                 if self.depth > MARKDOWN_DEPTH || self.quotes > MARKDOWN_QUOTES {
-                    return Err(Refusal::TooDeep { line: line_of(text, range.start) });
+                    return Err(FormatRefusal::TooDeep { line: line_of(text, range.start) });
                 }
                 self.start(tag, text.get(range.clone()).unwrap_or_default())?;
             }
@@ -318,7 +322,7 @@ impl<'t> Bounds<'t> {
                     self.table_bytes =
                         self.table_bytes.saturating_add(width.saturating_mul(self.rows));
                     if self.table_bytes > MARKDOWN_TABLE_BYTES {
-                        return Err(Refusal::LargeTables);
+                        return Err(FormatRefusal::LargeTables);
                     }
                 }
             }
@@ -327,12 +331,12 @@ impl<'t> Bounds<'t> {
             _ => {}
         }
         if self.pieces > MARKDOWN_PIECES {
-            return Err(Refusal::LargeParagraph { line: line_of(text, range.start) });
+            return Err(FormatRefusal::LargeParagraph { line: line_of(text, range.start) });
         }
         Ok(())
     }
 
-    fn start(&mut self, tag: &Tag<'_>, written: &str) -> Result<(), Refusal> {
+    fn start(&mut self, tag: &Tag<'_>, written: &str) -> Result<(), FormatRefusal> {
         if !is_inline(tag) {
             self.pieces = 0;
         }
@@ -352,7 +356,7 @@ impl<'t> Bounds<'t> {
                 self.column += 1;
                 self.cells += 1;
                 if self.cells > MARKDOWN_TABLE_CELLS {
-                    return Err(Refusal::LargeTables);
+                    return Err(FormatRefusal::LargeTables);
                 }
             }
             _ => {}

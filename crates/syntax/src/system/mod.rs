@@ -36,7 +36,7 @@ pub use passed::Passed;
 pub use private::{FileLock, Identity, Owner, Ownership, TemporaryDir, Writers};
 pub use process::{Call, Companion, Ending, Environment, OverLimit, Processes, Stream};
 pub use remembered::Remembered;
-pub use tree::{Contents, Seen, TreeSystem};
+pub use tree::{Contents, SeenFile, TreeSystem};
 pub use writing::Over;
 
 /// What a path leads to.

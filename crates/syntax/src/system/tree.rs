@@ -69,7 +69,7 @@ struct Directory {
 
 /// A file whose content, or a link whose target, an answer may depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenFile {
     /// The file, absolute.
     pub path: PathBuf,
     /// The SHA-256 of what was read; `None` when it could not be read.
@@ -122,10 +122,10 @@ impl TreeSystem {
     }
 
     /// Returns what was read so far, by path.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<SeenFile> {
         let shared = &self.shared;
         let record = shared.record();
-        let seen = record.digests.iter().map(|(&index, digest)| Seen {
+        let seen = record.digests.iter().map(|(&index, digest)| SeenFile {
             path: shared.mount.join(name_from(shared.listing.path(index))),
             digest: digest.clone(),
             is_linked: record.linked.iter().any(|linked| linked.contains(&index)),

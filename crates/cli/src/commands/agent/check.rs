@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_engine::agents::{Options, load};
+use brief_engine::agents::{AgentOptions, load};
 use brief_syntax::render::Envelope;
 use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
@@ -43,7 +43,7 @@ pub(super) fn run(
     args: &CheckArgs,
 ) -> Result<ExitCode, CommandError> {
     let root = session.root()?;
-    let options = Options { root: Some(root.path()), ..Options::default() };
+    let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     for file in &args.files {
         let loaded = load(session.system(), &session.directory().join(file), &options);

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use brief_agent::abilities::{Audit, Host, NetworkPolicy, is_listed, runs_anything};
+use brief_agent::abilities::{AbilityAudit, Host, NetworkPolicy, is_listed, runs_anything};
 use brief_agent::agent::{AgentCode, AgentTools, grants};
 use brief_agent::conversation::Ready;
 use brief_agent::mcp_client::StdioServers;
 use brief_agent::sandbox::{Limits, MissingFence};
-use brief_engine::agents::{Ability, Agent, Effective, Loaded, Value, refusals};
+use brief_engine::agents::{Ability, Agent, AgentValue, Effective, Loaded, refusals};
 use brief_runtime::{Consent, Execution, Wish, project_of};
 use brief_syntax::limits;
 use clap::Args;
@@ -106,8 +106,10 @@ impl Executing {
             })?;
         }
         let audit = match &self.audit {
-            Some(path) => Audit::to_file(session.shared_system(), session.directory().join(path)),
-            None => Audit::none(),
+            Some(path) => {
+                AbilityAudit::to_file(session.shared_system(), session.directory().join(path))
+            }
+            None => AbilityAudit::none(),
         };
         let private_hosts = self.hosts.iter().map(|host| host.to_lowercase()).collect();
         let root = session.root()?;
@@ -130,7 +132,7 @@ impl Executing {
         ui: &mut Ui,
         session: &Session,
         agent: &Agent,
-        input: &Value,
+        input: &AgentValue,
         grant: &[Ability],
     ) -> Result<Result<AgentTools, ExitCode>, CommandError> {
         if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {
@@ -199,7 +201,7 @@ pub(super) fn refuse_closed(session: &Session, agent: &Agent) -> Result<(), Comm
 pub(super) fn through_gates<'r>(
     session: &Session,
     agent: &'r Agent,
-    input: &Value,
+    input: &AgentValue,
     grant: &[Ability],
     tools: &'r mut AgentTools,
 ) -> Result<Ready<'r>, CommandError> {
@@ -209,9 +211,9 @@ pub(super) fn through_gates<'r>(
 }
 
 /// Returns the input of an agent: the typed one, or its own.
-pub(super) fn input_of(agent: &Agent, typed: Option<&str>) -> Value {
+pub(super) fn input_of(agent: &Agent, typed: Option<&str>) -> AgentValue {
     match typed {
-        Some(text) => Value::Text(text.to_owned()),
+        Some(text) => AgentValue::Text(text.to_owned()),
         None => agent.input.clone(),
     }
 }

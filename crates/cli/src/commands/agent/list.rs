@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 
-use brief_engine::agents::{self, Loaded, Owner};
+use brief_engine::agents::{self, AgentOwner, Loaded};
 use brief_syntax::render::{Envelope, path_below};
 use clap::Args;
 use serde::Serialize;
@@ -79,7 +79,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn json<'a>(root: &Path, (owner, loaded): &'a (Owner, Loaded)) -> JsonAgent<'a> {
+fn json<'a>(root: &Path, (owner, loaded): &'a (AgentOwner, Loaded)) -> JsonAgent<'a> {
     let agent = loaded.agent();
     JsonAgent {
         name: agent.map_or("", |agent| &agent.name.name),

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use brief_agent::abilities::NetworkPolicy;
 use brief_agent::remote_commands;
 use brief_dialects::policy::SourcePlace;
-use brief_engine::agents::{Ability, Agent, Loaded, Options, load};
+use brief_engine::agents::{Ability, Agent, AgentOptions, Loaded, load};
 use brief_syntax::Diagnostic;
 use brief_syntax::render::Envelope;
 use clap::{Args, Subcommand};
@@ -109,7 +109,7 @@ pub(crate) fn run(
 fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded, CommandError> {
     let root = session.root()?;
     let path = session.directory().join(&file.file);
-    let options = Options { root: Some(root.path()), ..Options::default() };
+    let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
     let loaded = load(session.system(), &path, &options);
     let Some(agent) = loaded.agent().filter(|agent| file.fetch && !agent.unresolved.is_empty())
     else {
@@ -127,7 +127,7 @@ fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded, Comman
     for note in &commands.notes {
         ui.warning(note)?;
     }
-    let options = Options { fetched: &commands.fetched, ..options };
+    let options = AgentOptions { fetched: &commands.fetched, ..options };
     Ok(load(session.system(), &path, &options))
 }
 

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_agent::conversation::{
-    Conversation, ConversationLimits, Ending, Endpoint, Event, Http, Input, Means, Settings,
-    SystemClock, Transcript, choose_model, interact, read_line,
+    Conversation, ConversationLimits, ConversationSettings, Endpoint, Http, Input, Means,
+    SystemClock, Transcript, TurnEnding, TurnEvent, choose_model, interact, read_line,
 };
-use brief_engine::agents::Value;
+use brief_engine::agents::AgentValue;
 use brief_syntax::limits;
 use clap::Args;
 
@@ -70,7 +70,7 @@ pub(super) fn run(
     let typed = typed.filter(|text| !text.trim().is_empty());
     let own = opening_of(&agent.input);
     // The user's text is for the model and does not replace the author's input.
-    let input: Value = match &own {
+    let input: AgentValue = match &own {
         Some(_) => agent.input.clone(),
         None => input_of(agent, typed.as_deref()),
     };
@@ -102,7 +102,7 @@ pub(super) fn run(
     let clock = SystemClock::new(system);
     let interruption = system.interruption().map_err(CommandError::from)?;
     let means = Means { transport: Arc::new(http), endpoint, clock: &clock, interruption };
-    let settings = Settings { model, limits: ConversationLimits::default() };
+    let settings = ConversationSettings { model, limits: ConversationLimits::default() };
     let mut conversation = Conversation::new(ready, means, settings, transcript)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     if is_conversation {
@@ -113,10 +113,10 @@ pub(super) fn run(
 
 /// Returns the first message of an agent with an input of its own: a string as it is, other values
 /// as JSON.
-fn opening_of(input: &Value) -> Option<String> {
+fn opening_of(input: &AgentValue) -> Option<String> {
     match input {
-        Value::Null => None,
-        Value::Text(text) | Value::Plain(text) => {
+        AgentValue::Null => None,
+        AgentValue::Text(text) | AgentValue::Plain(text) => {
             Some(text.clone()).filter(|text| !text.trim().is_empty())
         }
         other => serde_json::to_string(other).ok(),
@@ -175,22 +175,22 @@ fn converse(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result<ExitCode
 }
 
 /// Prints an event: the model's words are the output, everything else goes to standard error.
-fn tell(ui: &mut Ui, event: &Event<'_>) {
+fn tell(ui: &mut Ui, event: &TurnEvent<'_>) {
     // A closed output is noticed at the end.
     let _ = match event {
-        Event::Text(text) => ui.print_text(text.as_bytes()).and_then(|()| ui.flush()),
-        Event::Called { name, arguments } => ui.status(&format!("-> {name} {arguments}")),
-        Event::Answered { name, .. } => ui.status(&format!("<- {name}")),
+        TurnEvent::Text(text) => ui.print_text(text.as_bytes()).and_then(|()| ui.flush()),
+        TurnEvent::Called { name, arguments } => ui.status(&format!("-> {name} {arguments}")),
+        TurnEvent::Answered { name, .. } => ui.status(&format!("<- {name}")),
         // One call per line, because a line break inside a line would be escaped.
-        Event::Notice(text) => text.lines().try_for_each(|line| ui.status(line)),
+        TurnEvent::Notice(text) => text.lines().try_for_each(|line| ui.status(line)),
     };
 }
 
-fn finished(ui: &mut Ui, ending: Ending) -> Result<ExitCode, CommandError> {
+fn finished(ui: &mut Ui, ending: TurnEnding) -> Result<ExitCode, CommandError> {
     ui.flush()?;
     match ending {
-        Ending::Answered => Ok(ExitCode::SUCCESS),
-        Ending::Interrupted => Err(CommandError::interrupted()),
+        TurnEnding::Answered => Ok(ExitCode::SUCCESS),
+        TurnEnding::Interrupted => Err(CommandError::interrupted()),
         other => {
             ui.warning(&other.to_string())?;
             Ok(ErrorKind::Refused.exit_code())
@@ -225,7 +225,7 @@ mod tests {
         let stderr = SharedBuffer::default();
         let shown = stderr.clone();
         let mut ui = Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(stderr));
-        tell(&mut ui, &Event::Notice("commands:\n  /sum  adds\u{1b}[2J"));
+        tell(&mut ui, &TurnEvent::Notice("commands:\n  /sum  adds\u{1b}[2J"));
         ui.flush().unwrap();
         let shown = String::from_utf8(shown.0.lock().unwrap().clone()).unwrap();
         assert_eq!(shown, "commands:\n  /sum  adds\\u{1b}[2J\n");

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use brief_engine::estimate_tokens;
-use brief_engine::tasks::{Document, Layout};
+use brief_engine::tasks::{Layout, TaskDocument};
 use brief_runtime::Asked;
 use brief_syntax::text::visible_line;
 
@@ -57,7 +57,7 @@ impl Page<'_> {
     fn entry(
         &mut self,
         fate: Fate,
-        document: &Document,
+        document: &TaskDocument,
         tokens: Option<usize>,
         reason: &dyn fmt::Display,
     ) -> Result<(), CommandError> {

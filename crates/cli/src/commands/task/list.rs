@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_engine::tasks::{Document, Library};
+use brief_engine::tasks::{Library, TaskDocument};
 use brief_syntax::render::{Envelope, path_below};
 use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
@@ -53,7 +53,7 @@ pub(super) fn run(
     let roots = search_roots(ui, session, &args.search.directories())?;
     let library = Library::open(session.system(), &roots);
     let mut tasks = library.all_tasks();
-    tasks.sort_by_key(Document::name);
+    tasks.sort_by_key(TaskDocument::name);
     if args.json {
         let entries = tasks.iter().map(|task| TaskEntry {
             name: task.name(),
@@ -82,7 +82,7 @@ pub(super) fn run(
 }
 
 /// Returns the description of a task, or else its first line.
-fn first_line(task: &Document) -> String {
+fn first_line(task: &TaskDocument) -> String {
     let body = String::from_utf8_lossy(task.body());
     let line = body.lines().map(|line| line.trim_start_matches('#').trim());
     match task.description() {
@@ -102,9 +102,9 @@ pub(in crate::commands) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
     let mut tasks = Library::open(session.system(), &roots).all_tasks();
     tasks.retain(|task| task.name().starts_with(typed.as_ref()));
-    tasks.sort_by_key(Document::name);
+    tasks.sort_by_key(TaskDocument::name);
     tasks.dedup_by_key(|task| task.name());
-    let candidate = |task: &Document| {
+    let candidate = |task: &TaskDocument| {
         let about = first_line(task);
         let help = (!about.is_empty()).then(|| visible_line(&about).into_owned().into());
         CompletionCandidate::new(task.name()).help(help)

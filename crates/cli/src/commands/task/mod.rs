@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_clients::mcp;
-use brief_engine::tasks::{Agent, HandEdits, Layout, Parameters, Part, Prompt};
+use brief_engine::tasks::{CodingAgent, HandEdits, Layout, Parameters, Prompt, RenderedPart};
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::{Asked, Execution, Off, Outcome, Wish};
 use brief_syntax::render::{Envelope, path_below};
@@ -164,7 +164,7 @@ fn variable(text: &str) -> Result<String, String> {
 }
 
 fn agents() -> PossibleValuesParser {
-    PossibleValuesParser::new(Agent::names())
+    PossibleValuesParser::new(CodingAgent::names())
 }
 
 impl TaskSearch {
@@ -202,7 +202,7 @@ impl TaskArgs {
             prompt: self.prompt.clone(),
             parameters,
             selectors,
-            agent: self.agent.as_deref().and_then(Agent::from_name),
+            agent: self.agent.as_deref().and_then(CodingAgent::from_name),
             task_alone: self.resume || self.skip_bootstrap,
             directories: self.search.directories(),
             wish,
@@ -212,9 +212,9 @@ impl TaskArgs {
     }
 
     fn layout(&self) -> Layout {
-        let written = |is_out| if is_out { Part::LeftOut } else { Part::Written };
+        let written = |is_out| if is_out { RenderedPart::LeftOut } else { RenderedPart::Written };
         let (front_matter, rules) = (written(self.no_frontmatter), written(self.write_rules));
-        Layout { front_matter, rules, skills: Part::Written }
+        Layout { front_matter, rules, skills: RenderedPart::Written }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_engine::tasks::{Author, Library, Origin, SearchRoot};
+use brief_engine::tasks::{Author, Library, SearchOrigin, SearchRoot};
 use brief_runtime::review::{Part, Review};
 use brief_runtime::{Project, Standing, TrustError, TrustStore, project_root};
 
@@ -65,8 +65,11 @@ fn find(session: &Session, directory: &Path) -> Result<PathBuf, CommandError> {
 
 /// Shows the commands of the texts at the root of the project.
 fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result<(), CommandError> {
-    let search =
-        SearchRoot { path: root.to_owned(), origin: Origin::Project, author: Author::Project };
+    let search = SearchRoot {
+        path: root.to_owned(),
+        origin: SearchOrigin::Project,
+        author: Author::Project,
+    };
     let library = Library::open(session.system(), &[search]);
     let mut left = SHOWN;
     let mut more = 0_usize;

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use brief_engine::tasks::Agent;
+use brief_engine::tasks::CodingAgent;
 
 use crate::assembly::{Call, Tool};
 
@@ -51,7 +51,7 @@ impl CodingContextArguments {
         let mut arguments = CodingContextArguments::default();
         arguments.call.directories.tool = Tool::CodingContext;
         let mut words: Vec<&OsStr> = Vec::new();
-        let mut agents: [Option<Agent>; 2] = [None, None];
+        let mut agents: [Option<CodingAgent>; 2] = [None, None];
         let mut rest = args.iter().map(OsString::as_os_str);
         while let Some(arg) = rest.next() {
             let Some((name, value)) = split(arg) else {
@@ -108,7 +108,7 @@ impl CodingContextArguments {
         &mut self,
         name: &str,
         value: OsString,
-        agents: &mut [Option<Agent>; 2],
+        agents: &mut [Option<CodingAgent>; 2],
     ) -> Result<(), Misuse> {
         let call = &mut self.call;
         match name {
@@ -126,10 +126,10 @@ impl CodingContextArguments {
             }
             _ => {
                 let agent = value.to_string_lossy();
-                let known = Agent::from_name(&agent).ok_or_else(|| {
+                let known = CodingAgent::from_name(&agent).ok_or_else(|| {
                     flag(format!(
                         "unknown agent: {agent} (supported: {})",
-                        Agent::names().join(", ")
+                        CodingAgent::names().join(", ")
                     ))
                 })?;
                 agents[usize::from(name == "A")] = Some(known);

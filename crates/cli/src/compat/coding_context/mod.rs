@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_engine::tasks::{HandEdits, Layout, Part};
+use brief_engine::tasks::{HandEdits, Layout, RenderedPart};
 use brief_engine::{System, estimate_tokens};
 
 use crate::assembly::{self, Assembled, RulesFile, assemble, mention, write_rules};
@@ -79,7 +79,7 @@ fn print(
     let mut layout = Layout::WHOLE;
     if arguments.writes_rules {
         let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
-        (layout.rules, layout.skills) = (Part::LeftOut, Part::LeftOut);
+        (layout.rules, layout.skills) = (RenderedPart::LeftOut, RenderedPart::LeftOut);
         if !arguments.call.task_alone {
             write_rules(ui, &session, agent, prompt, RulesFile::Home, HandEdits::Keep)?;
         }

@@ -3,10 +3,10 @@
 use brief_dialects::Action;
 
 use super::words::ShellWord;
-use crate::hook::How;
+use crate::hook::ToolEffect;
 
-const READ: How = How::Does(Action::Read);
-const EDIT: How = How::Does(Action::Edit);
+const READ: ToolEffect = ToolEffect::Does(Action::Read);
+const EDIT: ToolEffect = ToolEffect::Does(Action::Edit);
 
 /// The effect of a program on its operands.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ enum OperandUse {
     /// Removes all operands.
     Removes,
     /// Copies or moves all operands to the last one.
-    Copies { source: How },
+    Copies { source: ToolEffect },
 }
 
 /// A program, and its options with a value.
@@ -148,7 +148,11 @@ pub(super) fn inner_line(operands: &[ShellWord]) -> Option<&str> {
 }
 
 /// Returns the paths that a program plainly touches.
-pub(super) fn touches(name: &str, words: &[ShellWord], is_piped_into: bool) -> Vec<(String, How)> {
+pub(super) fn touches(
+    name: &str,
+    words: &[ShellWord],
+    is_piped_into: bool,
+) -> Vec<(String, ToolEffect)> {
     match name {
         "git" => return git(words),
         "find" => return find(words),
@@ -160,7 +164,7 @@ pub(super) fn touches(name: &str, words: &[ShellWord], is_piped_into: bool) -> V
     };
     let CommandWords { operands, options } = read(words, program.letters, program.long);
     let has = |letter: char, long: &str| options.has(letter, long);
-    let all = |operands: &[Option<&str>], how: How| {
+    let all = |operands: &[Option<&str>], how: ToolEffect| {
         operands.iter().flatten().map(|path| ((*path).to_owned(), how)).collect::<Vec<_>>()
     };
     let here = || vec![(".".to_owned(), READ)];
@@ -186,7 +190,7 @@ pub(super) fn touches(name: &str, words: &[ShellWord], is_piped_into: bool) -> V
                 all(operands, READ)
             }
         }
-        OperandUse::Writes => all(&operands, How::Writes),
+        OperandUse::Writes => all(&operands, ToolEffect::Writes),
         OperandUse::Removes => all(&operands, EDIT),
         OperandUse::Copies { .. }
             if has('t', "target-directory") || has('T', "no-target-directory") =>
@@ -198,24 +202,24 @@ pub(super) fn touches(name: &str, words: &[ShellWord], is_piped_into: bool) -> V
 }
 
 /// Returns the touches of a copy or a move: the last operand is the target, or the directory of the targets.
-fn copies(operands: &[Option<&str>], source: How) -> Vec<(String, How)> {
+fn copies(operands: &[Option<&str>], source: ToolEffect) -> Vec<(String, ToolEffect)> {
     let Some((Some(target), sources)) = operands.split_last() else { return Vec::new() };
     let is_directory = sources.len() > 1 || target.ends_with('/');
     let mut found = Vec::new();
     for path in sources {
         found.extend(path.map(|path| (path.to_owned(), source)));
         if !is_directory {
-            found.push(((*target).to_owned(), How::Writes));
+            found.push(((*target).to_owned(), ToolEffect::Writes));
         } else if let Some(name) = path.and_then(|path| path.rsplit('/').next())
             && !name.is_empty()
         {
-            found.push((format!("{}/{name}", target.trim_end_matches('/')), How::Writes));
+            found.push((format!("{}/{name}", target.trim_end_matches('/')), ToolEffect::Writes));
         }
     }
     found
 }
 
-fn git(words: &[ShellWord]) -> Vec<(String, How)> {
+fn git(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
     match words.split_first() {
         Some((ShellWord::Plain(command), rest)) if command == "mv" || command == "rm" => {
             touches(command, rest, false)
@@ -225,7 +229,7 @@ fn git(words: &[ShellWord]) -> Vec<(String, How)> {
 }
 
 /// Returns the touches of `find`, whose operands precede its expression.
-fn find(words: &[ShellWord]) -> Vec<(String, How)> {
+fn find(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
     let starts: Vec<_> = words
         .iter()
         .skip_while(|word| matches!(word.text(), Some("-H" | "-L" | "-P")))
@@ -238,7 +242,7 @@ fn find(words: &[ShellWord]) -> Vec<(String, How)> {
 }
 
 /// Returns the touches of `perl -i`, which edits its operands; any other script may do anything.
-fn perl(words: &[ShellWord]) -> Vec<(String, How)> {
+fn perl(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
     let CommandWords { operands, options } = read(words, "eEI", &[]);
     if !options.is_in_place() || !(options.has('e', "") || options.has('E', "")) {
         return Vec::new();

@@ -15,7 +15,7 @@ mod render;
 
 use std::fmt;
 
-use super::value::Value;
+use super::value::AgentValue;
 
 /// A compiled template.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl Template {
     }
 
     /// Renders it with `input` as `ctx.input`.
-    pub(super) fn render(&self, input: &Value) -> Result<String, TemplateProblem> {
+    pub(super) fn render(&self, input: &AgentValue) -> Result<String, TemplateProblem> {
         render::render(&self.nodes, input)
     }
 }
@@ -127,7 +127,7 @@ enum TemplateBlockKind {
 #[derive(Debug, Clone)]
 enum Expression {
     Path(Path),
-    Literal(Value),
+    Literal(AgentValue),
     /// `lookup object key`.
     Lookup(Box<Expression>, Box<Expression>),
 }
@@ -151,7 +151,7 @@ impl Expression {
     fn written(&self) -> &str {
         match self {
             Expression::Path(path) => &path.written,
-            Expression::Literal(Value::Text(text) | Value::Plain(text)) => text,
+            Expression::Literal(AgentValue::Text(text) | AgentValue::Plain(text)) => text,
             Expression::Literal(_) => "null",
             Expression::Lookup(object, _) => object.written(),
         }

@@ -5,7 +5,7 @@ use brief_syntax::limits;
 use super::{
     Expression, Path, TagPlace, TemplateBlock, TemplateBlockKind, TemplateNode, TemplateProblem,
 };
-use crate::agents::value::Value;
+use crate::agents::value::AgentValue;
 
 /// The deepest nesting of `(lookup …)`.
 const EXPRESSION_DEPTH: usize = 8;
@@ -413,7 +413,7 @@ fn expression(
     depth: usize,
 ) -> Result<Expression, TemplateProblem> {
     match word {
-        TagWord::Quoted(text) => Ok(Expression::Literal(Value::Text(text.clone()))),
+        TagWord::Quoted(text) => Ok(Expression::Literal(AgentValue::Text(text.clone()))),
         TagWord::Option(name, _) => Err(place.syntax(format!("there is no option `{name}` here"))),
         TagWord::Nested(_) if depth >= EXPRESSION_DEPTH => {
             Err(place.syntax("parentheses are nested too deep"))
@@ -426,12 +426,12 @@ fn expression(
             _ => Err(place.syntax("this is not an expression")),
         },
         TagWord::Name(name) => match name.as_str() {
-            "null" | "undefined" => Ok(Expression::Literal(Value::Null)),
-            "true" | "false" => Ok(Expression::Literal(Value::Plain(name.clone()))),
+            "null" | "undefined" => Ok(Expression::Literal(AgentValue::Null)),
+            "true" | "false" => Ok(Expression::Literal(AgentValue::Plain(name.clone()))),
             _ if name.parse::<f64>().is_ok()
                 && name.starts_with(|c: char| c.is_ascii_digit() || c == '-') =>
             {
-                Ok(Expression::Literal(Value::Plain(name.clone())))
+                Ok(Expression::Literal(AgentValue::Plain(name.clone())))
             }
             _ => path(name, place).map(Expression::Path),
         },

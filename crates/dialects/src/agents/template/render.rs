@@ -9,11 +9,11 @@ use super::{
     Expression, Path, TagPlace, TemplateBlock, TemplateBlockKind, TemplateNode, TemplateProblem,
     TemplateProblemKind,
 };
-use crate::agents::value::Value;
+use crate::agents::value::AgentValue;
 
 pub(super) fn render<'v>(
     nodes: &'v [TemplateNode],
-    input: &'v Value,
+    input: &'v AgentValue,
 ) -> Result<String, TemplateProblem> {
     let frames = vec![Frame { value: ContextValue::Context, turn: None, parameters: Vec::new() }];
     let mut rendering = Rendering { input, frames, output: String::new(), steps: Cell::new(0) };
@@ -26,21 +26,21 @@ pub(super) fn render<'v>(
 enum ContextValue<'v> {
     /// The context itself: `input`, and `ctx` for the context again.
     Context,
-    Value(&'v Value),
+    Value(&'v AgentValue),
     Key(&'v str),
     Number(usize),
     Flag(bool),
 }
 
 impl<'v> ContextValue<'v> {
-    fn get(self, name: &str, input: &'v Value) -> Option<ContextValue<'v>> {
+    fn get(self, name: &str, input: &'v AgentValue) -> Option<ContextValue<'v>> {
         match self {
             ContextValue::Context => match name {
                 "input" => Some(ContextValue::Value(input)),
                 "ctx" => Some(ContextValue::Context),
                 _ => None,
             },
-            ContextValue::Value(Value::List(list)) if name == "length" => {
+            ContextValue::Value(AgentValue::List(list)) if name == "length" => {
                 Some(ContextValue::Number(list.len()))
             }
             ContextValue::Value(value) => value.get(name).map(ContextValue::Value),
@@ -51,7 +51,7 @@ impl<'v> ContextValue<'v> {
     fn is_empty(self, include_zero: bool) -> bool {
         match self {
             ContextValue::Context => false,
-            ContextValue::Value(Value::Plain(word)) if include_zero && word != "false" => {
+            ContextValue::Value(AgentValue::Plain(word)) if include_zero && word != "false" => {
                 word.is_empty()
             }
             ContextValue::Value(value) => value.is_empty(),
@@ -67,7 +67,7 @@ impl ContextValue<'_> {
     fn is_true(self) -> bool {
         match self {
             ContextValue::Flag(flag) => flag,
-            ContextValue::Value(Value::Plain(word)) => {
+            ContextValue::Value(AgentValue::Plain(word)) => {
                 matches!(word.as_str(), "true" | "True" | "TRUE")
             }
             _ => false,
@@ -77,11 +77,11 @@ impl ContextValue<'_> {
     fn is_nothing(self) -> bool {
         match self {
             ContextValue::Flag(flag) => !flag,
-            ContextValue::Value(Value::Null) => true,
-            ContextValue::Value(Value::Plain(word)) => {
+            ContextValue::Value(AgentValue::Null) => true,
+            ContextValue::Value(AgentValue::Plain(word)) => {
                 matches!(word.as_str(), "false" | "False" | "FALSE")
             }
-            ContextValue::Value(Value::List(list)) => list.is_empty(),
+            ContextValue::Value(AgentValue::List(list)) => list.is_empty(),
             _ => false,
         }
     }
@@ -112,7 +112,7 @@ struct Missing<'v> {
 }
 
 struct Rendering<'v> {
-    input: &'v Value,
+    input: &'v AgentValue,
     frames: Vec<Frame<'v>>,
     output: String,
     /// The steps so far; a search in a mapping counts its fields.
@@ -169,22 +169,26 @@ impl<'v> Rendering<'v> {
             ContextValue::Key(text) => self.write(text, place),
             ContextValue::Number(number) => self.write(&number.to_string(), place),
             ContextValue::Flag(flag) => self.write(if flag { "true" } else { "false" }, place),
-            ContextValue::Value(Value::Null) => Ok(()),
-            ContextValue::Value(Value::Text(text) | Value::Plain(text)) => self.write(text, place),
-            ContextValue::Value(Value::List(list)) => {
+            ContextValue::Value(AgentValue::Null) => Ok(()),
+            ContextValue::Value(AgentValue::Text(text) | AgentValue::Plain(text)) => {
+                self.write(text, place)
+            }
+            ContextValue::Value(AgentValue::List(list)) => {
                 for (index, value) in list.iter().enumerate() {
                     if index > 0 {
                         self.write(",", place)?;
                     }
                     match value {
-                        Value::Text(text) | Value::Plain(text) => self.write(text, place)?,
-                        Value::Null => {}
+                        AgentValue::Text(text) | AgentValue::Plain(text) => {
+                            self.write(text, place)?
+                        }
+                        AgentValue::Null => {}
                         other => return Err(not_text(other.noun())),
                     }
                 }
                 Ok(())
             }
-            ContextValue::Value(value @ Value::Fields(_)) => Err(not_text(value.noun())),
+            ContextValue::Value(value @ AgentValue::Fields(_)) => Err(not_text(value.noun())),
         }
     }
 
@@ -209,13 +213,13 @@ impl<'v> Rendering<'v> {
             (TemplateBlockKind::If, _) => self.nodes(&block.body),
             (
                 TemplateBlockKind::Each | TemplateBlockKind::Section,
-                ContextValue::Value(Value::List(list)),
+                ContextValue::Value(AgentValue::List(list)),
             ) => {
                 let items = list.iter().enumerate();
                 let keyed = items.map(|(index, value)| (ContextValue::Number(index), value));
                 self.each(block, keyed, list.len())
             }
-            (TemplateBlockKind::Each, ContextValue::Value(Value::Fields(fields)))
+            (TemplateBlockKind::Each, ContextValue::Value(AgentValue::Fields(fields)))
                 if !fields.is_empty() =>
             {
                 let keyed = fields.iter().map(|(name, value)| (ContextValue::Key(name), value));
@@ -239,7 +243,7 @@ impl<'v> Rendering<'v> {
     fn each(
         &mut self,
         block: &'v TemplateBlock,
-        items: impl Iterator<Item = (ContextValue<'v>, &'v Value)>,
+        items: impl Iterator<Item = (ContextValue<'v>, &'v AgentValue)>,
         count: usize,
     ) -> Result<(), TemplateProblem> {
         for (index, (key, value)) in items.enumerate() {
@@ -288,7 +292,7 @@ impl<'v> Rendering<'v> {
             Expression::Literal(value) => Ok(ContextValue::Value(value)),
             Expression::Lookup(object, key) => {
                 let name = match self.evaluate(key)? {
-                    ContextValue::Value(Value::Text(text) | Value::Plain(text)) => {
+                    ContextValue::Value(AgentValue::Text(text) | AgentValue::Plain(text)) => {
                         Cow::Borrowed(text.as_str())
                     }
                     ContextValue::Key(text) => Cow::Borrowed(text),
@@ -303,7 +307,7 @@ impl<'v> Rendering<'v> {
     }
 
     fn field(&self, item: ContextValue<'v>, name: &str) -> Option<ContextValue<'v>> {
-        if let ContextValue::Value(Value::Fields(fields)) = item {
+        if let ContextValue::Value(AgentValue::Fields(fields)) = item {
             self.steps.set(self.steps.get() + fields.len());
         }
         item.get(name, self.input)
