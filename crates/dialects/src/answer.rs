@@ -1,6 +1,6 @@
 //! The answer: the items that apply and those that do not, each with its reason.
 //!
-//! Everything is borrowed from the [`Shelf`](crate::Shelf), because a question on the hook's path
+//! Everything is borrowed from the [`DialectGuidance`](crate::DialectGuidance), because a question on the hook's path
 //! looks at thousands of entries to deliver three.
 
 use std::fmt;

@@ -2,7 +2,7 @@
 //! `parse` (text to types), `check` (lint), `resolve` (the items that apply at a moment).
 //!
 //! A dialect collects its files during a walk that the engine makes once for all of them
-//! ([`Dialect::reader`]). It then answers questions from memory ([`Shelf::resolve`]). The types
+//! ([`Dialect::reader`]). It then answers questions from memory ([`DialectGuidance::resolve`]). The types
 //! that all dialects share are in [`moment`] and [`answer`].
 
 pub mod agents;
@@ -35,7 +35,7 @@ pub use answer::{
     Resolution, State,
 };
 pub use moment::{Action, Actions, Dialects, Moment, Mounted, Timing};
-pub use reach::{Candidate, FileSet, Likeness, Reached};
+pub use reach::{Candidate, FileSet, ItemReach, MatchRecord};
 
 /// A format of guidance files.
 pub trait Dialect: Sync {
@@ -67,7 +67,7 @@ pub trait Dialect: Sync {
         _system: &dyn System,
         _moment: &Moment,
         _top: Option<&dyn Dir>,
-    ) -> Option<Box<dyn Shelf>> {
+    ) -> Option<Box<dyn DialectGuidance>> {
         None
     }
 
@@ -117,11 +117,11 @@ pub trait Reader {
     fn visit(&mut self, visit: &Visit<'_>);
 
     /// Ends the walk.
-    fn finish(self: Box<Self>) -> Box<dyn Shelf>;
+    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance>;
 }
 
 /// Everything that one dialect found in a project.
-pub trait Shelf {
+pub trait DialectGuidance {
     /// Adds to `answer` the items that apply at `moment` and those that do not, each with its
     /// reason. The default adds nothing: a dialect may have no guidance for paths.
     fn resolve<'s>(&'s self, _moment: &Moment, _answer: &mut Resolution<'s>) {}
@@ -133,15 +133,21 @@ pub trait Shelf {
         &'s self,
         moment: &Moment,
         files: &ProjectFiles,
-        tell: &mut dyn FnMut(Reached<'s>),
+        tell: &mut dyn FnMut(ItemReach<'s>),
     ) {
         let resolve = |moment: &Moment, answer: &mut Resolution<'s>| self.resolve(moment, answer);
-        reach::by_asking(resolve, |file, likeness| self.liken(file, likeness), moment, files, tell);
+        reach::by_asking(
+            resolve,
+            |file, record| self.record_matches(file, record),
+            moment,
+            files,
+            tell,
+        );
     }
 
     /// Records which patterns match a file, so that files of one directory with equal records are
     /// resolved once. Without a record, all files of a directory get the same answer.
-    fn liken(&self, _file: &Target, _likeness: &mut Likeness) {}
+    fn record_matches(&self, _file: &Target, _record: &mut MatchRecord) {}
 
     /// Returns the files of other dialects that are installed items of this one, so that an answer
     /// can name them.

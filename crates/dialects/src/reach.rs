@@ -2,7 +2,7 @@
 //!
 //! An [`Answer`] lists the items for one path; this module lists the paths for each item. The
 //! default asks a dialect about every file in turn. A dialect that can match its patterns against
-//! all files at once overrides [`crate::Shelf::reach`].
+//! all files at once overrides [`crate::DialectGuidance::reach`].
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::moment::Moment;
 
 /// An item and the files that it is for.
 #[derive(Debug)]
-pub struct Reached<'s> {
+pub struct ItemReach<'s> {
     /// The item.
     pub candidate: Candidate<'s>,
     /// The files, by their index in [`ProjectFiles::files`].
@@ -128,12 +128,12 @@ impl FileSet {
 /// A record of the patterns that match a file. Files of one directory with equal records get the
 /// same answer.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
-pub struct Likeness {
+pub struct MatchRecord {
     words: Vec<u64>,
     used: usize,
 }
 
-impl Likeness {
+impl MatchRecord {
     /// Records whether the next pattern matches the file.
     pub fn note(&mut self, covers: bool) {
         if self.used.is_multiple_of(WORD) {
@@ -155,12 +155,12 @@ impl Likeness {
 /// Asks about every file in turn, and only once for files with equal records.
 pub(crate) fn by_asking<'s>(
     resolve: impl Fn(&Moment, &mut Resolution<'s>),
-    liken: impl Fn(&Target, &mut Likeness),
+    record_matches: impl Fn(&Target, &mut MatchRecord),
     moment: &Moment,
     files: &ProjectFiles,
-    tell: &mut dyn FnMut(Reached<'s>),
+    tell: &mut dyn FnMut(ItemReach<'s>),
 ) {
-    let mut reached: Vec<Reached<'s>> = Vec::new();
+    let mut reached: Vec<ItemReach<'s>> = Vec::new();
     // Items are the same if path and line are: a path's address in memory compares faster than its
     // text.
     let mut known: HashMap<(usize, usize, usize, Option<State>), usize> = HashMap::new();
@@ -169,8 +169,8 @@ pub(crate) fn by_asking<'s>(
     // The items that reach the files of the last directory.
     let mut directory = None;
     let mut target = Target::from_slashed("", TargetKind::File);
-    let mut alike: HashMap<Likeness, Vec<usize>> = HashMap::new();
-    let mut likeness = Likeness::default();
+    let mut alike: HashMap<MatchRecord, Vec<usize>> = HashMap::new();
+    let mut record = MatchRecord::default();
     for (file, path) in files.files.iter().enumerate() {
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
         if directory.replace(parent) == Some(parent) {
@@ -179,9 +179,9 @@ pub(crate) fn by_asking<'s>(
             alike.clear();
             target = Target::from_slashed(path, TargetKind::File);
         }
-        likeness.clear();
-        liken(&target, &mut likeness);
-        if let Some(places) = alike.get(&likeness) {
+        record.clear();
+        record_matches(&target, &mut record);
+        if let Some(places) = alike.get(&record) {
             for &place in places {
                 reached[place].files.insert(file);
             }
@@ -198,12 +198,12 @@ pub(crate) fn by_asking<'s>(
             let place = *known.entry(address(&candidate)).or_insert(reached.len());
             if place == reached.len() {
                 let none = FileSet::new(files.files.len());
-                reached.push(Reached { candidate, files: none, has_directory: false });
+                reached.push(ItemReach { candidate, files: none, has_directory: false });
             }
             reached[place].files.insert(file);
             places.push(place);
         }
-        alike.insert(likeness.clone(), places);
+        alike.insert(record.clone(), places);
         answer.decisions.clear();
     }
     reached.into_iter().for_each(tell);

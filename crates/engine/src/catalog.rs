@@ -16,8 +16,8 @@ use brief_dialects::portable::{self, Portable};
 use brief_dialects::structured::Structured;
 use brief_dialects::tasks::{self, Tasks};
 use brief_dialects::{
-    Candidate, Dialect, Dialects, Likeness, Moment, Mounted, ProjectFiles, Reached, Reader, Reason,
-    Resolution, Shelf,
+    Candidate, Dialect, DialectGuidance, Dialects, ItemReach, MatchRecord, Moment, Mounted,
+    ProjectFiles, Reader, Reason, Resolution,
 };
 use brief_syntax::system::{Dir, FileKind};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -33,8 +33,8 @@ const DIALECTS: [&dyn Dialect; 6] = [&Native, &Tasks, &Agents, &Portable, &Hoste
 
 /// What was read of a project.
 pub struct Catalog {
-    shelves: Vec<Box<dyn Shelf>>,
-    /// The dialect of each shelf.
+    found: Vec<Box<dyn DialectGuidance>>,
+    /// The dialect of each, by its name.
     names: Vec<&'static str>,
     gaps: Vec<Diagnostic>,
     files: Option<ProjectFiles>,
@@ -125,15 +125,15 @@ impl Catalog {
             let reason = GapReason::TooDeep { limit: limits::MOUNTED_LEVELS };
             gaps.push(Gap { path: moment.mounted_path().to_owned(), reason });
         }
-        let mut shelves = finished(of_root);
-        shelves.append(&mut finished(of_mounted));
-        shelves.extend(chosen(dialects).filter_map(|(rank, dialect)| {
+        let mut found = finished(of_root);
+        found.append(&mut finished(of_mounted));
+        found.extend(chosen(dialects).filter_map(|(rank, dialect)| {
             Some((rank, dialect.ask(system, moment, top.as_deref())?))
         }));
         // In the order of the dialects, however each of them reads.
-        shelves.sort_by_key(|(rank, _)| *rank);
+        found.sort_by_key(|(rank, _)| *rank);
         let mut catalog =
-            Catalog { only: kept(dialects.clone()), ..Catalog::new(shelves, &gaps, None) };
+            Catalog { only: kept(dialects.clone()), ..Catalog::new(found, &gaps, None) };
         if *dialects == Dialects::All {
             catalog.gaps.extend(home_gap(system));
         }
@@ -155,20 +155,20 @@ impl Catalog {
         let mut catalog = Catalog::new(finished(readers), &gaps, Some(files));
         catalog.only = kept(scope.dialects);
         if catalog.asks(tasks::NAME) {
-            catalog.shared = catalog.asked_shelves().map(Shelf::shared_with_tasks).sum();
+            catalog.shared = catalog.asked().map(DialectGuidance::shared_with_tasks).sum();
         }
         catalog
     }
 
     fn new(
-        shelves: Vec<(usize, Box<dyn Shelf>)>,
+        found: Vec<(usize, Box<dyn DialectGuidance>)>,
         gaps: &[Gap],
         files: Option<ProjectFiles>,
     ) -> Catalog {
-        let names = shelves.iter().map(|(rank, _)| DIALECTS[*rank].name()).collect();
-        let shelves = shelves.into_iter().map(|(_, shelf)| shelf).collect();
+        let names = found.iter().map(|(rank, _)| DIALECTS[*rank].name()).collect();
+        let found = found.into_iter().map(|(_, guidance)| guidance).collect();
         let gaps = gaps.iter().map(gap_diagnostic).collect();
-        Catalog { shelves, names, gaps, files, shared: 0, only: None }
+        Catalog { found, names, gaps, files, shared: 0, only: None }
     }
 
     /// Answers a question from what was read: general first, the same text once, and nothing that
@@ -184,11 +184,11 @@ impl Catalog {
     /// Returns the candidates that [`Catalog::resolve`] chooses from, repetitions included.
     pub fn candidates(&self, moment: &Moment) -> Resolution<'_> {
         let installed = self.installed();
-        let mut answer = order::merge(self.shelves.iter().map(|shelf| {
+        let mut answer = order::merge(self.found.iter().map(|guidance| {
             // Where a copy of an installed item is left out, the other copies follow it.
             let skip_left_out = moment.skip_left_out && installed.is_empty();
             let mut answer = Resolution { skip_left_out, ..Resolution::default() };
-            shelf.resolve(moment, &mut answer);
+            guidance.resolve(moment, &mut answer);
             answer
         }));
         if !installed.is_empty() {
@@ -206,12 +206,12 @@ impl Catalog {
     }
 
     /// Notes what tells a file from the others in its directory, for a catalog of a whole project.
-    pub(crate) fn liken(&self, file: &Target, likeness: &mut Likeness) {
-        self.shelves.iter().for_each(|shelf| shelf.liken(file, likeness));
+    pub(crate) fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
+        self.found.iter().for_each(|guidance| guidance.record_matches(file, record));
     }
 
     fn installed(&self) -> Vec<&portable::Installed> {
-        let installed = self.shelves.iter().filter_map(|shelf| shelf.installed());
+        let installed = self.found.iter().filter_map(|guidance| guidance.installed());
         installed.filter(|installed| !installed.is_empty()).collect()
     }
 
@@ -222,11 +222,11 @@ impl Catalog {
 
     /// Tells of each item which files of the project it is for, for a catalog that was read with
     /// [`Catalog::whole`]. Repetitions are told, too.
-    pub fn reach<'c>(&'c self, moment: &Moment, tell: &mut dyn FnMut(Reached<'c>)) {
+    pub fn reach<'c>(&'c self, moment: &Moment, tell: &mut dyn FnMut(ItemReach<'c>)) {
         let Some(files) = &self.files else { return };
         let variants = self.variants(moment);
-        for shelf in &self.shelves {
-            shelf.reach(moment, files, &mut |mut reached| {
+        for guidance in &self.found {
+            guidance.reach(moment, files, &mut |mut reached| {
                 let is_loaded = matches!(reached.candidate, Candidate::Loaded(_));
                 let (dialect, kind, name, path) = reached.candidate.called();
                 if let Some((label, other)) = variants.label(dialect, path) {
@@ -248,16 +248,16 @@ impl Catalog {
         let mut listed = Resolution::default();
         if !installed.is_empty() {
             let everything = Moment { target: None, ..moment.clone() };
-            self.shelves.iter().for_each(|shelf| shelf.resolve(&everything, &mut listed));
+            self.found.iter().for_each(|guidance| guidance.resolve(&everything, &mut listed));
         }
         Variants::choose(installed, &listed, moment.client.as_deref())
     }
 
-    /// Returns the shelves of the dialects that were asked for: others were read only for what is
+    /// Returns the guidance of the dialects that were asked for: others were read only for what is
     /// installed among their files.
-    fn asked_shelves(&self) -> impl Iterator<Item = &dyn Shelf> {
-        let shelves = self.shelves.iter().zip(&self.names);
-        shelves.filter(|(_, name)| self.asks(name)).map(|(shelf, _)| shelf.as_ref())
+    fn asked(&self) -> impl Iterator<Item = &dyn DialectGuidance> {
+        let found = self.found.iter().zip(&self.names);
+        found.filter(|(_, name)| self.asks(name)).map(|(guidance, _)| guidance.as_ref())
     }
 
     /// Returns whether a dialect was read for its own sake.
@@ -268,8 +268,8 @@ impl Catalog {
 
     /// Returns what is wrong with the files that were read, by file and place.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let on_shelves = self.asked_shelves().flat_map(Shelf::diagnostics);
-        let mut diagnostics: Vec<_> = self.gaps.iter().chain(on_shelves).cloned().collect();
+        let in_guidance = self.asked().flat_map(DialectGuidance::diagnostics);
+        let mut diagnostics: Vec<_> = self.gaps.iter().chain(in_guidance).cloned().collect();
         diagnostic::sort(&mut diagnostics);
         // Two dialects that read one file find the same mistakes in its front matter.
         let is_of_text = |code: &str| {
@@ -288,7 +288,7 @@ impl Catalog {
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut diagnostics = self.diagnostics();
         if let Some(files) = &self.files {
-            diagnostics.extend(self.asked_shelves().flat_map(|shelf| shelf.check_against(files)));
+            diagnostics.extend(self.asked().flat_map(|guidance| guidance.check_against(files)));
             diagnostic::sort(&mut diagnostics);
         }
         diagnostics
@@ -300,8 +300,8 @@ impl Catalog {
         let mut check =
             LinkCheck { system, root, files: self.files.as_ref(), seen: BTreeSet::new() };
         let mut found = Vec::new();
-        for shelf in self.asked_shelves() {
-            shelf.texts(&mut |text| found.extend(check.check(text)));
+        for guidance in self.asked() {
+            guidance.texts(&mut |text| found.extend(check.check(text)));
         }
         found
     }
@@ -313,7 +313,7 @@ impl Catalog {
 
     /// Returns how many files of any dialect were found, readable or not.
     pub fn file_count(&self) -> usize {
-        let all: usize = self.asked_shelves().map(Shelf::file_count).sum();
+        let all: usize = self.asked().map(DialectGuidance::file_count).sum();
         all.saturating_sub(self.shared)
     }
 }
@@ -328,7 +328,7 @@ fn readers(
     chosen(dialects).filter_map(|(rank, dialect)| Some((rank, start(dialect)?))).collect()
 }
 
-fn finished(readers: Vec<Ranked>) -> Vec<(usize, Box<dyn Shelf>)> {
+fn finished(readers: Vec<Ranked>) -> Vec<(usize, Box<dyn DialectGuidance>)> {
     readers.into_iter().map(|(rank, reader)| (rank, reader.finish())).collect()
 }
 

@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use brief_dialects::portable::output::Compile;
+use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{self, ItemKind, Registry};
 use brief_syntax::project::resolve_existing;
 use brief_syntax::system::{Permission, System};
@@ -171,7 +171,7 @@ pub enum BuildError {
 /// Builds a registry into its output directory. Only one build at a time writes to a directory.
 pub fn build(
     system: &dyn System,
-    compiler: &dyn Compile,
+    compiler: &dyn Compiler,
     request: &Request<'_>,
 ) -> Result<Report, BuildError> {
     brief_syntax::allocation::expect_reuse();
@@ -238,7 +238,7 @@ fn refuse_source(out: &Path, root: &Root, registry: &Registry) -> Result<(), Bui
 /// The inputs of all steps of a build.
 struct Work<'w> {
     system: &'w dyn System,
-    compiler: &'w dyn Compile,
+    compiler: &'w dyn Compiler,
     root: &'w Root,
     out: &'w Path,
     request: &'w Request<'w>,

@@ -35,6 +35,6 @@ pub use ready::{NotReady, Ready, ReadyTools};
 pub use transcript::{Transcript, TranscriptError};
 pub use transport::{Answer, ModelTransport, Post, TransportError, TransportProblem};
 pub use turn::{
-    Conversation, ConversationLimits, ConversationSettings, Means, Turn, TurnEnding, TurnEvent,
-    choose_model,
+    Connections, Conversation, ConversationLimits, ConversationSettings, Turn, TurnEnding,
+    TurnEvent, choose_model,
 };

@@ -21,7 +21,7 @@ use super::transcript::{ReplyExtent, Transcript, TranscriptError};
 use super::transport::ModelTransport;
 
 /// The connections of a conversation.
-pub struct Means<'m> {
+pub struct Connections<'m> {
     /// The transport to the server.
     pub transport: Arc<dyn ModelTransport>,
     /// The server of the model.
@@ -147,7 +147,7 @@ pub fn choose_model(agent: &Agent, given: Option<&str>) -> Option<String> {
 /// An agent in conversation with a model.
 pub struct Conversation<'c> {
     ready: Ready<'c>,
-    means: Means<'c>,
+    means: Connections<'c>,
     settings: ConversationSettings,
     history: Vec<ChatMessage>,
     transcript: Option<Transcript<'c>>,
@@ -169,7 +169,7 @@ impl<'c> Conversation<'c> {
     /// Starts a conversation. Nothing is sent before the first message.
     pub fn new(
         ready: Ready<'c>,
-        means: Means<'c>,
+        means: Connections<'c>,
         settings: ConversationSettings,
         transcript: Option<Transcript<'c>>,
     ) -> Result<Conversation<'c>, TranscriptError> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use brief_dialects::agents::{Ability, Agent, Base, Effective, AgentOptions, Scheme, load_text};
 use brief_agent::conversation::{
-    Clock, Conversation, ConversationLimits, Endpoint, TurnEvent, Http, Means, NotReady, Ready,
+    Clock, Conversation, ConversationLimits, Endpoint, TurnEvent, Http, Connections, NotReady, Ready,
     ConversationSettings, ReadyTools, Transcript, Turn, TurnError,
 };
 use brief_syntax::system::{Interruption, MemorySystem};
@@ -141,7 +141,7 @@ impl Trial<'_> {
         let ready = pass(&system, &agent, &[], &mut tools).unwrap();
         let endpoint = Endpoint::from_environment(&system).unwrap();
         let transcript = Transcript::open(&system, Path::new("t.jsonl"), &endpoint).unwrap();
-        let means = Means {
+        let means = Connections {
             transport: Arc::new(Http::new(&endpoint).unwrap()),
             endpoint,
             clock: self.clock.unwrap_or(&test_clock),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_agent::conversation::{
-    Answer, Conversation, ConversationLimits, TurnEnding, Endpoint, TurnEvent, Http, Lines, Means, Post,
+    Answer, Conversation, ConversationLimits, TurnEnding, Endpoint, TurnEvent, Http, Lines, Connections, Post,
     ConversationSettings, Transcript, ModelTransport, TransportError, Turn, TurnError, interact,
 };
 use brief_syntax::system::Interruption;
@@ -159,7 +159,7 @@ fn a_conversation_goes_on() {
     let endpoint = Endpoint::from_environment(&system).unwrap();
     let transcript = Transcript::open(&system, Path::new("t.jsonl"), &endpoint).unwrap();
     let clock = TestClock::default();
-    let means = Means {
+    let means = Connections {
         transport: Arc::new(Http::new(&endpoint).unwrap()),
         endpoint,
         clock: &clock,
@@ -236,7 +236,7 @@ fn any_answer_comes_to_an_end() {
         let mut tools = Fake::new(&["add"]);
         let ready = pass(&system, &agent, &[], &mut tools).unwrap();
         let clock = TestClock::default();
-        let means = Means {
+        let means = Connections {
             transport: Arc::new(Same(bytes, status)),
             endpoint: Endpoint::from_environment(&system).unwrap(),
             clock: &clock,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::Profile;
-use brief_dialects::portable::output::{Compile, Foreign, Merge, SharedEntry};
+use brief_dialects::portable::output::{Compiler, Foreign, Merge, SharedEntry};
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_registry::install::{self, Drift, Inventory};
 use brief_registry::lock::Lock;

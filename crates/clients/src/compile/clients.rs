@@ -1,13 +1,13 @@
 //! The clients of a project: profiles, settings and servers of its `brief.toml`.
 //!
-//! The code that writes files uses them through [`Compile`] and knows no client.
+//! The code that writes files uses them through [`Compiler`] and knows no client.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::{
-    Compile, Compiled, Merge, MergedOutput, Outputs, SharedFile,
+    Compiled, Compiler, Merge, MergedOutput, Outputs, SharedFile,
 };
 use brief_profiles::OwnClients;
 use brief_syntax::hash::sha256;
@@ -127,7 +127,7 @@ fn fingerprint(profiles: &Profiles, settings: &ProfileSettings) -> String {
     sha256(text.as_bytes())
 }
 
-impl Compile for Clients {
+impl Compiler for Clients {
     fn clients(&self) -> Vec<&str> {
         self.profiles.ids()
     }

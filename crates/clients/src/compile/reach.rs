@@ -45,7 +45,7 @@ fn is_place_of(layout: &Layout, scope: ProfileScope, path: &str) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use brief_dialects::portable::output::Compile;
+    use brief_dialects::portable::output::Compiler;
     use brief_profiles::OwnClients;
     use brief_syntax::Source;
 

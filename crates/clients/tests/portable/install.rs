@@ -7,7 +7,7 @@ use std::sync::Arc;
 use brief_clients::compile::{Clients, Compiled, OutputContent, UnknownClient};
 use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::portable;
-use brief_dialects::portable::output::{Compile, Foreign, Merge, Outputs, SharedEntry};
+use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
 use brief_profiles::OwnClients;
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Diagnostic, Root, Source};

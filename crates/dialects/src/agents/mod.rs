@@ -12,6 +12,7 @@ mod ability;
 mod check;
 mod commands;
 pub(crate) mod fuzzing;
+mod guidance;
 mod header;
 mod invoke;
 mod load;
@@ -22,7 +23,6 @@ mod recognize;
 mod render;
 mod resolve;
 mod sections;
-mod shelf;
 mod template;
 mod tools;
 mod value;
@@ -30,6 +30,7 @@ mod view;
 
 pub use ability::{Ability, AbilityError, Base};
 pub use commands::Fetched;
+pub use guidance::Agents;
 pub use invoke::InvokeError;
 pub use load::{
     AgentOptions, AgentOwner, Loaded, is_agent_file, list, load, load_text, portable_agents,
@@ -41,7 +42,6 @@ pub use model::{
 pub use recognize::{AgentFormat, format_of};
 pub use render::Rendered;
 pub use resolve::{AgentRefusal, Effective, missing_environment, refusals};
-pub use shelf::Agents;
 pub use tools::{Evaluated, Scheme, ToolProblem, check_returned, check_tools};
 pub use value::AgentValue;
 pub use view::AgentView;

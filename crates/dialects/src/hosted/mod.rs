@@ -32,6 +32,7 @@ mod check;
 mod config;
 mod context_dir;
 mod exclude;
+mod guidance;
 mod include;
 mod mcp;
 mod model;
@@ -39,7 +40,6 @@ mod parse;
 mod pattern;
 mod place;
 mod resolve;
-mod shelf;
 mod sources;
 mod whole;
 
@@ -49,6 +49,7 @@ use brief_syntax::{Diagnostic, System};
 
 pub use crate::answer::State;
 pub use config::{ConfigFile, Layer, MergedConfig, merge, parse as parse_config};
+pub use guidance::Hosted;
 pub use mcp::McpEntry;
 pub use model::{
     CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Connection, Flag, Globs, HostedFile,
@@ -56,7 +57,6 @@ pub use model::{
 };
 pub use parse::{Format, ParsedContext, parse};
 pub use pattern::HostedPattern;
-pub use shelf::Hosted;
 
 /// The name of the dialect.
 pub const NAME: &str = "hosted";

@@ -13,10 +13,10 @@ use brief_syntax::{Diagnostic, Target, TargetKind};
 
 use crate::answer::{Applied, Reason, Resolution};
 use crate::moment::Moment;
-use crate::{Likeness, ProjectFiles, Reader, Shelf};
+use crate::{DialectGuidance, MatchRecord, ProjectFiles, Reader};
 
+use super::guidance::{applied, left_out};
 use super::place::{DEPENDENCIES, HostedEnvironment, relative};
-use super::shelf::{applied, left_out};
 use super::{
     HostedContext, HostedItem, HostedScope, Query, Trigger, check, resolve, resolve::judge,
 };
@@ -113,12 +113,12 @@ impl Reader for HostedDirectories {
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
         self
     }
 }
 
-impl Shelf for HostedDirectories {
+impl DialectGuidance for HostedDirectories {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let Some(target) = &moment.target else { return self.list(answer) };
         let directory = parent_of(target);
@@ -141,7 +141,7 @@ impl Shelf for HostedDirectories {
         answer.hosted = Some(place);
     }
 
-    fn liken(&self, file: &Target, likeness: &mut Likeness) {
+    fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
         let (Some((_, here)), Some(path)) = (self.nearest(parent_of(file)), self.place_of(file))
         else {
             return;
@@ -152,7 +152,7 @@ impl Shelf for HostedDirectories {
             if anchor.replace(&*item.anchor) != Some(&*item.anchor) {
                 seen = relative(&path, &item.anchor);
             }
-            likeness.note(item.file.globs.cover(&seen));
+            record.note(item.file.globs.cover(&seen));
         }
     }
 
@@ -237,10 +237,10 @@ mod tests {
 
     type Seen = Vec<(String, &'static str, &'static str, String)>;
 
-    fn seen(shelf: &dyn Shelf, target: &Target) -> Seen {
+    fn seen(guidance: &dyn DialectGuidance, target: &Target) -> Seen {
         let moment = Moment { target: Some(target.clone()), ..Moment::default() };
         let mut answer = Resolution::default();
-        shelf.resolve(&moment, &mut answer);
+        guidance.resolve(&moment, &mut answer);
         let items = answer.items.iter().map(|applied| {
             let item = &applied.item;
             let reason = applied.reason.about(target.slashed()).to_string();

@@ -17,7 +17,7 @@ use crate::answer::Owner;
 use super::clients;
 use super::model::{Folder, Guide, Use};
 use super::parse::parse_imported;
-use super::read::{Ground, Unread};
+use super::read::{NativeReader, Unread};
 
 /// A path after `@`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ fn looks_like_a_file(path: &str) -> bool {
 
 /// Reads what the files of a directory import, and what those import. `root` is the open root of the
 /// ground.
-pub(super) fn follow(ground: &mut Ground<'_>, root: &dyn Dir, folder: &mut Folder) {
+pub(super) fn follow(ground: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut Folder) {
     let mut pending = Vec::new();
     for (index, guide) in folder.guides.iter().enumerate() {
         if guide.place.as_ref().is_some_and(|place| clients::has_imports(ground.known, place))
@@ -197,7 +197,7 @@ struct NotThere;
 
 /// Finds what an import means, by its text.
 fn locate(
-    ground: &Ground<'_>,
+    ground: &NativeReader<'_>,
     source: &Source,
     path: &str,
     allowed: &Path,
@@ -220,7 +220,7 @@ fn locate(
     if plain.starts_with(allowed) { Ok(plain) } else { Err(NotThere) }
 }
 
-fn report_outside(ground: &mut Ground<'_>, source: &Arc<Source>, import: &Import) {
+fn report_outside(ground: &mut NativeReader<'_>, source: &Arc<Source>, import: &Import) {
     if !looks_like_a_file(&import.path) {
         return;
     }
@@ -232,7 +232,12 @@ fn report_outside(ground: &mut Ground<'_>, source: &Arc<Source>, import: &Import
     );
 }
 
-fn report_unread(ground: &mut Ground<'_>, source: &Arc<Source>, import: &Import, problem: &str) {
+fn report_unread(
+    ground: &mut NativeReader<'_>,
+    source: &Arc<Source>,
+    import: &Import,
+    problem: &str,
+) {
     let message = format!("`@{}` is not read: {problem}", import.path);
     ground.diagnostics.push(Diagnostic::new(
         rules::native::UNREADABLE,

@@ -19,9 +19,9 @@
 //! let root = Root::open(&system, Path::new("/shop"))?;
 //! let about = Moment::about(&system, root, Path::new("/shop"), Path::new("src/cart.ts"));
 //! let moment = Moment { client: Some("claude".into()), ..about };
-//! let shelf = Native.ask(&system, &moment, None).expect("it answers questions about paths");
+//! let guidance = Native.ask(&system, &moment, None).expect("it answers questions about paths");
 //! let mut answer = Resolution::default();
-//! shelf.resolve(&moment, &mut answer);
+//! guidance.resolve(&moment, &mut answer);
 //! let [rule] = &answer.items[..] else { panic!("one rule") };
 //! assert_eq!(rule.item.content, "No `any`.\n");
 //! assert_eq!(rule.reason.about("src/cart.ts").to_string(), "globs `**/*.ts` covers src/cart.ts");
@@ -34,6 +34,7 @@ mod apply_to;
 mod check;
 mod clients;
 mod globs;
+mod guidance;
 mod imports;
 mod loading;
 mod model;
@@ -43,12 +44,11 @@ mod read;
 mod readers;
 mod resolve;
 mod settings;
-mod shelf;
 mod walk;
 
 pub use clients::is_beginning;
+pub use guidance::Native;
 pub use readers::reads;
-pub use shelf::Native;
 
 /// The name of the dialect.
 pub const NAME: &str = "native";

@@ -14,7 +14,7 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 
 use super::model::Folder;
-use super::read::Ground;
+use super::read::NativeReader;
 use super::settings::{texts, with_object};
 
 /// The skills of a plugin, below its own directory.
@@ -48,7 +48,7 @@ struct Enabled {
 
 /// Reads the plugins that a file of settings enables.
 pub(super) fn follow(
-    ground: &mut Ground<'_>,
+    ground: &mut NativeReader<'_>,
     root: &dyn Dir,
     source: &Arc<Source>,
     folder: &mut Folder,
@@ -134,7 +134,7 @@ fn plugin(list: &Object<'_>, name: &str) -> Option<(String, Vec<String>)> {
 }
 
 /// Finds a path by its text; `None` when it leads out of the project.
-fn inside(ground: &Ground<'_>, base: &Path, path: &str) -> Option<PathBuf> {
+fn inside(ground: &NativeReader<'_>, base: &Path, path: &str) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for component in base.join(path).components() {
         match component {

@@ -24,7 +24,7 @@ use super::walk::{SKILL_NAME, Walk};
 use super::{clients, imports};
 
 /// A root that files are read from: the mounted directory or the user's home.
-pub(super) struct Ground<'s> {
+pub(super) struct NativeReader<'s> {
     system: &'s dyn System,
     /// The clients that are known in the project.
     pub(super) known: &'s KnownClients,
@@ -75,15 +75,15 @@ pub(super) struct Level<'l> {
     pub(super) has: &'l dyn Fn(&str) -> bool,
 }
 
-impl<'s> Ground<'s> {
+impl<'s> NativeReader<'s> {
     /// Starts at a root, which has no links in it, with `bytes` that may be read.
     pub(super) fn new(
         system: &'s dyn System,
         known: &'s KnownClients,
         root: PathBuf,
         bytes: usize,
-    ) -> Ground<'s> {
-        Ground {
+    ) -> NativeReader<'s> {
+        NativeReader {
             system,
             known,
             above: root.to_string_lossy().into_owned(),

@@ -7,7 +7,7 @@ use std::path::Path;
 use brief_profiles::{Client, KnownClients, Unless};
 use brief_syntax::{Target, TargetKind};
 
-use crate::Likeness;
+use crate::MatchRecord;
 use crate::answer::{Applied, Item, Name, Origin, Owner, Reason, Resolution, State};
 use crate::moment::{Action, Moment};
 
@@ -148,12 +148,12 @@ pub(super) fn resolve<'s>(
 }
 
 /// Notes which patterns on the way to a file cover it.
-pub(super) fn liken(folders: &[Folder], file: &Target, likeness: &mut Likeness) {
+pub(super) fn record_matches(folders: &[Folder], file: &Target, record: &mut MatchRecord) {
     let about = NativeTarget::target(file);
     for folder in folders.iter().filter(|folder| is_about(folder, about)) {
         let Some(below) = folder.below(file.slashed()) else { continue };
         for scope in folder.guides.iter().filter_map(|guide| guide.scope.as_ref()) {
-            likeness.note(scope.globs.covering(below, file.kind()).is_some());
+            record.note(scope.globs.covering(below, file.kind()).is_some());
         }
     }
 }

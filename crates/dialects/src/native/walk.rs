@@ -8,7 +8,7 @@ use brief_syntax::limits;
 use brief_syntax::system::{DirEntry, FileKind, ReadError};
 
 use super::model::Folder;
-use super::read::{Ground, Opened, Unread};
+use super::read::{NativeReader, Opened, Unread};
 
 /// What the file of a skill is called.
 pub(super) const SKILL_NAME: &str = "SKILL.md";
@@ -30,7 +30,7 @@ impl<'w> Walk<'w> {
     }
 
     /// Reads all that there is; says whether there was a file.
-    pub(super) fn all(mut self, ground: &mut Ground<'_>, directory: &Opened) -> bool {
+    pub(super) fn all(mut self, ground: &mut NativeReader<'_>, directory: &Opened) -> bool {
         match &self.place.shape {
             PlaceShape::Tree(names) => self.tree(ground, directory, names, 0),
             _ => self.skills(ground, directory),
@@ -40,7 +40,7 @@ impl<'w> Walk<'w> {
 
     fn tree(
         &mut self,
-        ground: &mut Ground<'_>,
+        ground: &mut NativeReader<'_>,
         directory: &Opened,
         names: &FileNames,
         depth: usize,
@@ -80,7 +80,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn skills(&mut self, ground: &mut Ground<'_>, directory: &Opened) {
+    fn skills(&mut self, ground: &mut NativeReader<'_>, directory: &Opened) {
         for entry in self.list(ground, directory) {
             if self.is_full {
                 return;
@@ -100,7 +100,7 @@ impl<'w> Walk<'w> {
     }
 
     /// Reads the file of a skill in one step; says whether there is nothing left to do.
-    fn skill(&mut self, ground: &mut Ground<'_>, directory: &Opened, below: &Path) -> bool {
+    fn skill(&mut self, ground: &mut NativeReader<'_>, directory: &Opened, below: &Path) -> bool {
         let path = directory.path.join(below);
         if ground.bytes == 0 || ground.refuse_secret(&path).is_err() {
             return false;
@@ -117,7 +117,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn file(&mut self, ground: &mut Ground<'_>, directory: &Opened, entry: &DirEntry) {
+    fn file(&mut self, ground: &mut NativeReader<'_>, directory: &Opened, entry: &DirEntry) {
         let path = directory.path.join(&entry.name);
         match ground.read_as(directory.here(), &entry.name, entry.kind) {
             Ok(read) => {
@@ -131,13 +131,13 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn unread(&mut self, ground: &mut Ground<'_>, path: PathBuf, reason: &str) {
+    fn unread(&mut self, ground: &mut NativeReader<'_>, path: PathBuf, reason: &str) {
         if self.takes_one_more(ground, &path) {
             ground.add_unread(path, self.place, reason, self.folder);
         }
     }
 
-    fn takes_one_more(&mut self, ground: &mut Ground<'_>, path: &Path) -> bool {
+    fn takes_one_more(&mut self, ground: &mut NativeReader<'_>, path: &Path) -> bool {
         self.files += 1;
         if self.files > limits::NATIVE_FILES && !self.is_full {
             self.is_full = true;
@@ -147,7 +147,7 @@ impl<'w> Walk<'w> {
         !self.is_full
     }
 
-    fn list(&mut self, ground: &mut Ground<'_>, directory: &Opened) -> Vec<DirEntry> {
+    fn list(&mut self, ground: &mut NativeReader<'_>, directory: &Opened) -> Vec<DirEntry> {
         let room = limits::NATIVE_ENTRIES - self.entries;
         match directory.handle.first_entries(room + 1) {
             Ok(mut entries) => {

@@ -13,6 +13,7 @@ mod constructs;
 pub mod directives;
 mod fields;
 pub mod format;
+mod guidance;
 mod installed;
 pub mod links;
 mod locked;
@@ -21,12 +22,12 @@ pub mod output;
 mod parse;
 mod registry;
 pub mod scaffold;
-mod shelf;
 pub mod toml;
 
 pub use brief_profiles::COMPILED as CLIENTS;
 pub use check::check;
 pub use fields::name_problem;
+pub use guidance::{Portable, SCOPE as REGISTRY_SCOPE};
 pub use installed::{ClientCopy, Installed, InstalledItem, InstalledPiece, has_own_copy};
 pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, OLDEST_LOCK, locked_files};
 pub use model::{
@@ -34,7 +35,6 @@ pub use model::{
     PortableItem, RequiredBundle, SCHEMA, SupportFile, ToolCapability,
 };
 pub use registry::{Registry, is_file_name, read, read_except};
-pub use shelf::{Portable, SCOPE as REGISTRY_SCOPE};
 
 /// The name of the dialect.
 pub const NAME: &str = "portable";

@@ -38,7 +38,7 @@ pub enum OutputContent {
 }
 
 /// The compiler of items to client files.
-pub trait Compile {
+pub trait Compiler {
     /// Returns the names of all known clients, in order.
     fn clients(&self) -> Vec<&str>;
 
@@ -75,7 +75,7 @@ pub struct Outputs<'o> {
     pub files: &'o BTreeSet<String>,
     /// The requested clients.
     pub clients: &'o [&'o str],
-    /// The existing files of [`Compile::watched`].
+    /// The existing files of [`Compiler::watched`].
     pub present: &'o BTreeSet<String>,
 }
 

@@ -5,16 +5,16 @@
 //! last and is closest to the agent's attention.
 
 mod check;
+mod guidance;
 mod model;
 mod parse;
 mod pattern;
 mod resolve;
-mod shelf;
 
+pub use guidance::Structured;
 pub use model::{Alternative, ContextEntry, Decision, InvalidEntry, StructuredFile, When};
 pub use parse::{ParsedStructured, parse};
 pub use pattern::{Pattern, PatternCache};
-pub use shelf::Structured;
 
 /// The name of the dialect.
 pub const NAME: &str = "structured";

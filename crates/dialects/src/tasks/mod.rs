@@ -8,6 +8,7 @@ mod assemble;
 mod check;
 mod expand;
 pub(crate) mod fuzzing;
+mod guidance;
 mod known;
 mod library;
 mod live;
@@ -23,13 +24,14 @@ mod prompt;
 mod render;
 mod script;
 mod selectors;
-mod shelf;
 mod skill;
 mod slash;
 mod text;
 mod variants;
 
 pub use assemble::assemble;
+pub use guidance::Tasks;
+pub(crate) use guidance::reads;
 pub use library::Library;
 pub use live::{Bootstrap, Live, LiveCommand, NeverLive, NotRun, Script};
 pub use managed::{HandEdits, Placed, place};
@@ -44,8 +46,6 @@ pub use prompt::{
 };
 pub use render::{Layout, RenderedPart};
 pub use selectors::{SelectorError, SelectorVerdict, Selectors};
-pub use shelf::Tasks;
-pub(crate) use shelf::reads;
 pub use skill::Skill;
 pub use variants::FromElsewhere;
 

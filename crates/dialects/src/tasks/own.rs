@@ -13,7 +13,7 @@ use brief_syntax::{Diagnostic, Target};
 
 use crate::answer::{Applied, Item, LeftOut, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::{GuidanceText, LevelCount, Reader, Shelf};
+use crate::{DialectGuidance, GuidanceText, LevelCount, Reader};
 
 use super::library::Library;
 use super::model::{
@@ -128,7 +128,7 @@ impl Reader for OwnFiles {
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
         Box::new(self.sorted())
     }
 }
@@ -139,7 +139,7 @@ fn is_below(path: &str, directory: &str) -> bool {
         || path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-impl Shelf for OwnFiles {
+impl DialectGuidance for OwnFiles {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let target = self.asked.as_ref().or(moment.target.as_ref());
         let running = RunningTask::of(moment);

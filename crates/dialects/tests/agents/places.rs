@@ -18,8 +18,8 @@ fn lint(system: &MemorySystem) -> (usize, Vec<Diagnostic>) {
     let root = Root::open(system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
     walk::whole(system, &root, &top, Ignored::Skip, &mut |visit| reader.visit(visit));
-    let shelf = reader.finish();
-    (shelf.file_count(), shelf.diagnostics().to_vec())
+    let guidance = reader.finish();
+    (guidance.file_count(), guidance.diagnostics().to_vec())
 }
 
 fn listed(system: &MemorySystem) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use brief_syntax::limits;
 
-use crate::support::{ask, project, with_shelf};
+use crate::support::{ask, project, with_guidance};
 
 #[test]
 fn secrets_are_never_read() {
@@ -119,8 +119,8 @@ fn any_bytes_are_a_client_file() {
         for about in ["src/a.ts", "src/"] {
             let words = ask(&system, about);
             assert!(words.items.iter().any(|item| item.starts_with("AGENTS.md: active")));
-            with_shelf(&system, about, |shelf, _| {
-                for found in shelf.diagnostics() {
+            with_guidance(&system, about, |guidance, _| {
+                for found in guidance.diagnostics() {
                     let text = found.source.text();
                     assert!(text.get(found.span.range()).is_some(), "{found:?}");
                 }

@@ -33,9 +33,9 @@ fn lint_at(system: &MemorySystem, root: &str) -> Vec<Diagnostic> {
     });
     files.files.sort_unstable();
     files.directories.sort_unstable();
-    let shelf = reader.finish();
-    let mut found = shelf.diagnostics().to_vec();
-    found.extend(shelf.check_against(&files));
+    let guidance = reader.finish();
+    let mut found = guidance.diagnostics().to_vec();
+    found.extend(guidance.check_against(&files));
     found
 }
 

@@ -4,7 +4,7 @@ use brief_dialects::Dialect;
 use brief_dialects::native::Native;
 use brief_syntax::{Target, TargetKind};
 
-use crate::support::{ask, project, with_shelf};
+use crate::support::{ask, project, with_guidance};
 
 #[test]
 fn the_more_general_comes_first() {
@@ -53,7 +53,7 @@ fn what_is_at_home_is_found() {
 #[test]
 fn a_home_that_is_the_project_is_read_once() {
     let system = project(&[(".claude/CLAUDE.md", "T.")]).with_env("HOME", "/p");
-    with_shelf(&system, "x", |shelf, _| assert_eq!(shelf.file_count(), 1));
+    with_guidance(&system, "x", |guidance, _| assert_eq!(guidance.file_count(), 1));
     let system = project(&[("sub/.claude/CLAUDE.md", "T.")]).with_env("HOME", "/p/sub");
     assert_eq!(ask(&system, "sub/x").items.len(), 1);
 }
@@ -62,7 +62,7 @@ fn a_home_that_is_the_project_is_read_once() {
 fn what_belongs_to_others_is_not_read() {
     let system =
         project(&[(".agents/rules/r.md", "T."), ("README.md", "T."), ("rules/r.md", "T.")]);
-    with_shelf(&system, "x", |shelf, _| assert_eq!(shelf.file_count(), 0));
+    with_guidance(&system, "x", |guidance, _| assert_eq!(guidance.file_count(), 0));
 }
 
 #[test]

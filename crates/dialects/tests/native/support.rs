@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use brief_dialects::native::Native;
-use brief_dialects::{Dialect, Moment, Resolution, Shelf};
+use brief_dialects::{Dialect, DialectGuidance, Moment, Resolution};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Root, Target};
 
@@ -13,7 +13,7 @@ pub(crate) fn project(files: &[(&str, &str)]) -> MemorySystem {
     files.iter().fold(system, |system, (path, text)| system.with_file(path, text))
 }
 
-/// What a shelf says, in words.
+/// Guidance in words.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     /// `path: state: reason`.
@@ -42,11 +42,11 @@ pub(crate) fn ask_with(
 /// Asks about a path at a moment.
 pub(crate) fn ask_at(system: &MemorySystem, path: &str, moment: &Moment) -> Words {
     let mut words = Words::default();
-    with_shelf(system, path, |shelf, target| {
+    with_guidance(system, path, |guidance, target| {
         let mut answer = Resolution::default();
-        shelf.resolve(moment, &mut answer);
+        guidance.resolve(moment, &mut answer);
         words = in_words(&answer, target.slashed());
-        words.diagnostics = shelf
+        words.diagnostics = guidance
             .diagnostics()
             .iter()
             .map(|found| {
@@ -87,16 +87,16 @@ pub(crate) fn loaded_at(
 }
 
 /// Reads what is on the way to a path.
-pub(crate) fn with_shelf(
+pub(crate) fn with_guidance(
     system: &MemorySystem,
     path: &str,
-    look: impl FnOnce(&dyn Shelf, &Target),
+    look: impl FnOnce(&dyn DialectGuidance, &Target),
 ) {
     let root = Root::open(system, Path::new("/p")).expect("the project is there");
     let moment = Moment::about(system, root, Path::new("/p"), Path::new(path));
     let target = moment.located().expect("it is inside");
-    let shelf = Native.ask(system, &moment, None).expect("it answers");
-    look(shelf.as_ref(), target);
+    let guidance = Native.ask(system, &moment, None).expect("it answers");
+    look(guidance.as_ref(), target);
 }
 
 fn in_words(answer: &Resolution<'_>, about: &str) -> Words {

@@ -13,7 +13,7 @@ mod report;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use brief_dialects::{Likeness, Moment, ProjectFiles, Resolution, structured};
+use brief_dialects::{MatchRecord, Moment, ProjectFiles, Resolution, structured};
 use brief_syntax::system::SeenFile;
 use brief_syntax::{Target, TargetKind};
 
@@ -197,8 +197,8 @@ pub fn compare<'c>(
     let mut key = Vec::new();
     // The groups of the directory that was looked at last: files that are alike are in one.
     let mut directory = None;
-    let mut alike: HashMap<Likeness, u32> = HashMap::new();
-    let mut likeness = Likeness::default();
+    let mut alike: HashMap<MatchRecord, u32> = HashMap::new();
+    let mut record = MatchRecord::default();
     for (file, is_asked) in files.iter().zip(is_asked) {
         if !is_asked {
             comparison.groups.push(UNASKED);
@@ -209,10 +209,10 @@ pub fn compare<'c>(
             alike.clear();
         }
         let target = Target::from_slashed(file, TargetKind::File);
-        likeness.clear();
-        before.liken(&target, &mut likeness);
-        after.liken(&target, &mut likeness);
-        if let Some(&group) = alike.get(&likeness) {
+        record.clear();
+        before.record_matches(&target, &mut record);
+        after.record_matches(&target, &mut record);
+        if let Some(&group) = alike.get(&record) {
             comparison.groups.push(group);
             continue;
         }
@@ -231,7 +231,7 @@ pub fn compare<'c>(
                 group
             }
         };
-        alike.insert(likeness.clone(), group);
+        alike.insert(record.clone(), group);
         comparison.groups.push(group);
     }
     comparison.changes = changes.into_sorted();

@@ -131,7 +131,7 @@ impl<'p, 'c> Matching<'p, 'c> {
         for (&index, old) in old.iter().zip(&old_words) {
             for (&partner, new) in new.iter().zip(&new_words) {
                 if source(&self.before[index]) == source(&self.after[partner]) {
-                    scores.push((likeness(old, new), index, partner));
+                    scores.push((record(old, new), index, partner));
                 }
             }
         }
@@ -157,7 +157,7 @@ fn words<'p>(piece: &'p DiffPiece<'_>) -> Vec<&'p str> {
 }
 
 /// Returns which part of the words of both is in both.
-fn likeness(left: &[&str], right: &[&str]) -> f64 {
+fn record(left: &[&str], right: &[&str]) -> f64 {
     let all = left.len() + right.len();
     let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
     let mut common = 0_u32;

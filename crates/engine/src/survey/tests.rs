@@ -105,7 +105,7 @@ fn a_dialect_may_be_asked_about_each_file() {
     let catalog = whole(&system());
     let files = catalog.files().unwrap();
     let (mut quick, mut slow) = (Vec::new(), Vec::new());
-    let tell = |list: &mut Vec<(String, Vec<usize>)>, reached: brief_dialects::Reached<'_>| {
+    let tell = |list: &mut Vec<(String, Vec<usize>)>, reached: brief_dialects::ItemReach<'_>| {
         if let Candidate::Item(item) = reached.candidate
             && !reached.files.is_empty()
         {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use brief_dialects::capability;
 use brief_dialects::policy;
-use brief_dialects::portable::output::Compile;
+use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{ItemId, PortableItem, has_own_copy};
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
@@ -49,7 +49,7 @@ const ADVICE: Advice = Advice {
 /// Brings a project to the state that its manifest names.
 pub fn sync(
     system: &dyn System,
-    compiler: &dyn Compile,
+    compiler: &dyn Compiler,
     project: &Project,
     request: &Request<'_>,
     observer: &dyn Fn(Event<'_>),
@@ -106,7 +106,7 @@ fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
 /// The inputs of all steps.
 struct Run<'r> {
     system: &'r dyn System,
-    compiler: &'r dyn Compile,
+    compiler: &'r dyn Compiler,
     project: &'r Project,
     request: &'r Request<'r>,
     observer: &'r dyn Fn(Event<'_>),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use brief_dialects::portable::output::{Compile, Foreign, Merge, Outputs, SharedEntry};
+use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
 use brief_syntax::hash::sha256;
 use brief_syntax::rules;
 use brief_syntax::system::{FileKind, Permission, ReadError};
@@ -17,7 +17,7 @@ use crate::outputs::{Change, ChangeKind};
 
 /// Plans the changes of shared files, and returns our entries in them after the run.
 pub(super) fn plan(
-    compiler: &dyn Compile,
+    compiler: &dyn Compiler,
     (local, witness): (Option<&OutputRecord>, &OutputRecord),
     clients: &[&str],
     plan: &mut Plan<'_>,
@@ -68,7 +68,7 @@ pub(super) fn plan(
 }
 
 fn one(
-    compiler: &dyn Compile,
+    compiler: &dyn Compiler,
     path: &str,
     wanted: &[SharedEntry],
     before: &[SharedEntry],

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::portable::ItemId;
-use brief_dialects::portable::output::Compile;
+use brief_dialects::portable::output::Compiler;
 use brief_syntax::system::ReadError;
 use brief_syntax::{Source, System};
 
@@ -36,7 +36,7 @@ pub(super) struct ProjectState {
 impl ProjectState {
     pub(super) fn read(
         system: &dyn System,
-        compiler: &dyn Compile,
+        compiler: &dyn Compiler,
         project: &Project,
         request: &Request<'_>,
         disks: &mut Disks<'_>,
@@ -118,7 +118,7 @@ pub(super) fn needs_manifest(request: &Request<'_>) -> bool {
 /// Finds a file in the lock that no client could have, and that this machine has not written either. A run
 /// removes files by the lock, which may have been edited.
 fn first_foreign(
-    compiler: &dyn Compile,
+    compiler: &dyn Compiler,
     lock: &Lock,
     text: Option<&str>,
     record: Option<&OutputRecord>,

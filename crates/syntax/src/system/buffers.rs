@@ -59,24 +59,24 @@ fn limited(text: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
 }
 
 /// A directory of the system, or one that exists only because of a text.
-struct Behind {
+struct OverlaidDir {
     directory: Option<Box<dyn Dir>>,
     path: PathBuf,
     texts: Arc<BTreeMap<PathBuf, Vec<u8>>>,
 }
 
-impl Behind {
+impl OverlaidDir {
     fn at(&self, opened: io::Result<Box<dyn Dir>>, path: PathBuf) -> io::Result<Box<dyn Dir>> {
         let directory = match opened {
             Ok(directory) => Some(directory),
             Err(_) if below(&self.texts, &path).next().is_some() => None,
             Err(error) => return Err(error),
         };
-        Ok(Box::new(Behind { directory, path, texts: Arc::clone(&self.texts) }))
+        Ok(Box::new(OverlaidDir { directory, path, texts: Arc::clone(&self.texts) }))
     }
 }
 
-impl Dir for Behind {
+impl Dir for OverlaidDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let missing = || Err(io::ErrorKind::NotFound.into());
         let opened = self.directory.as_ref().map_or_else(missing, |base| base.open_dir(name));
@@ -134,7 +134,7 @@ impl Files for Buffers {
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
         let path = self.resolve(path)?.path;
         let start =
-            Behind { directory: None, path: PathBuf::new(), texts: Arc::clone(&self.texts) };
+            OverlaidDir { directory: None, path: PathBuf::new(), texts: Arc::clone(&self.texts) };
         start.at(self.system.open_dir(&path), path)
     }
 

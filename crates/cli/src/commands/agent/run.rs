@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_agent::conversation::{
-    Conversation, ConversationLimits, ConversationSettings, Endpoint, Http, Input, Means,
+    Connections, Conversation, ConversationLimits, ConversationSettings, Endpoint, Http, Input,
     SystemClock, Transcript, TurnEnding, TurnEvent, choose_model, interact, read_line,
 };
 use brief_engine::agents::AgentValue;
@@ -101,7 +101,7 @@ pub(super) fn run(
     };
     let clock = SystemClock::new(system);
     let interruption = system.interruption().map_err(CommandError::from)?;
-    let means = Means { transport: Arc::new(http), endpoint, clock: &clock, interruption };
+    let means = Connections { transport: Arc::new(http), endpoint, clock: &clock, interruption };
     let settings = ConversationSettings { model, limits: ConversationLimits::default() };
     let mut conversation = Conversation::new(ready, means, settings, transcript)
         .map_err(|error| CommandError::refused(error.to_string()))?;

@@ -11,7 +11,7 @@ use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 
 use crate::answer::{Applied, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::{Dialect, GuidanceText, LevelCount, Reader, Shelf};
+use crate::{Dialect, DialectGuidance, GuidanceText, LevelCount, Reader};
 
 use super::installed::{Installed, LOCK_NAME};
 use super::registry::{Registry, RegistryCollector};
@@ -106,12 +106,12 @@ impl Reader for Locks {
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
         self
     }
 }
 
-impl Shelf for Locks {
+impl DialectGuidance for Locks {
     fn installed(&self) -> Option<&Installed> {
         Some(&self.installed)
     }
@@ -148,7 +148,7 @@ impl Reader for RegistryFiles {
         self.collector.visit(visit);
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
         let mut clients: Vec<&str> = CLIENTS.to_vec();
         clients
             .extend(self.clients.iter().map(String::as_str).filter(|own| !CLIENTS.contains(own)));
@@ -173,7 +173,7 @@ struct CheckedRegistry {
     locks: Locks,
 }
 
-impl Shelf for CheckedRegistry {
+impl DialectGuidance for CheckedRegistry {
     /// Adds the items of a source registry as manual ones in their own directories. They are
     /// compiled for other projects and are not guidance for this one.
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {

@@ -8,7 +8,7 @@ use brief_syntax::{Diagnostic, System, Target, TargetKind};
 
 use crate::answer::{Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution};
 use crate::moment::Moment;
-use crate::{Dialect, Reader, Shelf};
+use crate::{Dialect, DialectGuidance, Reader};
 
 use super::place::HostedEnvironment;
 use super::resolve::resolve;
@@ -33,7 +33,7 @@ impl Dialect for Hosted {
         system: &dyn System,
         moment: &Moment,
         top: Option<&dyn Dir>,
-    ) -> Option<Box<dyn Shelf>> {
+    ) -> Option<Box<dyn DialectGuidance>> {
         let Moment { path, mentions, .. } = moment;
         let query = Query { mounted: moment.mounted_path(), path, mentions };
         Some(Box::new(Answered(resolve(system, &query, moment.hosted, top))))
@@ -54,7 +54,7 @@ impl Dialect for Hosted {
 /// The answer for one path.
 struct Answered(HostedContext);
 
-impl Shelf for Answered {
+impl DialectGuidance for Answered {
     /// The question was answered when the files were read; this dialect ignores action and timing.
     fn resolve<'s>(&'s self, _: &Moment, answer: &mut Resolution<'s>) {
         let Answered(resolution) = self;

@@ -10,7 +10,7 @@ use brief_syntax::{Diagnostic, rules};
 
 use crate::answer::Resolution;
 use crate::moment::Moment;
-use crate::{Dialect, GuidanceText, Reader, Shelf};
+use crate::{Dialect, DialectGuidance, GuidanceText, Reader};
 
 use super::NAME;
 use super::check::{self, CheckedTasks};
@@ -103,13 +103,13 @@ impl Reader for Projects {
         }
     }
 
-    fn finish(mut self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {
         self.own = std::mem::take(&mut self.own).sorted();
         self
     }
 }
 
-impl Shelf for Projects {
+impl DialectGuidance for Projects {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         self.own.resolve(moment, answer);
     }

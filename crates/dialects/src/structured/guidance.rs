@@ -11,8 +11,8 @@ use brief_syntax::{Diagnostic, Source, Span, Target, rules};
 
 use crate::answer::{Applied, Decision, Item, LeftOut, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::reach::{Candidate, FileSet, Likeness, Reached};
-use crate::{Dialect, ProjectFiles, Reader, Shelf};
+use crate::reach::{Candidate, FileSet, ItemReach, MatchRecord};
+use crate::{Dialect, DialectGuidance, ProjectFiles, Reader};
 
 use super::check;
 use super::model::{ContextEntry, StructuredFile};
@@ -87,7 +87,7 @@ impl Reader for ContextFiles {
         }
     }
 
-    fn finish(mut self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {
         if self.is_whole && self.files.len() > FEW {
             for (index, file) in self.files.iter().enumerate() {
                 self.places.entry(file.directory.clone()).or_default().push(index);
@@ -192,7 +192,7 @@ impl ContextFiles {
     }
 }
 
-impl Shelf for ContextFiles {
+impl DialectGuidance for ContextFiles {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let Some(target) = &moment.target else {
             return self.files.iter().for_each(|file| Self::judge(file, None, moment, answer));
@@ -200,16 +200,16 @@ impl Shelf for ContextFiles {
         self.look_along(target, &mut |file, place| Self::judge(file, Some(place), moment, answer));
     }
 
-    fn liken(&self, file: &Target, likeness: &mut Likeness) {
+    fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
         self.look_along(file, &mut |context, place| {
             for entry in &context.context {
-                likeness.note(matches!(
+                record.note(matches!(
                     judge_entry(entry, Some(place), AskedTime::default()),
                     EntryVerdict::In(_)
                 ));
             }
             for decision in &context.decisions {
-                likeness.note(matches!(judge_decision(decision, Some(place)), EntryVerdict::In(_)));
+                record.note(matches!(judge_decision(decision, Some(place)), EntryVerdict::In(_)));
             }
         });
     }
@@ -219,7 +219,7 @@ impl Shelf for ContextFiles {
         &'s self,
         moment: &Moment,
         files: &ProjectFiles,
-        tell: &mut dyn FnMut(Reached<'s>),
+        tell: &mut dyn FnMut(ItemReach<'s>),
     ) {
         for file in &self.files {
             let path = file.source.path();
@@ -242,7 +242,7 @@ impl Shelf for ContextFiles {
                 let names = |path: &str| covers_directory(entry, path);
                 let has_directory = reached.is_empty() && (names("") || directories.any(names));
                 let candidate = Candidate::Item(item(entry, path, level));
-                tell(Reached { candidate, files: reached, has_directory });
+                tell(ItemReach { candidate, files: reached, has_directory });
             }
         }
     }

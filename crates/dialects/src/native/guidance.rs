@@ -11,12 +11,12 @@ use brief_syntax::{Diagnostic, System, Target, TargetKind, limits, rules};
 
 use crate::answer::{Owner, Resolution};
 use crate::moment::Moment;
-use crate::{Dialect, GuidanceText, Likeness, ProjectFiles, Reader, Shelf};
+use crate::{Dialect, DialectGuidance, GuidanceText, MatchRecord, ProjectFiles, Reader};
 use crate::{is_looked_at, tasks};
 
 use super::model::{Folder, mark_shared};
-use super::read::{self, Ground, Level};
-use super::resolve::{NativeQuestion, NativeTarget, liken, resolve};
+use super::read::{self, Level, NativeReader};
+use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve};
 use super::{NAME, check, settings};
 
 /// The dialect of the files that clients read by themselves.
@@ -29,7 +29,7 @@ impl Dialect for Native {
     }
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Everywhere {
+        Some(Box::new(ProjectGuidance {
             folders: Vec::new(),
             diagnostics: Vec::new(),
             found: 0,
@@ -45,8 +45,8 @@ impl Dialect for Native {
         system: &dyn System,
         moment: &Moment,
         top: Option<&dyn Dir>,
-    ) -> Option<Box<dyn Shelf>> {
-        Some(Box::new(OnTheWay::read(system, moment, top)))
+    ) -> Option<Box<dyn DialectGuidance>> {
+        Some(Box::new(PathGuidance::read(system, moment, top)))
     }
 
     fn owner_of(&self, _system: &dyn System, directory: &Target) -> Option<Target> {
@@ -73,7 +73,7 @@ const OWN: &str = ".brief";
 const LISTED: usize = 128;
 
 /// What there is on the way to one path.
-struct OnTheWay {
+struct PathGuidance {
     folders: Vec<Folder>,
     target: Option<Target>,
     diagnostics: Vec<Diagnostic>,
@@ -84,9 +84,9 @@ struct OnTheWay {
     root: PathBuf,
 }
 
-impl OnTheWay {
-    fn read(system: &dyn System, moment: &Moment, top: Option<&dyn Dir>) -> OnTheWay {
-        let mut shelf = OnTheWay {
+impl PathGuidance {
+    fn read(system: &dyn System, moment: &Moment, top: Option<&dyn Dir>) -> PathGuidance {
+        let mut guidance = PathGuidance {
             folders: Vec::new(),
             target: moment.mounted_target().cloned(),
             diagnostics: Vec::new(),
@@ -103,40 +103,40 @@ impl OnTheWay {
                     opened = root;
                     (opened.as_ref(), path)
                 }
-                Err(_) => return shelf,
+                Err(_) => return guidance,
             },
         };
-        shelf.root.clone_from(&path);
+        guidance.root.clone_from(&path);
         let entries = listed(root);
         let known = if entries.as_ref().is_none_or(|entries| is_listed(entries, OWN)) {
             let mut own = OwnClients::read(root, &path);
-            shelf.diagnostics.append(&mut own.diagnostics);
+            guidance.diagnostics.append(&mut own.diagnostics);
             own.known()
         } else {
             Cow::Borrowed(&BUILTIN)
         };
         if let Some((folder, ground)) = of_user(system, &known, &path) {
-            shelf.folders.extend(folder);
-            shelf.take(ground);
+            guidance.folders.extend(folder);
+            guidance.take(ground);
         }
         if let Some(target) = moment.mounted_target() {
-            let mut ground = Ground::new(system, &known, path, limits::NATIVE_BYTES);
-            shelf.walk(&mut ground, root, entries, target);
-            shelf.take(ground);
+            let mut ground = NativeReader::new(system, &known, path, limits::NATIVE_BYTES);
+            guidance.walk(&mut ground, root, entries, target);
+            guidance.take(ground);
         }
-        shelf.known = known;
-        mark_shared(&mut shelf.folders);
-        shelf
+        guidance.known = known;
+        mark_shared(&mut guidance.folders);
+        guidance
     }
 
-    fn take(&mut self, ground: Ground<'_>) {
+    fn take(&mut self, ground: NativeReader<'_>) {
         self.diagnostics.extend(ground.diagnostics);
         self.found += ground.found;
     }
 
     fn walk(
         &mut self,
-        ground: &mut Ground<'_>,
+        ground: &mut NativeReader<'_>,
         root: &dyn Dir,
         top: Option<Vec<DirEntry>>,
         target: &Target,
@@ -199,12 +199,12 @@ fn of_user<'s>(
     system: &'s dyn System,
     known: &'s KnownClients,
     mounted: &Path,
-) -> Option<(Option<Folder>, Ground<'s>)> {
+) -> Option<(Option<Folder>, NativeReader<'s>)> {
     let home = read::home(system).filter(|home| home != mounted)?;
     let handle = system.open_dir(&home).ok()?;
     let listed = listed(handle.as_ref());
     let has = |name: &str| listed.as_ref().is_none_or(|entries| is_listed(entries, name));
-    let mut ground = Ground::new(system, known, home.clone(), limits::NATIVE_BYTES);
+    let mut ground = NativeReader::new(system, known, home.clone(), limits::NATIVE_BYTES);
     let level = Level {
         handle: handle.as_ref(),
         path: &home,
@@ -216,7 +216,7 @@ fn of_user<'s>(
     Some((folder, ground))
 }
 
-impl Shelf for OnTheWay {
+impl DialectGuidance for PathGuidance {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let about = self.target.as_ref().map_or(NativeTarget::Elsewhere, NativeTarget::target);
         let asked = NativeQuestion::new(&self.known, moment, about, &self.root);
@@ -233,7 +233,7 @@ impl Shelf for OnTheWay {
 }
 
 /// What there is in all of a project.
-struct Everywhere {
+struct ProjectGuidance {
     /// Parents first, and the user's in front.
     folders: Vec<Folder>,
     diagnostics: Vec<Diagnostic>,
@@ -248,7 +248,7 @@ struct Everywhere {
     strays: check::Strays,
 }
 
-impl Reader for Everywhere {
+impl Reader for ProjectGuidance {
     fn visit(&mut self, visit: &Visit<'_>) {
         self.strays.visit(visit);
         if self.root.as_os_str().is_empty() {
@@ -273,7 +273,7 @@ impl Reader for Everywhere {
         }
         let Ok(root) = visit.system().open_dir(visit.root()) else { return };
         let mut ground =
-            Ground::new(visit.system(), &self.known, visit.root().to_owned(), self.left);
+            NativeReader::new(visit.system(), &self.known, visit.root().to_owned(), self.left);
         let level = Level {
             handle: visit.handle(),
             path: &visit.path(),
@@ -288,13 +288,13 @@ impl Reader for Everywhere {
         self.found += ground.found;
     }
 
-    fn finish(mut self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {
         mark_shared(&mut self.folders);
         self
     }
 }
 
-impl Shelf for Everywhere {
+impl DialectGuidance for ProjectGuidance {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let about = moment.target.as_ref().map_or(NativeTarget::Everything, NativeTarget::target);
         let asked = NativeQuestion::new(&self.known, moment, about, &self.root);
@@ -305,8 +305,8 @@ impl Shelf for Everywhere {
         &self.diagnostics
     }
 
-    fn liken(&self, file: &Target, likeness: &mut Likeness) {
-        liken(&self.folders, file, likeness);
+    fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
+        record_matches(&self.folders, file, record);
     }
 
     fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {

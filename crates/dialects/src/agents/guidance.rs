@@ -12,7 +12,7 @@ use brief_syntax::{Diagnostic, Target, diagnostic};
 
 use crate::answer::{Applied, Item, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
-use crate::{Dialect, LevelCount, Reader, Shelf};
+use crate::{Dialect, DialectGuidance, LevelCount, Reader};
 
 use super::NAME;
 use super::load::{self, AgentOwner, Loaded};
@@ -64,7 +64,7 @@ impl Reader for Along {
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
         self.files.finish()
     }
 }
@@ -100,7 +100,7 @@ impl AgentFiles {
     }
 
     /// Ends the walk. A command that two agents share is read twice and reported once.
-    fn finish(mut self) -> Box<dyn Shelf> {
+    fn finish(mut self) -> Box<dyn DialectGuidance> {
         diagnostic::sort(&mut self.diagnostics);
         self.diagnostics.dedup();
         self.found.sort_by(|left, right| {
@@ -125,12 +125,12 @@ impl Reader for AgentFiles {
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Shelf> {
+    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
         AgentFiles::finish(*self)
     }
 }
 
-impl Shelf for AgentFiles {
+impl DialectGuidance for AgentFiles {
     fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
         let target = self.asked.as_ref().or(moment.target.as_ref());
         for file in &self.found {
