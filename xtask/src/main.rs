@@ -1,10 +1,11 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `bench`, `fuzz` and `order`.
+//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `fuzz` and `order`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
 mod bench;
 mod clients;
 mod generate;
+mod words;
 
 use std::process::{Command, ExitCode};
 
@@ -28,6 +29,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// List words and openings of comments that the house style avoids
+    Words,
     /// Measure speed as ratios in one run
     Bench {
         /// The number of runs of each command
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
     let outcome = match Xtask::parse().task {
         Task::Test => test(),
         Task::Generate { check } => generate::run(check),
+        Task::Words => list_words(),
         Task::Bench { runs } => bench::run_all(runs),
         Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
         Task::Order => bench::write_order(),
@@ -79,6 +83,11 @@ fn test() -> Result<(), String> {
     run(Command::new(env!("CARGO"))
         .args(["test", "--workspace"])
         .env(markdownlint::VARIABLE, linter))
+}
+
+fn list_words() -> Result<(), String> {
+    let problems = words::problems();
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
 fn fuzz(targets: &[String], minutes: &str, executions: Option<u64>) -> Result<(), String> {

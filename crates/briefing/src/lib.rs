@@ -1,6 +1,6 @@
-#![doc = include_str!("../README.md")]
+//! The library of Briefing. This crate re-exports; the code stands in the crates below it.
 //!
-//! This crate re-exports; the code stands in the crates of the workspace below it.
+#![doc = include_str!("../README.md")]
 
 pub use brief_engine::lint;
 pub use brief_engine::survey;

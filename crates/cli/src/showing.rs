@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 /// The flags that every command takes besides its own.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Showing {
-    /// When to use colours
+    /// The use of colours
     #[arg(
         long,
         value_name = "WHEN",

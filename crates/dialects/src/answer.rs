@@ -18,7 +18,7 @@ use crate::moment::{Actions, Timing};
 pub struct Level {
     /// The user or the project.
     pub owner: Owner,
-    /// The number of names in the path of its directory, counted from the root of the file system.
+    /// The depth of its directory, counted from the root of the file system.
     pub depth: usize,
     /// True for an item that names the files it is about.
     pub is_scoped: bool,
@@ -32,13 +32,18 @@ impl Level {
 
     /// Returns the level of an item that holds in `directory`, an absolute and clean path, and below.
     pub fn of_directory(directory: &Path, is_scoped: bool) -> Level {
-        // Ten times as fast as counting components, which matters where paths are long.
-        let bytes = directory.as_os_str().as_encoded_bytes();
-        let depth = bytes.iter().filter(|byte| std::path::is_separator(char::from(**byte))).count();
-        // The root ends in a separator, and only the root does.
-        let is_root = bytes.last().is_some_and(|last| std::path::is_separator(char::from(*last)));
-        Level { owner: Owner::Project, depth: depth - usize::from(is_root), is_scoped }
+        Level { owner: Owner::Project, depth: depth(directory), is_scoped }
     }
+}
+
+/// Returns the depth of a directory, an absolute and clean path.
+pub(crate) fn depth(directory: &Path) -> usize {
+    // Ten times as fast as counting components, which matters where paths are long.
+    let is_separator = |byte: &u8| std::path::is_separator(char::from(*byte));
+    let bytes = directory.as_os_str().as_encoded_bytes();
+    let separators = bytes.iter().filter(|byte| is_separator(byte)).count();
+    // Only the root of the file system ends in a separator.
+    separators + usize::from(!bytes.last().is_some_and(is_separator))
 }
 
 /// The owner of a piece of guidance.
@@ -57,7 +62,7 @@ pub struct Resolution<'s> {
     /// [`Resolution::active`] returns those to deliver.
     pub items: Vec<Applied<'s>>,
     /// The decisions that bind the target, in the same order.
-    pub decisions: Vec<Decision<'s>>,
+    pub decisions: Vec<BindingDecision<'s>>,
     /// The candidates that do not apply, in the same order.
     pub left_out: Vec<LeftOut<'s>>,
     /// The configuration and the MCP servers of client-hosted context.
@@ -235,7 +240,7 @@ pub struct LeftOut<'s> {
 
 /// A decision that binds the target.
 #[derive(Debug, Clone)]
-pub struct Decision<'s> {
+pub struct BindingDecision<'s> {
     /// The decision itself.
     pub decision: &'s crate::structured::Decision,
     /// The file it stands in, absolute.

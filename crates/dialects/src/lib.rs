@@ -31,8 +31,8 @@ use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, System, Target, limits};
 
 pub use answer::{
-    Applied, Decision, Item, LeftOut, Level, Name, Origin, Owner, Reason, ReasonEnd, ReasonKind,
-    Resolution, State,
+    Applied, BindingDecision, Item, LeftOut, Level, Name, Origin, Owner, Reason, ReasonEnd,
+    ReasonKind, Resolution, State,
 };
 pub use moment::{Action, Actions, Dialects, Moment, Mounted, Timing};
 pub use reach::{Candidate, FileSet, ItemReach, MatchRecord};

@@ -59,7 +59,7 @@ pub struct Mounted {
     pub path: PathBuf,
     /// The same without links; the project's root when it cannot be opened.
     pub root: Root,
-    /// What is asked about, below this directory; `None` when it lies outside.
+    /// The file or directory of the question, below this directory; `None` when it lies outside.
     pub target: Option<Target>,
 }
 

@@ -1,4 +1,4 @@
-//! What a project says, as far as it was read.
+//! The guidance of a project, as far as it was read.
 //!
 //! One walk serves all dialects: along one path for a question about it, over everything for a
 //! list or a check. The cost of one question depends on the depth of its path alone.
@@ -31,26 +31,26 @@ use crate::{installed, order, repetition};
 /// here.
 const DIALECTS: [&dyn Dialect; 6] = [&Native, &Tasks, &Agents, &Portable, &Hosted, &Structured];
 
-/// What was read of a project.
+/// The guidance that was read of a project.
 pub struct Catalog {
     found: Vec<Box<dyn DialectGuidance>>,
     /// The dialect of each, by its name.
     names: Vec<&'static str>,
     gaps: Vec<Diagnostic>,
     files: Option<ProjectFiles>,
-    /// How many files two dialects have counted.
+    /// The number of files that two dialects have counted.
     shared: usize,
     /// The dialects that were asked for, when some were read only for what is installed among their
     /// files.
     only: Option<Vec<&'static str>>,
 }
 
-/// How much of a project to read when no single path is asked about.
+/// The part of a project to read when no single path is asked about.
 #[derive(Debug, Clone)]
 pub struct CatalogScope<'t> {
     /// The directory to start at.
     pub start: &'t Target,
-    /// Whether to go where version control does not look.
+    /// The treatment of directories that version control ignores.
     pub ignored: Ignored,
     /// The dialects to read.
     pub dialects: Dialects,

@@ -14,7 +14,7 @@ use brief_profiles::{BUILTIN, Client};
 /// The dialects whose files can be installed ones.
 const HOLDERS: [&str; 2] = [native::NAME, tasks::NAME];
 
-/// What an installed file is called in an answer: dialect, kind and name.
+/// The name of an installed file in an answer: dialect, kind and name.
 pub(crate) type Label<'c> = (&'static str, &'static str, Name<'c>);
 
 /// The installed items of a catalog, and which copy of each counts for who asks.

@@ -47,9 +47,9 @@ pub mod survey;
 pub mod tokens;
 
 pub use brief_dialects::{
-    Action, Actions, Applied, Candidate, Decision, Dialects, FileSet, Item, ItemReach, LeftOut,
-    Level, Moment, Mounted, Name, Origin, Owner, ProjectFiles, Reason, ReasonKind, Resolution,
-    State, Timing,
+    Action, Actions, Applied, BindingDecision, Candidate, Dialects, FileSet, Item, ItemReach,
+    LeftOut, Level, Moment, Mounted, Name, Origin, Owner, ProjectFiles, Reason, ReasonKind,
+    Resolution, State, Timing,
 };
 pub use brief_dialects::{agents, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};

@@ -36,7 +36,7 @@ const ELSEWHERE: [&str; 16] = [
     "deprecated",
 ];
 
-/// What GitHub has beside the files of a repository: `../blob/main/a.md`, `../../issues`.
+/// Pages of GitHub beside the files of a repository: `../blob/main/a.md`, `../../issues`.
 const OF_GITHUB: [&str; 11] = [
     "blob",
     "tree",

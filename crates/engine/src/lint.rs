@@ -27,9 +27,9 @@ const FIX_ROUNDS: usize = 8;
 pub struct Findings {
     /// The problems, by file and place.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many guidance files were checked.
+    /// The number of guidance files that were checked.
     pub files: usize,
-    /// How many problems were repaired.
+    /// The number of problems that were repaired.
     pub fixed: usize,
 }
 

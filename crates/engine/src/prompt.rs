@@ -19,7 +19,7 @@ pub struct PromptReport<'r> {
     pub prompt: &'r Prompt,
     /// Its text, as it would be printed.
     pub text: &'r [u8],
-    /// What it asked to be run, already in words.
+    /// The commands that it requested, in words.
     pub ran: Vec<RunReport<'r>>,
 }
 

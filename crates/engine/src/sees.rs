@@ -1,4 +1,4 @@
-//! What each of several clients sees of the guidance for one moment, and how it comes to it.
+//! The guidance that each of several clients sees at one moment, and the way it comes to them.
 //!
 //! The answer is that of [`Catalog::resolve`], once for each client, item by item beside each other.
 
@@ -11,7 +11,7 @@ use brief_syntax::Target;
 use crate::budget::{Count, cost};
 use crate::catalog::Catalog;
 
-/// How an item comes to a client.
+/// The way in which an item comes to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// The client loads it by itself, or the same text from another place.
@@ -39,9 +39,9 @@ impl Arrival {
 /// An item as one client sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sight {
-    /// How it comes to the client.
+    /// The way in which it comes to the client.
     pub how: Arrival,
-    /// Why, in words.
+    /// The reason, in words.
     pub reason: String,
 }
 
@@ -50,7 +50,7 @@ pub struct Sight {
 pub struct SeenItem<'c> {
     /// The dialect that it is written in.
     pub dialect: &'static str,
-    /// What it is, such as `rule`.
+    /// Its kind, such as `rule`.
     pub kind: &'static str,
     /// Its name, or its place in its file.
     pub name: Name<'c>,
@@ -58,7 +58,7 @@ pub struct SeenItem<'c> {
     pub path: &'c Path,
     /// The line it begins on, from 1.
     pub line: usize,
-    /// What it costs a client that sees it.
+    /// Its cost for a client that sees it.
     pub tokens: usize,
     /// One for each client, in the order of the clients.
     pub seen: Vec<Sight>,
@@ -73,18 +73,18 @@ impl SeenItem<'_> {
     }
 }
 
-/// What one client sees in all, in tokens. The same text counts once.
+/// The sum of the guidance that one client sees, in tokens. The same text counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Total {
-    /// What it loads by itself.
+    /// The part that it loads by itself.
     pub loaded: usize,
-    /// What the hook delivers.
+    /// The part that the hook delivers.
     pub delivered: usize,
     /// Names and descriptions that the hook delivers.
     pub offered: usize,
 }
 
-/// What some clients see at one moment.
+/// The guidance that some clients see at one moment.
 #[derive(Debug)]
 pub struct Sees<'c> {
     /// The candidates, general first; those that no client sees are among them.
@@ -98,7 +98,7 @@ pub struct Sees<'c> {
 pub struct Viewer {
     /// The moment, with the client that asks in it.
     pub moment: Moment,
-    /// Whether there is a hook that delivers to it.
+    /// True if there is a hook that delivers to it.
     pub has_hook: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What an AI client is: one data file for each client, in `clients/`.
+//! The AI clients: one data file for each, in `clients/`.
 //!
 //! A file says what a client reads by itself, where guidance for it is written, and what its files and fields
 //! are called; each fact has the version and the day that it was seen in. Code knows clients only through this

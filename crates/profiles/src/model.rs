@@ -36,19 +36,19 @@ pub struct Client {
     /// The places below the home directory that it loads by itself.
     #[serde(default)]
     pub home_reads: List<ClientRead>,
-    /// How it loads them.
+    /// The way in which it loads them.
     #[serde(default)]
     pub loading: Loading,
     /// Its directories in a project, to tell the files that no client reads.
     #[serde(default)]
     pub directories: List<ClientDirectory>,
-    /// Where portable rules are written.
+    /// The place of portable rules.
     #[serde(default)]
     pub rule: Option<ItemOutput>,
-    /// Where portable skills are written.
+    /// The place of portable skills.
     #[serde(default)]
     pub skill: Option<ItemOutput>,
-    /// Where portable agents are written.
+    /// The place of portable agents.
     #[serde(default)]
     pub agent: Option<ItemOutput>,
     #[serde(default)]
@@ -61,7 +61,7 @@ pub struct Client {
     pub(crate) unnamed: ForCompiler,
     #[serde(default)]
     pub(crate) format: ForCompiler,
-    /// Where MCP servers stand.
+    /// The place of MCP servers.
     #[serde(default)]
     pub mcp: Option<ServerProfile>,
     /// The files that `brief task` writes rules to.
@@ -95,7 +95,7 @@ impl Client {
     }
 }
 
-/// How the facts about a client are known.
+/// The evidence for the facts about a client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Seen {
@@ -104,11 +104,11 @@ pub struct Seen {
     pub version: Option<Text>,
     /// The day, as `2026-11-16`.
     pub date: Text,
-    /// Where they were seen.
+    /// The place where they were seen.
     pub how: Evidence,
 }
 
-/// Where facts about a client were seen.
+/// The place where facts about a client were seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
@@ -118,20 +118,20 @@ pub enum Evidence {
     Documents,
 }
 
-/// How a client loads what it reads.
+/// The way in which a client loads its files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Loading {
     /// The action on a file that loads what is nested or scoped.
     #[serde(default)]
     pub attaches: Attaches,
-    /// Whether scoped files are loaded only for files below the start directory.
+    /// True if scoped files are loaded only for files below the start directory.
     #[serde(default)]
     pub scoped_below_start: bool,
     /// The names of the files in which it follows `@path`.
     #[serde(default)]
     pub imports: List<Text>,
-    /// Whether it follows a project's imports only to files below the start directory.
+    /// True if it follows a project's imports only to files below the start directory.
     #[serde(default)]
     pub imports_below_start: bool,
     /// The bytes of a project's instructions that it loads; the rest is cut.
@@ -157,11 +157,11 @@ pub enum Attaches {
 pub struct ClientRead {
     /// The path below the directory that it is about; `/` at its end where a file may have the same name.
     pub path: Text,
-    /// Where the directory of the place may lie.
+    /// The position of the place's directory.
     pub seats: Seats,
     /// The files that keep the client from reading it.
     pub unless: Unless,
-    /// When the client uses what it reads there.
+    /// The moment at which the client uses the files there.
     pub scoping: Scoping,
     /// The kind of file that lies there, if this client says so.
     pub facts: Option<Box<PlaceFacts>>,
@@ -204,24 +204,24 @@ impl From<ReadEntry> for ClientRead {
 /// The kind of file that lies at a place. One of the clients that read it says so; without, the name tells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlaceFacts {
-    /// How files there are written.
+    /// The form of files there.
     pub form: Option<Form>,
-    /// Whether it is one file, where files of its form usually lie in a directory.
+    /// True if it is one file, where files of its form usually lie in a directory.
     pub file: bool,
-    /// How the names of files in the directory end; without, `.md`.
+    /// The endings of the names of files in the directory; without, `.md`.
     pub endings: List<Text>,
-    /// Whether directories in it are entered.
+    /// True if directories in it are entered.
     pub deep: bool,
     /// The directories in it that are not entered.
     pub skipped: List<Text>,
     /// The ending of a name that looks right and is not read.
     pub look_alike: Option<Text>,
-    /// Where it stands among the places of one directory in an answer: lower numbers come first, and places
+    /// The rank among the places of one directory in an answer: lower numbers come first, and places
     /// without one last, by path.
     pub rank: Option<u16>,
 }
 
-/// How a file is written, and so when it applies. Each form is code: `brief_dialects::native::parse`.
+/// The form of a file, which decides when it applies. Each form is code: `brief_dialects::native::parse`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -253,7 +253,7 @@ pub enum Form {
     Agent,
 }
 
-/// Where a directory lies, seen from the one that the client was started in.
+/// The position of a directory, seen from the one that the client was started in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seat {
     /// It is the start directory, and the root.
@@ -376,7 +376,7 @@ impl Unless {
     }
 }
 
-/// When a client uses what it reads at a place.
+/// The moment at which a client uses the files of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scoping {
@@ -397,13 +397,13 @@ pub enum Scoping {
 pub struct ClientDirectory {
     /// The path below the project.
     pub path: Text,
-    /// How the names of the files end that are read, at any depth.
+    /// The endings of the names of files that are read, at any depth.
     #[serde(default = "markdown")]
     pub endings: List<Text>,
     /// The endings of files that look as if they should be read.
     #[serde(default)]
     pub meant: List<Text>,
-    /// Whether it holds directories with a `SKILL.md` each.
+    /// True if it holds directories with a `SKILL.md` each.
     #[serde(default)]
     pub skills: bool,
     /// The reason why nothing in it is read.
@@ -418,7 +418,7 @@ fn markdown() -> List<Text> {
     list(const { &[text(".md")] })
 }
 
-/// Where items of one kind are written. The compiler reads its other keys.
+/// The place of items of one kind. The compiler reads its other keys.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ItemOutput {
@@ -427,7 +427,7 @@ pub struct ItemOutput {
     /// The path below the home directory, where it is another one.
     #[serde(default)]
     pub home: Option<Text>,
-    /// Whether the client reads them because a file of the user lists them.
+    /// True if the client reads them because a file of the user lists them.
     #[serde(default, rename = "shared", deserialize_with = "is_there")]
     pub is_listed: bool,
 }
@@ -436,7 +436,7 @@ fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
-/// Where a client's MCP servers stand, and what each field is called there.
+/// The place of a client's MCP servers, and the name of each field there.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ServerProfile {
@@ -493,11 +493,11 @@ pub enum ServerFormat {
 pub struct ServerField {
     /// Its name in the client's file.
     pub key: Text,
-    /// Where its value comes from.
+    /// The origin of its value.
     pub from: ServerValue,
 }
 
-/// Where the value of a field comes from. Empty lists and maps are left out.
+/// The origin of a field's value. Empty lists and maps are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerValue {

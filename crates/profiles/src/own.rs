@@ -31,7 +31,7 @@ pub struct OwnClients {
     pub clients: Vec<Client>,
     /// All files that were read, by name.
     pub sources: Vec<Arc<Source>>,
-    /// What is wrong with them.
+    /// Their problems.
     pub diagnostics: Vec<Diagnostic>,
 }
 

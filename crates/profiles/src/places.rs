@@ -26,11 +26,11 @@ pub struct ClientPlace {
     pub key: Text,
     /// File or directory.
     pub shape: PlaceShape,
-    /// How files there are written.
+    /// The form of files there.
     pub form: Form,
 }
 
-/// What lies at a place.
+/// The shape of a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlaceShape {
     /// One file.
@@ -44,9 +44,9 @@ pub enum PlaceShape {
 /// The files of a directory that count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileNames {
-    /// How their names end.
+    /// The endings of their names.
     pub endings: List<Text>,
-    /// Whether directories in it are entered.
+    /// True if directories in it are entered.
     pub is_deep: bool,
     /// The directories in it that are not entered.
     pub skipped: List<Text>,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use brief_dialects::tasks::Author;
 use brief_syntax::Source;
-use brief_syntax::system::{Owner, System};
+use brief_syntax::system::{FileOwner, System};
 
 use crate::execution::Execution;
 use crate::trust::{Project, Standing, Trust, TrustError, TrustStore, project_root};
@@ -150,7 +150,7 @@ impl<'c> Consent<'c> {
     /// Refuses a flag for one run if the files belong to another user, who can change them meanwhile.
     fn refuse_foreign(&self, root: &Path) -> Result<(), String> {
         match self.system.ownership(root) {
-            Ok(ownership) if ownership.owner != Owner::Other => Ok(()),
+            Ok(ownership) if ownership.owner != FileOwner::Other => Ok(()),
             Ok(_) => Err("it belongs to another user".to_owned()),
             Err(error) => Err(error.to_string()),
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Call, Ending, OverLimit, Owner, Stream, System};
+use brief_syntax::system::{Call, Ending, FileOwner, OverLimit, Stream, System};
 
 use brief_syntax::system::Passed;
 
@@ -186,7 +186,7 @@ impl<'s> Shell<'s> {
     /// the rights of another user.
     fn refuse_foreign(&self, path: &Path) -> io::Result<()> {
         let ownership = self.system.ownership(path)?;
-        let reason = if ownership.owner == Owner::Other {
+        let reason = if ownership.owner == FileOwner::Other {
             "it belongs to another user"
         } else if ownership.sets_identity {
             "it would run as another user or group"

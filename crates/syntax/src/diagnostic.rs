@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::rules::Rule;
 use crate::source::{Position, Source, Span};
 
-/// How bad it is.
+/// Its severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Something is not delivered, or would be delivered wrongly.
@@ -37,15 +37,15 @@ impl fmt::Display for Severity {
 pub struct Diagnostic {
     /// The rule that it breaks.
     pub rule: Rule,
-    /// How bad it is here: as the rule says, unless [`Diagnostic::with_severity`] says otherwise.
+    /// The severity here: the rule's, unless [`Diagnostic::with_severity`] changed it.
     pub severity: Severity,
     /// The file it is about.
     pub source: Arc<Source>,
     /// The text it is about; empty at the start when it is about the whole file.
     pub span: Span,
-    /// What is wrong, in one line without a full stop.
+    /// The problem, in one line without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// The advice.
     pub help: Option<String>,
     /// A change to the text that would solve it.
     pub fix: Option<Fix>,
@@ -116,11 +116,11 @@ impl Diagnostic {
 /// A change to the source text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// What the change does, as an instruction: "quote the pattern".
+    /// The change as an instruction: "quote the pattern".
     pub title: String,
     /// The edits, which do not overlap.
     pub edits: Vec<Edit>,
-    /// Whether the change may be made without asking.
+    /// The confidence in the change.
     pub applicability: Applicability,
 }
 
@@ -136,7 +136,7 @@ impl Fix {
     }
 }
 
-/// Whether a fix may be applied unasked.
+/// The confidence in a fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applicability {
     /// The repair is sure.
@@ -148,9 +148,9 @@ pub enum Applicability {
 /// One replacement in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// What to replace; empty to insert.
+    /// The span to replace; empty to insert.
     pub span: Span,
-    /// What to put there.
+    /// The new text.
     pub replacement: String,
 }
 
@@ -166,7 +166,7 @@ impl Edit {
 pub struct Fixed {
     /// The new text.
     pub text: String,
-    /// How many fixes were applied.
+    /// The number of applied fixes.
     pub applied: usize,
 }
 

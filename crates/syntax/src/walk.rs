@@ -217,7 +217,7 @@ struct WholeWalk<'w> {
     visitor: &'w mut dyn FnMut(&Visit<'_>),
     /// The `.gitignore` files in force, outermost first.
     rules: Vec<Gitignore>,
-    /// How many entries it may still look at; `None` once there were more.
+    /// The number of entries it may still look at; `None` once there were more.
     left: Option<usize>,
     gaps: Vec<Gap>,
 }

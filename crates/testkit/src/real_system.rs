@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use brief_syntax::system::{
-    Call, Companion, Dir, Ending, Environment, FileLock, Files, Identity, Machine, OsSystem, Owner,
-    Ownership, Processes, ReadError, Resolved, Stream, TemporaryDir,
+    Call, Companion, Dir, Ending, Environment, FileLock, FileOwner, Files, Identity, Machine,
+    OsSystem, Ownership, Processes, ReadError, Resolved, Stream, TemporaryDir,
 };
 
 /// Real files, with the test's own environment and current directory. Programs get that environment too, and
@@ -63,7 +63,7 @@ impl Files for RealSystem {
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
         let real = OsSystem.ownership(path)?;
         let is_foreign = self.foreign.as_deref() == Some(path);
-        Ok(if is_foreign { Ownership { owner: Owner::Other, ..real } } else { real })
+        Ok(if is_foreign { Ownership { owner: FileOwner::Other, ..real } } else { real })
     }
 
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {

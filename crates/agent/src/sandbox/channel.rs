@@ -33,7 +33,7 @@ impl Channel {
     }
 
     /// Sends a message in one piece.
-    #[expect(clippy::unused_self, reason = "whoever speaks has the channel to itself")]
+    #[expect(clippy::unused_self, reason = "the speaking side has the channel to itself")]
     pub(super) fn send(&mut self, word: &WorkerMessage<'_>) -> io::Result<()> {
         let bytes = frame::framed(word)?;
         let mut rest = bytes.as_slice();

@@ -26,7 +26,7 @@ use crate::ui::Ui;
 /// Compile portable rules, skills and agents into each client's own files
 ///
 /// Only files that an earlier build has written are replaced or removed, and of those only the ones that
-/// nobody has changed since. Exits with 1 when an item could not be built; the others are.
+/// are unchanged since. Exits with 1 when an item could not be built; the others are.
 #[derive(Debug, Args)]
 pub(crate) struct BuildArgs {
     /// The registry: the directory that holds the items, at any depth

@@ -69,7 +69,7 @@ pub(crate) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     print_items(ui, &briefing)?;
-    let headings = ["offered: the agent may ask for it", "manual: only when somebody asks for it"];
+    let headings = ["offered: the agent may ask for it", "manual: only when it is mentioned"];
     let mut is_second = !active.is_empty();
     for (heading, items) in headings.into_iter().zip([offered, manual]) {
         print_names(ui, briefing.root(), items, heading, is_second)?;
@@ -109,7 +109,7 @@ fn print_names(
     Ok(())
 }
 
-/// How to ask for an item that is not in the answer by itself.
+/// Returns how to ask for an item that the answer only names.
 fn way_to_ask(root: &Path, item: &BriefedItem) -> String {
     let path = item.path.strip_prefix(root).unwrap_or(&item.path).display();
     match (item.state, item.dialect, item.kind) {

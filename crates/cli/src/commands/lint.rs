@@ -39,7 +39,7 @@ pub(crate) struct LintArgs {
     #[arg(long)]
     fix: bool,
 
-    /// How to print the findings
+    /// The format of the findings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 

@@ -76,7 +76,7 @@ impl WhenArg {
     }
 }
 
-/// Where the client that asks was started.
+/// The directory that the client was started in.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Started {
     /// The directory that the client was started in [default: the current directory]
@@ -135,7 +135,7 @@ pub(crate) fn known_client(session: &Session, name: &str) -> Result<(), CommandE
     Err(unknown_client(&UnknownClient { name: name.to_owned(), near, known }))
 }
 
-/// How tokens are counted.
+/// The method of counting tokens.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Counting {
     /// Count tokens exactly, for the o200k vocabulary, instead of estimating them
@@ -154,7 +154,7 @@ impl Counting {
     }
 }
 
-/// What a look at a whole project takes, and how it is printed.
+/// The options of a look at a whole project.
 #[derive(Debug, Args)]
 pub(crate) struct Looking {
     /// Only this dialect; may be given several times
@@ -169,7 +169,7 @@ pub(crate) struct Looking {
     pub(crate) json: bool,
 }
 
-/// What an answer may cost.
+/// The limit of an answer's cost.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Cost {
     /// Cut what is most general until the rest costs at most N tokens
@@ -206,7 +206,7 @@ pub(crate) struct QuestionArgs {
     #[arg(long, value_name = "DIR")]
     mounted: Option<PathBuf>,
 
-    /// What the user mentions by name; may be given several times
+    /// A name that the user mentions; may be given several times
     #[arg(
         long = "mention", value_name = "NAME",
         add = clap_complete::ArgValueCompleter::new(crate::complete::mentions)
@@ -231,7 +231,7 @@ pub(crate) struct QuestionArgs {
     #[arg(short = 's', long = "select", value_name = "KEY=VALUE")]
     selectors: Vec<String>,
 
-    /// What `includeFiles` patterns of `.context` are relative to
+    /// The base of `includeFiles` patterns of `.context`
     #[arg(long, value_name = "DIRECTORY", default_value = "working")]
     anchor: AnchorArg,
 
@@ -276,7 +276,7 @@ impl DialectArg {
         }
     }
 
-    /// What its files are called.
+    /// The names of its files.
     fn noun(self) -> &'static str {
         match self {
             DialectArg::Structured => "AGENTS.yaml files",
@@ -475,7 +475,7 @@ fn shown_target(moment: &Moment) -> Option<&str> {
     Some(if moment.slashed().is_empty() { "." } else { moment.slashed() })
 }
 
-/// Whether `brief why` would say more: who has just run it knows.
+/// The hint at `brief why`, which is useless to a user who has just run it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhyHint {
     /// It would.

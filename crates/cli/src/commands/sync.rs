@@ -13,7 +13,7 @@ use crate::ui::Ui;
 /// Make the project match brief.toml and brief.lock
 ///
 /// Sources stay at the commits of brief.lock; `brief update` moves them. Only files that are recorded as
-/// ours are replaced or removed, and of those only the ones that nobody has changed since. Exits with 1
+/// ours are replaced or removed, and of those only the unchanged ones. Exits with 1
 /// when something could not be done; the rest is.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]

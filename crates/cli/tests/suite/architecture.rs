@@ -129,10 +129,40 @@ fn every_walk_is_there() {
     let walks: Vec<&str> = walks.split("\n\n**").skip(1).collect();
     assert_eq!(walks.len(), 4);
     for walk in walks {
-        let files: Vec<&str> = walk.split('`').filter(|word| word.ends_with(".rs")).collect();
+        let files: Vec<&str> = walk.split('`').filter(|word| is_source(Path::new(word))).collect();
         assert!((5..=15).contains(&files.len()), "{walk}");
         for file in files {
             assert!(workspace().join("crates").join(file).is_file(), "{file}");
+        }
+    }
+}
+
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+}
+
+/// House style: "a glossary that the code uses": each type in it exists.
+#[test]
+fn every_word_of_the_glossary_is_in_the_code() {
+    let page = fs::read_to_string(workspace().join("ARCHITECTURE.md")).unwrap();
+    let glossary = page.split("\n## ").find(|part| part.starts_with("Glossary\n")).unwrap();
+    let rows: Vec<&str> = glossary.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    assert!((20..=30).contains(&rows.len()), "{}", rows.len());
+    let mut files = Vec::new();
+    sources(&workspace().join("crates"), &mut files);
+    let code: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    for row in rows {
+        let types = row.rsplit(" | ").next().unwrap();
+        for name in types.split('`').skip(1).step_by(2) {
+            let name = name.rsplit("::").next().unwrap();
+            let is_declared = ["struct", "enum", "trait"].iter().any(|keyword| {
+                let declared = format!("{keyword} {name}");
+                code.match_indices(&declared).any(|(start, _)| {
+                    let rest = &code[start + declared.len()..];
+                    !rest.starts_with(|next: char| next.is_alphanumeric())
+                })
+            });
+            assert!(is_declared, "{name} in {row}");
         }
     }
 }
@@ -142,7 +172,7 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if is_source(&path) {
             found.push(path);
         }
     }

@@ -37,7 +37,7 @@ fn context_shows_what_is_active_and_what_is_offered() {
     offered: the agent may ask for it
       sql: When touching SQL (read .context/sql.md)
 
-    manual: only when somebody asks for it
+    manual: only when it is mentioned
       notes (--mention notes)
     ------- stderr -------
     warning[hosted/sensitive-excluded]: .context/.env: the name matches `.env`, so this is never read

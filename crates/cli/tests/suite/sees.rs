@@ -128,7 +128,7 @@ fn active_offered_and_manual_stand_apart() {
     offered: the agent may ask for it
       incident: When it burns (read .context/incident.md)
 
-    manual: only when somebody asks for it
+    manual: only when it is mentioned
       release (--mention release)
     [EOF]
     ");

@@ -17,15 +17,15 @@ use brief_profiles::{BUILTIN, ServerProfile};
 pub struct Server {
     /// The name that it goes by.
     pub name: String,
-    /// How to reach it.
+    /// The way to reach it.
     pub transport: Transport,
-    /// Whether it is declared but switched off.
+    /// True if it is declared but switched off.
     pub disabled: bool,
-    /// What else is declared, in order.
+    /// The other declared fields, in order.
     pub custom: Vec<(String, serde_json::Value)>,
 }
 
-/// How to reach a server.
+/// The way to reach a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
     /// A program to start, spoken to over its standard streams.
@@ -41,14 +41,14 @@ pub enum Transport {
     Remote {
         /// Streamable HTTP, or the older event stream.
         protocol: Protocol,
-        /// Where it is.
+        /// Its address.
         url: String,
         /// Headers to send, in order.
         headers: Vec<(String, String)>,
     },
 }
 
-/// What a remote server speaks.
+/// The protocol of a remote server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// Streamable HTTP.

@@ -1,6 +1,6 @@
-//! Where clients look: the same item in two places, and files that nobody reads.
+//! The places that clients look at: the same item in two of them, and files that no client reads.
 //!
-//! Data and pure functions: whoever asks has looked at the files.
+//! Data and pure functions: the caller has looked at the files.
 
 mod unread;
 
@@ -12,7 +12,7 @@ use crate::profile::{Profile, ProfileScope};
 
 pub use unread::{Unread, directories, unread};
 
-/// Where a client would find an item.
+/// The place where a client would find an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reads<'p> {
     /// The client.
@@ -45,7 +45,7 @@ pub struct Duplicate {
     pub client: String,
     /// The item.
     pub item: ItemId,
-    /// Where it is, two paths at least: the client's own comes first.
+    /// Its paths, two at least: the client's own comes first.
     pub paths: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Files in directories of clients that no client reads.
 //!
-//! Only what is surely not read is reported. A file of a kind that nobody would take for instructions is
+//! Only what is surely not read is reported. A file of a kind that does not look like instructions is
 //! passed over, and so is whatever we do not know enough about.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ pub struct Unread {
     pub help: &'static str,
 }
 
-/// Why a file in a directory of skills is not read, and the way out.
+/// The reason why a file in a directory of skills is not read, and the way out.
 type Words = (&'static str, &'static str);
 
 const SKILL_FILE: Words = (
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_reads_is_found() {
+    fn an_unread_file_is_found() {
         for (path, why) in [
             (".github/instructions/a.md", "`.instructions.md`"),
             (".github/instructions/deep/a.txt", "`.instructions.md`"),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_may_read_is_not_reported() {
+    fn a_file_that_a_client_may_read_is_not_reported() {
         let fine = [
             ".github/instructions/a.instructions.md",
             ".github/instructions/README.md",

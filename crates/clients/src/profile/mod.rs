@@ -1,4 +1,4 @@
-//! What each client reads: where a rule, skill or agent goes, and what its fields are called there.
+//! The profile of each client: the files of rules, skills and agents, and the names of their fields.
 //!
 //! All of it is data: keys of the client's file (`brief_profiles`). A project's `brief.toml` has the same keys
 //! in `[clients.<id>]`, to change some of a client that we know or to describe another one in full. Nothing in
@@ -26,7 +26,7 @@ pub use settings::{
 };
 pub use shared::{Bridge, Files, ListEntry};
 
-/// How one client wants its files.
+/// The files of one client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     pub(crate) id: String,
@@ -40,11 +40,11 @@ pub struct Profile {
     pub(crate) home_signs: Vec<String>,
     /// The file that makes the client read another one.
     pub(crate) bridge: Option<Bridge>,
-    /// What the client calls each capability.
+    /// The client's name for each capability.
     pub(crate) tools: BTreeMap<String, String>,
-    /// What the client calls each model.
+    /// The client's name for each model.
     pub(crate) models: BTreeMap<String, String>,
-    /// What is written of a model and tools that an agent does not name.
+    /// The model and the tools that are written when an agent names none.
     pub(crate) unnamed: Unnamed,
 }
 
@@ -58,7 +58,7 @@ pub enum Variant {
     Format,
 }
 
-/// What is written of a model and tools that an agent does not name.
+/// The model and the tools that are written when an agent names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Unnamed {
     /// Nothing: the client decides (ruling P4).
@@ -110,28 +110,28 @@ impl Profile {
 /// The output for one kind of item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// Where the file goes.
+    /// The path of the file.
     pub path: Template,
     /// The directory that supporting files go to; `None` for that of the file itself.
     pub files: Option<Template>,
     /// The fields of the front matter, in order.
     pub fields: Vec<FieldRule>,
-    /// What becomes of fields that the format does not know.
+    /// The treatment of fields that the format does not know.
     pub unknown: UnknownFields,
     /// The most characters that the client takes of a body.
     pub most_characters: Option<usize>,
     /// Other places where the client finds the file, too.
     pub also_read: Vec<Template>,
-    /// What is different below a user's home directory.
+    /// The differences below a user's home directory.
     pub home: Home,
-    /// What has to stand in a file of the user so that the client reads these.
+    /// The entry that a file of the user needs so that the client reads these.
     pub listing: Option<ListEntry>,
 }
 
-/// What is different below a user's home directory; what is not said is as in a project.
+/// The differences below a user's home directory; everything else is as in a project.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Home {
-    /// Where the file goes.
+    /// The path of the file.
     pub path: Option<Template>,
     /// The directory that supporting files go to.
     pub files: Option<Template>,
@@ -165,7 +165,7 @@ impl Layout {
     }
 }
 
-/// What becomes of fields that the format does not know.
+/// The treatment of fields that the format does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownFields {
     /// They are left out.
@@ -178,24 +178,24 @@ pub enum UnknownFields {
 /// One field of an output's front matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldRule {
-    /// What it is called.
+    /// Its name.
     pub key: String,
-    /// Where its value comes from.
+    /// The origin of its value.
     pub value: FieldValue,
-    /// When it is there.
+    /// The condition under which it is written.
     pub when: When,
 }
 
-/// Where the value of a field comes from.
+/// The origin of a field's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
     /// From the item.
     Item {
         /// The item's field.
         from: From,
-        /// What it looks like in the output.
+        /// Its form in the output.
         shape: Shape,
-        /// What stands there when the item has no value.
+        /// The value that is written when the item has none.
         default: Option<String>,
     },
     /// Always the same.
@@ -271,7 +271,7 @@ impl From {
     }
 }
 
-/// What a value looks like in the output.
+/// The form of a value in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// A text.
@@ -307,7 +307,7 @@ impl Shape {
     }
 }
 
-/// When a field is there.
+/// The condition under which a field is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum When {
     /// Always.
@@ -369,7 +369,7 @@ impl Profiles {
     }
 }
 
-/// What our own files say. A test holds that nothing is wrong with them.
+/// The profiles that are built in. A test keeps them valid.
 fn builtin_drafts(variant: &dyn Fn(&str) -> Variant) -> Vec<read::Draft> {
     let sources = builtin_sources().into_iter();
     sources.map(|source| read::client_file(&source, variant, &mut Vec::new())).collect()

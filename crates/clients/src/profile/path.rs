@@ -1,4 +1,4 @@
-//! Where outputs go: paths with the item's name in them.
+//! The paths of outputs, with the item's name in them.
 
 /// The place of the item's name.
 const NAME: &str = "{name}";

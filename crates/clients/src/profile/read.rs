@@ -25,7 +25,7 @@ pub(super) struct Draft {
     tools: BTreeMap<String, String>,
     models: BTreeMap<String, String>,
     unnamed: Unnamed,
-    /// Where the client was last spoken of, to say what is missing.
+    /// The last place that names the client, for messages about missing keys.
     source: Arc<Source>,
     span: Span,
 }

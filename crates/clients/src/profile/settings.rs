@@ -1,4 +1,4 @@
-//! What a project's `brief.toml` says about compiling, in `[build]` and `[install]`.
+//! The settings for compiling in a project's `brief.toml`: `[build]` and `[install]`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use brief_syntax::{Diagnostic, Source};
 use super::Profiles;
 use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 
-/// How items are compiled, whatever the client.
+/// The options of compiling for every client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProfileOptions {
     /// The heading that a body begins with.
     pub first_heading: FirstHeading,
-    /// What becomes of the licence.
+    /// The treatment of the licence.
     pub license: License,
-    /// What becomes of fields that the open standard for skills does not have.
+    /// The treatment of fields that the open standard for skills does not have.
     pub agent_skills: AgentSkills,
-    /// Whether a client that reads another one's places gets files of its own.
+    /// The files of a client that reads another one's places.
     pub sharing: Sharing,
-    /// Whose places the files go to.
+    /// The scope of the places that files go to.
     pub scope: ProfileScope,
 }
 
-/// Whose places files go to.
+/// The scope of the places that files go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProfileScope {
     /// Those of a project.
@@ -72,7 +72,7 @@ pub enum FirstHeading {
     Never,
 }
 
-/// What becomes of the licence.
+/// The treatment of the licence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum License {
     /// It stays in the source.
@@ -82,7 +82,7 @@ pub enum License {
     Keep,
 }
 
-/// What becomes of a skill's fields that the open standard does not have.
+/// The treatment of a skill's fields that the open standard does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AgentSkills {
     /// They are handed on.
@@ -92,7 +92,7 @@ pub enum AgentSkills {
     Strict,
 }
 
-/// Whether a client that reads another one's places gets files of its own.
+/// The files of a client that reads another one's places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sharing {
     /// It does, and may read the same thing twice.
@@ -102,7 +102,7 @@ pub enum Sharing {
     Shared,
 }
 
-/// What a project wants built, and how.
+/// The clients that a project builds for, and the options.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProfileSettings {
     /// The output directory, below the registry.
@@ -111,7 +111,7 @@ pub struct ProfileSettings {
     pub clients: Option<Vec<String>>,
     /// The layout that the project chooses; `None` for the section's own.
     pub layout: Option<Sharing>,
-    /// How items are compiled.
+    /// The options of compiling.
     pub options: ProfileOptions,
     /// The settings of files of the user that say `leave`.
     pub left: BTreeSet<String>,

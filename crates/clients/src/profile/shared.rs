@@ -7,7 +7,7 @@ use brief_dialects::portable::toml::{TomlEntry, TomlProblem};
 
 use super::path;
 
-/// What has to stand in a list of a file so that the client reads outputs of a kind.
+/// An entry in a list of a file, without which the client does not read outputs of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListEntry {
     /// The file in a project, and its other spellings.
@@ -16,9 +16,9 @@ pub struct ListEntry {
     pub home_files: Option<Files>,
     /// The key of the list.
     pub list: String,
-    /// What stands in the list.
+    /// The entry.
     pub value: String,
-    /// What stands in the list of a user's own file.
+    /// The entry in a user's own file.
     pub home_value: String,
     /// The address of the schema that a new file begins with.
     pub schema: Option<String>,
@@ -33,7 +33,7 @@ pub struct Bridge {
     pub from: String,
     /// The file that the client does read, and its other spellings.
     pub files: Files,
-    /// What has to stand there; `{path}` is the way to the file to be read.
+    /// The text of the line; `{path}` stands for the path of the file to be read.
     pub text: String,
     /// The key in `[install]` that turns it off.
     pub setting: Option<String>,

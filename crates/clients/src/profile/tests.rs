@@ -2,7 +2,7 @@
 
 use super::{Variant, builtin_sources, read};
 
-/// What is wrong with our own files would otherwise be passed over.
+/// Without this test, mistakes in the built-in profiles would be passed over.
 #[test]
 fn nothing_is_wrong_with_our_own_files() {
     let sources = builtin_sources().into_iter();

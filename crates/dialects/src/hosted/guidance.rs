@@ -1,12 +1,12 @@
 //! The implementation of [`Dialect`] for this format.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, System, Target, TargetKind};
 
-use crate::answer::{Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution};
+use crate::answer::{self, Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution};
 use crate::moment::Moment;
 use crate::{Dialect, DialectGuidance, Reader};
 
@@ -83,7 +83,8 @@ pub(super) fn level(path: &Path, scope: HostedScope, place: &HostedContext) -> L
         HostedScope::Working | HostedScope::Include => working,
         HostedScope::Ancestor => {
             let shared = place.working.components().zip(path.components());
-            shared.take_while(|(here, there)| here == there).count()
+            let shared = shared.take_while(|(here, there)| here == there);
+            answer::depth(&shared.map(|(here, _)| here).collect::<PathBuf>())
         }
     };
     Level { owner: Owner::Project, depth, is_scoped: false }

@@ -12,7 +12,7 @@ use brief_syntax::source::Encoding;
 use brief_syntax::system::{Dir, DirEntry, FileKind};
 use brief_syntax::{Diagnostic, Source, System, diagnostic, limits, rules};
 
-use crate::answer::State;
+use crate::answer::{State, depth};
 
 use super::config::{self, Layer};
 use super::context_dir::{ContextCandidate, ContextDir, SkipReason, Visitor, linked, unread};
@@ -84,7 +84,7 @@ pub(super) fn resolve(
     diagnostics.dedup();
     let HostedPlace { mounted, working, .. } = place;
     let mcp_servers: Vec<ConfiguredServer> = merged.servers;
-    let depths = (mounted.components().count(), working.components().count());
+    let depths = (depth(&mounted), depth(&working));
     HostedContext { mounted, working, items, left_out, config, mcp_servers, diagnostics, depths }
 }
 
@@ -588,14 +588,13 @@ impl<'c> Wildcards<'c> {
         self.patterns.into_iter().filter_map(|(pattern, example, count)| {
             let origin = pattern.origin.as_ref()?;
             let name = example.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let files = if count == 1 { "file" } else { "files" };
+            let (files, pattern) = (if count == 1 { "file" } else { "files" }, &pattern.pattern);
             let message = format!(
-                "`{}` also matches {count} {files} of unsupported types, such as {name}",
-                pattern.pattern
+                "`{pattern}` also matches {count} {files} of unsupported types, such as {name}"
             );
-            let rule = rules::hosted::UNSUPPORTED_TYPE;
-            let warning = Diagnostic::new(rule, &origin.source, origin.span, message);
-            Some(warning.with_help("write a pattern for `.md`, `.mdc` or `.txt`"))
+            let (rule, source) = (rules::hosted::UNSUPPORTED_TYPE, &origin.source);
+            let help = "write a pattern for `.md`, `.mdc` or `.txt`";
+            Some(Diagnostic::new(rule, source, origin.span, message).with_help(help))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What `lint` says about client files: what their client does not read as it was meant.
+//! The checks of client files: parts that their client does not read as it was meant.
 //!
 //! A finding is something that its author would change. A file that works in its client is left alone,
 //! however it is written; what is said of many files alike is said once.

@@ -14,7 +14,7 @@ use brief_syntax::{Span, TargetKind, limits};
 
 use super::apply_to::{CliRule, at_any_depth};
 
-/// Whose patterns they are.
+/// The client whose patterns they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Semantics {
     /// Lines of a `.gitignore`, after braces.
@@ -35,7 +35,7 @@ pub(super) struct Globs {
     written: Vec<String>,
     spans: Vec<Span>,
     rules: Vec<Rule>,
-    /// The same patterns as Copilot's command line reads them, once somebody asks.
+    /// The same patterns as Copilot's command line reads them, compiled on first use.
     cli: OnceLock<Vec<CliRule>>,
 }
 
@@ -49,7 +49,7 @@ struct Rule {
     is_directory: bool,
 }
 
-/// What is wrong with a list of patterns.
+/// A problem of a list of patterns.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum GlobsProblem {
     /// One of them is no pattern.
@@ -524,7 +524,7 @@ mod tests {
                 for _ in 0..bytes.int_in_range(1..=5)? {
                     line.push_str(bytes.choose(&PIECES)?);
                 }
-                // Runs of three stars and of separators are nobody's patterns, and a mark that says
+                // Runs of three stars and of separators are in no real pattern, and a mark that says
                 // nothing is read as everything there.
                 let is_empty = matches!(line.trim_start_matches('!'), "" | "/");
                 if !line.contains("***") && !line.contains("//") && !is_empty {

@@ -72,7 +72,7 @@ const OWN: &str = ".brief";
 /// A directory with fewer names is listed once; in a larger one each name is asked for.
 const LISTED: usize = 128;
 
-/// What there is on the way to one path.
+/// The client files on the way to one path.
 struct PathGuidance {
     folders: Vec<Folder>,
     target: Option<Target>,
@@ -232,7 +232,7 @@ impl DialectGuidance for PathGuidance {
     }
 }
 
-/// What there is in all of a project.
+/// The client files of a whole project.
 struct ProjectGuidance {
     /// Parents first, and the user's in front.
     folders: Vec<Folder>,
@@ -244,7 +244,7 @@ struct ProjectGuidance {
     known: Cow<'static, KnownClients>,
     /// The project, once the walk has begun.
     root: PathBuf,
-    /// What is called like a client's file and lies elsewhere.
+    /// Files with the name of a client's file that lie elsewhere.
     strays: check::Strays,
 }
 

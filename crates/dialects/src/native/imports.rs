@@ -78,7 +78,7 @@ fn says_nothing_else(source: &Source, start: usize, imports: &[Import]) -> bool 
     }
 }
 
-/// Whether a word that leads nowhere was meant as a path: people write `@name` for other things.
+/// Returns whether a word that leads nowhere was meant as a path: people write `@name` for other things.
 fn looks_like_a_file(path: &str) -> bool {
     let is_text = [".md", ".mdc", ".markdown", ".txt"].iter().any(|ending| path.ends_with(ending));
     is_text || ["./", "../", "~/", "/"].iter().any(|start| path.starts_with(start))
@@ -137,7 +137,7 @@ pub(super) fn follow(ground: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
                 }
             };
             let known_as = known.get(&wanted).copied();
-            // What nobody reads at its place is read now.
+            // A file that no client reads at its place is read now.
             let is_unread = |known: &usize| {
                 let Guide { use_, place, .. } = &folder.guides[*known];
                 place.is_some() && matches!(use_, Use::Never(_))

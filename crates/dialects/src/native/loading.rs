@@ -1,4 +1,4 @@
-//! What a client loads by itself at one moment, from where it was started.
+//! The files that a client loads by itself at one moment, by the directory it was started in.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -20,11 +20,11 @@ pub(super) struct Loading<'l> {
     asked: &'l NativeQuestion<'l, 'l>,
     /// The directories that are asked about, each with where it lies.
     folders: Vec<(&'l Folder, Seat)>,
-    /// Whether the client takes the path for one of its own.
+    /// True if the client takes the path for one of its own.
     is_near: bool,
 }
 
-/// How a client reads a guide.
+/// The way in which a client reads a guide.
 enum Reading<'l> {
     /// Not at all.
     Not,

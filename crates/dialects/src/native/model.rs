@@ -1,4 +1,4 @@
-//! What a client file says, with its client's defaults filled in.
+//! The content of a client file, with its client's defaults filled in.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,11 +20,11 @@ use super::settings::Setting;
 pub(super) struct Guide {
     /// The text, under the name that it was found by.
     pub(super) source: Arc<Source>,
-    /// What it is called in an answer.
+    /// Its name in an answer.
     pub(super) kind: &'static str,
     pub(super) name: String,
     pub(super) description: String,
-    /// Where the text to deliver begins, and on which line.
+    /// The offset and the line at which the text to deliver begins.
     pub(super) body_start: usize,
     pub(super) line: usize,
     /// The files that it is about, if it says so.
@@ -34,9 +34,9 @@ pub(super) struct Guide {
     pub(super) place: Option<ClientPlace>,
     /// The files that it imports, absolute.
     pub(super) imports: Vec<PathBuf>,
-    /// What a user can mention it by, each with the reason in words.
+    /// The names that a user can mention it by, each with the reason in words.
     pub(super) mentions: Vec<(String, String)>,
-    /// Whether more than one way leads to the file.
+    /// True if more than one way leads to the file.
     pub(super) is_shared: bool,
     /// The file itself, when it was found by a link.
     pub(super) real: Option<PathBuf>,
@@ -82,37 +82,37 @@ pub(super) struct Scope {
     pub(super) globs: Globs,
 }
 
-/// How a guide is used where it applies.
+/// The use of a guide where it applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Use {
     /// It is in the briefing, for this reason unless it has a scope.
     Active(Cow<'static, str>),
     /// By its description.
     Offered,
-    /// When it is mentioned.
+    /// Only when it is mentioned.
     Manual,
     /// Its text is only where to find others.
     Bridge(String),
-    /// Nobody reads it, for this reason.
+    /// No client reads it, for this reason.
     Never(Cow<'static, str>),
 }
 
 /// Everything that belongs to one directory.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// Whose it is.
+    /// Its owner.
     pub(super) owner: Owner,
     /// The directory below the mounted one, with `/` between names. What the user has is about the
     /// mounted directory.
     pub(super) directory: String,
     /// The directory itself, absolute.
     pub(super) path: PathBuf,
-    /// How general its guides are that are for all files.
+    /// The level of its guides that are for all files.
     pub(super) level: Level,
     /// The places that hold a file, readable or not, as clients' files write them.
     pub(super) present: Vec<Text>,
     pub(super) guides: Vec<Guide>,
-    /// What clients are told here about what to read.
+    /// The settings of clients here about the files to read.
     pub(super) settings: Vec<Setting>,
 }
 

@@ -118,8 +118,8 @@ fn has_fields(front: &FrontMatter) -> bool {
     root.is_some_and(|root| matches!(root.value(), Value::Mapping(_)))
 }
 
-/// Whether Claude Code reads no field at all: it repairs a value with a character that means something in
-/// YAML, as patterns have, and gives up on anything else (2.1.325).
+/// Returns whether Claude Code reads no field at all: it repairs a value with a character that means
+/// something in YAML, as patterns have, and gives up on anything else (2.1.325).
 fn is_lost_to_claude(source: &Source, front: &FrontMatter) -> bool {
     front.diagnostics.iter().any(|diagnostic| match diagnostic.rule {
         rules::FRONTMATTER_INVALID => true,

@@ -40,7 +40,7 @@ static AGENTS: ClientPlace = ClientPlace {
 
 /// A plugin that is enabled.
 struct Enabled {
-    /// Where the marketplace is, as it was written.
+    /// The address of the marketplace, as it was written.
     market: String,
     name: String,
     span: Span,

@@ -32,15 +32,15 @@ pub(super) struct NativeReader<'s> {
     root: PathBuf,
     /// The root as text, for the list of names that hold secrets.
     above: String,
-    /// What may still be read.
+    /// The bytes that may still be read.
     pub(super) bytes: usize,
-    /// What is wrong.
+    /// The problems.
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Files found, readable or not.
     pub(super) found: usize,
 }
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 pub(super) enum Unread {
     Missing,
     Directory,
@@ -50,7 +50,7 @@ pub(super) enum Unread {
     Refused(String),
 }
 
-/// What a file holds, and the file itself when it was found by a link.
+/// The content of a file, and the file itself when it was found by a link.
 pub(super) type Read = (Vec<u8>, Option<PathBuf>);
 
 /// A directory that is held open.
@@ -71,7 +71,7 @@ pub(super) struct Level<'l> {
     /// Below the mounted directory.
     pub(super) directory: &'l str,
     pub(super) owner: Owner,
-    /// Whether a name may be there.
+    /// True if a name may be there.
     pub(super) has: &'l dyn Fn(&str) -> bool,
 }
 
@@ -264,7 +264,7 @@ impl<'s> NativeReader<'s> {
         folder.guides.push(parse(Found { source, real, below }, place, &mut self.diagnostics));
     }
 
-    /// Adds a file that is there and that nobody reads.
+    /// Adds a file that exists and that no client reads.
     pub(super) fn add_unread(
         &mut self,
         path: PathBuf,

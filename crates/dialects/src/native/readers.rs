@@ -1,4 +1,4 @@
-//! Who reads a path, whatever is in it: for those who write files for several clients.
+//! The clients that read a path, whatever is in it: for code that writes files for several clients.
 
 use brief_profiles::{BUILTIN, PlaceShape, Seat};
 

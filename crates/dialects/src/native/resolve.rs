@@ -1,4 +1,4 @@
-//! What applies when, and what of it the client that asks reads by itself.
+//! The guides that apply at a moment, and those of them that the client reads by itself.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -16,17 +16,17 @@ use super::clients::{self, has_any};
 use super::loading::Loading;
 use super::model::{Folder, Guide, Use};
 
-/// What is asked.
+/// A question to the client files.
 pub(super) struct NativeQuestion<'a, 's> {
     /// The file or directory below the mounted one.
     pub(super) about: NativeTarget<'a>,
     /// The client that asks, and the name that it was asked for by.
     pub(super) client: Option<(&'s Client, &'s str)>,
-    /// Where it was started; `None` for the mounted directory.
+    /// The directory it was started in; `None` for the mounted directory.
     pub(super) started: Option<&'a Path>,
-    /// What is being done.
+    /// The action.
     pub(super) action: Option<Action>,
-    /// What the user mentioned.
+    /// The names that the user mentioned.
     pub(super) mentions: &'a [String],
     /// The mounted directory, absolute.
     pub(super) root: &'a Path,
@@ -54,7 +54,7 @@ impl<'a, 's> NativeQuestion<'a, 's> {
     }
 }
 
-/// What a question is about.
+/// The file or directory of a question.
 #[derive(Clone, Copy)]
 pub(super) enum NativeTarget<'a> {
     /// All of the project, whatever the patterns say.

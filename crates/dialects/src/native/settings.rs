@@ -11,16 +11,16 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use toml_edit::Document;
 
-/// What a client is told.
+/// A setting of a client.
 #[derive(Debug)]
 pub(super) enum Setting {
     /// Other names for its file of instructions.
     Names {
         client: &'static str,
-        /// Where the settings count.
+        /// The scope of the settings.
         seats: Seats,
         names: Vec<String>,
-        /// How files of these names are read.
+        /// The way in which files of these names are read.
         read: &'static ClientRead,
     },
     /// Files that it always loads, by patterns from the directory of the settings.
@@ -46,7 +46,7 @@ const fn file(path: &'static str, kind: Kind) -> SettingsFile {
     SettingsFile { path, kind }
 }
 
-/// How Gemini reads the names in its settings.
+/// The way in which Gemini reads the names in its settings.
 static GEMINI_NAMED: ClientRead = ClientRead {
     path: text("GEMINI.md"),
     seats: Seats::UP_AND_BELOW,
@@ -55,7 +55,7 @@ static GEMINI_NAMED: ClientRead = ClientRead {
     facts: None,
 };
 
-/// How Codex reads the names in its settings.
+/// The way in which Codex reads the names in its settings.
 static CODEX_NAMED: ClientRead = ClientRead {
     path: text("AGENTS.md"),
     seats: Seats::UP,

@@ -10,7 +10,7 @@ use brief_syntax::system::{DirEntry, FileKind, ReadError};
 use super::model::Folder;
 use super::read::{NativeReader, Opened, Unread};
 
-/// What the file of a skill is called.
+/// The name of a skill's file.
 pub(super) const SKILL_NAME: &str = "SKILL.md";
 
 /// A walk over one directory of rules, skills or agents.

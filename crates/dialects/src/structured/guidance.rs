@@ -9,7 +9,9 @@ use brief_syntax::system::{FileKind, ReadError};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, Target, rules};
 
-use crate::answer::{Applied, Decision, Item, LeftOut, Level, Name, Reason, Resolution, State};
+use crate::answer::{
+    Applied, BindingDecision, Item, LeftOut, Level, Name, Reason, Resolution, State,
+};
 use crate::moment::Moment;
 use crate::reach::{Candidate, FileSet, ItemReach, MatchRecord};
 use crate::{Dialect, DialectGuidance, ProjectFiles, Reader};
@@ -163,7 +165,7 @@ impl ContextFiles {
         for decision in &file.decisions {
             match judge_decision(decision, place) {
                 EntryVerdict::In(reason) => {
-                    answer.decisions.push(Decision { decision, path, reason });
+                    answer.decisions.push(BindingDecision { decision, path, reason });
                 }
                 EntryVerdict::Out(reason) => answer.leave_out(|| LeftOut {
                     dialect: NAME,

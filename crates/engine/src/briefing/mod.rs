@@ -47,7 +47,7 @@ pub struct Briefing {
     pub hosted_config: Option<Config>,
     /// The tokens that delivery costs: active items and the descriptions of those on offer.
     pub tokens: usize,
-    /// How many files of guidance were found, readable or not.
+    /// The number of guidance files, readable or not.
     pub files: usize,
 }
 
@@ -66,11 +66,11 @@ pub struct BriefedItem {
     pub path: Arc<Path>,
     /// The line it begins on, from 1.
     pub line: usize,
-    /// Where it is valid: `project` or `user`, or what the dialect calls it.
+    /// Its scope: `project`, `user`, or the dialect's own word.
     pub scope: &'static str,
-    /// When its dialect uses it, such as `always`.
+    /// Its dialect's condition for its use, such as `always`.
     pub trigger: Option<&'static str>,
-    /// Whether it is delivered, on offer or waiting to be mentioned.
+    /// Its state: delivered, on offer or waiting to be mentioned.
     pub state: State,
     /// The text to deliver. Of items that are not delivered it is empty with
     /// [`Moment::skip_left_out`].
@@ -79,9 +79,9 @@ pub struct BriefedItem {
     pub description: String,
     /// The file patterns that scope it.
     pub patterns: Vec<String>,
-    /// How general it is.
+    /// Its rank from general to specific.
     pub level: Level,
-    /// Why it applies.
+    /// The reason why it applies.
     pub reason: Explanation,
     /// The other places of the same text, which is delivered once.
     pub also: Vec<ItemPlace>,
@@ -98,7 +98,7 @@ pub struct BriefedDecision {
     pub decision: structured::Decision,
     /// The file it stands in, absolute.
     pub path: Arc<Path>,
-    /// Why it binds.
+    /// The reason why it binds.
     pub reason: Explanation,
 }
 
@@ -117,7 +117,7 @@ pub struct OmittedItem {
     pub line: usize,
     /// The first line of its text ([`first_line`]).
     pub first_line: String,
-    /// Why it does not apply.
+    /// The reason why it does not apply.
     pub reason: Explanation,
 }
 

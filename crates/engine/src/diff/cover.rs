@@ -7,7 +7,7 @@ use brief_syntax::limits;
 /// Some files of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cover {
-    /// How many files.
+    /// The number of files.
     pub file_count: usize,
     /// The files, and directories of which all files are meant, by path.
     pub parts: Vec<Covered>,
@@ -20,7 +20,7 @@ pub struct Cover {
 pub struct Covered {
     /// A file, or a directory that ends in `/`; `./` is the root.
     pub path: String,
-    /// How many files.
+    /// The number of files.
     pub file_count: usize,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn cover(files: &[String], is_concerned: &dyn Fn(usize) -> bool) -> C
 
 struct Covering<'f> {
     files: &'f [String],
-    /// How many of the files before each place are concerned.
+    /// The number of concerned files before each index.
     counts: Vec<usize>,
     parts: Vec<Covered>,
     left_out: usize,

@@ -1,7 +1,7 @@
 //! For which files the guidance changes from one state of a project to another, and how.
 //!
 //! Both states are whole catalogs, and the files are those of the newer one: what is said about a file
-//! that is gone concerns nobody, and a new file is compared with what would have been said about it.
+//! that is gone concerns no one, and a new file is compared with what would have been said about it.
 //! Most files get the same answer as their neighbours, so each distinct pair of answers is compared
 //! once, whatever the number of files.
 
@@ -30,7 +30,7 @@ use pairing::pairs;
 pub struct Changed {
     /// The path below the root, with `/` between names.
     pub path: String,
-    /// Whether it counts elsewhere than where it lies, as far as one can tell.
+    /// True if it counts elsewhere than where it lies, as far as one can tell.
     pub is_linked: bool,
 }
 
@@ -52,7 +52,7 @@ pub fn changed(root: &Path, before: &[SeenFile], after: &[SeenFile]) -> Vec<Chan
         .into_iter()
         .map(|(seen, is_linked)| Changed {
             path: slashed_below(root, &seen.path),
-            // What lies outside is read for somebody inside.
+            // A file outside is read because of a link inside.
             is_linked: is_linked || !seen.path.starts_with(root),
         })
         .collect();
@@ -67,7 +67,7 @@ pub fn slashed_below(root: &Path, path: &Path) -> String {
     names.join("/").replacen("//", "/", 1)
 }
 
-/// What to compare.
+/// A question about two revisions.
 #[derive(Debug, Clone, Copy)]
 pub struct DiffQuestion<'q> {
     /// The moment, for whatever file: its own target does not count.
@@ -78,7 +78,7 @@ pub struct DiffQuestion<'q> {
     pub within: &'q [String],
 }
 
-/// What happens to a piece of guidance.
+/// The change of a piece of guidance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ItemChangeKind {
     /// It is delivered, and was not.
@@ -109,14 +109,14 @@ impl ItemChangeKind {
     }
 }
 
-/// What changes for some files.
+/// A change for some files.
 #[derive(Debug)]
 pub struct ItemChange<'c> {
-    /// What happens.
+    /// The kind of change.
     pub kind: ItemChangeKind,
-    /// What was delivered; `None` for something new.
+    /// The piece that was delivered; `None` for a new one.
     pub before: Option<DiffPiece<'c>>,
-    /// What is delivered now; `None` for something that is gone.
+    /// The piece that is delivered now; `None` for a removed one.
     pub after: Option<DiffPiece<'c>>,
     /// The groups of files that it concerns.
     groups: Vec<u32>,
@@ -140,7 +140,7 @@ pub struct Comparison<'c> {
     groups: Vec<u32>,
 }
 
-/// The group of the files that nobody asks about.
+/// The group of the files outside the question.
 const UNASKED: u32 = u32::MAX;
 
 impl Comparison<'_> {

@@ -16,10 +16,10 @@ use crate::repetition::Text;
 /// Pairs of entries whose texts are compared word by word; beyond it, places have to do.
 const COMPARED: usize = 2_500;
 
-/// What is left of a text that is still the same one: half of the words of both.
+/// The part of a text that must be left for it to count as the same one: half of the words of both.
 const ALIKE: f64 = 0.5;
 
-/// What happens to a piece, before, after.
+/// A change, with the piece before and after.
 pub(super) type Pair<'c> = (ItemChangeKind, Option<DiffPiece<'c>>, Option<DiffPiece<'c>>);
 
 /// Returns what is not the same in two answers.

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use brief_dialects::structured;
-use brief_dialects::{Decision, Item, Name, State};
+use brief_dialects::{BindingDecision, Item, Name, State};
 
 /// A piece of guidance as it is delivered.
 #[derive(Debug, Clone)]
 pub struct DiffPiece<'c> {
     /// The dialect that it is written in.
     pub dialect: &'static str,
-    /// What it is, such as `context` or `decision`.
+    /// Its kind, such as `context` or `decision`.
     pub kind: &'static str,
     /// Its name, or its place in its file when it has none.
     pub name: Name<'c>,
@@ -19,13 +19,13 @@ pub struct DiffPiece<'c> {
     pub path: &'c Path,
     /// The line it begins on, from 1.
     pub line: usize,
-    /// Whether it is in the briefing.
+    /// True if it is in the briefing.
     pub state: State,
-    /// What it is about, where the dialect has such a field.
+    /// The description, where the dialect has such a field.
     pub description: &'c str,
     /// The text.
     pub text: Cow<'c, str>,
-    /// Where the catalog has it.
+    /// Its index in the catalog.
     address: usize,
 }
 
@@ -37,7 +37,7 @@ impl<'c> DiffPiece<'c> {
         DiffPiece { dialect, kind, name, path, line, state, description, text, address }
     }
 
-    pub(super) fn of_decision(bound: &Decision<'c>) -> DiffPiece<'c> {
+    pub(super) fn of_decision(bound: &BindingDecision<'c>) -> DiffPiece<'c> {
         let decision = bound.decision;
         DiffPiece {
             dialect: structured::NAME,

@@ -15,11 +15,11 @@ use crate::tokens::estimate_tokens;
 /// One of the states that are compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'r> {
-    /// What the user typed; `None` for the working tree.
+    /// The revision as typed; `None` for the working tree.
     pub revision: Option<&'r str>,
     /// The commit; `None` for the working tree.
     pub commit: Option<&'r str>,
-    /// What is wrong with the files that are not the same.
+    /// The problems of the files that changed.
     pub diagnostics: &'r [Diagnostic],
 }
 
@@ -46,7 +46,7 @@ pub struct DiffReport<'r> {
     pub to: Side<'r>,
     /// The moment that was asked about.
     pub moment: &'r Moment,
-    /// What was found.
+    /// The differences.
     pub comparison: &'r Comparison<'r>,
 }
 

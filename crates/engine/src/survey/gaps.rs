@@ -12,17 +12,17 @@ use super::Survey;
 pub struct CoverageGap<'c> {
     /// Their directory, `/`-separated below the root.
     pub directory: String,
-    /// Whether it is about everything further down, too.
+    /// True if it is about everything further down, too.
     pub is_deep: bool,
-    /// How many files get none.
+    /// The number of files that get none.
     pub files: usize,
-    /// How many there are.
+    /// The number of all files.
     pub of: usize,
     /// Their names, unless there is none in the directory that gets any.
     pub names: Vec<&'c str>,
 }
 
-/// How many files of a certain kind stand before each place.
+/// The number of files of a certain kind before each index.
 struct Tally(Vec<usize>);
 
 impl Tally {

@@ -23,17 +23,17 @@ use crate::repetition::Text;
 
 pub use gaps::CoverageGap;
 
-/// What a project says, seen from above.
+/// A project's guidance, seen from above.
 #[derive(Debug)]
 pub struct Survey<'c> {
     /// Every item, general first. Repetitions are in it.
     pub items: Vec<Surveyed<'c>>,
-    /// What is left out whatever is asked, with the reason.
+    /// The items that are left out at every moment, with the reason.
     pub left_out: Vec<LeftOut<'c>>,
-    /// What delivering all items would cost, the same text once.
+    /// The cost of delivering all items, the same text once.
     pub tokens: usize,
     files: &'c ProjectFiles,
-    /// What each file gets, in tokens.
+    /// The tokens that each file gets.
     costs: Vec<usize>,
     /// The files that something is for.
     covered: FileSet,
@@ -51,15 +51,15 @@ pub struct Surveyed<'c> {
     pub item: Item<'c>,
     /// The directory whose guidance it is, `/`-separated below the root; `None` for the user's own.
     pub directory: Option<String>,
-    /// What delivering it costs.
+    /// The cost of delivering it.
     pub tokens: usize,
-    /// How many files it is for, without being mentioned.
+    /// The number of files that it is for, without being mentioned.
     pub files: usize,
-    /// Whether it is for a directory of the project instead.
+    /// True if it is for a directory of the project instead.
     pub has_directory: bool,
-    /// Whether there are files for which somebody could mention it.
+    /// True if there are files for which a user could mention it.
     pub is_manual: bool,
-    /// Whether an item before it has the same text, which counts once in what all of them cost.
+    /// True if an item before it has the same text, which counts once in what all of them cost.
     pub is_repeated: bool,
 }
 
@@ -75,30 +75,30 @@ impl Surveyed<'_> {
 pub struct Place {
     /// The directory, `/`-separated below the root; `None` for the user's own guidance.
     pub path: Option<String>,
-    /// How many items are its own.
+    /// The number of its own items.
     pub items: usize,
-    /// What they cost.
+    /// Their cost.
     pub tokens: usize,
-    /// How many files it has, those further down included.
+    /// The number of its files, those further down included.
     pub files: usize,
-    /// What the file that costs least gets, from here and from above.
+    /// The tokens of the file that gets least, from here and from above.
     pub least: Option<usize>,
-    /// What the file that costs most gets.
+    /// The tokens of the file that gets most.
     pub most: Option<usize>,
 }
 
-/// What a client has of a project.
+/// The guidance that a client has of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Share<'n> {
     /// The client.
     pub client: &'n str,
-    /// What it loads by itself, in tokens.
+    /// The part that it loads by itself, in tokens.
     pub loaded: usize,
-    /// What is delivered to it.
+    /// The part that is delivered to it.
     pub delivered: usize,
 }
 
-/// What an item is known by.
+/// The identity of an item.
 type Key<'c> = (&'c OsStr, usize, Name<'c>);
 
 fn key<'c>(item: &Item<'c>) -> Key<'c> {
@@ -335,13 +335,13 @@ impl<'c> Survey<'c> {
     }
 }
 
-/// What a client has of a project; each text is delivered once.
+/// Returns the guidance that a client has of a project; each text is delivered once.
 #[derive(Default)]
 struct Tally<'c> {
     /// A client that reads two files with the same text has it twice.
     loaded: HashMap<Key<'c>, usize>,
     loaded_texts: HashSet<Text<'c>>,
-    /// What is loaded for some file is not delivered, and taken out at the end.
+    /// A text that is loaded for some file is not delivered, and taken out at the end.
     delivered: HashMap<Text<'c>, usize>,
     offered: HashMap<Key<'c>, usize>,
 }

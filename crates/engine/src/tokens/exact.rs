@@ -1,4 +1,4 @@
-//! How many tokens a text costs, exactly, for one vocabulary.
+//! The exact number of a text's tokens, for one vocabulary.
 //!
 //! The vocabulary takes a tenth of a second to unfold, so it is touched only when a text comes that
 //! was never counted before.

@@ -1,4 +1,4 @@
-//! How many tokens a text costs.
+//! The number of tokens of a text.
 //!
 //! Two ways to count: an estimate in one pass, for every hook and every listing, and the exact
 //! number of one public vocabulary, for who asks. The tokenizers of many models are not public, so

@@ -35,7 +35,7 @@ pub(super) struct Record {
     added: Vec<(Key, usize)>,
 }
 
-/// What the file holds.
+/// The content of the file.
 #[derive(Debug, Default)]
 struct Known {
     counts: HashMap<Key, usize>,

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 use brief_syntax::hash::sha256;
-use brief_syntax::system::{Owner, System, Writers, state_directory, words};
+use brief_syntax::system::{FileOwner, System, Writers, state_directory, words};
 
 /// The file with the key, in the user's state directory.
 const KEY: &str = "journal.key";
@@ -58,7 +58,7 @@ fn hash(system: &dyn System, key: &str, directory: &Path, text: &[u8]) -> String
 fn read_key(system: &dyn System) -> Option<String> {
     let path = state_directory(system)?.join(KEY);
     let ownership = system.ownership(&path).ok()?;
-    if ownership.owner == Owner::Other || ownership.writers != Writers::Owner {
+    if ownership.owner == FileOwner::Other || ownership.writers != Writers::Owner {
         return None;
     }
     let key = String::from_utf8(system.read(&path, KEY_BYTES as u64).ok()?).ok()?;

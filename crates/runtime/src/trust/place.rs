@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::{Owner, ReadError, System, Writers, state_directory};
+use brief_syntax::system::{FileOwner, ReadError, System, Writers, state_directory};
 
 use super::TrustError;
 
@@ -66,9 +66,9 @@ fn private(system: &dyn System, place: &Path, record: &Path) -> Result<(), Trust
     };
     let is_ours = place == record || Some(place) == record.parent();
     let owned = match ownership.owner {
-        Owner::User => true,
-        Owner::Administrator => !is_ours,
-        Owner::Other => false,
+        FileOwner::User => true,
+        FileOwner::Administrator => !is_ours,
+        FileOwner::Other => false,
     };
     if !owned {
         return Err(TrustError::Foreign(place.to_owned()));

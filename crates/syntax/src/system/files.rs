@@ -68,7 +68,7 @@ pub trait Files: Send + Sync {
     /// Waits for a lock on the file at `path`, which is created for the user alone. It keeps other
     /// threads and processes out that ask for it too.
     fn lock(&self, _path: &Path) -> io::Result<FileLock> {
-        Ok(FileLock::of_nobody())
+        Ok(FileLock::unlocked())
     }
 
     /// Creates a new directory for the user alone, outside any project.
@@ -110,7 +110,7 @@ pub trait Files: Send + Sync {
         read_only()
     }
 
-    /// Creates a directory in `parent` under a name that nobody else has, for the user alone. It
+    /// Creates a directory in `parent` under a name that is not in use, for the user alone. It
     /// is filled there and then put in place with [`Files::rename_dir`].
     ///
     /// The lock shows others that its run is alive.

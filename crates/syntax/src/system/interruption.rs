@@ -1,4 +1,4 @@
-//! A wish that something ends, as a flag that anybody can look at.
+//! A request to stop, as a shared flag.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -9,13 +9,13 @@ use super::STAGED;
 pub struct Listed<'t> {
     /// The path below the top, with `/` between names.
     pub path: &'t [u8],
-    /// What the contents know it by; empty when that is the path.
+    /// Its key in the contents; empty when that is the path.
     pub object: &'t [u8],
-    /// What it is.
+    /// Its kind.
     pub kind: ListedKind,
 }
 
-/// What a file of a tree is.
+/// The kind of a file in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListedKind {
     /// A regular file.

@@ -12,7 +12,7 @@ use super::{
     ReadError, Resolved, STAGED, StagedFile,
 };
 
-/// How many links one path may go through, as on Linux.
+/// The number of links that one path may go through, as on Linux.
 const LINKS: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -33,13 +33,13 @@ pub use machine::{Machine, cache_directory, config_directory, state_directory};
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use passed::Passed;
-pub use private::{FileLock, Identity, Owner, Ownership, TemporaryDir, Writers};
+pub use private::{FileLock, FileOwner, Identity, Ownership, TemporaryDir, Writers};
 pub use process::{Call, Companion, Ending, Environment, OverLimit, Processes, Stream};
 pub use remembered::Remembered;
 pub use tree::{Contents, SeenFile, TreeSystem};
 pub use writing::Over;
 
-/// What a path leads to.
+/// The end of a path whose links were followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FileKind {
     /// A regular file.
@@ -69,11 +69,11 @@ impl FileKind {
 pub struct Resolved {
     /// The absolute path without links, `.` or `..`.
     pub path: PathBuf,
-    /// What is there.
+    /// The kind of file.
     pub kind: FileKind,
 }
 
-/// What [`Files::look`] or [`Dir::look_below`] found.
+/// The result of [`Files::look`] or [`Dir::look_below`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Below {
     /// A directory.
@@ -91,23 +91,23 @@ pub enum Below {
 pub struct DirEntry {
     /// The name, without any directory.
     pub name: OsString,
-    /// What it is; links are not followed.
+    /// Its kind; links are not followed.
     pub kind: FileKind,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileContent {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether it may be started.
+    /// The permission to start it.
     pub permission: Permission,
 }
 
-/// What a directory says of a name in it.
+/// An entry of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
-    /// What it is; links are not followed.
+    /// Its kind; links are not followed.
     pub kind: FileKind,
     /// Bytes of a file.
     pub size: u64,
@@ -133,7 +133,7 @@ impl From<Permission> for Access {
     }
 }
 
-/// Whether a file may be started.
+/// The permission to start a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Permission {
     /// It is data.
@@ -143,7 +143,7 @@ pub enum Permission {
     Program,
 }
 
-/// What the system knows a held directory by.
+/// The identity of a held directory.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Place<'p> {
@@ -158,7 +158,7 @@ pub enum Place<'p> {
 /// listing shows it, and the next writer in that directory removes it.
 pub const STAGED: &str = ".brief-staged";
 
-/// Why a file could not be read.
+/// The reason why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -171,7 +171,7 @@ pub enum ReadError {
     /// The file is larger than the caller allows.
     #[error("it is larger than {limit} bytes")]
     TooLarge {
-        /// What the caller allows.
+        /// The limit of the caller.
         limit: u64,
     },
     /// The operating system refused.
@@ -294,7 +294,7 @@ pub trait Dir: Send {
     }
 
     /// Gives a file of another directory the permissions of a regular file in this one: it is about to
-    /// take the place of somebody else's, which may be a secret.
+    /// take the place of another one, which may be a secret.
     fn share_permissions(&self, _to: &dyn Dir, _name: &OsStr, _model: &OsStr) -> io::Result<()> {
         Ok(())
     }
@@ -351,7 +351,7 @@ pub trait System: Files + Processes + Machine {}
 
 impl<S: Files + Processes + Machine> System for S {}
 
-/// What a system says that can only be read.
+/// Returns the error of a system that can only be read.
 fn read_only<T>() -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "nothing can be written here"))
 }

@@ -44,7 +44,7 @@ const SYSTEM: [&str; 6] = ["SystemRoot", "ComSpec", "PATHEXT", "TEMP", "TMP", "U
 #[cfg(not(windows))]
 const SYSTEM: [&str; 0] = [];
 
-/// How much of our environment a program gets.
+/// The part of our environment that a program gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Passed {
     /// The usual variables, and these.

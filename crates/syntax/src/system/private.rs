@@ -1,4 +1,4 @@
-//! What belongs to the user alone: whose a file is, locks, temporary directories.
+//! Things of the user alone: owners of files, locks, temporary directories.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is the seam that everything else goes through"
@@ -9,38 +9,38 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Whose a file or directory is, and who may change it.
+/// The owner of a file or directory, and the accounts that may change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ownership {
-    /// Who owns it.
-    pub owner: Owner,
-    /// Who may write to it.
+    /// The owner.
+    pub owner: FileOwner,
+    /// The accounts that may write to it.
     pub writers: Writers,
-    /// Whether a program in it would run as its owner or group instead of as the user.
+    /// True if a program in it would run as its owner or group instead of as the user.
     pub sets_identity: bool,
 }
 
 impl Ownership {
-    /// What holds where the system cannot tell: everything is the user's own.
+    /// Returns the answer of a system that cannot tell: everything is the user's own.
     pub const PRIVATE: Ownership =
-        Ownership { owner: Owner::User, writers: Writers::Owner, sets_identity: false };
+        Ownership { owner: FileOwner::User, writers: Writers::Owner, sets_identity: false };
 }
 
-/// Who owns a file or directory.
+/// The owner of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
+pub enum FileOwner {
     /// The user that we run as.
     User,
     /// The system's administrator, who could do anything anyway.
     Administrator,
-    /// Somebody else.
+    /// Another account.
     Other,
 }
 
-/// Who may write to a file or directory.
+/// The accounts that may write to a file or directory.
 ///
 /// A directory where others may add names but touch only their own, as `/tmp` is, counts as
-/// [`Writers::Owner`]: nobody else can put something in the place of what is there.
+/// [`Writers::Owner`]: no other account can replace the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Writers {
     /// Its owner.
@@ -74,8 +74,8 @@ impl FileLock {
         FileLock { _file: Some(file) }
     }
 
-    /// A lock where nobody else could be.
-    pub(super) fn of_nobody() -> FileLock {
+    /// A lock of a system without other processes.
+    pub(super) fn unlocked() -> FileLock {
         FileLock { _file: None }
     }
 }
@@ -99,9 +99,9 @@ pub(super) fn ownership(path: &Path) -> io::Result<Ownership> {
     let metadata = fs::metadata(path)?;
     let mode = metadata.mode();
     let owner = match metadata.uid() {
-        user if user == rustix::process::geteuid().as_raw() => Owner::User,
-        ADMINISTRATOR => Owner::Administrator,
-        _ => Owner::Other,
+        user if user == rustix::process::geteuid().as_raw() => FileOwner::User,
+        ADMINISTRATOR => FileOwner::Administrator,
+        _ => FileOwner::Other,
     };
     let keeps_names_apart = metadata.is_dir() && mode & 0o1000 != 0;
     let writers = match mode & 0o022 {

@@ -36,8 +36,8 @@ pub trait Processes: Send + Sync {
         Err(io::Error::new(io::ErrorKind::Unsupported, "this program has no file here"))
     }
 
-    /// Returns the flag that ^C raises. From now on it does nothing else: whoever asks for the flag
-    /// ends by itself when it is raised.
+    /// Returns the flag that ^C raises. From now on ^C does nothing else: the caller ends by itself
+    /// when the flag is raised.
     fn interruption(&self) -> io::Result<Interruption> {
         Ok(Interruption::default())
     }
@@ -52,20 +52,20 @@ pub struct Call {
     pub args: Vec<OsString>,
     /// The directory to start it in.
     pub directory: PathBuf,
-    /// What it has in its environment before [`Call::env`].
+    /// Its environment before [`Call::env`].
     pub environment: Environment,
     /// Environment variables to set, or with `None` to take away.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// What it reads; mostly nothing.
+    /// Its standard input; mostly nothing.
     pub input: Vec<u8>,
-    /// Whether both output streams are one, in the order of writing. They arrive as
+    /// True if both output streams are one, in the order of writing. They arrive as
     /// [`Stream::Stdout`].
     pub merge_streams: bool,
-    /// How long it may take.
+    /// The time limit.
     pub time_limit: Duration,
     /// Bytes of its output that are handed on.
     pub output_limit: usize,
-    /// What happens when it writes more.
+    /// The reaction to more output.
     pub when_over_limit: OverLimit,
     /// Ends it and all that it started when it is raised, as ^C does.
     pub interruption: Interruption,
@@ -82,7 +82,7 @@ pub enum Environment {
     Empty,
 }
 
-/// What happens to a program that writes more than it may.
+/// The reaction to a program that writes more than it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OverLimit {
     /// It is ended, with all that it started.
@@ -137,7 +137,7 @@ impl Call {
     }
 }
 
-/// Where a piece of output was written to.
+/// The stream of a piece of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -146,7 +146,7 @@ pub enum Stream {
     Stderr,
 }
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// By itself, with this status.

@@ -51,7 +51,7 @@ impl Files for Remembered {
                         let found = Resolved { path: found.clone(), kind: FileKind::Directory };
                         known.insert(path.to_owned(), Ok(found));
                     }
-                    // That something is no directory does not say what it is.
+                    // "Not a directory" does not say what it is.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {
                         known.insert(path.to_owned(), Err(error.kind()));
                     }

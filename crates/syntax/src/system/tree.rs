@@ -1,4 +1,4 @@
-//! A tree of files that is not on disk: its names at once, a content when somebody asks for it.
+//! A tree of files that is not on disk: all names at once, a content on request.
 //!
 //! The names are one text and an array of places in it, sorted, so that a tree of a hundred thousand
 //! files costs a few allocations and a directory is a range of the array. Nothing can be written.
@@ -20,10 +20,10 @@ use super::{
 };
 use crate::hash::sha256;
 
-/// How many links one path may go through, as on Linux.
+/// The number of links that one path may go through, as on Linux.
 const LINKS: usize = 40;
 
-/// Where the contents of a tree come from.
+/// The contents of a tree.
 pub trait Contents: Send + Sync {
     /// Reads a file, at most `limit` bytes of it.
     fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError>;
@@ -53,7 +53,7 @@ impl Contents for Nothing {
     }
 }
 
-/// What a name in a tree leads to.
+/// The target of a name in a tree.
 #[derive(Debug, Clone)]
 enum Node {
     File(usize),
@@ -74,7 +74,7 @@ pub struct SeenFile {
     pub path: PathBuf,
     /// The SHA-256 of what was read; `None` when it could not be read.
     pub digest: Option<String>,
-    /// Whether a link leads to it, so that it may count elsewhere, too.
+    /// True if a link leads to it, so that it may count elsewhere, too.
     pub is_linked: bool,
 }
 
@@ -209,7 +209,7 @@ impl Shared {
                 }
                 Some(Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
                 None if links.is_empty() => self.node(&next)?,
-                // Nobody sees from a tree what lies beside it.
+                // A tree does not tell what lies beside it.
                 None => self.node(&next).map_err(|_| {
                     io::Error::other("it is a symbolic link that leaves the repository")
                 })?,

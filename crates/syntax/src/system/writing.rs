@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::{Access, Dir, FileKind, Permission, STAGED, StagedFile, System};
 
-/// What may be in the place that a file gets.
+/// The content that the place of a file may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
     /// Nothing: what is there stays, and the call fails with [`io::ErrorKind::AlreadyExists`].

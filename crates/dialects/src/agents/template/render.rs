@@ -180,7 +180,7 @@ impl<'v> Rendering<'v> {
                     }
                     match value {
                         AgentValue::Text(text) | AgentValue::Plain(text) => {
-                            self.write(text, place)?
+                            self.write(text, place)?;
                         }
                         AgentValue::Null => {}
                         other => return Err(not_text(other.noun())),

@@ -1,5 +1,5 @@
 //! Files that are called like a client's and lie where no client looks: collections for other projects, and
-//! files that somebody put into the wrong directory.
+//! files in the wrong directory.
 
 use std::collections::BTreeSet;
 use std::io;

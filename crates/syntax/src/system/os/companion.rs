@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_neither_reads_nor_writes_holds_nobody() {
+    fn a_program_that_neither_reads_nor_writes_does_not_block() {
         let mut program = sh("sleep 60");
         let mut buffer = [0; 64];
         let error = program.receive(&mut buffer, SHORT).unwrap_err();

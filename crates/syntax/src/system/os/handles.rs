@@ -21,7 +21,7 @@ use crate::system::STAGED;
 
 struct Handle {
     descriptor: OwnedFd,
-    /// Whether the directory was listed before, so that the next listing must go back.
+    /// True if the directory was listed before, so that the next listing must go back.
     listed: Cell<bool>,
 }
 
@@ -279,7 +279,7 @@ impl Dir for Handle {
             if name == "." || name == ".." {
                 return true;
             }
-            // What is being written is nobody's to read, nor what is left of it.
+            // Unfinished files are hidden from other accounts, and so are their remains.
             if name == STAGED && file_type != FileType::Directory {
                 return true;
             }

@@ -25,7 +25,7 @@ use super::search::SearchPath;
 use crate::system::Interruption;
 use crate::system::{Call, Ending, Environment, OverLimit, Stream};
 
-/// How often we look whether the program has ended while nothing comes through its pipes.
+/// The interval of looking for the program's end while nothing comes through its pipes.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Bytes read from a pipe at once: as many as it holds mostly.
@@ -229,7 +229,7 @@ impl Running<'_> {
     }
 }
 
-/// A file without a name, so that nobody has to write while the program reads.
+/// A file without a name, so that no thread has to write while the program reads.
 fn input(bytes: &[u8]) -> io::Result<Stdio> {
     if bytes.is_empty() {
         return Ok(Stdio::null());

@@ -1,4 +1,4 @@
-//! Where programs are found: in the directories of `PATH` that no project can fill.
+//! The search for programs: the directories of `PATH` that no project can fill.
 //!
 //! A program that is named without a directory is looked up here, and never by the system: `.`, an empty
 //! entry, `node_modules/.bin` or the project itself on `PATH` would let a cloned project replace `git`.

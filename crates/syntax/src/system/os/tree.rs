@@ -17,7 +17,7 @@ pub(super) fn create_staging_dir(parent: &Path) -> io::Result<(PathBuf, FileLock
         // Not every system opens a directory, and not every file system has locks.
         let lock = match File::open(&path) {
             Ok(directory) if directory.lock().is_ok() => FileLock::holding(directory),
-            _ => FileLock::of_nobody(),
+            _ => FileLock::unlocked(),
         };
         // Before it was locked, another run may have taken it for abandoned.
         if fs::symlink_metadata(&path).is_ok() {
