@@ -7,6 +7,9 @@
 #[path = "src/constant.rs"]
 #[expect(unreachable_pub, reason = "the library uses what the build does not")]
 mod constant;
+#[path = "src/hook.rs"]
+#[expect(unreachable_pub, reason = "the library uses what the build does not")]
+mod hook;
 #[path = "src/model.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
 mod model;
@@ -24,6 +27,7 @@ use places::KnownClients;
 fn main() {
     println!("cargo::rerun-if-changed=clients");
     println!("cargo::rerun-if-changed=src/constant.rs");
+    println!("cargo::rerun-if-changed=src/hook.rs");
     println!("cargo::rerun-if-changed=src/model.rs");
     println!("cargo::rerun-if-changed=src/places.rs");
     match clients() {

@@ -64,6 +64,11 @@ fn page(client: &Client) -> String {
         let files = names(std::iter::once(&servers.file).chain(&servers.or));
         row("MCP servers", format!("{files}, key `{}`", servers.key));
     }
+    if let Some(hook) = &client.hook {
+        let most = hook.most_characters.map(|most| format!(", at most {most} characters"));
+        let events = [&hook.events.before, &hook.events.after];
+        row("hook", format!("{}{}", names(events), most.unwrap_or_default()));
+    }
     if let Some(task) = &client.task {
         row("`brief task` writes rules to", format!("`{}`, `~/{}`", task.rules, task.home_rules));
     }

@@ -12,11 +12,13 @@
 //! ```
 
 mod constant;
+mod hook;
 mod model;
 mod own;
 mod places;
 
 pub use constant::{List, Text, list, text};
+pub use hook::{AnswerShape, HookEvents, HookProfile, HookTools};
 pub use model::{
     Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, ItemOutput, Loading, PlaceFacts,
     Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue,
@@ -43,9 +45,11 @@ mod builtin {
     //! The constants, as the build script writes them.
 
     use crate::constant::{list, text};
+    use crate::hook::*;
     use crate::model::*;
     use crate::places::*;
 
+    use AnswerShape::*;
     use Attaches::*;
     use Evidence::*;
     use Form::*;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 
 use crate::constant::{List, Text, list, text};
+use crate::hook::HookProfile;
 
 /// A client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -67,6 +68,9 @@ pub struct Client {
     /// The files that `brief task` writes rules to.
     #[serde(default)]
     pub task: Option<TaskRules>,
+    /// Its hook protocol.
+    #[serde(default)]
+    pub hook: Option<HookProfile>,
     /// The text of the file, of a client with outputs: the compiler reads its keys from there, as it reads
     /// those of a project's `brief.toml`.
     #[serde(skip)]

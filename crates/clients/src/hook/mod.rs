@@ -1,19 +1,15 @@
 //! Parses hook payloads: a client's report of a tool call.
 
-mod claude;
+mod call;
 mod patch;
 mod payload;
-mod pi;
 mod shell;
 
 use std::path::PathBuf;
 
 use brief_dialects::{Action, Timing};
+use brief_profiles::{AnswerShape, BUILTIN, Client, HookProfile};
 use serde::Serialize;
-
-/// The longest text from a hook that Claude Code passes to the model, in characters. It replaces longer ones
-/// by a preview.
-pub const CLAUDE_OUTPUT_LIMIT: usize = 10_000;
 
 /// An event that a client reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +48,10 @@ pub struct HookSession {
 /// A tool call in our terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// The client, which decides the format of the answer.
-    pub client: HookClient,
+    /// The client.
+    pub client: &'static Client,
+    /// Its protocol, which decides the format of the answer.
+    pub hook: &'static HookProfile,
     /// The current directory of the client; `None` for the root.
     pub cwd: Option<PathBuf>,
     /// The session, if the client names one.
@@ -68,15 +66,6 @@ pub struct ToolCall {
     pub wants_decisions: bool,
 }
 
-/// The client that asks, which decides the format of the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HookClient {
-    /// Claude Code, and clients that speak its hook protocol.
-    Claude,
-    /// The pi coding agent.
-    Pi,
-}
-
 /// A file or directory that a tool touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Touch {
@@ -84,16 +73,6 @@ pub struct Touch {
     pub path: PathBuf,
     /// The effect on the path.
     pub how: ToolEffect,
-}
-
-impl HookClient {
-    /// Returns the name of the client, as in its own files.
-    pub fn name(self) -> &'static str {
-        match self {
-            HookClient::Claude => "claude",
-            HookClient::Pi => "pi",
-        }
-    }
 }
 
 impl Touch {
@@ -113,38 +92,41 @@ pub enum ToolEffect {
     Unknown,
 }
 
-/// Parses a payload.
+/// Parses a payload. The client is recognised by it: one settings file may serve several.
 pub fn read_event(json: &[u8]) -> Result<HookEvent, serde_json::Error> {
     let payload: payload::Payload<'_> = serde_json::from_slice(json)?;
-    if payload.source.as_deref().is_some_and(|source| source.eq_ignore_ascii_case("pi")) {
-        Ok(pi::event(&payload))
-    } else {
-        Ok(claude::event(&payload))
-    }
+    let source = payload.source.as_deref().unwrap_or_default();
+    let hooks =
+        || BUILTIN.clients.iter().filter_map(|client| Some((client, client.hook.as_ref()?)));
+    let named = hooks().find(|(_, hook)| {
+        hook.source.as_ref().is_some_and(|named| named.eq_ignore_ascii_case(source))
+    });
+    let found = named.or_else(|| hooks().find(|(_, hook)| hook.source.is_none()));
+    Ok(found.map_or(HookEvent::Other, |(client, hook)| call::event(&payload, client, hook)))
 }
 
-/// The answer for Claude Code.
+/// An answer with its text below the event's name.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ClaudeAnswer<'a> {
+struct HookSpecificAnswer<'a> {
     /// The message for the user; the model does not see it (Claude Code 2.1.325, seen 2026-11-16).
     #[serde(skip_serializing_if = "Option::is_none")]
     system_message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<ClaudeOutput<'a>>,
+    hook_specific_output: Option<HookSpecificOutput<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ClaudeOutput<'a> {
+struct HookSpecificOutput<'a> {
     hook_event_name: &'a str,
     additional_context: &'a str,
 }
 
-/// The answer for our extension for pi.
+/// An answer with its text at the top.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PiAnswer<'a> {
+struct TopLevelAnswer<'a> {
     additional_context: &'a str,
 }
 
@@ -157,24 +139,28 @@ pub struct Words<'w> {
     pub notice: Option<&'w str>,
 }
 
-/// Returns the JSON answer with `words` for `client`.
+/// Returns the JSON answer with `words` for a client with this protocol.
 ///
 /// It never contains a permission decision: context must not approve a tool call.
-pub fn answer(client: HookClient, timing: Timing, words: Words<'_>) -> String {
-    let hook_event_name = match timing {
-        Timing::Before => "PreToolUse",
-        Timing::After => "PostToolUse",
-    };
+pub fn answer(hook: &HookProfile, timing: Timing, words: Words<'_>) -> String {
     let Words { context, notice } = words;
-    let json = match client {
-        HookClient::Claude => serde_json::to_string(&ClaudeAnswer {
-            system_message: notice,
-            hook_specific_output: context
-                .map(|context| ClaudeOutput { hook_event_name, additional_context: context }),
-        }),
-        HookClient::Pi => {
-            serde_json::to_string(&PiAnswer { additional_context: context.unwrap_or_default() })
+    let json = match hook.answer {
+        AnswerShape::HookSpecific => {
+            let hook_event_name = match timing {
+                Timing::Before => &*hook.events.before,
+                Timing::After => &*hook.events.after,
+            };
+            serde_json::to_string(&HookSpecificAnswer {
+                system_message: notice,
+                hook_specific_output: context.map(|additional_context| HookSpecificOutput {
+                    hook_event_name,
+                    additional_context,
+                }),
+            })
         }
+        AnswerShape::TopLevel => serde_json::to_string(&TopLevelAnswer {
+            additional_context: context.unwrap_or_default(),
+        }),
     };
     json.expect("a struct of texts is always JSON")
 }

@@ -28,7 +28,8 @@ pub(super) struct Payload<'p> {
     pub(super) tool_input: PayloadFields<'p>,
     #[serde(borrow)]
     pub(super) tool_response: PayloadFields<'p>,
-    /// Only `pi` sends this field and those below.
+    /// The client's own name, or the reason why a conversation starts. Some clients use this field and
+    /// those below.
     #[serde(borrow, deserialize_with = "text")]
     pub(super) source: Option<Cow<'p, str>>,
     #[serde(borrow, deserialize_with = "text")]
@@ -38,15 +39,22 @@ pub(super) struct Payload<'p> {
     pub(super) include_decisions: PayloadFlag,
 }
 
-/// The texts with which tools name the files that they touch.
+/// The texts of a tool's input or response that tell what it touches.
 #[derive(Debug, Default)]
 pub(super) struct PayloadFields<'p> {
-    pub(super) file_path: Option<Cow<'p, str>>,
-    pub(super) notebook_path: Option<Cow<'p, str>>,
-    pub(super) path: Option<Cow<'p, str>>,
-    pub(super) command: Option<Cow<'p, str>>,
-    pub(super) input: Option<Cow<'p, str>>,
-    pub(super) kind: Option<Cow<'p, str>>,
+    /// The texts that were there, in the order of [`KEYS`].
+    texts: [Option<Cow<'p, str>>; KEYS.len()],
+}
+
+/// The keys of the texts that are kept. All others are skipped: one of them is the content of a file.
+const KEYS: [&str; 6] = ["file_path", "notebook_path", "path", "command", "input", "type"];
+
+impl PayloadFields<'_> {
+    /// Returns the text with this key.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        let index = KEYS.iter().position(|known| *known == key)?;
+        self.texts[index].as_deref()
+    }
 }
 
 /// A boolean; every other value is `false`.
@@ -151,20 +159,11 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PayloadFields<'de>, A::Error> {
         let mut fields = PayloadFields::default();
         while let Some(Scalar::Text(key)) = map.next_key::<Scalar<'de>>()? {
-            let slot = match &*key {
-                "file_path" => &mut fields.file_path,
-                "notebook_path" => &mut fields.notebook_path,
-                "path" => &mut fields.path,
-                "command" => &mut fields.command,
-                "input" => &mut fields.input,
-                "type" => &mut fields.kind,
-                // Usually the content of a file: skipped, never stored.
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
+            let Some(index) = KEYS.iter().position(|known| *known == key) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
             };
-            *slot = match map.next_value::<Scalar<'de>>()? {
+            fields.texts[index] = match map.next_value::<Scalar<'de>>()? {
                 Scalar::Text(text) => Some(text),
                 Scalar::Flag(_) | Scalar::Other => None,
             };

@@ -8,13 +8,16 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use brief_clients::hook::{self, CLAUDE_OUTPUT_LIMIT, ToolCall, Words};
+use brief_clients::hook::{self, ToolCall, Words};
 use brief_engine::structured::{self, Decision};
 use brief_engine::{Action, BriefedItem, Briefing, ReasonKind, estimate_tokens};
 use brief_syntax::text::{grouped, visible_line};
 
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
 use super::{Guidance, HookOptions};
+
+/// The longest text for a client that has no limit of its own, in characters.
+const MOST_CHARACTERS: usize = 10_000;
 
 /// The room for the line about missing entries.
 const NOTICE_ROOM: usize = 500;
@@ -269,12 +272,13 @@ impl<'m> Message<'m> {
     /// Returns the characters for entries, without the notice.
     fn room(&self) -> usize {
         let empty = Words { context: Some(""), notice: None };
-        let envelope = json_length(&hook::answer(self.call.client, self.call.timing, empty));
+        let envelope = json_length(&hook::answer(self.call.hook, self.call.timing, empty));
         let headings: usize = match self.options.guidance {
             Guidance::Structured => STRUCTURED.iter().map(|heading| json_length(heading)).sum(),
             Guidance::All => HEADINGS_ROOM,
         };
-        CLAUDE_OUTPUT_LIMIT - envelope - headings - NOTICE_ROOM
+        let most = self.call.hook.most_characters.unwrap_or(MOST_CHARACTERS);
+        most.saturating_sub(envelope + headings + NOTICE_ROOM)
     }
 
     fn render(&self) -> String {
@@ -385,7 +389,7 @@ impl<'m> Message<'m> {
         }
         let _ = write!(command, " --when {}", self.call.timing.as_str());
         if self.options.guidance == Guidance::All {
-            let _ = write!(command, " --client {}", self.call.client.name());
+            let _ = write!(command, " --client {}", self.call.client.id);
         }
         command
     }

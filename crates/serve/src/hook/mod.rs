@@ -168,7 +168,7 @@ fn answer_tool_call(
     };
     if context.is_some() || notice.is_some() {
         let words = Words { context: context.as_deref(), notice: notice.as_deref() };
-        outcome.answer = Some(hook::answer(call.client, call.timing, words));
+        outcome.answer = Some(hook::answer(call.hook, call.timing, words));
     }
     Ok(outcome)
 }

@@ -38,7 +38,7 @@ pub(super) fn ask(
         // A target outside the root gets nothing from this root.
         let Some(kind) = request.moment.located().map(Target::kind) else { continue };
         request = match guidance {
-            Guidance::All => request.client(call.client.name()),
+            Guidance::All => request.client(&*call.client.id),
             // The specification's own tool has no question for directories that a shell lists.
             Guidance::Structured if call.is_shell && kind == TargetKind::Directory => continue,
             Guidance::Structured => request.only([structured::NAME]),
